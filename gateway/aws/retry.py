@@ -1,0 +1,110 @@
+"""When a call is tried again, as the standard mode of the AWS SDKs does it.
+
+Like the SDKs, every operation is tried again after a broken connection, a timeout or a 5xx, although a write may have been
+carried out by then. Reads do no harm, and transactions carry a client token that makes them idempotent; for other writes
+DynamoDB itself offers nothing better than a condition. An error after such an attempt is marked `uncertain`, so that a
+failed condition on the second attempt is not taken for somebody else's write.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gateway.aws.errors import AwsError, ConnectionBroken, Retry
+
+# what one more attempt takes out of the budget, and what a call that needed none puts back
+_COSTS = {Retry.TRANSIENT: 5, Retry.TIMEOUT: 10, Retry.THROTTLED: 5}
+_REFUND = 1
+# AWS may ask for a pause; we grant this much beyond our own
+_LONGEST_WAIT = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRules:
+    # the first attempt counts
+    attempts: int = 4
+    # seconds that the first pause has at most; it doubles with each attempt
+    pause: float = 0.025
+    throttled_pause: float = 0.25
+    longest_pause: float = 5.0
+    # tokens that all calls to one target share: when most calls fail, retries stop instead of doubling the load
+    budget: int = 500
+
+
+class Budget:
+    """The retries that a target has left."""
+
+    __slots__ = ("_capacity", "tokens")
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self.tokens = capacity
+
+    def spend(self, cost: int) -> bool:
+        if cost > self.tokens:
+            return False
+        self.tokens -= cost
+        return True
+
+    def refund(self, tokens: int = _REFUND) -> None:
+        self.tokens = min(self._capacity, self.tokens + tokens)
+
+
+class Retries:
+    """What one call has used up so far."""
+
+    __slots__ = ("_attempts", "_budget", "_jitter", "_rules", "_spent", "_uncertain", "_unpaid")
+
+    def __init__(self, rules: RetryRules, budget: Budget, jitter: Callable[[], float] = random.random) -> None:
+        self._rules = rules
+        self._budget = budget
+        self._jitter = jitter
+        self._attempts = 1
+        self._spent = 0
+        self._uncertain = False
+        self._unpaid: set[str] = set()
+
+    def pause(self, error: AwsError, remaining: float) -> float | None:
+        """Seconds to wait before the next attempt; None where there is none and the error stands."""
+        error.attempts = self._attempts
+        error.uncertain = self._uncertain
+        pause = self._next(error)
+        # INVARIANT: a retry never begins after the deadline.
+        if pause is None or pause >= remaining:
+            return None
+        self._attempts += 1
+        self._uncertain = self._uncertain or _unanswered(error)
+        return pause
+
+    def succeeded(self) -> None:
+        """Puts back what the last retry took: it was worth it."""
+        self._budget.refund(self._spent or _REFUND)
+
+    def _next(self, error: AwsError) -> float | None:
+        if isinstance(error, ConnectionBroken) and error.stale:
+            return self._once("stale")
+        if error.retry is Retry.SKEWED:
+            return self._once("skewed")
+        cost = _COSTS.get(error.retry)
+        if cost is None or self._attempts >= self._rules.attempts or not self._budget.spend(cost):
+            return None
+        self._spent = cost
+        return self._backoff(error)
+
+    def _once(self, reason: str) -> float | None:
+        """At once and at no cost, because the first attempt says nothing about the health of AWS; but only once."""
+        if reason in self._unpaid:
+            return None
+        self._unpaid.add(reason)
+        return 0.0
+
+    def _backoff(self, error: AwsError) -> float:
+        """Full jitter: anything between nothing and an exponentially growing pause."""
+        first = self._rules.throttled_pause if error.retry is Retry.THROTTLED else self._rules.pause
+        pause = self._jitter() * min(self._rules.longest_pause, first * 2 ** (self._attempts - 1))
+        return max(pause, min(error.said.wait, pause + _LONGEST_WAIT))
+
+
+def _unanswered(error: AwsError) -> bool:
+    """Whether AWS may have carried out what it did not, or not properly, answer."""
+    return error.retry in {Retry.TRANSIENT, Retry.TIMEOUT}

@@ -1,0 +1,6 @@
+"""The adopter's room: each domain declares its entities, access patterns and API."""
+
+from gateway.domains.commerce import COMMERCE
+from gateway.model.model import Model
+
+MODEL = Model(domains=(COMMERCE,))

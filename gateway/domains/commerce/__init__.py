@@ -1,0 +1,13 @@
+"""Commerce: users, orders, products and what belongs to them."""
+
+from gateway.domains.commerce import category, contact, order, order_line, product, stock, supplier, user
+from gateway.model.model import Domain
+
+_FILES = (user, contact, order, order_line, product, stock, category, supplier)
+
+COMMERCE = Domain(
+    name="commerce",
+    description="Users, their orders, and the products they buy.",
+    entities=tuple(entity for file in _FILES for entity in file.ENTITIES),
+    patterns=tuple(pattern for file in _FILES for pattern in file.PATTERNS),
+)

@@ -1,0 +1,23 @@
+"""How many of a product are left: an item of its own, so that sales do not rewrite the product."""
+
+from gateway.model.entity import Attribute, Entity, Key, Reference
+from gateway.model.patterns import Lookup, Traffic
+from gateway.model.types import Id, Integer, Timestamp
+
+ENTITIES = (
+    Entity(
+        name="Stock",
+        description="How many of a product are left.",
+        attributes=(
+            Attribute("productId", Id(), "The product."),
+            Attribute("available", Integer(), "How many can be sold now."),
+            Attribute("updatedAt", Timestamp(), "When it last changed."),
+        ),
+        key=Key(pk="PRODUCT#{productId}", sk="STOCK"),
+        relations=(Reference(name="product", pattern="product", description="The product."),),
+    ),
+)
+
+PATTERNS = (
+    Lookup(name="stock", entity="Stock", description="Stock of a product.", strong=True, traffic=Traffic(200, 1, 200)),
+)

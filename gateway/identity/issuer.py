@@ -1,0 +1,99 @@
+"""One trusted issuer of tokens and everything that is set about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from urllib.parse import urlsplit
+
+from gateway.errors import ConfigurationError
+
+# python-jose knows no PS* and no EdDSA; ES384 and ES512 need curves we do not take. HS* must never be added.
+ASYMMETRIC = frozenset({"RS256", "RS384", "RS512", "ES256"})
+MAX_LEEWAY_SECONDS = 60
+_ROLES = ("viewer", "support", "editor", "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How long fetched keys are believed, in seconds."""
+
+    ttl: float = 300
+    cooldown: float = 10
+    """Between two fetches, whatever asks for them: a flood of unknown key ids costs one fetch per cool-down."""
+    stale: float = 3600
+    """How long past the ttl keys still serve while the issuer cannot be reached; then every token is refused."""
+    timeout: float = 5
+
+    def faults(self) -> list[str]:
+        faults = [f"{name} must be above 0" for name in ("ttl", "cooldown", "timeout") if not getattr(self, name) > 0]
+        return faults if self.stale >= 0 else [*faults, "stale must not be negative"]
+
+
+@dataclass(frozen=True, slots=True)
+class Issuer:
+    """Claims are named by their exact name (`custom:tenant`, `https://example.com/tenant`) or by a dotted path."""
+
+    issuer: str
+    audience: tuple[str, ...]
+    jwks_url: str
+    algorithms: tuple[str, ...] = ("RS256", "ES256")
+    types: tuple[str | None, ...] = (None, "jwt", "at+jwt")
+    """Header `typ` in lower case; `None` is a token without one, as Cognito's. `("at+jwt",)` is RFC 9068 to the letter."""
+    audience_claim: str = "aud"
+    """`client_id` for Cognito's access tokens, which carry no `aud`; an `aud` that is there must fit all the same."""
+    companion_audience: tuple[str, ...] = ()
+    """May stand beside ours in a list (Auth0 adds its userinfo address); any other company is refused."""
+    subject_claim: str = "sub"
+    tenant_claim: str = "tenant"
+    tenants: frozenset[str] | None = None
+    """The tenants this issuer may speak for: set it when a customer brings an issuer of its own. `None` is all."""
+    roles_claim: str = "roles"
+    role_map: Mapping[str, str] = field(default_factory=lambda: {role: role for role in _ROLES})
+    """Role in the token to role of the gateway; what is not listed is ignored."""
+    required_claims: Mapping[str, str] = field(default_factory=dict)
+    """Claims with the one value they must have: `{"token_use": "access"}` for Cognito."""
+    leeway_seconds: int = 30
+    max_life_seconds: int = 86_400
+    freshness: Freshness = field(default_factory=Freshness)
+    allow_http: bool = False
+    """Keys over plain http: for the sandbox only."""
+
+    def __post_init__(self) -> None:
+        faults = [*self._missing(), *_url_faults(self.jwks_url, self.allow_http), *self.freshness.faults()]
+        if not self.algorithms or not ASYMMETRIC.issuperset(self.algorithms):
+            faults.append(f"algorithms must be some of {', '.join(sorted(ASYMMETRIC))}")
+        if not 0 <= self.leeway_seconds <= MAX_LEEWAY_SECONDS:
+            faults.append(f"leeway_seconds must be between 0 and {MAX_LEEWAY_SECONDS}")
+        if self.max_life_seconds <= 0:
+            faults.append("max_life_seconds must be above 0")
+        if faults:
+            raise ConfigurationError([f"issuer `{self.issuer}`: {fault}" for fault in faults])
+        for name in ("role_map", "required_claims"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def _missing(self) -> list[str]:
+        claims = ("issuer", "audience_claim", "subject_claim", "tenant_claim", "roles_claim")
+        faults = [f"{name} is empty" for name in claims if not getattr(self, name)]
+        for name in ("audience", "companion_audience", "algorithms", "types"):
+            # A bare string would be searched for substrings.
+            if not isinstance(getattr(self, name), tuple):
+                faults.append(f"{name} is not a list")
+        if not self.audience or not all(self.audience):
+            faults.append("audience is empty")
+        return faults
+
+
+def _url_faults(url: str, allow_http: bool) -> list[str]:
+    if not url.isascii() or not url.isprintable() or " " in url:
+        return ["jwks_url holds characters a URL may not have"]
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return ["jwks_url is not a URL"]
+    faults = []
+    if parts.scheme != "https" and not (allow_http and parts.scheme == "http"):
+        faults.append("jwks_url must start with https://")
+    if not host or parts.username is not None or parts.fragment:
+        faults.append("jwks_url must have a host, no user and no fragment")
+    return faults

@@ -1,0 +1,86 @@
+"""The keys of one issuer, kept fresh: one fetch at a time, never more often than the cool-down allows."""
+
+import asyncio
+import logging
+import math
+from collections.abc import Awaitable, Callable
+
+from gateway.identity.issuer import Issuer
+from gateway.identity.jwks import KeySet, read_key_set
+from gateway.identity.keys import VerificationKey
+from gateway.identity.refused import Refused
+
+Fetch = Callable[[str], Awaitable[bytes]]
+Clock = Callable[[], float]
+
+_AHEAD = 0.75  # the part of the ttl after which keys are refreshed while they still serve
+_log = logging.getLogger(__name__)
+
+
+class Keyring:
+    def __init__(self, issuer: Issuer, fetch: Fetch, clock: Clock) -> None:
+        self.issuer = issuer
+        self._fetch = fetch
+        self._clock = clock
+        self._set = KeySet()
+        self._fetched_at = -math.inf
+        self._attempted_at = -math.inf
+        self._flight: asyncio.Task[None] | None = None
+        self._failure: Exception | None = None
+
+    async def find(self, key_id: str) -> VerificationKey:
+        """The one key of this id, else `Refused`; fetches when the keys are old or the id is unknown."""
+        ttl = self.issuer.freshness.ttl
+        age = self._since(self._fetched_at)
+        key = self._set.keys.get(key_id)
+        if key is not None and age < ttl:
+            if age > ttl * _AHEAD:
+                self._refresh()
+            return key
+        flight = self._refresh()
+        if flight is not None:
+            # `wait` and not `await`: a cancelled request leaves the fetch to the others who wait for it.
+            await asyncio.wait((flight,))
+        return self._served(key_id)
+
+    async def close(self) -> None:
+        if self._flight is not None:
+            self._flight.cancel()
+            await asyncio.wait((self._flight,))
+
+    def _served(self, key_id: str) -> VerificationKey:
+        freshness = self.issuer.freshness
+        # INVARIANT: keys older than ttl + stale verify nothing, whatever keeps the issuer silent.
+        if self._since(self._fetched_at) >= freshness.ttl + freshness.stale:
+            raise Refused("signing keys of the issuer are unavailable, try again later") from self._failure
+        key = self._set.keys.get(key_id)
+        if key is None:
+            raise Refused("unknown signing key", self._set.skipped.get(key_id, "no key with this `kid`"))
+        return key
+
+    def _refresh(self) -> asyncio.Task[None] | None:
+        """The fetch under way, or a new one, or none while cooling down."""
+        if self._flight is not None and not self._flight.done():
+            return self._flight
+        if self._since(self._attempted_at) < self.issuer.freshness.cooldown:
+            return None
+        self._attempted_at = self._clock()
+        self._flight = asyncio.create_task(self._fly(self._attempted_at))
+        return self._flight
+
+    async def _fly(self, started_at: float) -> None:
+        try:
+            async with asyncio.timeout(self.issuer.freshness.timeout):
+                raw = await self._fetch(self.issuer.jwks_url)
+            self._set = read_key_set(raw, self.issuer.algorithms)
+        except Exception as error:
+            self._failure = error
+            _log.warning("keys of issuer `%s` could not be fetched: %r", self.issuer.issuer, error)
+        else:
+            self._fetched_at = started_at
+            self._failure = None
+
+    def _since(self, moment: float) -> float:
+        elapsed = self._clock() - moment
+        # A clock set back must not prolong the life of keys.
+        return elapsed if elapsed >= 0 else math.inf

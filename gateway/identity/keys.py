@@ -1,0 +1,99 @@
+"""One public key of an issuer; the only module that calls python-jose."""
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from jose import jwk, jws
+from jose.backends.base import Key
+from jose.exceptions import JOSEError
+
+from gateway.identity.refused import Refused
+from gateway.identity.strict import base64url
+from gateway.identity.token import is_key_id
+
+_ALGORITHMS = {"RSA": ("RS256", "RS384", "RS512"), "EC": ("ES256",)}
+_RSA_BITS = range(2048, 8193)  # below it is weak, above it a verification takes milliseconds
+_P256_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationKey:
+    """Equal when it is the same key for the same algorithms, however often it was fetched."""
+
+    key_id: str
+    thumbprint: str
+    algorithms: frozenset[str]
+    verifiers: Mapping[str, Key] = field(repr=False, compare=False)
+
+
+def read_key(members: Mapping[str, Any], allowed: Collection[str]) -> VerificationKey:
+    """A JWK made ready for the allowed algorithms; `ValueError` when it must not verify tokens."""
+    if not is_key_id(members.get("kid")):
+        raise ValueError("`kid` missing or malformed")
+    if not {"d", "k"}.isdisjoint(members):
+        raise ValueError("a private or symmetric key was published")
+    if members.get("use", "sig") != "sig":
+        raise ValueError("`use` is not `sig`")
+    operations = members.get("key_ops", ["verify"])
+    if not isinstance(operations, list) or "verify" not in operations:
+        raise ValueError("`key_ops` lacks `verify`")
+    algorithms = _algorithms(members, allowed)
+    public = _rsa(members) if members["kty"] == "RSA" else _p256(members)
+    verifiers = {algorithm: _verifier(public, algorithm) for algorithm in algorithms}
+    return VerificationKey(members["kid"], _thumbprint(public), algorithms, MappingProxyType(verifiers))
+
+
+def signed_payload(text: str, key: VerificationKey, algorithm: str) -> bytes:
+    """The payload of a token that this key signed with this algorithm, else `Refused`."""
+    if algorithm not in key.algorithms:
+        raise Refused("token algorithm not allowed", "the key is not for this algorithm")
+    try:
+        # A tuple: in a bare string python-jose would look for the algorithm as a substring.
+        return jws.verify(text, key.verifiers[algorithm], algorithms=(algorithm,))
+    except JOSEError as error:
+        raise Refused("token signature does not match") from error
+
+
+def _algorithms(members: Mapping[str, Any], allowed: Collection[str]) -> frozenset[str]:
+    kind = members.get("kty")
+    if not isinstance(kind, str) or kind not in _ALGORITHMS:
+        raise ValueError("`kty` is neither RSA nor EC")
+    algorithms = frozenset(_ALGORITHMS[kind]).intersection(allowed)
+    if "alg" in members:
+        algorithms = algorithms.intersection([members["alg"]])
+    if not algorithms:
+        raise ValueError("for no allowed algorithm")
+    return algorithms
+
+
+def _rsa(members: Mapping[str, Any]) -> dict[str, str]:
+    modulus, exponent = (int.from_bytes(base64url(members.get(name)), "big") for name in ("n", "e"))
+    if modulus.bit_length() not in _RSA_BITS:
+        raise ValueError("RSA key is too short or too long")
+    if not 65_537 <= exponent < 2**64 or exponent % 2 == 0:
+        raise ValueError("RSA exponent is not an odd number from 65537")
+    return {"e": members["e"], "kty": "RSA", "n": members["n"]}
+
+
+def _p256(members: Mapping[str, Any]) -> dict[str, str]:
+    if members.get("crv") != "P-256":
+        raise ValueError("curve is not P-256")
+    if any(len(base64url(members.get(name))) != _P256_BYTES for name in ("x", "y")):
+        raise ValueError("coordinates are not 32 bytes")
+    return {"crv": "P-256", "kty": "EC", "x": members["x"], "y": members["y"]}
+
+
+def _verifier(public: dict[str, str], algorithm: str) -> Key:
+    try:
+        return jwk.construct(public, algorithm)
+    except JOSEError as error:
+        raise ValueError("not a key") from error
+
+
+def _thumbprint(public: dict[str, str]) -> str:
+    """RFC 7638."""
+    return hashlib.sha256(json.dumps(public, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

@@ -1,0 +1,84 @@
+"""The shape of a token: three canonical parts and a header that asks for nothing unusual; no key is needed yet."""
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.identity.issuer import ASYMMETRIC
+from gateway.identity.refused import Refused
+from gateway.identity.strict import base64url, base64url_text, json_object
+
+MAX_CHARACTERS = 8192
+MAX_KEY_ID = 128
+
+# Each would let the token choose its key, change how it is signed or packed, or hide another token inside.
+_FORBIDDEN = frozenset(
+    {"crit", "b64", "jku", "jwk", "x5u", "x5c", "cty", "zip", "enc", "epk", "apu", "apv", "iv", "tag", "p2s", "p2c"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    text: str = field(repr=False)
+    header: bytes = field(repr=False)
+    payload: bytes = field(repr=False)
+    digest: bytes
+    """Of the canonical text, hence of the decoded bytes: two spellings cannot share or split it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    algorithm: str
+    type: str | None
+    key_id: str
+
+
+def read_token(text: str) -> Token:
+    if len(text) > MAX_CHARACTERS:
+        raise Refused("token too long")
+    try:
+        header, payload, signature = (base64url(part) for part in text.split("."))
+    except ValueError as error:
+        raise Refused("malformed token", "not three parts of canonical base64url") from error
+    canonical = b".".join(base64url_text(part) for part in (header, payload, signature))
+    return Token(text, header, payload, hashlib.sha256(canonical).digest())
+
+
+def read_header(token: Token) -> Header:
+    members = _members(token.header, "header")
+    algorithm, key_id = members.get("alg"), members.get("kid")
+    if not isinstance(algorithm, str) or algorithm not in ASYMMETRIC:
+        raise Refused("token algorithm not allowed")
+    if not _FORBIDDEN.isdisjoint(members):
+        raise Refused("token header not allowed", "a forbidden header parameter is present")
+    if not is_key_id(key_id):
+        raise Refused("token names no signing key", "header `kid` missing or malformed")
+    return Header(algorithm, _type(members), key_id)
+
+
+def claimed_issuer(token: Token) -> str:
+    """Picks whose keys are tried. INVARIANT: nothing else of the payload is looked at before the signature."""
+    claimed = _members(token.payload, "payload").get("iss")
+    if not isinstance(claimed, str):
+        raise Refused("claim `iss` missing or malformed")
+    return claimed
+
+
+def is_key_id(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= MAX_KEY_ID and value.isprintable()
+
+
+def _type(members: dict[str, Any]) -> str | None:
+    if "typ" not in members:
+        return None
+    if not isinstance(members["typ"], str):
+        raise Refused("token type not allowed", "header `typ` is not a string")
+    # A media type: case does not count and `application/` may be left out (RFC 7515, section 4.1.9).
+    return members["typ"].lower().removeprefix("application/")
+
+
+def _members(raw: bytes, part: str) -> dict[str, Any]:
+    try:
+        return json_object(raw)
+    except ValueError as error:
+        raise Refused("malformed token", f"the {part} is not a plain JSON object") from error

@@ -1,0 +1,179 @@
+"""An entity: its attributes, where its items live (key, indexes, copies) and what they lead to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cached_property
+from typing import Literal as OneOf
+
+from gateway.model.template import BUCKET, SHARD, Template, parse_template
+from gateway.model.types import Field
+
+PRIMARY = "primary"
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute(Field):
+    personal: bool = False  # personal information: some roles may not read it
+    compressed: bool = False  # large text or bytes: stored compressed
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """Spreads one busy partition over `count`; items are placed by a hash of the attribute `by`."""
+
+    count: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Splits a growing partition by time: one partition for each hour, day or month of the attribute `of`."""
+
+    of: str
+    size: OneOf["hour", "day", "month"]
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """The item is in the index only while the attribute has one of these values (a sparse index)."""
+
+    attribute: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """Where the item itself lives."""
+
+    pk: str
+    sk: str
+    shards: Shards | None = None
+    bucket: Bucket | None = None
+    small: str | None = None  # why a partition that many items share stays small
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnIndex(Key):
+    """A place in a global secondary index; without the attributes of its key the item is not in it."""
+
+    index: str
+    name: str = ""  # needed where an entity has two places in one index
+    when: When | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy(Key):
+    """The whole item once more under another partition, written in the same transaction."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """When DynamoDB may delete the item: at the attribute `at`, or `after` the attribute `since`."""
+
+    at: str | None = None
+    since: str | None = None
+    after: timedelta = timedelta()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """One other item, found by a lookup whose parameters are this item's attributes of the same name (or `bind`)."""
+
+    name: str
+    pattern: str
+    description: str
+    bind: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collection:
+    """Many other items: by a listing, or, with `each`, by a lookup for every member of that list attribute.
+
+    Only the second kind can be batched over many parents: DynamoDB has no batch form of Query.
+    """
+
+    name: str
+    pattern: str
+    description: str
+    bind: Mapping[str, str] = field(default_factory=dict)
+    each: str | None = None
+
+
+Relation = Reference | Collection
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """One place of an item with its parsed templates: `index` is None in the table itself."""
+
+    name: str
+    pk: Template
+    sk: Template
+    index: str | None
+    declared: Key
+
+    @property
+    def shards(self) -> Shards | None:
+        return self.declared.shards
+
+    @property
+    def bucket(self) -> Bucket | None:
+        return self.declared.bucket
+
+    @property
+    def when(self) -> When | None:
+        return self.declared.when if isinstance(self.declared, OnIndex) else None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every attribute that decides where the item lies here."""
+        derived = {part for part in (self.shards and self.shards.by, self.bucket and self.bucket.of) if part}
+        return self.pk.names | self.sk.names | derived
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entity:
+    name: str
+    description: str
+    attributes: tuple[Attribute, ...]
+    key: Key
+    indexes: tuple[OnIndex, ...] = ()
+    copies: tuple[Copy, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    expiry: Expiry | None = None
+
+    @cached_property
+    def attribute(self) -> Mapping[str, Attribute]:
+        return {attribute.name: attribute for attribute in self.attributes}
+
+    @cached_property
+    def relation(self) -> Mapping[str, Relation]:
+        return {relation.name: relation for relation in self.relations}
+
+    @cached_property
+    def placements(self) -> tuple[Placement, ...]:
+        return (
+            self._placement(PRIMARY, None, self.key),
+            *(self._placement(copy.name, None, copy) for copy in self.copies),
+            *(self._placement(place.name or place.index, place.index, place) for place in self.indexes),
+        )
+
+    @cached_property
+    def primary(self) -> Placement:
+        return self.placements[0]
+
+    def placement(self, name: str) -> Placement | None:
+        return next((place for place in self.placements if place.name == name), None)
+
+    @cached_property
+    def key_names(self) -> tuple[str, ...]:
+        """The attributes that identify an item, in the order of its key."""
+        holes = (*self.primary.pk.holes, *self.primary.sk.holes)
+        return tuple(dict.fromkeys(hole.name for hole in holes if hole.name not in (SHARD, BUCKET)))
+
+    def _placement(self, name: str, index: str | None, place: Key) -> Placement:
+        pk, sk = (parse_template(f"entity {self.name}", text) for text in (place.pk, place.sk))
+        return Placement(name, pk, sk, index, place)

@@ -1,0 +1,28 @@
+"""The tenant: its id, and the one function that writes its prefix into a partition key."""
+
+import re
+from typing import NewType
+
+from gateway.errors import BadUserInput
+
+TenantId = NewType("TenantId", str)
+
+_TENANT_ID = re.compile(r"[a-z0-9][a-z0-9-]{1,62}")
+
+
+def tenant_id(text: object) -> TenantId:
+    """The value as a tenant id, or `BadUserInput`: what is not a string does not match either."""
+    # INVARIANT: no '#', '*', '?' or '$', so an id is safe inside a key, an IAM pattern and a session tag.
+    if not isinstance(text, str) or not _TENANT_ID.fullmatch(text):
+        raise BadUserInput("a tenant id is 2 to 63 characters of a-z, 0-9 and -, and starts with a letter or digit")
+    return TenantId(text)
+
+
+def partition(tenant: TenantId, path: str) -> str:
+    """A partition key of this tenant."""
+    # INVARIANT: every partition key, of the table and of every index, is written here and nowhere else.
+    return f"TENANT#{tenant}#{path}"
+
+
+def owns(tenant: TenantId, partition_key: str) -> bool:
+    return partition_key.startswith(f"TENANT#{tenant}#")

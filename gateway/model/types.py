@@ -1,0 +1,177 @@
+"""The types an attribute can have: what is a valid value, and how it reads inside a key."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+from gateway.errors import BadUserInput
+
+KEY_SEPARATOR = "#"
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}")
+# INVARIANT: what fills a key part has no '#' and no control character, so one entity cannot imitate another's key.
+_KEY_TEXT = re.compile(r"[^#\x00-\x1f\x7f\ud800-\udfff]{1,256}")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+_DIGITS = re.compile(r"\d+(\.\d+)?")
+_MAX_DIGITS = 38
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Free text; it may hold anything and so never fills a key."""
+
+    max_length: int = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Id:
+    """A natural id: letters, digits and `._:@+-`, at most 128 characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyText:
+    """Text that may fill a key, such as an e-mail address: no `#`, no control characters, at most 256 characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A decimal of up to 38 digits; never a float."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    """A moment in UTC, to the microsecond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of an enum's members, stored by name."""
+
+    enum: type[Enum]
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    max_length: int = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class SetOf:
+    """A set of texts, ids or numbers, without order and never empty in the table."""
+
+    of: "Text | Id | KeyText | Integer | Number"
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    of: "AttributeType"
+    max_items: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A nested record, such as an address; `fields` are declared like attributes."""
+
+    name: str
+    fields: "tuple[Field, ...]"
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    type: "AttributeType"
+    description: str
+    required: bool = True
+
+
+AttributeType = Text | Id | KeyText | Integer | Number | Flag | Timestamp | Choice | Blob | SetOf | ListOf | Struct
+KeyType = Id | KeyText | Integer | Number | Flag | Timestamp | Choice
+
+
+def key_pattern(kind: KeyType) -> re.Pattern[str]:
+    """What a value of this type can look like inside a key."""
+    match kind:
+        case Id():
+            return _ID
+        case KeyText():
+            return _KEY_TEXT
+        case Timestamp():
+            return _TIMESTAMP
+        case Integer() | Number():
+            return _DIGITS
+        case Flag():
+            return re.compile("true|false")
+        case Choice(enum):
+            return re.compile("|".join(re.escape(member.name) for member in enum))
+
+
+def key_text(name: str, kind: KeyType, value: Any, width: int = 0, scale: int = 0) -> str:
+    """The value as one part of a key, or `BadUserInput` naming the attribute."""
+    match kind:
+        case Id() | KeyText():
+            if isinstance(value, str) and key_pattern(kind).fullmatch(value):
+                return value
+            raise BadUserInput(f"`{name}` is not a valid {_KEY_RULES[type(kind)]}")
+        case Timestamp():
+            return timestamp_text(name, value)
+        case Integer() | Number():
+            return _padded(name, value, width, scale)
+        case Flag():
+            return "true" if value else "false"
+        case Choice(enum):
+            return _member(name, enum, value).name
+
+
+_KEY_RULES: dict[type, str] = {
+    Id: "id: 1 to 128 letters, digits and `._:@+-`, starting with a letter or digit",
+    KeyText: "key: 1 to 256 characters without `#` and control characters",
+}
+
+
+def timestamp_text(name: str, value: Any) -> str:
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise BadUserInput(f"`{name}` needs a date and time with a time zone")
+    # always six decimals, so that texts sort as their moments do
+    return value.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+def _member(name: str, enum: type[Enum], value: Any) -> Enum:
+    if isinstance(value, enum):
+        return value
+    try:
+        return enum[value]
+    except (KeyError, TypeError) as error:
+        raise BadUserInput(f"`{name}` is not one of {', '.join(member.name for member in enum)}") from error
+
+
+def _padded(name: str, value: Any, width: int, scale: int) -> str:
+    """Zero-padded, so that texts sort as their numbers do."""
+    number = number_of(name, value)
+    quantum = Decimal(1).scaleb(-scale)
+    if number < 0 or number % quantum or number >= Decimal(10) ** width:
+        raise BadUserInput(f"`{name}` must be 0 or more, below 1e{width}, with at most {scale} decimals")
+    whole, _, fraction = f"{number:.{scale}f}".partition(".")
+    return whole.zfill(width) + (f".{fraction}" if scale else "")
+
+
+def number_of(name: str, value: Any) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise BadUserInput(f"`{name}` needs a whole number or a decimal")
+    number = Decimal(value)
+    if not number.is_finite() or len(number.normalize().as_tuple().digits) > _MAX_DIGITS:
+        raise BadUserInput(f"`{name}` has more than {_MAX_DIGITS} significant digits")
+    return number

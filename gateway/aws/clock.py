@@ -7,18 +7,23 @@ _NOTABLE = 60.0
 
 
 class Clock:
-    __slots__ = ("_offset",)
+    __slots__ = ("offset",)
 
     def __init__(self) -> None:
-        self._offset = 0.0
+        self.offset = 0.0
 
     def now(self) -> float:
         """Seconds since the epoch by the clock of AWS, as far as we know it."""
-        return time.time() + self._offset
+        return time.time() + self.offset
 
-    def correct(self, date: float | None) -> bool:
-        """Moves to the moment that AWS gave; false where that changes too little to be worth another attempt."""
-        if date is None or abs(date - self.now()) < _NOTABLE:
+    def correct(self, date: float | None, signed_with: float) -> bool:
+        """Moves to the moment that AWS gave; false where that does not explain why it refused a signature.
+
+        `signed_with` is the offset of the refused request: another call may have moved the clock since.
+        """
+        if date is None:
             return False
-        self._offset = date - time.time()
-        return True
+        offset = date - time.time()
+        if abs(offset - self.offset) >= _NOTABLE:
+            self.offset = offset
+        return abs(self.offset - signed_with) >= _NOTABLE

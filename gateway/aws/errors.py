@@ -1,25 +1,25 @@
 """What AWS can answer instead of a result, as branches of the gateway's one tree.
 
-    AwsError                         carries what AWS said, for the log
-    ├── ConditionFailed              CONFLICT         a condition of a write did not hold
-    ├── TransactionCancelled         CONFLICT         nothing was written; one reason for each item
-    ├── TransactionInProgress        CONFLICT         the same transaction is still being carried out
-    ├── WriteConflict                CONFLICT         another transaction or region writes the same item
-    ├── TokenReused                  CONFLICT         a client token came back with other contents
-    ├── ResourceBusy                 CONFLICT         a table, backup or export exists already or is being changed
-    ├── ResourceMissing              NOT_FOUND        a backup, export, import, replica or policy does not exist
-    ├── CollectionFull               LIMIT_EXCEEDED   an item collection has reached its size limit
-    ├── ThroughputExceeded           THROTTLED        too many requests, or too many on one partition
-    ├── AccessDenied                 FORBIDDEN        a policy of AWS says no
-    ├── CredentialsExpired           UNAVAILABLE      the session is over or unknown: assume the role again
-    ├── SignatureRejected            UNAVAILABLE      the signature or its time is not accepted
-    ├── TableMissing                 UNAVAILABLE      the table or index is not there
-    ├── KeyInaccessible              UNAVAILABLE      the table's encryption key cannot be used
-    ├── AwsUnavailable               UNAVAILABLE      AWS failed
-    ├── ConnectionBroken             UNAVAILABLE      no connection, or it ended before the answer did
-    ├── AnswerLate                   UNAVAILABLE      no answer within the read or connect timeout
-    ├── AnswerCorrupt                UNAVAILABLE      the answer is not what AWS sent, or too large
-    └── InvalidRequest               INTERNAL         we asked for something that DynamoDB does not understand
+AwsError                         carries what AWS said, for the log
+├── ConditionFailed              CONFLICT         a condition of a write did not hold
+├── TransactionCancelled         CONFLICT         nothing was written; one reason for each item
+├── TransactionInProgress        CONFLICT         the same transaction is still being carried out
+├── WriteConflict                CONFLICT         another transaction or region writes the same item
+├── TokenReused                  CONFLICT         a client token came back with other contents
+├── ResourceBusy                 CONFLICT         a table, backup or export exists already or is being changed
+├── ResourceMissing              NOT_FOUND        a backup, export, import, replica or policy does not exist
+├── CollectionFull               LIMIT_EXCEEDED   an item collection has reached its size limit
+├── ThroughputExceeded           THROTTLED        too many requests, or too many on one partition
+├── AccessDenied                 FORBIDDEN        a policy of AWS says no
+├── CredentialsExpired           UNAVAILABLE      the session is over or unknown: assume the role again
+├── SignatureRejected            UNAVAILABLE      the signature or its time is not accepted
+├── TableMissing                 UNAVAILABLE      the table or index is not there
+├── KeyInaccessible              UNAVAILABLE      the table's encryption key cannot be used
+├── AwsUnavailable               UNAVAILABLE      AWS failed
+├── ConnectionBroken             UNAVAILABLE      no connection, or it ended before the answer did
+├── AnswerLate                   UNAVAILABLE      no answer within the read or connect timeout
+├── AnswerCorrupt                UNAVAILABLE      the answer is not what AWS sent, or too large
+└── InvalidRequest               INTERNAL         we asked for something that DynamoDB does not understand
 """
 
 from collections.abc import Mapping
@@ -54,10 +54,13 @@ class Said:
     wait: float = 0.0
 
 
+_NOTHING = Said()
+
+
 class AwsError(GatewayError):
     """A failure between us and AWS; `message` is written by us, what AWS wrote is in `detail`."""
 
-    def __init__(self, message: str, *, said: Said = Said(), retry: Retry = Retry.NEVER) -> None:
+    def __init__(self, message: str, *, said: Said = _NOTHING, retry: Retry = Retry.NEVER) -> None:
         super().__init__(message)
         self.said = said
         self.retry = retry

@@ -1,8 +1,8 @@
 """When a call is tried again, as the standard mode of the AWS SDKs does it.
 
-Like the SDKs, every operation is tried again after a broken connection, a timeout or a 5xx, although a write may have been
-carried out by then. Reads do no harm, and transactions carry a client token that makes them idempotent; for other writes
-DynamoDB itself offers nothing better than a condition. An error after such an attempt is marked `uncertain`, so that a
+Like the SDKs, every operation is tried again after a broken connection, a timeout or a 5xx, although a write may have
+been carried out by then. Reads do no harm, and transactions carry a client token that makes them idempotent; for other
+writes DynamoDB offers nothing better than a condition. An error after such an attempt is marked `uncertain`, so that a
 failed condition on the second attempt is not taken for somebody else's write.
 """
 
@@ -15,6 +15,8 @@ from gateway.aws.errors import AwsError, ConnectionBroken, Retry
 # what one more attempt takes out of the budget, and what a call that needed none puts back
 _COSTS = {Retry.TRANSIENT: 5, Retry.TIMEOUT: 10, Retry.THROTTLED: 5}
 _REFUND = 1
+# AWS may have carried out what it did not, or not properly, answer
+_UNANSWERED = frozenset({Retry.TRANSIENT, Retry.TIMEOUT})
 # AWS may ask for a pause; we grant this much beyond our own
 _LONGEST_WAIT = 5.0
 
@@ -46,65 +48,61 @@ class Budget:
         self.tokens -= cost
         return True
 
-    def refund(self, tokens: int = _REFUND) -> None:
-        self.tokens = min(self._capacity, self.tokens + tokens)
+    def refund(self, spent: int) -> None:
+        """After a success: puts back what the call's last retry took, since it was worth it, or a little."""
+        if self.tokens < self._capacity:
+            self.tokens = min(self._capacity, self.tokens + (spent or _REFUND))
 
 
 class Retries:
     """What one call has used up so far."""
 
-    __slots__ = ("_attempts", "_budget", "_jitter", "_rules", "_spent", "_uncertain", "_unpaid")
+    __slots__ = ("_attempts", "_budget", "_free", "_jitter", "_rules", "_uncertain", "spent")
 
     def __init__(self, rules: RetryRules, budget: Budget, jitter: Callable[[], float] = random.random) -> None:
         self._rules = rules
         self._budget = budget
         self._jitter = jitter
         self._attempts = 1
-        self._spent = 0
+        # what the last retry took out of the budget
+        self.spent = 0
         self._uncertain = False
-        self._unpaid: set[str] = set()
+        self._free: set[object] = set()
 
     def pause(self, error: AwsError, remaining: float) -> float | None:
         """Seconds to wait before the next attempt; None where there is none and the error stands."""
         error.attempts = self._attempts
         error.uncertain = self._uncertain
-        pause = self._next(error)
-        # INVARIANT: a retry never begins after the deadline.
-        if pause is None or pause >= remaining:
-            return None
-        self._attempts += 1
-        self._uncertain = self._uncertain or _unanswered(error)
+        pause = self._next(error, remaining)
+        if pause is not None:
+            self._attempts += 1
+            self._uncertain = self._uncertain or error.retry in _UNANSWERED
         return pause
 
-    def succeeded(self) -> None:
-        """Puts back what the last retry took: it was worth it."""
-        self._budget.refund(self._spent or _REFUND)
-
-    def _next(self, error: AwsError) -> float | None:
-        if isinstance(error, ConnectionBroken) and error.stale:
-            return self._once("stale")
-        if error.retry is Retry.SKEWED:
-            return self._once("skewed")
+    def _next(self, error: AwsError, remaining: float) -> float | None:
+        # INVARIANT: a retry never begins after the deadline.
+        if remaining <= 0:
+            return None
+        stale = isinstance(error, ConnectionBroken) and error.stale and ConnectionBroken not in self._free
+        if stale or (error.retry is Retry.SKEWED and Retry.SKEWED not in self._free):
+            # at once and for nothing, but only once: it says nothing about the health of AWS
+            self._free.add(ConnectionBroken if stale else Retry.SKEWED)
+            return 0.0
         cost = _COSTS.get(error.retry)
-        if cost is None or self._attempts >= self._rules.attempts or not self._budget.spend(cost):
+        if cost is None or self._counted >= self._rules.attempts:
             return None
-        self._spent = cost
-        return self._backoff(error)
+        pause = self._backoff(error)
+        if pause >= remaining or not self._budget.spend(cost):
+            return None
+        self.spent = cost
+        return pause
 
-    def _once(self, reason: str) -> float | None:
-        """At once and at no cost, because the first attempt says nothing about the health of AWS; but only once."""
-        if reason in self._unpaid:
-            return None
-        self._unpaid.add(reason)
-        return 0.0
+    @property
+    def _counted(self) -> int:
+        return self._attempts - len(self._free)
 
     def _backoff(self, error: AwsError) -> float:
         """Full jitter: anything between nothing and an exponentially growing pause."""
         first = self._rules.throttled_pause if error.retry is Retry.THROTTLED else self._rules.pause
-        pause = self._jitter() * min(self._rules.longest_pause, first * 2 ** (self._attempts - 1))
+        pause = self._jitter() * min(self._rules.longest_pause, first * 2.0 ** (self._counted - 1))
         return max(pause, min(error.said.wait, pause + _LONGEST_WAIT))
-
-
-def _unanswered(error: AwsError) -> bool:
-    """Whether AWS may have carried out what it did not, or not properly, answer."""
-    return error.retry in {Retry.TRANSIENT, Retry.TIMEOUT}

@@ -57,12 +57,12 @@ class Authenticator:
             if known is not None and await self._still_holds(known):
                 return known.principal
             verified = await self._verify(token)
+            self._remembered[token.digest] = verified
+            return verified.principal
         except Unauthenticated:
             raise
         except Exception as error:
             raise Refused("invalid token", "unforeseen failure") from error
-        self._remembered[token.digest] = verified
-        return verified.principal
 
     async def close(self) -> None:
         for keyring in self._keyrings.values():

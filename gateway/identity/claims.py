@@ -103,7 +103,7 @@ def _claim(claims: Mapping[str, Any], name: str) -> Any:
     """The value under the exact name or at the dotted path, `None` where there is neither."""
     nested: Any = claims
     for step in name.split("."):
-        nested = nested.get(step) if isinstance(nested, dict) else None
+        nested = nested.get(step) if isinstance(nested, Mapping) else None
     if name in claims and "." in name and nested is not None:
         raise Refused(f"claim `{name}` is ambiguous", "it is there by its name and by its path")
     return claims.get(name) if name in claims else nested

@@ -2,6 +2,7 @@
 
 import asyncio
 import ssl
+from http import HTTPStatus
 from urllib.parse import SplitResult, urlsplit
 
 import httptools
@@ -14,11 +15,12 @@ _CHUNK = 64 * 1024
 async def fetch(url: str, tls: ssl.SSLContext | None = None) -> bytes:
     """The body of a complete 200 answer; anything else raises. Cancelling it closes the connection."""
     address = urlsplit(url)
-    if address.scheme == "https" and tls is None:
+    secure = address.scheme != "http"
+    if secure and tls is None:
         # Reading the trusted certificates takes tens of milliseconds.
         tls = await asyncio.to_thread(ssl.create_default_context)
-    port = address.port or (443 if address.scheme == "https" else 80)
-    reader, writer = await asyncio.open_connection(address.hostname, port, ssl=tls)
+    port = address.port or (443 if secure else 80)
+    reader, writer = await asyncio.open_connection(address.hostname, port, ssl=tls if secure else None)
     try:
         writer.write(_request(address))
         return await _body(reader)
@@ -29,8 +31,9 @@ async def fetch(url: str, tls: ssl.SSLContext | None = None) -> bytes:
 
 def _request(address: SplitResult) -> bytes:
     path = (address.path or "/") + (f"?{address.query}" if address.query else "")
-    host = address.netloc
-    headers = f"Host: {host}\r\nAccept: application/json\r\nAccept-Encoding: identity\r\nConnection: close\r\n"
+    headers = (
+        f"Host: {address.netloc}\r\nAccept: application/json\r\nAccept-Encoding: identity\r\nConnection: close\r\n"
+    )
     return f"GET {path} HTTP/1.1\r\n{headers}\r\n".encode("ascii")
 
 
@@ -47,8 +50,9 @@ async def _body(reader: asyncio.StreamReader) -> bytes:
         if received > MAX_BYTES:
             raise ValueError("answer is too large")
         parser.feed_data(chunk)
-    if parser.get_status_code() != 200:  # noqa: PLR2004
-        raise ValueError(f"answer has status {parser.get_status_code()}, expected 200")
+    status = parser.get_status_code()
+    if status != HTTPStatus.OK:
+        raise ValueError(f"answer has status {status}, expected 200")
     return bytes(answer.body)
 
 

@@ -26,7 +26,11 @@ class Freshness:
 
     def faults(self) -> list[str]:
         faults = [f"{name} must be above 0" for name in ("ttl", "cooldown", "timeout") if not getattr(self, name) > 0]
-        return faults if self.stale >= 0 else [*faults, "stale must not be negative"]
+        if not self.stale >= 0:
+            faults.append("stale must not be negative")
+        if self.cooldown > self.ttl:
+            faults.append("cooldown must not exceed ttl")
+        return faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class Issuer:
     jwks_url: str
     algorithms: tuple[str, ...] = ("RS256", "ES256")
     types: tuple[str | None, ...] = (None, "jwt", "at+jwt")
-    """Header `typ` in lower case; `None` is a token without one, as Cognito's. `("at+jwt",)` is RFC 9068 to the letter."""
+    """Header `typ` in lower case; `None` allows a token without one, as Cognito's. RFC 9068 issuers: `("at+jwt",)`."""
     audience_claim: str = "aud"
     """`client_id` for Cognito's access tokens, which carry no `aud`; an `aud` that is there must fit all the same."""
     companion_audience: tuple[str, ...] = ()
@@ -74,10 +78,9 @@ class Issuer:
     def _missing(self) -> list[str]:
         claims = ("issuer", "audience_claim", "subject_claim", "tenant_claim", "roles_claim")
         faults = [f"{name} is empty" for name in claims if not getattr(self, name)]
-        for name in ("audience", "companion_audience", "algorithms", "types"):
-            # A bare string would be searched for substrings.
-            if not isinstance(getattr(self, name), tuple):
-                faults.append(f"{name} is not a list")
+        lists = ("audience", "companion_audience", "algorithms", "types")
+        # A bare string would be searched for substrings.
+        faults += [f"{name} is not a list" for name in lists if not isinstance(getattr(self, name), tuple)]
         if not self.audience or not all(self.audience):
             faults.append("audience is empty")
         return faults

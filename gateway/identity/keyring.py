@@ -25,20 +25,17 @@ class Keyring:
         self._set = KeySet()
         self._fetched_at = -math.inf
         self._attempted_at = -math.inf
+        self._failed_at = -math.inf
         self._flight: asyncio.Task[None] | None = None
         self._failure: Exception | None = None
 
     async def find(self, key_id: str) -> VerificationKey:
         """The one key of this id, else `Refused`; fetches when the keys are old or the id is unknown."""
-        ttl = self.issuer.freshness.ttl
-        age = self._since(self._fetched_at)
-        key = self._set.keys.get(key_id)
-        if key is not None and age < ttl:
-            if age > ttl * _AHEAD:
-                self._refresh()
-            return key
+        known = key_id in self._set.keys
+        if known and self._since(self._fetched_at) < self.issuer.freshness.ttl * _AHEAD:
+            return self._set.keys[key_id]
         flight = self._refresh()
-        if flight is not None:
+        if flight is not None and not (known and self._may_serve_meanwhile()):
             # `wait` and not `await`: a cancelled request leaves the fetch to the others who wait for it.
             await asyncio.wait((flight,))
         return self._served(key_id)
@@ -47,6 +44,11 @@ class Keyring:
         if self._flight is not None:
             self._flight.cancel()
             await asyncio.wait((self._flight,))
+
+    def _may_serve_meanwhile(self) -> bool:
+        freshness = self.issuer.freshness
+        just_failed = self._since(self._failed_at) < 2 * freshness.cooldown
+        return just_failed or self._since(self._fetched_at) < freshness.ttl
 
     def _served(self, key_id: str) -> VerificationKey:
         freshness = self.issuer.freshness
@@ -74,11 +76,11 @@ class Keyring:
                 raw = await self._fetch(self.issuer.jwks_url)
             self._set = read_key_set(raw, self.issuer.algorithms)
         except Exception as error:
-            self._failure = error
+            self._failure, self._failed_at = error, self._clock()
             _log.warning("keys of issuer `%s` could not be fetched: %r", self.issuer.issuer, error)
         else:
             self._fetched_at = started_at
-            self._failure = None
+            self._failure, self._failed_at = None, -math.inf
 
     def _since(self, moment: float) -> float:
         elapsed = self._clock() - moment

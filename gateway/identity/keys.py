@@ -64,7 +64,7 @@ def _algorithms(members: Mapping[str, Any], allowed: Collection[str]) -> frozens
         raise ValueError("`kty` is neither RSA nor EC")
     algorithms = frozenset(_ALGORITHMS[kind]).intersection(allowed)
     if "alg" in members:
-        algorithms = algorithms.intersection([members["alg"]])
+        algorithms = frozenset(algorithm for algorithm in algorithms if algorithm == members["alg"])
     if not algorithms:
         raise ValueError("for no allowed algorithm")
     return algorithms
@@ -90,7 +90,7 @@ def _p256(members: Mapping[str, Any]) -> dict[str, str]:
 def _verifier(public: dict[str, str], algorithm: str) -> Key:
     try:
         return jwk.construct(public, algorithm)
-    except JOSEError as error:
+    except Exception as error:
         raise ValueError("not a key") from error
 
 

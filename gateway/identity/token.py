@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from gateway.identity.issuer import ASYMMETRIC
 from gateway.identity.refused import Refused
@@ -64,7 +64,7 @@ def claimed_issuer(token: Token) -> str:
     return claimed
 
 
-def is_key_id(value: Any) -> bool:
+def is_key_id(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and 0 < len(value) <= MAX_KEY_ID and value.isprintable()
 
 

@@ -13,7 +13,7 @@ KEY_SEPARATOR = "#"
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}")
 # INVARIANT: what fills a key part has no '#' and no control character, so one entity cannot imitate another's key.
-_KEY_TEXT = re.compile(r"[^#\x00-\x1f\x7f\ud800-\udfff]{1,256}")
+_KEY_TEXT = re.compile(r"[^#\x00-\x1f\x7f\ud800-\udfff\U0010ffff]{1,256}")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 _DIGITS = re.compile(r"\d+(\.\d+)?")
 _MAX_DIGITS = 38

@@ -1,0 +1,130 @@
+"""The decision: explicit denials first, then an allowing statement in every layer that is present.
+
+Layers are identity, session and boundary policies. Not modelled: organisation policies, resource policies and
+VPC endpoint policies; a table that has a resource policy is outside of what this room can tell.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from typing import Final
+
+from gateway.iam.document import Document
+from gateway.iam.errors import PolicyError
+from gateway.iam.explain import explicit_denial, implicit_denial
+from gateway.iam.rules import Rule, effect_is, rules
+from gateway.iam.statement import Kind
+from gateway.iam.variables import Context, Value
+from gateway.iam.verdict import Allow, Authorisation, Deny
+
+__all__ = ["Allow", "Authorisation", "Deny", "PolicySet", "decide", "evaluate", "lowered", "restricts"]
+
+_CANDIDATES_KEPT: Final = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The rules that can matter for one action on one resource."""
+
+    denies: tuple[Rule, ...]
+    allows: tuple[tuple[Rule, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySet:
+    """The documents of one session, compiled once; `session=None` means that no session policy was passed.
+
+    Several session policies form one union. An empty tuple is a present layer that allows nothing.
+    """
+
+    identity: tuple[Document, ...]
+    session: tuple[Document, ...] | None = None
+    boundary: Document | None = None
+    fingerprint: str = field(init=False)
+    layers: tuple[tuple[Rule, ...], ...] = field(init=False, repr=False, compare=False)
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    candidates: Callable[[str, str], Candidates] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        present: dict[Kind, tuple[Document, ...] | None] = {
+            "identity": self.identity,
+            "session": self.session,
+            "boundary": None if self.boundary is None else (self.boundary,),
+        }
+        documents = {kind: found for kind, found in present.items() if found is not None}
+        for kind, found in documents.items():
+            for document in found:
+                if document.kind != kind:
+                    raise PolicyError(f"a document of kind {document.kind} cannot be the {kind} policy")
+        layers = tuple(tuple(rule for one in found for rule in rules(one, kind)) for kind, found in documents.items())
+        text = "\n".join(f"{kind} {one.text}" for kind, found in documents.items() for one in (None, *found) if one)
+        shape = " ".join(f"{kind}={len(found)}" for kind, found in documents.items())
+        object.__setattr__(self, "fingerprint", sha256(f"{shape}\n{text}".encode()).hexdigest())
+        object.__setattr__(self, "layers", layers)
+        object.__setattr__(self, "names", tuple(documents))
+        object.__setattr__(self, "candidates", _lookup(layers))
+
+
+def evaluate(policies: PolicySet, authorisation: Authorisation) -> Allow | Deny:
+    """Never raises: trouble while deciding is a denial."""
+    try:
+        context = lowered(authorisation.context)
+        return decide(policies, authorisation.action, authorisation.resource, context)
+    except Exception as error:  # noqa: BLE001  # INVARIANT: trouble while deciding is a denial
+        return Deny(f"the decision failed: {type(error).__name__}", "evaluator")
+
+
+def decide(policies: PolicySet, action: str, resource: str, context: Context) -> Allow | Deny:
+    """As `evaluate`, for a context with lower-case keys; may raise on values of a wrong type."""
+    candidates = policies.candidates(action, resource)
+    # INVARIANT: an explicit denial of any layer is found before any permission is looked for.
+    for rule in candidates.denies:
+        if rule.applies(resource, context):
+            return explicit_denial(rule, action, resource)
+    granted: list[str] = []
+    for index, allows in enumerate(candidates.allows):
+        for rule in allows:
+            if rule.applies(resource, context):
+                granted.append(rule.name)
+                break
+        else:
+            return implicit_denial(policies.names[index], policies.layers[index], action, resource, context)
+    return Allow(tuple(granted))
+
+
+def restricts(policies: PolicySet, action: str, resource: str, keys: frozenset[str]) -> bool:
+    """Whether any statement that can matter for this action and resource looks at one of the keys (lower-case)."""
+    candidates = policies.candidates(action, resource)
+    found = (*candidates.denies, *(rule for allows in candidates.allows for rule in allows))
+    return any(row.key in keys for rule in found for row in rule.checks)
+
+
+def lowered(context: Context) -> dict[str, Value]:
+    """The context with lower-case keys; refuses two keys that differ only in case."""
+    found = {key.lower(): value for key, value in context.items()}
+    if len(found) != len(context):
+        raise ValueError("two context keys differ only in case")
+    for value in found.values():
+        if not isinstance(value, str) and not (isinstance(value, tuple) and all(isinstance(one, str) for one in value)):
+            raise TypeError("a context value is a text or a tuple of texts")
+    return found
+
+
+def _lookup(layers: tuple[tuple[Rule, ...], ...]) -> Callable[[str, str], Candidates]:
+    """Action and fixed resources are matched once for each pair: only conditions are left for every request."""
+
+    def find(action: str, resource: str) -> Candidates:
+        if not action.isascii():
+            raise ValueError("an action is ASCII")
+        folded = action.lower()
+        near = [
+            [rule for rule in layer if rule.acts(folded) and (not rule.fixed or rule.reaches(resource, {}))]
+            for layer in layers
+        ]
+        return Candidates(
+            tuple(rule for layer in near for rule in layer if effect_is(rule, "Deny")),
+            tuple(tuple(rule for rule in layer if effect_is(rule, "Allow")) for layer in near),
+        )
+
+    return lru_cache(maxsize=_CANDIDATES_KEPT)(find)

@@ -1,0 +1,1 @@
+"""WHERE: plans for the one table, and the class that runs them."""

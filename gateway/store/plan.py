@@ -1,0 +1,193 @@
+"""What is to be read, as pure values: nothing here does I/O, and nothing can be made without a tenant."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gateway.errors import BadUserInput
+from gateway.model.entity import Collection, Entity, Placement
+from gateway.model.keys import ItemKey, buckets_between, item_key, key_parts
+from gateway.model.model import Model
+from gateway.model.overlap import leading_literals
+from gateway.model.pattern_checks import member_place, parameters
+from gateway.model.patterns import Listing, Lookup, Together
+from gateway.model.table import Index
+from gateway.model.template import BUCKET, SHARD
+from gateway.model.tenant import TenantId, partition
+from gateway.model.types import KEY_SEPARATOR
+from gateway.store.bounds import Bounds, after, before, starting_with
+
+Attributes = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Both ends belong to it; an end that is None is open."""
+
+    first: Any = None
+    last: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which page of a listing: at most `limit` items after or before a position in its order."""
+
+    limit: int
+    after: str | None = None
+    before: str | None = None
+    backward: bool = False  # the last ones of the order instead of the first
+
+
+@dataclass(frozen=True, slots=True)
+class GetItems:
+    """Items by their keys; the answer has the same order, with None for what does not exist."""
+
+    tenant: TenantId
+    entity: str
+    keys: tuple[ItemKey, ...]
+    attributes: Attributes
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPartition:
+    """One Query: a partition of the table or of an index, a range of sort keys, a direction."""
+
+    tenant: TenantId
+    index: Index | None
+    partition: str
+    bounds: Bounds
+    forward: bool
+    limit: int
+    attributes: Attributes
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueryMany:
+    """A listing over one or more partitions.
+
+    Partitions of one group are merged by sort key (shards); groups follow each other in that order (time buckets).
+    """
+
+    entity: str
+    groups: tuple[tuple[QueryPartition, ...], ...]
+    window: Window
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTogether:
+    """One Query that answers an item, which comes first, and members of its collection."""
+
+    root: str
+    member: str
+    query: QueryPartition
+
+
+def plan_lookup(
+    model: Model,
+    lookup: Lookup,
+    tenant: TenantId,
+    wanted: tuple[Mapping[str, Any], ...],
+    attributes: Attributes,
+) -> GetItems:
+    entity = model.entities[lookup.entity]
+    keys = tuple(item_key(tenant, entity, values) for values in wanted)
+    return GetItems(tenant, entity.name, keys, attributes, lookup.strong)
+
+
+def plan_listing(
+    model: Model,
+    listing: Listing,
+    tenant: TenantId,
+    arguments: Mapping[str, Any],
+    window: Window,
+    attributes: Attributes,
+) -> QueryMany:
+    entity, place = model.entities[listing.entity], model.place(listing)
+    missing = [name for name in parameters(model, listing) if arguments.get(name) is None]
+    if missing:
+        raise BadUserInput(f"`{missing[0]}` is needed")
+    forward = listing.newest_first is window.backward
+    query = QueryPartition(
+        tenant=tenant,
+        index=next((index for index in model.table.indexes if index.name == place.index), None),
+        partition="",
+        bounds=_window_bounds(_bounds(entity, place, listing, arguments), window, not listing.newest_first),
+        forward=forward,
+        limit=window.limit + 1,  # one more tells whether there is a next page
+        attributes=attributes,
+        strong=listing.strong,
+    )
+    groups = tuple(
+        tuple(replace(query, partition=partition(tenant, path)) for path in shards)
+        for shards in _partitions(entity, place, listing, arguments, forward)
+    )
+    return QueryMany(entity.name, () if query.bounds.empty else groups, window)
+
+
+def _bounds(entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any]) -> Bounds:
+    fixed = key_parts(entity, place.sk, {name: arguments[name] for name in listing.where})
+    bounds = starting_with(place.sk.prefix(fixed))
+    span = arguments.get(listing.between) if listing.between is not None else None
+    if span is None:
+        return bounds
+    closed = place.sk.segments[-1] == next(hole for hole in place.sk.holes if hole.name == listing.between)
+    if span.first is not None:
+        text = place.sk.prefix(_end(entity, place, fixed, listing, span.first))
+        bounds = replace(bounds, low=text.removesuffix(KEY_SEPARATOR), prefix=None)
+    if span.last is not None:
+        text = place.sk.prefix(_end(entity, place, fixed, listing, span.last))
+        bounds = replace(bounds, high=text if closed else starting_with(text).high, prefix=None)
+    if span.first is not None and span.last is not None and bounds.empty:
+        raise BadUserInput(f"the range of `{listing.between}` ends before it starts")
+    return bounds
+
+
+def _end(entity: Entity, place: Placement, fixed: dict[str, str], listing: Listing, value: Any) -> dict[str, str]:
+    return {**fixed, **key_parts(entity, place.sk, {listing.between or "": value})}
+
+
+def _window_bounds(bounds: Bounds, window: Window, ascending: bool) -> Bounds:
+    """Cut off what lies before `after` and behind `before`, in the listing's order."""
+    if window.after is not None:
+        bounds = after(bounds, window.after) if ascending else before(bounds, window.after)
+    if window.before is not None:
+        bounds = before(bounds, window.before) if ascending else after(bounds, window.before)
+    return bounds
+
+
+def _partitions(
+    entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any], forward: bool
+) -> list[list[str]]:
+    parts = key_parts(entity, place.pk, arguments)
+    buckets: list[dict[str, str]] = [{}]
+    if place.bucket is not None:
+        span = arguments.get(listing.between or "")
+        if span is None or span.first is None or span.last is None:
+            raise BadUserInput(f"`{listing.between}` needs both ends of a range")
+        buckets = [{BUCKET: bucket} for bucket in buckets_between(place.bucket, span.first, span.last)]
+    shards = [{SHARD: str(n)} for n in range(place.shards.count)] if place.shards is not None else [{}]
+    ordered = buckets if forward else buckets[::-1]
+    return [[place.pk.render({**parts, **bucket, **shard}) for shard in shards] for bucket in ordered]
+
+
+def plan_together(
+    model: Model,
+    together: Together,
+    tenant: TenantId,
+    values: Mapping[str, Any],
+    limit: int | None,
+    attributes: Attributes,
+) -> QueryTogether:
+    """`limit` members and the item itself; None reads every member (a collection by `each` is bounded)."""
+    root = model.entities[together.entity]
+    relation = root.relation[together.collection]
+    assert isinstance(relation, Collection)  # noqa: S101  checked with the model; this tells the type checker
+    pattern = model.patterns[relation.pattern]
+    prefix = leading_literals(member_place(model, pattern).sk)[0] + KEY_SEPARATOR
+    key = item_key(tenant, root, values)
+    ascending = key.sk < prefix
+    bounds = Bounds(key.sk, starting_with(prefix).high) if ascending else Bounds(prefix, key.sk)
+    query = QueryPartition(tenant, None, key.pk, bounds, ascending, 1_000 if limit is None else limit + 2, attributes)
+    return QueryTogether(root.name, pattern.entity, query)

@@ -1,0 +1,72 @@
+"""Rows of the table as items: checked for their tenant and their type, decoded for what was asked."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from gateway.errors import Internal, IsolationBreach
+from gateway.model.entity import Entity
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId, partition
+from gateway.store.codec import Decode, Wire, decoder
+from gateway.store.plan import Attributes
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What was read of one item; `position` is its sort key in the order it was read in."""
+
+    entity: str
+    values: Values
+    position: str
+
+
+class Rows:
+    def __init__(self, model: Model, clock: Callable[[], float] = time.time) -> None:
+        self._model = model
+        self._clock = clock
+        self._decoders = lru_cache(maxsize=2_048)(self._compile)
+        self._names = lru_cache(maxsize=2_048)(self._technical)
+
+    def stored_names(self, attributes: Attributes, index_sk: str | None) -> tuple[str, ...]:
+        """What must be read besides what is asked for: keys to check, the type, the expiry, the position."""
+        return self._names(attributes, index_sk)
+
+    def _technical(self, attributes: Attributes, index_sk: str | None) -> tuple[str, ...]:
+        table = self._model.table
+        own = {table.pk, table.sk, table.entity_type, table.ttl} | ({index_sk} if index_sk else set())
+        return tuple(sorted(own | attributes))
+
+    def item(self, tenant: TenantId, row: Wire, expected: str, attributes: Attributes, position: str) -> Item | None:
+        """The row as an item, or None where it has expired although DynamoDB has not deleted it yet."""
+        table = self._model.table
+        # INVARIANT: whatever an index or a cache answers, a row whose partition is not the tenant's is never used.
+        if not row[table.pk]["S"].startswith(partition(tenant, "")):
+            raise IsolationBreach("a row of another tenant was read")
+        kind = row.get(table.entity_type, {}).get("S")
+        if kind != expected:
+            raise Internal(f"expected an item of {expected} and found {kind}")
+        expiry = row.get(table.ttl)
+        if expiry is not None and float(expiry["N"]) <= self._clock():
+            return None
+        values = {name: decode(row[name]) for name, decode in self._decoders(expected, attributes) if name in row}
+        return Item(expected, values, row[position]["S"])
+
+    def kind(self, row: Wire) -> str | None:
+        kind: str | None = row.get(self._model.table.entity_type, {}).get("S")
+        return kind
+
+    def _compile(self, name: str, attributes: Attributes) -> tuple[tuple[str, Decode], ...]:
+        entity: Entity = self._model.entities[name]
+        known = ((each.name, decoder(each.type)) for each in entity.attributes if each.name in attributes)
+        version = self._model.table.version
+        own = ((version, _version),) if version in attributes else ()
+        return (*known, *own)
+
+
+def _version(wire: Wire) -> int:
+    return int(wire["N"])

@@ -1,0 +1,80 @@
+"""Plans as DynamoDB requests: pure, and small enough to compare with the documentation."""
+
+from functools import lru_cache
+from typing import Any
+
+from gateway.model.keys import ItemKey
+from gateway.model.table import TableSpec
+from gateway.store.plan import QueryPartition
+
+Body = dict[str, Any]
+
+
+@lru_cache(maxsize=4_096)
+def projection(names: tuple[str, ...]) -> tuple[str, dict[str, str]]:
+    """Every name by an alias, since any name may be one of DynamoDB's reserved words."""
+    aliases = {f"#{position}": name for position, name in enumerate(names)}
+    return ",".join(aliases), aliases
+
+
+def key_of(table: TableSpec, key: ItemKey) -> dict[str, Any]:
+    return {table.pk: {"S": key.pk}, table.sk: {"S": key.sk}}
+
+
+def get_item(table: TableSpec, name: str, key: ItemKey, names: tuple[str, ...], strong: bool) -> Body:
+    expression, aliases = projection(names)
+    return {
+        "TableName": name,
+        "Key": key_of(table, key),
+        "ProjectionExpression": expression,
+        "ExpressionAttributeNames": aliases,
+        "ConsistentRead": strong,
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+
+
+def batch_get_item(name: str, keys: list[dict[str, Any]], names: tuple[str, ...], strong: bool) -> Body:
+    expression, aliases = projection(names)
+    wanted = {
+        "Keys": keys,
+        "ProjectionExpression": expression,
+        "ExpressionAttributeNames": aliases,
+        "ConsistentRead": strong,
+    }
+    return {"RequestItems": {name: wanted}, "ReturnConsumedCapacity": "TOTAL"}
+
+
+def query(table: TableSpec, name: str, plan: QueryPartition, names: tuple[str, ...], limit: int) -> Body:
+    expression, aliases = projection(names)
+    pk, sk = (plan.index.pk, plan.index.sk) if plan.index is not None else (table.pk, table.sk)
+    condition, values = _condition(plan)
+    body: Body = {
+        "TableName": name,
+        "KeyConditionExpression": condition,
+        "ExpressionAttributeNames": {**aliases, "#pk": pk, **({"#sk": sk} if "#sk" in condition else {})},
+        "ExpressionAttributeValues": {":pk": {"S": plan.partition}, **values},
+        "ProjectionExpression": expression,
+        "ScanIndexForward": plan.forward,
+        "Limit": limit,
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+    if plan.index is not None:
+        body["IndexName"] = plan.index.name
+    else:
+        body["ConsistentRead"] = plan.strong
+    return body
+
+
+def _condition(plan: QueryPartition) -> tuple[str, Body]:
+    bounds = plan.bounds
+    if bounds.prefix is not None:
+        return "#pk = :pk AND begins_with(#sk, :low)", {":low": {"S": bounds.prefix}}
+    match bounds.low, bounds.high:
+        case None, None:
+            return "#pk = :pk", {}
+        case str() as low, None:
+            return "#pk = :pk AND #sk >= :low", {":low": {"S": low}}
+        case None, str() as high:
+            return "#pk = :pk AND #sk <= :high", {":high": {"S": high}}
+        case low, high:
+            return "#pk = :pk AND #sk BETWEEN :low AND :high", {":low": {"S": low}, ":high": {"S": high}}

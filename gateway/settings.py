@@ -11,13 +11,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gateway.errors import ConfigurationError
 
 _PREFIX = "GATEWAY_"
-_ROLE_ARN = re.compile(r"arn:(?P<partition>aws[a-z-]*):iam::(?P<account>\d{12}):role/[\w+=,.@/-]+")
+_ROLE_ARN = re.compile(r"arn:(?P<partition>aws[a-z-]*):iam::(?P<account>[0-9]{12}):role/[A-Za-z0-9_+=,.@/-]+")
+# the rule of gateway.model.tenant, which lies above this file; a test compares the two
+_TENANT_ID = re.compile(r"[a-z0-9][a-z0-9-]{1,62}")
 
 
 def _role_arn(text: str) -> str:
@@ -32,8 +43,19 @@ def _url(text: str) -> str:
     return text
 
 
+def _tenant(text: str) -> str:
+    if not _TENANT_ID.fullmatch(text):
+        raise ValueError("a tenant id is 2 to 63 characters of a-z, 0-9 and -, and starts with a letter or digit")
+    return text
+
+
 RoleArn = Annotated[str, AfterValidator(_role_arn)]
 Url = Annotated[str, AfterValidator(_url)]
+Tenant = Annotated[str, AfterValidator(_tenant)]
+# no wildcard and no slash: the name becomes part of an ARN
+TableName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{3,255}$")]
+Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")]
+Words = Annotated[str, Field(min_length=1)]
 
 
 class _Part(BaseModel):
@@ -43,12 +65,12 @@ class _Part(BaseModel):
 class IssuerSettings(_Part):
     """A token issuer that is trusted, and where its claims are."""
 
-    issuer: str
-    audience: list[str] = Field(min_length=1)
+    issuer: Words
+    audience: list[Words] = Field(min_length=1)
     jwks_url: Url
-    algorithms: list[Literal["RS256", "RS384", "RS512", "PS256", "ES256"]] = ["RS256", "ES256"]
-    tenant_claim: str = "tenant"
-    roles_claim: str = "roles"
+    algorithms: list[Literal["RS256", "RS384", "RS512", "ES256"]] = Field(["RS256", "ES256"], min_length=1)
+    tenant_claim: Words = "tenant"
+    roles_claim: Words = "roles"
     role_map: dict[str, str] = {}
     required_claims: dict[str, str] = {}
     leeway_seconds: int = Field(default=30, ge=0, le=60)
@@ -58,27 +80,30 @@ class IssuerSettings(_Part):
 class SiloSettings(_Part):
     """A tenant with a table, a role or a region of its own; what is left out is as for the pooled tenants."""
 
-    table_name: str | None = None
+    table_name: TableName | None = None
     tenant_role_arn: RoleArn | None = None
-    region: str | None = None
+    region: Region | None = None
     dynamodb_endpoint: Url | None = None
     external_id: str | None = None
 
 
 class Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="forbid", frozen=True)
+    # what was given is never repeated in an error: it may be the secret
+    model_config = SettingsConfigDict(
+        env_prefix=_PREFIX, extra="forbid", frozen=True, enable_decoding=False, hide_input_in_errors=True
+    )
 
     # where the tenants' data is
-    table_name: str = Field(min_length=3, max_length=255)
-    region: str = Field(pattern=r"[a-z]{2}(-[a-z]+)+-\d")
+    table_name: TableName
+    region: Region
     tenant_role_arn: RoleArn
     dynamodb_endpoint: Url | None = None
     sts_endpoint: Url | None = None
     session_seconds: int = Field(default=3_600, ge=900, le=3_600)
     max_sessions: int = Field(default=20_000, ge=10)
-    tenants: list[str] | None = None  # where set, nobody else is served
-    silos: dict[str, SiloSettings] = {}
-    suspended_tenants: list[str] = []
+    tenants: list[Tenant] | None = None  # where set, nobody else is served
+    silos: dict[Tenant, SiloSettings] = {}
+    suspended_tenants: list[Tenant] = []
     policies_dir: Path = Path("policies")
 
     # who may ask
@@ -120,6 +145,16 @@ class Settings(BaseSettings):
         found = _ROLE_ARN.fullmatch(self.tenant_role_arn)
         return found["account"] if found else ""
 
+    @field_validator("tenants", "silos", "suspended_tenants", "issuers", "cors_origins", mode="before")
+    @classmethod
+    def _from_json(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise ValueError(f"expected JSON: {error}") from error
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         faults = list(self._contradictions())
@@ -131,42 +166,57 @@ class Settings(BaseSettings):
         names = [issuer.issuer for issuer in self.issuers]
         if len(set(names)) != len(names):
             yield "issuers: an issuer is listed twice"
-        known = set(self.tenants) if self.tenants is not None else None
-        for name in (*self.silos, *self.suspended_tenants):
-            if known is not None and name not in known:
+        for name in dict.fromkeys((*self.silos, *self.suspended_tenants)):
+            if self.tenants is not None and name not in self.tenants:
                 yield f"tenants: `{name}` has settings of its own but is not among the tenants"
-        if self.environment == "sandbox":
-            return
-        yield from (
-            f"issuers: `{issuer.jwks_url}` must be https outside the sandbox"
-            for issuer in self.issuers
-            if not issuer.jwks_url.startswith("https://")
-        )
+        if self.environment == "production":
+            yield from self._unsafe()
+
+    def _unsafe(self) -> Iterator[str]:
+        """What the sandbox may do and production may not."""
+        addresses = {
+            **{f"issuers.{number}.jwks_url": issuer.jwks_url for number, issuer in enumerate(self.issuers)},
+            "dynamodb_endpoint": self.dynamodb_endpoint,
+            "sts_endpoint": self.sts_endpoint,
+            **{f"silos.{name}.dynamodb_endpoint": silo.dynamodb_endpoint for name, silo in self.silos.items()},
+        }
+        for name, address in addresses.items():
+            if address is not None and not address.startswith("https://"):
+                yield f"{name}: `{address}` must be https outside the sandbox"
         if "*" in self.cors_origins:
             yield "cors_origins: `*` is only for the sandbox; name the origins of your front ends"
+        if self.drain_seconds < self.request_seconds:
+            yield "drain_seconds: is shorter than request_seconds, so a stop would cut off requests in flight"
 
 
 def load_settings(config: Path | None = None) -> Settings:
     """The settings, or one `ConfigurationError` that lists every fault."""
-    typos = [f"{name}: there is no such setting" for name in sorted(os.environ) if _unknown(name)]
+    given = _read(config) if config else {}
+    unknown = [
+        *(name for name in sorted(os.environ) if _unknown(name)),
+        *sorted(set(given) - set(Settings.model_fields)),
+    ]
+    faults = [f"{name}: there is no such setting" for name in unknown]
     try:
-        settings = Settings(**(_read(config) if config else {}))
+        settings = Settings(**{name: value for name, value in given.items() if name in Settings.model_fields})
     except ValidationError as error:
-        raise ConfigurationError(typos + [_fault(item) for item in error.errors()]) from error
-    except SettingsError as error:
-        raise ConfigurationError([*typos, f"{error}: lists and nested settings are JSON"]) from error
-    if typos:
-        raise ConfigurationError(typos)
+        raise ConfigurationError(faults + [_fault(item) for item in error.errors()]) from error
+    except ConfigurationError as error:
+        raise ConfigurationError(faults + error.faults) from error
+    if faults:
+        raise ConfigurationError(faults)
     return settings
 
 
 def _unknown(variable: str) -> bool:
-    return variable.startswith(_PREFIX) and variable.removeprefix(_PREFIX).lower() not in Settings.model_fields
+    name = variable.lower()  # they are read whatever their case
+    prefix = _PREFIX.lower()
+    return name.startswith(prefix) and name.removeprefix(prefix) not in Settings.model_fields
 
 
 def _read(config: Path) -> dict[str, Any]:
     try:
-        content = json.loads(config.read_text())
+        content = json.loads(config.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigurationError([f"config file `{config}` cannot be read: {error}"]) from error
     if not isinstance(content, dict):

@@ -17,8 +17,8 @@ _GRAIN = 0.002
 class Connection(asyncio.Protocol):
     """Lives as long as it is certain that the next bytes from AWS answer the next request.
 
-    INVARIANT: a request that ends without its answer, by cancellation, timeout or fault, closes the connection, and so do
-    bytes that nobody asked for; no answer is ever under way that the next tenant's request could receive.
+    INVARIANT: a request that ends without its answer, by cancellation, timeout or fault, closes the connection, and so
+    do bytes that nobody asked for; no answer is ever under way that the next tenant's request could receive.
     """
 
     __slots__ = (
@@ -67,7 +67,8 @@ class Connection(asyncio.Protocol):
         self._headers = {}
         self._body = []
         self._deadline = deadline
-        self._lapse_at(min(self._loop.time() + self._limits.read_seconds, deadline))
+        late = self._loop.time() + self._limits.read_seconds
+        self._lapse_at(min(late, deadline))
         transport.write(request)
         try:
             return await waiter
@@ -168,13 +169,12 @@ class Connection(asyncio.Protocol):
             self._lapse_at(self._lapses_at)
             return
         self._fail(AnswerLate("the database did not answer in time", retry=Retry.TIMEOUT))
-        self.abort()
 
     def _fail(self, error: AwsError) -> None:
         waiter, self._waiter = self._waiter, None
         if waiter is not None and not waiter.done():
             waiter.set_exception(error)
-        self.usable = False
+        self.abort()
 
     def _broken(self, detail: str) -> ConnectionBroken:
         error = ConnectionBroken(

@@ -101,7 +101,9 @@ class DynamoDBClient(DynamoDB):
         route = self._routes.get(target) or self._add_route(target)
         content = payload(operation, body)
         now = asyncio.get_running_loop().time()
-        end = now + self._limits.total_seconds if deadline is None else min(deadline, now + self._limits.total_seconds)
+        end = now + self._limits.total_seconds
+        if deadline is not None and deadline < end:
+            end = deadline
         if end <= now:
             raise DeadlineExceeded("there was no time left to ask the database")
         retries: Retries | None = None

@@ -56,7 +56,7 @@ class Lane:
         """Gives a connection back, whatever state it is in."""
         if not connection.usable:
             self._pass_on_slot()
-        elif (waiter := self._next_waiting()) is not None:
+        elif self._waiting and (waiter := self._next_waiting()) is not None:
             waiter.set_result(connection)
         else:
             self._idle.append(connection)

@@ -2,20 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from gateway.iam.operators import Binder, Operation, operation
 from gateway.iam.statement import Condition, Effect
-from gateway.iam.variables import Context, Value
+from gateway.iam.variables import Context
 
 Holds = Callable[[Context], bool]
 
-_EMPTY: Final = (None, (), "")
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Check:
-    """`key` is lower-case; `label` is the row as the policy writes it."""
+    """`key` is lower-case; `label` is the row as the policy writes it. Equal only to itself, so it is a cheap key."""
 
     label: str
     key: str
@@ -68,11 +65,9 @@ def _each(negated: bool, binder: Binder, unsure: bool) -> Callable[[Context], Ca
 
 def _null(key: str, binder: Binder) -> Holds:
     test = binder({})
-
-    def holds(context: Context) -> bool:
-        return bool(test("true" if context.get(key) in _EMPTY else "false"))
-
-    return holds
+    when_null, when_present = bool(test("true")), bool(test("false"))
+    # An empty set and an empty text are null, too.
+    return lambda context: when_present if context.get(key) else when_null
 
 
 def _single(key: str, each: Binder, *, absent: bool, unsure: bool) -> Holds:
@@ -81,7 +76,7 @@ def _single(key: str, each: Binder, *, absent: bool, unsure: bool) -> Holds:
         if value is None:
             return absent
         # A key of several values needs a set operator: without one nobody can say which value is meant.
-        return bool(each(context)(value)) if isinstance(value, str) else unsure
+        return bool(each(context)(value)) if type(value) is str else unsure
 
     return holds
 
@@ -92,7 +87,7 @@ def _for_all(key: str, each: Binder) -> Holds:
         if value is None:
             return True
         test = each(context)
-        for text in _several(value):  # noqa: SIM110  # a plain loop is half the time of all() on a hundred keys
+        for text in (value,) if type(value) is str else value:  # noqa: SIM110  # twice as fast as all()
             if not test(text):
                 return False
         return True
@@ -106,10 +101,9 @@ def _for_any(key: str, each: Binder, *, absent: bool) -> Holds:
         if value is None or value == ():
             return absent
         test = each(context)
-        return any(test(text) for text in _several(value))
+        for text in (value,) if type(value) is str else value:  # noqa: SIM110  # twice as fast as any()
+            if test(text):
+                return True
+        return False
 
     return holds
-
-
-def _several(value: Value) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else value

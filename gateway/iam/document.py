@@ -37,10 +37,8 @@ def parse(source: str | Mapping[str, Any], kind: Kind) -> Document:
     document = read(source, kind)
     for made in document.statements:
         rows = [operators.fault(row.operator, row.values, document.has_variables) for row in made.conditions]
-        texts = [
-            _variable_fault(text) for text in (*made.resources, *(v for row in made.conditions for v in row.values))
-        ]
-        for fault in (*rows, *texts):
+        texts = (*made.resources, *(value for row in made.conditions for value in row.values))
+        for fault in (*rows, *map(_variable_fault, texts)):
             if fault:
                 raise PolicyError(f"statement `{made.label}`: {fault}")
     return document

@@ -10,13 +10,15 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
+from gateway.iam.conditions import Check
 from gateway.iam.document import Document
 from gateway.iam.errors import PolicyError
 from gateway.iam.explain import explicit_denial, implicit_denial
-from gateway.iam.rules import Rule, effect_is, rules
+from gateway.iam.rules import Compiler, Rule
 from gateway.iam.statement import Kind
 from gateway.iam.variables import Context, Value
 from gateway.iam.verdict import Allow, Authorisation, Deny
+from gateway.iam.wording import canonical
 
 __all__ = ["Allow", "Authorisation", "Deny", "PolicySet", "decide", "evaluate", "lowered", "restricts"]
 
@@ -57,10 +59,13 @@ class PolicySet:
             for document in found:
                 if document.kind != kind:
                     raise PolicyError(f"a document of kind {document.kind} cannot be the {kind} policy")
-        layers = tuple(tuple(rule for one in found for rule in rules(one, kind)) for kind, found in documents.items())
-        text = "\n".join(f"{kind} {one.text}" for kind, found in documents.items() for one in (None, *found) if one)
-        shape = " ".join(f"{kind}={len(found)}" for kind, found in documents.items())
-        object.__setattr__(self, "fingerprint", sha256(f"{shape}\n{text}".encode()).hexdigest())
+        compiler = Compiler()
+        layers = tuple(
+            tuple(rule for document in found for rule in compiler.rules(document, kind))
+            for kind, found in documents.items()
+        )
+        text = canonical([[kind, [document.text for document in found]] for kind, found in documents.items()])
+        object.__setattr__(self, "fingerprint", sha256(text.encode()).hexdigest())
         object.__setattr__(self, "layers", layers)
         object.__setattr__(self, "names", tuple(documents))
         object.__setattr__(self, "candidates", _lookup(layers))
@@ -71,21 +76,22 @@ def evaluate(policies: PolicySet, authorisation: Authorisation) -> Allow | Deny:
     try:
         context = lowered(authorisation.context)
         return decide(policies, authorisation.action, authorisation.resource, context)
-    except Exception as error:  # noqa: BLE001  # INVARIANT: trouble while deciding is a denial
-        return Deny(f"the decision failed: {type(error).__name__}", "evaluator")
+    except Exception as error:  # INVARIANT: trouble while deciding is a denial
+        return _failed(error, authorisation)
 
 
 def decide(policies: PolicySet, action: str, resource: str, context: Context) -> Allow | Deny:
     """As `evaluate`, for a context with lower-case keys; may raise on values of a wrong type."""
     candidates = policies.candidates(action, resource)
+    held: dict[Check, bool] = {}
     # INVARIANT: an explicit denial of any layer is found before any permission is looked for.
     for rule in candidates.denies:
-        if rule.applies(resource, context):
+        if rule.applies(resource, context, held):
             return explicit_denial(rule, action, resource)
     granted: list[str] = []
     for index, allows in enumerate(candidates.allows):
         for rule in allows:
-            if rule.applies(resource, context):
+            if rule.applies(resource, context, held):
                 granted.append(rule.name)
                 break
         else:
@@ -105,10 +111,13 @@ def lowered(context: Context) -> dict[str, Value]:
     found = {key.lower(): value for key, value in context.items()}
     if len(found) != len(context):
         raise ValueError("two context keys differ only in case")
-    for value in found.values():
-        if not isinstance(value, str) and not (isinstance(value, tuple) and all(isinstance(one, str) for one in value)):
-            raise TypeError("a context value is a text or a tuple of texts")
+    if not all(map(_is_value, found.values())):
+        raise TypeError("a context value is a text or a tuple of texts")
     return found
+
+
+def _is_value(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, tuple) and all(isinstance(one, str) for one in value))
 
 
 def _lookup(layers: tuple[tuple[Rule, ...], ...]) -> Callable[[str, str], Candidates]:
@@ -123,8 +132,14 @@ def _lookup(layers: tuple[tuple[Rule, ...], ...]) -> Callable[[str, str], Candid
             for layer in layers
         ]
         return Candidates(
-            tuple(rule for layer in near for rule in layer if effect_is(rule, "Deny")),
-            tuple(tuple(rule for rule in layer if effect_is(rule, "Allow")) for layer in near),
+            tuple(rule for layer in near for rule in layer if rule.statement.effect == "Deny"),
+            tuple(tuple(rule for rule in layer if rule.statement.effect == "Allow") for layer in near),
         )
 
     return lru_cache(maxsize=_CANDIDATES_KEPT)(find)
+
+
+def _failed(error: Exception, authorisation: Authorisation) -> Deny:
+    # Even what is asked may be of a wrong type here: nothing of it is used but its text.
+    action, resource = (getattr(authorisation, name, "") for name in ("action", "resource"))
+    return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=str(action), resource=str(resource))

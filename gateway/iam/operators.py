@@ -3,7 +3,7 @@
 import operator as compare
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Final, Literal
 
 from gateway.iam import arn, scalars, variables
@@ -16,12 +16,10 @@ Binder = Callable[[Context], Callable[[str], Verdict]]
 Build = Callable[[tuple[str, ...], bool], Binder]
 Quantifier = Literal["ForAllValues", "ForAnyValue"]
 
-_BOUND_KEPT: Final = 1_024
-
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """`build` takes the policy's values and whether `${...}` means a variable; it raises ValueError on a wrong value."""
+    """`build` takes a policy's values and whether `${...}` is a variable; it raises ValueError on a wrong value."""
 
     build: Build
     negated: bool = False
@@ -62,16 +60,6 @@ def fault(text: str, values: tuple[str, ...], with_variables: bool) -> str | Non
     return None
 
 
-def _bound(templates: tuple[Template, ...], test_of: Callable[[Mapping[str, Found]], Test]) -> Binder:
-    """Texts with variables make one test for each set of values, kept: a tenant asks many times."""
-    keys = variables.keys(templates)
-    if not keys:
-        test = test_of({})
-        return lambda context: test
-    kept = lru_cache(maxsize=_BOUND_KEPT)(lambda values: test_of(dict(zip(keys, values, strict=True))))
-    return lambda context: kept(tuple(variables.found(context, key) for key in keys))
-
-
 def _text(values: tuple[str, ...], with_variables: bool, *, wildcards: bool = False, fold: bool = False) -> Binder:
     templates = tuple(variables.template(value, wildcards=wildcards, variables=with_variables) for value in values)
 
@@ -82,14 +70,12 @@ def _text(values: tuple[str, ...], with_variables: bool, *, wildcards: bool = Fa
         folded = frozenset(scalars.ascii_folded("".join(map(str, pattern))) for pattern in patterns)
         return lambda text: scalars.ascii_folded(text) in folded
 
-    return _bound(templates, test_of)
+    return variables.bound(templates, test_of)
 
 
 def _arns(values: tuple[str, ...], with_variables: bool) -> Binder:
     templates = tuple(variables.template(value, wildcards=True, variables=with_variables) for value in values)
-    cut = tuple(
-        None if arn.is_any(parts) else _six(parts, value) for parts, value in zip(templates, values, strict=True)
-    )
+    cut = tuple(None if arn.is_any(parts) else _six(parts) for parts in templates)
 
     def test_of(found: Mapping[str, Found]) -> Test:
         tests: list[Test] = []
@@ -103,13 +89,13 @@ def _arns(values: tuple[str, ...], with_variables: bool) -> Binder:
                 tests.append(arn.test(complete))
         return lambda text: any(test(text) for test in tests)
 
-    return _bound(templates, test_of)
+    return variables.bound(templates, test_of)
 
 
-def _six(parts: Template, value: str) -> tuple[Template, ...]:
+def _six(parts: Template) -> tuple[Template, ...]:
     six = arn.split(parts)
     if six is None:
-        raise ValueError(f"`{value}` is not an ARN")
+        raise ValueError("a value is not an ARN of six parts")
     return six
 
 

@@ -1,9 +1,10 @@
 """Policy texts with variables: `${key}`, `${key, 'default'}` and the escapes `${*}`, `${?}`, `${$}`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Final, Literal, TypeVar
 
 from gateway.iam.glob import Pattern, Wild
 
@@ -12,6 +13,9 @@ Context = Mapping[str, Value]
 # What a variable may find: its text, nothing (None), or several values, which no text can stand for (False).
 Found = str | None | Literal[False]
 
+Made = TypeVar("Made")
+
+_KEPT: Final = 1_024
 _VARIABLE = re.compile(r"\$\{(?:([*?$])|([^{}$*?,']+)(?:,\s*'([^']*)')?\s*)\}")
 
 
@@ -78,3 +82,17 @@ def resolved(parts: Template, values: Mapping[str, Found]) -> Pattern | None:
         else:
             pattern.append(part)
     return tuple(pattern)
+
+
+def bound(templates: tuple[Template, ...], make: Callable[[Mapping[str, Found]], Made]) -> Callable[[Context], Made]:
+    """What `make` builds from the values that the templates need, kept: one tenant asks many times."""
+    needed = keys(templates)
+    if not needed:
+        fixed = make({})
+        return lambda context: fixed
+    if len(needed) == 1:
+        only = needed[0]
+        kept_one = lru_cache(maxsize=_KEPT)(lambda value: make({only: value}))
+        return lambda context: kept_one(found(context, only))
+    kept = lru_cache(maxsize=_KEPT)(lambda values: make(dict(zip(needed, values, strict=True))))
+    return lambda context: kept(tuple(found(context, key) for key in needed))

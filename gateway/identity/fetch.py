@@ -31,10 +31,14 @@ async def fetch(url: str, tls: ssl.SSLContext | None = None) -> bytes:
 
 def _request(address: SplitResult) -> bytes:
     path = (address.path or "/") + (f"?{address.query}" if address.query else "")
-    headers = (
-        f"Host: {address.netloc}\r\nAccept: application/json\r\nAccept-Encoding: identity\r\nConnection: close\r\n"
+    lines = (
+        f"GET {path} HTTP/1.1",
+        f"Host: {address.netloc}",
+        "Accept: application/json",
+        "Accept-Encoding: identity",
+        "Connection: close",
     )
-    return f"GET {path} HTTP/1.1\r\n{headers}\r\n".encode("ascii")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
 
 
 async def _body(reader: asyncio.StreamReader) -> bytes:

@@ -1,5 +1,6 @@
 """One trusted issuer of tokens and everything that is set about it."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -25,9 +26,10 @@ class Freshness:
     timeout: float = 5
 
     def faults(self) -> list[str]:
-        faults = [f"{name} must be above 0" for name in ("ttl", "cooldown", "timeout") if not getattr(self, name) > 0]
-        if not self.stale >= 0:
-            faults.append("stale must not be negative")
+        names = ("ttl", "cooldown", "timeout")
+        faults = [f"{name} must be above 0 and finite" for name in names if not 0 < getattr(self, name) < math.inf]
+        if not 0 <= self.stale < math.inf:
+            faults.append("stale must be finite and not negative")
         if self.cooldown > self.ttl:
             faults.append("cooldown must not exceed ttl")
         return faults

@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import cached_property
 from typing import Literal as OneOf
 
-from gateway.model.template import BUCKET, SHARD, Template, parse_template
+from gateway.model.template import DERIVED, Template, parse_template
 from gateway.model.types import Field
 
 PRIMARY = "primary"
@@ -170,9 +170,10 @@ class Entity:
 
     @cached_property
     def key_names(self) -> tuple[str, ...]:
-        """The attributes that identify an item, in the order of its key."""
+        """The attributes that identify an item, in the order of its key; what chooses its shard is one of them."""
         holes = (*self.primary.pk.holes, *self.primary.sk.holes)
-        return tuple(dict.fromkeys(hole.name for hole in holes if hole.name not in (SHARD, BUCKET)))
+        spread = (self.key.shards.by,) if self.key.shards is not None else ()
+        return tuple(dict.fromkeys((*(hole.name for hole in holes if hole.name not in DERIVED), *spread)))
 
     def _placement(self, name: str, index: str | None, place: Key) -> Placement:
         pk, sk = (parse_template(f"entity {self.name}", text) for text in (place.pk, place.sk))

@@ -1,20 +1,21 @@
-"""What makes a model wrong as a whole: each fault names the entity or the pattern."""
+"""What makes a model wrong as a whole: each fault names the entity, the pattern or the index."""
 
 from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from gateway.errors import ModelError
-from gateway.model.entity import Entity, Placement
 from gateway.model.entity_checks import entity_faults
-from gateway.model.overlap import can_collide, can_match, leading_literals
-from gateway.model.pattern_checks import pattern_faults, relation_faults, together_faults
-from gateway.model.patterns import Listing, Together
+from gateway.model.name_checks import clashes
+from gateway.model.overlap import can_collide
+from gateway.model.pattern_checks import names_of, pattern_faults
+from gateway.model.patterns import Together
+from gateway.model.relation_checks import relation_faults
+from gateway.model.table_checks import table_faults
+from gateway.model.together_checks import together_faults
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
-
-Place = tuple[Entity, Placement]
 
 
 def check_model(model: "Model") -> None:
@@ -23,10 +24,13 @@ def check_model(model: "Model") -> None:
 
 
 def _faults(model: "Model") -> Iterator[str]:
+    """The first one counts: a later check may rely on what an earlier one has found to be right."""
+    yield from table_faults(model.table)
     yield from _doubles(model)
+    yield from _indexes(model)
     for entity in model.entities.values():
         yield from entity_faults(entity)
-    yield from _indexes(model)
+    yield from clashes(tuple(model.entities.values()))
     yield from _collisions(model)
     for pattern in model.patterns.values():
         yield from pattern_faults(model, pattern)
@@ -35,16 +39,20 @@ def _faults(model: "Model") -> Iterator[str]:
     for pattern in model.patterns.values():
         if isinstance(pattern, Together):
             yield from together_faults(model, pattern)
-        if isinstance(pattern, Listing):
-            yield from _strangers(model, pattern)
 
 
 def _doubles(model: "Model") -> Iterator[str]:
+    patterns = [pattern for domain in model.domains for pattern in domain.patterns]
     for kind, names in (
+        ("domain", [domain.name for domain in model.domains]),
         ("entity", [entity.name for domain in model.domains for entity in domain.entities]),
-        ("pattern", [pattern.name for domain in model.domains for pattern in domain.patterns]),
+        ("pattern", [name for pattern in patterns for name in names_of(pattern)]),
     ):
-        yield from (f"{kind} {name} is declared twice" for name in sorted(set(names)) if names.count(name) > 1)
+        yield from (f"{kind} {name}: is declared twice" for name in sorted(set(names)) if names.count(name) > 1)
+    pairs = [(pattern.entity, pattern.collection) for pattern in patterns if isinstance(pattern, Together)]
+    for entity, collection in sorted(set(pairs)):
+        if pairs.count((entity, collection)) > 1:
+            yield f"entity {entity}: two patterns read it together with `{collection}`"
 
 
 def _indexes(model: "Model") -> Iterator[str]:
@@ -63,29 +71,18 @@ def _indexes(model: "Model") -> Iterator[str]:
         for place in entity.placements:
             if place.index is not None and place.index not in known:
                 yield f"entity {entity.name}: index {place.index} does not exist, the table has {sorted(known)}"
-
-
-def all_places(model: "Model") -> list[Place]:
-    return [(entity, place) for entity in model.entities.values() for place in entity.placements]
+            elif place.name in known and place.name != place.index:
+                yield f"entity {entity.name}: its place `{place.name}` has the name of an index it is not on"
 
 
 def _collisions(model: "Model") -> Iterator[str]:
-    for (one, here), (other, there) in combinations(all_places(model), 2):
-        if here.index != there.index or (one is other and here.index is not None):
+    places = [(entity, place) for entity in model.entities.values() for place in entity.placements]
+    for (one, here), (other, there) in combinations(places, 2):
+        if here.index != there.index:
             continue
+        # INVARIANT: two items of a tenant never have one key, whichever entities they are.
         if can_collide((one, here.pk), (other, there.pk)) and can_collide((one, here.sk), (other, there.sk)):
             yield (
                 f"entity {one.name}: its key `{here.pk.text}` / `{here.sk.text}` can collide with "
                 f"`{there.pk.text}` / `{there.sk.text}` of {other.name} on {here.index or 'the table'}"
             )
-
-
-def _strangers(model: "Model", listing: Listing) -> Iterator[str]:
-    """Items of another entity that a listing would return: its sort key prefix must tell them apart."""
-    entity, place = model.entities[listing.entity], model.place(listing)
-    prefix = leading_literals(place.sk)
-    for other, there in all_places(model):
-        if there.index != place.index or (other is entity and there.name == place.name):
-            continue
-        if can_collide((entity, place.pk), (other, there.pk)) and can_match(prefix, (other, there.sk)):
-            yield f"pattern {listing.name}: it would also return items of {other.name} (`{there.sk.text}`)"

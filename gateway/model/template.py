@@ -15,7 +15,7 @@ BUCKET = "bucket"
 DERIVED = frozenset({SHARD, BUCKET})
 
 _LITERAL = re.compile(r"[A-Z][A-Z0-9_]*")
-_HOLE = re.compile(r"\{(?P<name>[a-zA-Z][a-zA-Z0-9]*)(?::(?P<width>\d+)(?:\.(?P<scale>\d+))?)?\}")
+_HOLE = re.compile(r"\{(?P<name>[a-zA-Z][a-zA-Z0-9]*)(?::(?P<width>[0-9]{1,2})(?:\.(?P<scale>[0-9]{1,2}))?)?\}")
 
 
 @dataclass(frozen=True, slots=True)

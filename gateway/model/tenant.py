@@ -25,4 +25,7 @@ def partition(tenant: TenantId, path: str) -> str:
 
 
 def owns(tenant: TenantId, partition_key: str) -> bool:
-    return partition_key.startswith(f"TENANT#{tenant}#")
+    return partition_key.startswith(partition(tenant, ""))
+
+
+MAX_PREFIX = len(partition(TenantId("x" * 63), ""))

@@ -13,10 +13,15 @@ KEY_SEPARATOR = "#"
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}")
 # INVARIANT: what fills a key part has no '#' and no control character, so one entity cannot imitate another's key.
-_KEY_TEXT = re.compile(r"[^#\x00-\x1f\x7f\ud800-\udfff\U0010ffff]{1,256}")
-_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
-_DIGITS = re.compile(r"\d+(\.\d+)?")
-_MAX_DIGITS = 38
+# Nor does it hold the last code point, which marks the upper end of a range of keys.
+_KEY_TEXT = re.compile(r"[^#\x00-\x1f\x7f-\x9f\ud800-\udfff\U0010ffff]{1,256}")
+_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+_DIGITS = re.compile(r"[0-9]+(\.[0-9]+)?")
+
+MAX_ID = 128
+MAX_KEY_TEXT = 256  # bytes, as DynamoDB counts the length of keys
+MAX_DIGITS = 38
+_SMALLEST, _LARGEST = -130, 125  # powers of ten that DynamoDB can hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class Id:
 
 @dataclass(frozen=True, slots=True)
 class KeyText:
-    """Text that may fill a key, such as an e-mail address: no `#`, no control characters, at most 256 characters."""
+    """Text that may fill a key, such as an e-mail address: no `#`, no control characters, at most 256 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +128,7 @@ def key_text(name: str, kind: KeyType, value: Any, width: int = 0, scale: int = 
     """The value as one part of a key, or `BadUserInput` naming the attribute."""
     match kind:
         case Id() | KeyText():
-            if isinstance(value, str) and key_pattern(kind).fullmatch(value):
+            if isinstance(value, str) and key_pattern(kind).fullmatch(value) and len(value.encode()) <= MAX_KEY_TEXT:
                 return value
             raise BadUserInput(f"`{name}` is not a valid {_KEY_RULES[type(kind)]}")
         case Timestamp():
@@ -131,6 +136,8 @@ def key_text(name: str, kind: KeyType, value: Any, width: int = 0, scale: int = 
         case Integer() | Number():
             return _padded(name, value, width, scale)
         case Flag():
+            if not isinstance(value, bool):
+                raise BadUserInput(f"`{name}` needs true or false")
             return "true" if value else "false"
         case Choice(enum):
             return _member(name, enum, value).name
@@ -138,15 +145,22 @@ def key_text(name: str, kind: KeyType, value: Any, width: int = 0, scale: int = 
 
 _KEY_RULES: dict[type, str] = {
     Id: "id: 1 to 128 letters, digits and `._:@+-`, starting with a letter or digit",
-    KeyText: "key: 1 to 256 characters without `#` and control characters",
+    KeyText: "key: 1 to 256 bytes of text without `#` and control characters",
 }
 
 
 def timestamp_text(name: str, value: Any) -> str:
-    if not isinstance(value, datetime) or value.tzinfo is None:
-        raise BadUserInput(f"`{name}` needs a date and time with a time zone")
     # always six decimals, so that texts sort as their moments do
-    return value.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+    return utc(name, value).isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+def utc(name: str, value: Any) -> datetime:
+    if not isinstance(value, datetime) or value.utcoffset() is None:
+        raise BadUserInput(f"`{name}` needs a date and time with a time zone")
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        raise BadUserInput(f"`{name}` is outside the years 1 to 9999") from error
 
 
 def _member(name: str, enum: type[Enum], value: Any) -> Enum:
@@ -161,17 +175,22 @@ def _member(name: str, enum: type[Enum], value: Any) -> Enum:
 def _padded(name: str, value: Any, width: int, scale: int) -> str:
     """Zero-padded, so that texts sort as their numbers do."""
     number = number_of(name, value)
-    quantum = Decimal(1).scaleb(-scale)
-    if number < 0 or number % quantum or number >= Decimal(10) ** width:
-        raise BadUserInput(f"`{name}` must be 0 or more, below 1e{width}, with at most {scale} decimals")
-    whole, _, fraction = f"{number:.{scale}f}".partition(".")
-    return whole.zfill(width) + (f".{fraction}" if scale else "")
+    if 0 <= number < Decimal(f"1e{width}"):
+        text = f"{number:.{scale}f}"
+        if Decimal(text) == number:
+            return text.zfill(width + scale + bool(scale))
+    raise BadUserInput(f"`{name}` must be 0 or more, below 1e{width}, with at most {scale} decimals")
 
 
 def number_of(name: str, value: Any) -> Decimal:
+    """The value exactly as it is; Decimal's own arithmetic would round it to 28 digits."""
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise BadUserInput(f"`{name}` needs a whole number or a decimal")
     number = Decimal(value)
-    if not number.is_finite() or len(number.normalize().as_tuple().digits) > _MAX_DIGITS:
-        raise BadUserInput(f"`{name}` has more than {_MAX_DIGITS} significant digits")
-    return number
+    if not number.is_finite():
+        raise BadUserInput(f"`{name}` needs a finite number")
+    if len("".join(map(str, number.as_tuple().digits)).strip("0")) > MAX_DIGITS:
+        raise BadUserInput(f"`{name}` has more than {MAX_DIGITS} significant digits")
+    if number and not _SMALLEST <= number.adjusted() <= _LARGEST:
+        raise BadUserInput(f"`{name}` is larger or smaller than the table can hold")
+    return number or Decimal()  # one zero: -0 would be a second text for it

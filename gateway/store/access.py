@@ -27,6 +27,7 @@ class Access:
     session: Session
     deadline: float | None = None  # a moment of the loop's clock
     calls: list[Call] = field(default_factory=list)
+    renewal: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     @property
     def capacity(self) -> float:

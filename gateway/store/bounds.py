@@ -26,6 +26,18 @@ def starting_with(prefix: str) -> Bounds:
     return Bounds(prefix, prefix + TOP, prefix) if prefix else Bounds()
 
 
+def exactly(text: str) -> Bounds:
+    return Bounds(text, text)
+
+
+def overlap(one: Bounds, other: Bounds) -> bool:
+    return _reaches(one, other) and _reaches(other, one)
+
+
+def _reaches(one: Bounds, other: Bounds) -> bool:
+    return one.high is None or other.low is None or one.high >= other.low
+
+
 def after(bounds: Bounds, position: str) -> Bounds:
     """What sorts strictly after a position."""
     low = position + "\x00"

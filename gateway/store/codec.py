@@ -1,7 +1,6 @@
 """Values to DynamoDB JSON and back, compiled once for each attribute type."""
 
 import base64
-import binascii
 import zlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -44,10 +43,8 @@ def encode_attribute(attribute: Attribute, value: Any) -> Wire:
     wire = encode(attribute.name, attribute.type, value)
     if not attribute.compressed:
         return wire
-    magic, raw = (_TEXT_MAGIC, wire["S"].encode()) if "S" in wire else (_BYTES_MAGIC, base64.b64decode(wire["B"]))
-    if len(raw) < _COMPRESS_FROM:
-        return wire
-    return {"B": base64.b64encode(magic + zlib.compress(raw, 6)).decode()}
+    magic, raw = (_TEXT_MAGIC, value.encode()) if isinstance(value, str) else (_BYTES_MAGIC, value)
+    return wire if len(raw) < _COMPRESS_FROM else _deflated(attribute.name, magic, raw)
 
 
 def encode(name: str, kind: AttributeType, value: Any) -> Wire:  # noqa: C901  one short case for each type
@@ -67,7 +64,7 @@ def encode(name: str, kind: AttributeType, value: Any) -> Wire:  # noqa: C901  o
         case Choice():
             return {"S": key_text(name, kind, value)}
         case Blob(max_length):
-            return {"B": base64.b64encode(_bounded_bytes(name, value, max_length)).decode()}
+            return _blob(name, _bounded_bytes(name, value, max_length))
         case SetOf(of):
             return _set(name, of, value)
         case ListOf(of, max_items):
@@ -90,12 +87,25 @@ def _encode_fields(name: str, fields: tuple[Field, ...], value: Any) -> Wire:
     return wire
 
 
+def _blob(name: str, content: bytes) -> Wire:
+    # what only looks compressed is compressed, or it could not be read back
+    if content.startswith(_BYTES_MAGIC):
+        return _deflated(name, _BYTES_MAGIC, content)
+    return {"B": base64.b64encode(content).decode()}
+
+
+def _deflated(name: str, magic: bytes, raw: bytes) -> Wire:
+    if len(raw) > _MAX_INFLATED:
+        raise BadUserInput(f"`{name}` has {len(raw)} bytes, at most {_MAX_INFLATED} can be stored")
+    return {"B": base64.b64encode(magic + zlib.compress(raw, 6)).decode()}
+
+
 def _set(name: str, of: Text | Id | KeyText | Integer | Number, value: Any) -> Wire:
-    members = [encode(name, of, member) for member in sorted(_instance(name, value, set | frozenset, "a set"))]
+    letter = "N" if isinstance(of, Integer | Number) else "S"
+    members = [encode(name, of, member)[letter] for member in _instance(name, value, set | frozenset, "a set")]
     if not members:
         raise BadUserInput(f"`{name}` is an empty set; leave it out instead")
-    letter = "N" if isinstance(of, Integer | Number) else "S"
-    return {f"{letter}S": [member[letter] for member in members]}
+    return {f"{letter}S": sorted(members)}
 
 
 def _instance(name: str, value: Any, kind: Any, words: str) -> Any:
@@ -183,23 +193,23 @@ def _struct_decoder(fields: Mapping[str, Decode]) -> Decode:
 
 def _text(wire: Wire) -> str:
     plain: str | None = wire.get("S")
-    return plain if plain is not None else _inflated(wire["B"], _TEXT_MAGIC).decode()
+    return plain if plain is not None else _inflated(base64.b64decode(wire["B"]), _TEXT_MAGIC).decode()
 
 
 def _bytes(wire: Wire) -> bytes:
     raw = base64.b64decode(wire["B"])
-    return _inflated(wire["B"], _BYTES_MAGIC) if raw.startswith(_BYTES_MAGIC) else raw
+    return _inflated(raw, _BYTES_MAGIC) if raw.startswith(_BYTES_MAGIC) else raw
 
 
-def _inflated(text: str, magic: bytes) -> bytes:
+def _inflated(raw: bytes, magic: bytes) -> bytes:
+    if not raw.startswith(magic):
+        raise Internal("a stored attribute has an unknown compression")
+    inflate = zlib.decompressobj()
     try:
-        raw = base64.b64decode(text, validate=True)
-        if not raw.startswith(magic):
-            raise Internal("a stored attribute has an unknown compression")
-        inflate = zlib.decompressobj()
-        content = inflate.decompress(raw[len(magic) :], _MAX_INFLATED)
-    except (binascii.Error, zlib.error) as error:
+        # one byte more than may be, or the end would not be seen
+        content = inflate.decompress(raw[len(magic) :], _MAX_INFLATED + 1)
+    except zlib.error as error:
         raise Internal("a stored attribute cannot be decompressed") from error
     if not inflate.eof:
-        raise Internal("a stored attribute is larger than it may be")
+        raise Internal("a stored attribute is cut off or larger than it may be")
     return content

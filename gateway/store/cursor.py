@@ -5,10 +5,11 @@ address that the caller's role may not read. Equal positions give equal cursors,
 """
 
 import base64
-import binascii
 import hashlib
 from collections.abc import Mapping
-from decimal import Decimal
+from datetime import UTC, datetime
+from decimal import Context, Decimal
+from enum import Enum
 from typing import Any
 
 import orjson
@@ -17,9 +18,12 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from gateway.errors import BadUserInput
 from gateway.model.tenant import TenantId
+from gateway.store.plan import Range
 
 _VERSION = b"\x01"
 _MAX_LENGTH = 4_096
+# Decimal's own context would round to 28 digits and take two ranges for one
+_EXACT = Context(prec=100, traps=[])
 
 
 class Cursors:
@@ -28,7 +32,7 @@ class Cursors:
 
     def seal(self, tenant: TenantId, listing: str, arguments: Mapping[str, Any], position: str) -> str:
         sealed = self._cipher.encrypt(position.encode(), _bound(tenant, listing, arguments))
-        return base64.urlsafe_b64encode(_VERSION + sealed).rstrip(b"=").decode()
+        return _text(_VERSION + sealed)
 
     def open(self, tenant: TenantId, listing: str, arguments: Mapping[str, Any], cursor: str) -> str:
         """The position, or `BadUserInput`: forged, foreign and outdated cursors look alike."""
@@ -36,19 +40,36 @@ class Cursors:
             if len(cursor) > _MAX_LENGTH:
                 raise ValueError(cursor[:10])
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-            if raw[:1] != _VERSION:
+            # one spelling only: base64 has bits to spare in its last letter
+            if raw[:1] != _VERSION or _text(raw) != cursor:
                 raise ValueError(raw[:1])
             return self._cipher.decrypt(raw[1:], _bound(tenant, listing, arguments)).decode()
-        except (ValueError, InvalidTag, binascii.Error) as error:
+        except (ValueError, TypeError, OverflowError, InvalidTag) as error:
             raise BadUserInput("the cursor does not belong to this list and these arguments") from error
 
 
+def _text(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
 def _bound(tenant: TenantId, listing: str, arguments: Mapping[str, Any]) -> list[bytes]:
-    given = {name: value for name, value in arguments.items() if value is not None}
-    return [tenant.encode(), listing.encode(), orjson.dumps(given, default=_plain, option=orjson.OPT_SORT_KEYS)]
+    given = {name: _plain(value) for name, value in arguments.items() if value is not None}
+    return [tenant.encode(), listing.encode(), orjson.dumps(given, option=orjson.OPT_SORT_KEYS)]
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, Decimal):
-        return str(value.normalize())
+def _plain(value: Any) -> Any:
+    """Equal arguments have one text: a price with more zeros, a moment in another time zone."""
+    match value:
+        case Range(first, last):
+            return [_plain(first), _plain(last)]
+        case Enum():
+            return value.name
+        case datetime():
+            return value.astimezone(UTC).isoformat()
+        case Decimal():
+            return str(value.normalize(_EXACT))
+        case None | str() | bool():
+            return value
+        case int():
+            return str(value)
     raise TypeError(type(value).__name__)

@@ -15,9 +15,11 @@ from gateway.model.table import Index
 from gateway.model.template import BUCKET, SHARD
 from gateway.model.tenant import TenantId, partition
 from gateway.model.types import KEY_SEPARATOR
-from gateway.store.bounds import Bounds, after, before, starting_with
+from gateway.store.bounds import Bounds, after, before, exactly, overlap, starting_with
 
 Attributes = frozenset[str]
+
+EVERY = 2**31 - 1  # a limit that no partition reaches
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,10 @@ class Window:
     after: str | None = None
     before: str | None = None
     backward: bool = False  # the last ones of the order instead of the first
+
+    def __post_init__(self) -> None:
+        if self.limit < 0:
+            raise BadUserInput("a page cannot have fewer than 0 items")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +127,16 @@ def plan_listing(
     )
     groups = tuple(
         tuple(replace(query, partition=partition(tenant, path)) for path in shards)
-        for shards in _partitions(entity, place, listing, arguments, forward)
+        for shards in _partitions(entity, place, listing, arguments, query)
     )
     return QueryMany(entity.name, () if query.bounds.empty else groups, window)
 
 
 def _bounds(entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any]) -> Bounds:
     fixed = key_parts(entity, place.sk, {name: arguments[name] for name in listing.where})
-    bounds = starting_with(place.sk.prefix(fixed))
+    text = place.sk.prefix(fixed)
+    # a complete key is no prefix: `TAG#a` is not `TAG#ab`
+    bounds = exactly(text) if place.sk.names <= fixed.keys() else starting_with(text)
     span = arguments.get(listing.between) if listing.between is not None else None
     if span is None:
         return bounds
@@ -158,7 +166,7 @@ def _window_bounds(bounds: Bounds, window: Window, ascending: bool) -> Bounds:
 
 
 def _partitions(
-    entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any], forward: bool
+    entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any], query: QueryPartition
 ) -> list[list[str]]:
     parts = key_parts(entity, place.pk, arguments)
     buckets: list[dict[str, str]] = [{}]
@@ -166,10 +174,18 @@ def _partitions(
         span = arguments.get(listing.between or "")
         if span is None or span.first is None or span.last is None:
             raise BadUserInput(f"`{listing.between}` needs both ends of a range")
-        buckets = [{BUCKET: bucket} for bucket in buckets_between(place.bucket, span.first, span.last)]
+        found = buckets_between(place.bucket, span.first, span.last)
+        # what lies before a cursor is not read again
+        buckets = [{BUCKET: bucket} for bucket in found if overlap(_in_bucket(place, bucket), query.bounds)]
     shards = [{SHARD: str(n)} for n in range(place.shards.count)] if place.shards is not None else [{}]
-    ordered = buckets if forward else buckets[::-1]
+    ordered = buckets if query.forward else buckets[::-1]
     return [[place.pk.render({**parts, **bucket, **shard}) for shard in shards] for bucket in ordered]
+
+
+def _in_bucket(place: Placement, bucket: str) -> Bounds:
+    """The sort keys that a bucket can hold: they begin with its time, which an hour writes as `2026-01-31-23`."""
+    day, hour = bucket[:10], bucket[11:]
+    return starting_with(place.sk.prefix({}) + (f"{day}T{hour}" if hour else day))
 
 
 def plan_together(
@@ -189,5 +205,5 @@ def plan_together(
     key = item_key(tenant, root, values)
     ascending = key.sk < prefix
     bounds = Bounds(key.sk, starting_with(prefix).high) if ascending else Bounds(prefix, key.sk)
-    query = QueryPartition(tenant, None, key.pk, bounds, ascending, 1_000 if limit is None else limit + 2, attributes)
+    query = QueryPartition(tenant, None, key.pk, bounds, ascending, EVERY if limit is None else limit + 2, attributes)
     return QueryTogether(root.name, pattern.entity, query)

@@ -9,7 +9,7 @@ from typing import Any
 from gateway.errors import Internal, IsolationBreach
 from gateway.model.entity import Entity
 from gateway.model.model import Model
-from gateway.model.tenant import TenantId, partition
+from gateway.model.tenant import TenantId, owns
 from gateway.store.codec import Decode, Wire, decoder
 from gateway.store.plan import Attributes
 
@@ -45,16 +45,27 @@ class Rows:
         """The row as an item, or None where it has expired although DynamoDB has not deleted it yet."""
         table = self._model.table
         # INVARIANT: whatever an index or a cache answers, a row whose partition is not the tenant's is never used.
-        if not row[table.pk]["S"].startswith(partition(tenant, "")):
+        # Neither is one that does not tell.
+        if not owns(tenant, row.get(table.pk, {}).get("S", "")):
             raise IsolationBreach("a row of another tenant was read")
-        kind = row.get(table.entity_type, {}).get("S")
+        kind = self.kind(row)
         if kind != expected:
             raise Internal(f"expected an item of {expected} and found {kind}")
-        expiry = row.get(table.ttl)
-        if expiry is not None and float(expiry["N"]) <= self._clock():
+        # a ttl that is no number does not expire in DynamoDB either
+        expiry = row.get(table.ttl, {}).get("N")
+        if expiry is not None and float(expiry) <= self._clock():
             return None
-        values = {name: decode(row[name]) for name, decode in self._decoders(expected, attributes) if name in row}
-        return Item(expected, values, row[position]["S"])
+        return Item(expected, self._values(row, expected, attributes), row[position]["S"])
+
+    def _values(self, row: Wire, entity: str, attributes: Attributes) -> Values:
+        values: Values = {}
+        for name, decode in self._decoders(entity, attributes):
+            if name in row:
+                try:
+                    values[name] = decode(row[name])
+                except (KeyError, TypeError, ValueError, ArithmeticError) as error:
+                    raise Internal(f"`{name}` of {entity} is not stored as it is declared") from error
+        return values
 
     def kind(self, row: Wire) -> str | None:
         kind: str | None = row.get(self._model.table.entity_type, {}).get("S")

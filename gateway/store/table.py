@@ -10,10 +10,11 @@ from typing import Any
 from gateway.aws.dynamodb import DynamoDB
 from gateway.aws.errors import CredentialsExpired
 from gateway.aws.sessions import Session
-from gateway.errors import DeadlineExceeded, Forbidden, Throttled
+from gateway.errors import DeadlineExceeded, Forbidden, IsolationBreach, Throttled, Unavailable
 from gateway.iam.evaluator import Deny
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
+from gateway.model.tenant import TenantId
 from gateway.store import wire
 from gateway.store.access import Access, Call, together
 from gateway.store.plan import GetItems, QueryMany, QueryPartition, QueryTogether
@@ -44,6 +45,7 @@ class Table:
 
     async def get(self, access: Access, plan: GetItems) -> list[Item | None]:
         """Any number of keys, in chunks of 100 in parallel; the answer has the order of the keys."""
+        _same_tenant(access, plan.tenant)
         distinct = tuple(dict.fromkeys(plan.keys))
         names = self._rows.stored_names(plan.attributes, None)
         if len(distinct) == 1:
@@ -68,12 +70,14 @@ class Table:
         spec, table = self._model.table, access.session.tenancy.table
         found: dict[ItemKey, Item | None] = {}
         left = [wire.key_of(spec, key) for key in keys]
-        give_up = access.deadline or asyncio.get_running_loop().time() + _PATIENCE
+        now = asyncio.get_running_loop().time()
+        give_up = now + _PATIENCE if access.deadline is None else access.deadline
         pause = _FIRST_PAUSE
         while left:
             answer = await self._call(access, "BatchGetItem", wire.batch_get_item(table, left, names, plan.strong))
             for row in answer.get("Responses", {}).get(table, ()):
-                found[ItemKey(row[spec.pk]["S"], row[spec.sk]["S"])] = self._item(plan, row)
+                item = self._item(plan, row)
+                found[ItemKey(row[spec.pk]["S"], row[spec.sk]["S"])] = item
             left = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
             if left:
                 await _wait(pause, give_up, len(left))
@@ -112,13 +116,17 @@ class Table:
 
     async def _partition(self, access: Access, plan: QueryPartition, entities: tuple[str, ...]) -> list[Item]:
         """Up to `limit` items; pages are followed, also where expired items left a page short."""
+        _same_tenant(access, plan.tenant)
         spec = self._model.table
         position = plan.index.sk if plan.index is not None else spec.sk
         names = self._rows.stored_names(plan.attributes, plan.index.sk if plan.index is not None else None)
         items: list[Item] = []
+        expired = 0
         start: dict[str, Any] | None = None
         while len(items) < plan.limit:
-            body = wire.query(spec, access.session.tenancy.table, plan, names, plan.limit - len(items))
+            # as many expired ones may follow as came so far, or a thousand of them would take a thousand calls
+            wanted = plan.limit - len(items) + expired
+            body = wire.query(spec, access.session.tenancy.table, plan, names, wanted)
             if start is not None:
                 body["ExclusiveStartKey"] = start
             answer = await self._call(access, "Query", body)
@@ -128,28 +136,39 @@ class Table:
                 item = self._rows.item(plan.tenant, row, expected, plan.attributes, position)
                 if item is not None:
                     items.append(item)
+                else:
+                    expired += 1
             start = answer.get("LastEvaluatedKey")
             if start is None:
                 break
-        return items
+        return items[: plan.limit]
 
     async def _call(self, access: Access, operation: str, body: dict[str, Any]) -> dict[str, Any]:
-        verdict = access.session.permissions.check(operation, body)
-        if isinstance(verdict, Deny):
-            raise Forbidden(f"the role `{access.session.role}` may not do this") from PermissionError(verdict.reason)
+        session = access.session
         try:
-            return await self._send(access, operation, body, verdict.statements)
+            return await self._send(access, operation, body)
         except CredentialsExpired:
             # once: the session was revoked or ran out while the request was under way
-            access.session = await self._renew(access.session)
-            return await self._send(access, operation, body, verdict.statements)
+            await self._renewed(access, session)
+            return await self._send(access, operation, body)
 
-    async def _send(
-        self, access: Access, operation: str, body: dict[str, Any], statements: tuple[str, ...]
-    ) -> dict[str, Any]:
+    async def _renewed(self, access: Access, refused: Session) -> None:
+        """Calls that ran side by side all come here with the same session: the first one renews it for all."""
+        async with access.renewal:
+            if access.session is not refused:
+                return
+            session = await self._renew(refused)
+            if (session.tenant, session.tenancy) != (refused.tenant, refused.tenancy):
+                raise Unavailable("the tenant is being moved; try again")
+            access.session = session
+
+    async def _send(self, access: Access, operation: str, body: dict[str, Any]) -> dict[str, Any]:
+        session = access.session
+        verdict = session.permissions.check(operation, body)
+        if isinstance(verdict, Deny):
+            raise Forbidden(f"the role `{session.role}` may not do this") from PermissionError(verdict.reason)
         clock = asyncio.get_running_loop().time
         started = clock()
-        session = access.session
         answer = await self._client.call(
             operation,
             body,
@@ -164,10 +183,16 @@ class Table:
                 items=_count(answer),
                 capacity=_capacity(answer.get("ConsumedCapacity")),
                 seconds=clock() - started,
-                statements=statements,
+                statements=verdict.statements,
             )
         )
         return answer
+
+
+def _same_tenant(access: Access, tenant: TenantId) -> None:
+    # INVARIANT: a plan is run with its own tenant's session and with no other.
+    if access.session.tenant != tenant:
+        raise IsolationBreach("a plan of one tenant met the session of another")
 
 
 async def _wait(pause: float, give_up: float, left: int) -> None:

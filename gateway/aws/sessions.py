@@ -1,0 +1,186 @@
+"""The tenants' sessions: opened once for each tenant and role, kept, refreshed ahead of their end, never used after it.
+
+An unexpired session keeps serving whatever STS says meanwhile, because AWS judges each call to DynamoDB by itself; who
+has to be refused at once is suspended. Without a session there is no access: no failure leads to the gateway's own
+credentials. Only use refreshes a session: a tenant that nobody asks for costs no call.
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable
+
+from cachetools import LRUCache
+
+from gateway.aws.errors import AnswerLate, AwsError
+from gateway.aws.flights import Flights
+from gateway.aws.roles import Roles
+from gateway.aws.session import Failure, Kept, Key, Session, SessionRules, failure, question
+from gateway.aws.sts import Sts, source_identity
+from gateway.aws.tenants import Tenancy, Tenants
+from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavailable
+from gateway.iam.permissions import Permissions
+from gateway.identity.principal import Principal
+from gateway.model.tenant import TenantId
+
+__all__ = ["PermissionsFor", "Session", "SessionRules", "Sessions"]
+
+PermissionsFor = Callable[[Tenancy, TenantId, str], Permissions]
+
+_RULES = SessionRules()
+# whatever else goes wrong is our own fault
+_EXPECTED = (Forbidden, Throttled, Unavailable, Internal)
+_log = logging.getLogger(__name__)
+
+
+class Sessions:
+    def __init__(
+        self,
+        sts: Sts,
+        tenants: Tenants,
+        roles: Roles,
+        permissions_for: PermissionsFor,
+        rules: SessionRules = _RULES,
+        *,
+        clock: Callable[[], float] = time.time,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._sts = sts
+        self._tenants = tenants
+        self._roles = roles
+        self._permissions_for = permissions_for
+        self._rules = rules
+        self._clock = clock
+        self._jitter = jitter
+        self._kept: LRUCache[Key, Kept] = LRUCache(rules.sessions)
+        self._failures: LRUCache[Key, Failure] = LRUCache(rules.sessions)
+        self._flights: Flights[Key, Session | GatewayError] = Flights(self._fly)
+        self._turns = asyncio.Semaphore(rules.calls)
+
+    async def open(self, principal: Principal) -> Session:
+        """A session with some time to live; raises `Forbidden`, `Unavailable` or `Throttled` where there is none."""
+        # INVARIANT: the tenant is looked up before any cached session, so a suspended one is refused at once.
+        tenancy = self._tenants.lookup(principal.tenant)
+        role = self._roles.role_of(principal.roles)
+        subject = principal.subject if self._rules.per_subject else None
+        key = Key(principal.tenant, role, source_identity(principal.tenant, subject), tenancy)
+        return self._serving(key) or await self._obtain(key)
+
+    async def renew(self, session: Session) -> Session:
+        """A session for one that AWS no longer accepts: the kept one where it is another, else a new one."""
+        tenancy = self._tenants.lookup(session.tenant)
+        key = Key(session.tenant, session.role, session.source_identity, tenancy)
+        kept = self._kept.get(key)
+        if kept is not None and kept.session.credentials == session.credentials:
+            # A new one would fare no better, and every request would ask STS for yet another.
+            if self._clock() < kept.opened_at + self._rules.hold_seconds:
+                raise Unavailable("aws does not accept the session that it has just given")
+            del self._kept[key]
+        return self._serving(key) or await self._obtain(key)
+
+    def suspend(self, tenant: TenantId) -> None:
+        self._tenants.suspend(tenant)
+        self.forget(tenant)
+
+    def resume(self, tenant: TenantId) -> None:
+        self._tenants.resume(tenant)
+
+    def forget(self, tenant: TenantId) -> None:
+        """Drops the tenant's sessions; who waits for one that is being opened waits for the next."""
+        self._flights.call_off(lambda key: key.tenant == tenant)
+        for kept in (self._kept, self._failures):
+            for key in [key for key in kept if key.tenant == tenant]:
+                del kept[key]
+
+    async def close(self) -> None:
+        await self._flights.close()
+
+    def _serving(self, key: Key) -> Session | None:
+        now = self._clock()
+        kept = self._kept.get(key)
+        if kept is None or not kept.serves(now, self._rules.margin):
+            return None
+        if now >= kept.refresh_at:
+            self._refresh(key, now)
+        return kept.session
+
+    def _refresh(self, key: Key, now: float) -> None:
+        """In the background: nobody waits, and whoever asks meanwhile is served by the session there is."""
+        last = self._failures.get(key)
+        if not self._flights.closed and (last is None or not last.pauses(now)):
+            self._flights.join(key)
+
+    async def _obtain(self, key: Key) -> Session:
+        while True:
+            if self._flights.closed:
+                raise Unavailable("the gateway is shutting down")
+            self._raise_if_just_failed(key)
+            flight = self._flights.join(key)
+            # `wait` and not `await`: who is cancelled leaves the flight to the others.
+            await asyncio.wait((flight,))
+            # INVARIANT: a tenant that was suspended while it waited gets nothing.
+            tenancy = self._tenants.lookup(key.tenant)
+            if not flight.cancelled() and tenancy == key.tenancy:
+                return _landed(flight.result())
+            key = key._replace(tenancy=tenancy)
+
+    def _raise_if_just_failed(self, key: Key) -> None:
+        last = self._failures.get(key)
+        if last is not None and last.holds(self._clock()):
+            _landed(last.error)
+
+    async def _fly(self, key: Key) -> Session | GatewayError:
+        """Never raises, so that each who waits can be given an error of its own."""
+        try:
+            kept = await self._assume(key)
+        except Exception as error:  # INVARIANT: trouble of any kind is no session
+            return self._failed(key, error)
+        self._kept[key] = kept
+        self._failures.pop(key, None)
+        return kept.session
+
+    async def _assume(self, key: Key) -> Kept:
+        permissions = self._permissions(key)
+        request = question(key, self._roles.policy(key.role), self._rules.seconds)
+        try:
+            async with asyncio.timeout(self._rules.call_seconds), self._turns:
+                asked_at = self._clock()
+                credentials = await self._sts.assume_role(request)
+        except TimeoutError as error:
+            raise AnswerLate("sts did not answer in time") from error
+        session = Session(key.tenant, key.role, credentials, key.tenancy, permissions, key.source_identity)
+        # By whichever clock it ends first: ours may be behind that of AWS, or ahead.
+        over_at = min(credentials.expires_at, asked_at + self._rules.seconds)
+        usable = over_at - self._rules.margin - asked_at
+        first, last = self._rules.refresh
+        kept = Kept(session, asked_at, asked_at + usable * (first + (last - first) * self._jitter()), over_at)
+        if not kept.serves(self._clock(), self._rules.margin):
+            raise Unavailable("sts gave a session that is already over")
+        return kept
+
+    def _permissions(self, key: Key) -> Permissions:
+        # A refreshed session keeps those it has, and with them the answers that they remember.
+        kept = self._kept.get(key)
+        return kept.session.permissions if kept else self._permissions_for(key.tenancy, key.tenant, key.role)
+
+    def _failed(self, key: Key, error: Exception) -> GatewayError:
+        ours = error if isinstance(error, _EXPECTED) else Internal("the session could not be opened")
+        ours.__cause__ = error.__cause__ if ours is error else error
+        said = ours.said.code if isinstance(ours, AwsError) else type(error).__name__
+        _log.warning("no session for tenant `%s` as `%s`: %s (%s)", key.tenant, key.role, ours.message, said)
+        self._failures[key] = failure(_twin(ours), self._failures.get(key), self._clock(), self._jitter(), self._rules)
+        return ours
+
+
+def _landed(outcome: Session | GatewayError) -> Session:
+    if isinstance(outcome, GatewayError):
+        raise _twin(outcome) from outcome
+    return outcome
+
+
+def _twin(error: GatewayError) -> GatewayError:
+    """The same error without its traceback, which each raise lengthens and which holds on to what it passed."""
+    twin = type(error).__new__(type(error), *error.args)
+    twin.__dict__.update(error.__dict__)
+    return twin

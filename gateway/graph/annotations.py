@@ -1,0 +1,91 @@
+"""Attribute types as GraphQL types: enums, structs, scalars and range inputs, made once for a schema."""
+
+from datetime import datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+
+import strawberry
+
+from gateway.graph.fields import Types, basic, object_type
+from gateway.model.types import (
+    AttributeType,
+    Blob,
+    Choice,
+    Flag,
+    Id,
+    Integer,
+    KeyText,
+    ListOf,
+    Number,
+    SetOf,
+    Struct,
+    Text,
+    Timestamp,
+)
+
+_PLAIN: dict[type, Any] = {
+    Text: str,
+    Id: strawberry.ID,
+    KeyText: str,
+    Integer: int,
+    Number: Decimal,
+    Flag: bool,
+    Timestamp: datetime,
+    Blob: bytes,
+}
+
+
+class Annotations:
+    """`types` is filled as types are met, so that one enum or struct is one GraphQL type."""
+
+    def __init__(self, types: Types) -> None:
+        self._types = types
+
+    def output(self, kind: AttributeType) -> Any:
+        match kind:
+            case Choice(enum):
+                return self._enum(enum)
+            case SetOf(of) | ListOf(of):
+                return list[self.output(of)]  # type: ignore[misc]  # made at run time
+            case Struct():
+                return self._struct(kind)
+        return _PLAIN[type(kind)]
+
+    def argument(self, kind: AttributeType) -> Any:
+        return self._enum(kind.enum) if isinstance(kind, Choice) else _PLAIN[type(kind)]
+
+    def span(self, kind: AttributeType) -> Any:
+        """The input type for a range of values of this type."""
+        inner = _PLAIN[type(kind)]
+        name = {datetime: "DateTimeRange", Decimal: "DecimalRange", int: "IntRange"}.get(inner, "TextRange")
+        if name not in self._types:
+            fields = [
+                basic(self._types, "first", inner | None, "Not before this; without it, from the start.", alias="from"),
+                basic(self._types, "last", inner | None, "Not after this; without it, to the end.", alias="to"),
+            ]
+            for field in fields:
+                field.default = None
+            object_type(self._types, name, "A range; both ends belong to it.", fields, is_input=True)
+        return self._types[name]
+
+    def _enum(self, enum: type[Enum]) -> Any:
+        if enum.__name__ not in self._types:
+            made = strawberry.enum(enum, description=(enum.__doc__ or "").strip())
+            for value in made.__strawberry_definition__.values:  # type: ignore[attr-defined]  # set by strawberry
+                value.description = str(enum[value.name].value)
+            self._types[enum.__name__] = made
+        return self._types[enum.__name__]
+
+    def _struct(self, struct: Struct) -> Any:
+        if struct.name not in self._types:
+            fields = [
+                basic(self._types, field.name, optional(self.output(field.type), field.required), field.description)
+                for field in struct.fields
+            ]
+            object_type(self._types, struct.name, struct.description, fields)
+        return self._types[struct.name]
+
+
+def optional(annotation: Any, required: bool) -> Any:
+    return annotation if required else annotation | None

@@ -1,0 +1,96 @@
+"""Documents, parsed, limited and validated once and then remembered by their text."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+from cachetools import LRUCache
+from graphql import (
+    DocumentNode,
+    GraphQLError,
+    GraphQLSchema,
+    GraphQLSyntaxError,
+    NoSchemaIntrospectionCustomRule,
+    OperationDefinitionNode,
+    OperationType,
+    parse,
+    specified_rules,
+    validate,
+)
+
+from gateway.graph.limits import DocumentLimits, faults
+
+_REMEMBERED_BYTES = 8_000_000
+_SUGGESTION = re.compile(r" Did you mean .*\?$", re.DOTALL)
+_MAX_ERRORS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document that may run, or the errors why not; `code` tells what kind they are."""
+
+    hash: str
+    size: int
+    ast: DocumentNode | None = None
+    errors: tuple[GraphQLError, ...] = ()
+    code: str = ""
+
+    def operation(self, name: str | None) -> OperationDefinitionNode | None:
+        """The operation that will run, if the document leaves no doubt."""
+        found = [
+            node
+            for node in (self.ast.definitions if self.ast is not None else ())
+            if isinstance(node, OperationDefinitionNode) and (name is None or (node.name and node.name.value == name))
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def is_query(self, name: str | None) -> bool:
+        operation = self.operation(name)
+        return operation is None or operation.operation is OperationType.QUERY
+
+
+class Documents:
+    def __init__(self, schema: GraphQLSchema, limits: DocumentLimits, *, introspection: bool) -> None:
+        self._schema = schema
+        self._limits = limits
+        self._introspection = introspection
+        self._rules = (*specified_rules, *(() if introspection else (NoSchemaIntrospectionCustomRule,)))
+        self._known: LRUCache[str, Document] = LRUCache(_REMEMBERED_BYTES, getsizeof=lambda each: 500 + 10 * each.size)
+
+    def get(self, text: str) -> Document:
+        known = self._known.get(text)
+        if known is None:
+            known = self._prepare(text)
+            if known.ast is not None and known.size < _REMEMBERED_BYTES // 100:
+                self._known[text] = known
+        return known
+
+    def _prepare(self, text: str) -> Document:
+        raw = text.encode(errors="replace")
+        made = Document(hashlib.sha256(raw).hexdigest(), len(raw))
+        try:
+            ast = parse(text, max_tokens=self._limits.tokens)
+        except GraphQLSyntaxError as error:
+            return _refused(made, [error], "GRAPHQL_PARSE_FAILED")
+        except RecursionError:
+            return _refused(made, [GraphQLError("the document is nested too deeply")], "LIMIT_EXCEEDED")
+        try:
+            too_much = faults(ast, self._limits)
+            if too_much:
+                return _refused(made, [GraphQLError(fault) for fault in too_much], "LIMIT_EXCEEDED")
+            errors = validate(self._schema, ast, self._rules, max_errors=_MAX_ERRORS)
+        except RecursionError:
+            return _refused(made, [GraphQLError("the document is nested too deeply")], "LIMIT_EXCEEDED")
+        if errors:
+            return _refused(made, [self._discreet(error) for error in errors], "GRAPHQL_VALIDATION_FAILED")
+        return Document(made.hash, made.size, ast)
+
+    def _discreet(self, error: GraphQLError) -> GraphQLError:
+        """Suggestions spell out the schema; they go where introspection goes."""
+        if self._introspection:
+            return error
+        return GraphQLError(_SUGGESTION.sub("", error.message), error.nodes)
+
+
+def _refused(document: Document, errors: list[GraphQLError], code: str) -> Document:
+    return Document(document.hash, document.size, None, tuple(errors), code)

@@ -1,0 +1,181 @@
+"""The walk of a request: HTTP in, identity, session, document, execution, HTTP out; each step once."""
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from graphql import ExecutionResult, GraphQLSchema, execute
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway.aws.sessions import Session, Sessions
+from gateway.errors import (
+    DeadlineExceeded,
+    Forbidden,
+    GatewayError,
+    Internal,
+    Throttled,
+    Unauthenticated,
+    Unavailable,
+)
+from gateway.graph.context import Context
+from gateway.graph.documents import Document, Documents
+from gateway.graph.errors import failure, shown
+from gateway.graph.http_request import GRAPHQL_JSON, JSON, GraphQLRequest, HttpError, answer_type, read
+from gateway.graph.journal import Entry, begin
+from gateway.graph.reader import Reader, ReadLimits
+from gateway.graph.selection import Selections
+from gateway.identity.authenticator import Authenticator
+from gateway.model.model import Model
+from gateway.store.access import Access
+from gateway.store.cursor import Cursors
+from gateway.store.table import Table
+
+_STATUS: tuple[tuple[type[GatewayError], HTTPStatus], ...] = (
+    (Unauthenticated, HTTPStatus.UNAUTHORIZED),
+    (Forbidden, HTTPStatus.FORBIDDEN),
+    (DeadlineExceeded, HTTPStatus.GATEWAY_TIMEOUT),
+    (Throttled, HTTPStatus.SERVICE_UNAVAILABLE),
+    (Unavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointLimits:
+    body_bytes: int = 1_000_000
+    seconds: float = 10
+    reads: ReadLimits = field(default_factory=ReadLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back: `data` is None where nothing was executed."""
+
+    status: HTTPStatus
+    content: dict[str, Any]
+    media_type: str = JSON
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def codes(self) -> list[str]:
+        return [error["extensions"]["code"] for error in self.content.get("errors", ())]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    model: Model
+    schema: GraphQLSchema
+    documents: Documents
+    authenticator: Authenticator
+    sessions: Sessions
+    table: Table
+    cursors: Cursors
+    limits: EndpointLimits
+
+    async def __call__(self, request: Request) -> Response:
+        entry = begin(request.headers)
+        answer = await self._guarded(request, entry)
+        entry.write(answer.status, answer.codes)
+        return _response(answer, entry)
+
+    async def _guarded(self, request: Request, entry: Entry) -> Answer:
+        """Every failure is an answer in GraphQL's form, with the status that fits it."""
+        media_type = JSON
+        try:
+            media_type = answer_type(request.headers.get("accept"))
+            async with asyncio.timeout(self.limits.seconds):
+                return await self._answer(request, entry, media_type)
+        except HttpError as error:
+            content = {
+                "message": error.message,
+                "extensions": {"code": _http_code(error), "requestId": entry.request_id},
+            }
+            return Answer(error.status, {"errors": [content]}, media_type, tuple(error.headers.items()))
+        except TimeoutError:
+            late = DeadlineExceeded(f"the operation took longer than {self.limits.seconds:g} seconds")
+            return _failed(late, entry, media_type)
+        except Exception as error:
+            return _failed(error, entry, media_type)
+
+    async def _answer(self, request: Request, entry: Entry, media_type: str) -> Answer:
+        # INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it.
+        principal = entry.principal = await self.authenticator.authenticate(request.headers.get("authorization"))
+        asked = await read(request, self.limits.body_bytes)
+        session = await self.sessions.open(principal)
+        entry.role = session.role
+        document = self.documents.get(asked.query)
+        entry.document = document.hash
+        operation = document.operation(asked.operation_name)
+        entry.operation = operation.name.value if operation is not None and operation.name is not None else None
+        if document.ast is None:
+            return _refused(document, entry, media_type)
+        if request.method == "GET" and not document.is_query(asked.operation_name):
+            raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries are asked by GET", {"Allow": "POST"})
+        result = await self._run(document, asked, session, entry)
+        return _executed(result, entry, media_type)
+
+    async def _run(self, document: Document, asked: GraphQLRequest, session: Session, entry: Entry) -> ExecutionResult:
+        access = entry.access = Access(session, asyncio.get_running_loop().time() + self.limits.seconds)
+        reader = Reader(self.model, self.table, access, self.cursors, self.limits.reads)
+        assert document.ast is not None  # noqa: S101  the caller has checked; this tells the type checker
+        result = execute(
+            self.schema,
+            document.ast,
+            context_value=Context(reader, Selections(self.model)),
+            variable_values=asked.variables,
+            operation_name=asked.operation_name,
+        )
+        return await result if isinstance(result, Awaitable) else result
+
+
+def _executed(result: ExecutionResult, entry: Entry, media_type: str) -> Answer:
+    errors = [shown(error, entry.request_id) for error in result.errors or ()]
+    if result.data is None and not any(error.path for error in result.errors or ()):
+        # nothing ran: a variable or the operation name was wrong
+        return _request_error(errors, media_type)
+    content: dict[str, Any] = {"data": result.data}
+    if errors:
+        content["errors"] = errors
+    return Answer(HTTPStatus.OK, content, media_type)
+
+
+def _refused(document: Document, entry: Entry, media_type: str) -> Answer:
+    return _request_error([shown(error, entry.request_id, document.code) for error in document.errors], media_type)
+
+
+def _request_error(errors: list[dict[str, Any]], media_type: str) -> Answer:
+    # clients that only know application/json treat 4xx as a broken server, so they get 200
+    status = HTTPStatus.BAD_REQUEST if media_type == GRAPHQL_JSON else HTTPStatus.OK
+    return Answer(status, {"errors": errors}, media_type)
+
+
+def _failed(error: Exception, entry: Entry, media_type: str) -> Answer:
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
+    if (
+        isinstance(error, GatewayError)
+        and not isinstance(error, Internal)
+        and status is HTTPStatus.INTERNAL_SERVER_ERROR
+    ):
+        status = HTTPStatus.BAD_REQUEST
+    headers = (("WWW-Authenticate", "Bearer"),) if status is HTTPStatus.UNAUTHORIZED else ()
+    return Answer(status, {"errors": [failure(error, entry.request_id)]}, media_type, headers)
+
+
+def _http_code(error: HttpError) -> str:
+    return "LIMIT_EXCEEDED" if error.status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE else "BAD_REQUEST"
+
+
+def _response(answer: Answer, entry: Entry) -> Response:
+    return Response(
+        orjson.dumps(answer.content),
+        answer.status,
+        headers={
+            "content-type": f"{answer.media_type}; charset=utf-8",
+            "cache-control": "no-store",
+            "x-request-id": entry.request_id,
+            **dict(answer.headers),
+        },
+    )

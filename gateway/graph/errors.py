@@ -1,0 +1,36 @@
+"""The one place where failures become GraphQL errors: known ones with their code, unknown ones masked and logged."""
+
+import logging
+from typing import Any
+
+from graphql import GraphQLError
+
+from gateway.errors import GatewayError, Internal
+
+LOG = logging.getLogger("gateway.failure")
+MASKED = "something went wrong on our side; quote the request id when you report it"
+
+
+def shown(error: GraphQLError, request_id: str, code: str = "") -> dict[str, Any]:
+    """One error as the caller sees it."""
+    entry: dict[str, Any] = error.formatted  # type: ignore[assignment]  # a typed dict
+    cause = error.original_error
+    if isinstance(cause, GatewayError) and not isinstance(cause, Internal):
+        # without a path it is about an argument, and the error says which
+        message, code = (cause.message if error.path else error.message), cause.code
+    elif cause is None:
+        message, code = error.message, code or "BAD_USER_INPUT"
+    else:
+        LOG.error("unexpected failure", exc_info=cause, extra={"request_id": request_id})
+        message, code = MASKED, "INTERNAL"
+    return {**entry, "message": message, "extensions": {"code": code, "requestId": request_id}}
+
+
+def failure(error: Exception, request_id: str) -> dict[str, Any]:
+    """A failure outside any field, in the same form."""
+    if isinstance(error, GatewayError) and not isinstance(error, Internal):
+        message, code = error.message, error.code
+    else:
+        LOG.error("unexpected failure", exc_info=error, extra={"request_id": request_id})
+        message, code = MASKED, "INTERNAL"
+    return {"message": message, "extensions": {"code": code, "requestId": request_id}}

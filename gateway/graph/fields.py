@@ -1,0 +1,72 @@
+"""Strawberry fields and types from data: names, types and resolvers are given as values, not written as classes."""
+
+import inspect
+import types as python_types
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.annotation import StrawberryAnnotation
+from strawberry.types.field import StrawberryField
+from strawberry.types.fields.resolver import StrawberryResolver
+
+Types = dict[str, Any]  # the types of one schema by name; forward references are looked up in it
+
+
+def basic(types: Types, name: str, annotation: Any, description: str, *, alias: str | None = None) -> StrawberryField:
+    """A field that the default resolver answers: no arguments, no call into Python code of ours."""
+    return StrawberryField(
+        python_name=name,
+        graphql_name=alias or name,
+        type_annotation=StrawberryAnnotation(annotation, namespace=types),
+        description=description,
+    )
+
+
+def resolved(
+    types: Types,
+    name: str,
+    annotation: Any,
+    description: str,
+    resolver: Callable[..., Any],
+    arguments: Sequence[inspect.Parameter] = (),
+) -> StrawberryField:
+    """A field with arguments; strawberry reads them from the resolver's signature, so that is what we write."""
+    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    own = [inspect.Parameter("root", positional), inspect.Parameter("info", positional, annotation=strawberry.Info)]
+    resolver.__signature__ = inspect.Signature([*own, *arguments])  # type: ignore[attr-defined]  # read by inspect
+    field = basic(types, name, annotation, description)
+    field.base_resolver = StrawberryResolver(resolver)
+    return field
+
+
+def argument(name: str, annotation: Any, description: str, *, required: bool) -> inspect.Parameter:
+    kind = annotation if required else annotation | None
+    described = Annotated[kind, strawberry.argument(description=description)]  # type: ignore[valid-type]  # a value
+    default = inspect.Parameter.empty if required else strawberry.UNSET
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=described, default=default)
+
+
+def object_type(
+    types: Types,
+    name: str,
+    description: str,
+    fields: Sequence[StrawberryField],
+    *,
+    interfaces: tuple[type, ...] = (),
+    is_type_of: Callable[[Any, Any], bool] | None = None,
+    is_input: bool = False,
+) -> Any:
+    annotations = {field.python_name: field.type_annotation for field in fields}
+    namespace: dict[str, Any] = {field.python_name: field for field in fields}
+    namespace["__annotations__"] = dict.fromkeys(annotations, object)
+    if is_type_of is not None:
+        namespace["is_type_of"] = staticmethod(is_type_of)
+    made: Any = python_types.new_class(name, interfaces, {}, lambda body: body.update(namespace))
+    made = strawberry.type(made, name=name, description=description, is_input=is_input)
+    # dataclasses overwrite the annotation and with it the namespace in which forward references are found
+    for field in made.__strawberry_definition__.fields:
+        if field.python_name in annotations:
+            field.type_annotation = annotations[field.python_name]
+    types[name] = made
+    return made

@@ -1,0 +1,115 @@
+"""Limits on a document, in one pass: what a fragment costs is counted once and remembered.
+
+Counting what a document expands to, instead of what it says, is what makes a fragment bomb cheap to refuse.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLimits:
+    depth: int = 12
+    aliases: int = 50
+    root_fields: int = 50
+    fields: int = 2_000
+    directives: int = 50
+    tokens: int = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a selection expands to."""
+
+    depth: int = 0
+    aliases: int = 0
+    root_fields: int = 0
+    fields: int = 0
+    directives: int = 0
+
+    def beside(self, other: "Weight") -> "Weight":
+        return Weight(
+            max(self.depth, other.depth),
+            self.aliases + other.aliases,
+            self.root_fields + other.root_fields,
+            self.fields + other.fields,
+            self.directives + other.directives,
+        )
+
+
+_UNITS = {
+    "depth": "levels deep",
+    "aliases": "aliases",
+    "root_fields": "root fields",
+    "fields": "fields",
+    "directives": "directives",
+}
+
+
+def faults(document: DocumentNode, limits: DocumentLimits) -> list[str]:
+    """What is too much in any operation of the document, in words for the caller."""
+    scale = _Scale(document)
+    found: list[str] = []
+    for definition in document.definitions:
+        if isinstance(definition, OperationDefinitionNode):
+            weight = scale.operation(definition)
+            found += [
+                f"the operation has {min(value, 10**9)} {unit}, at most {limit} are allowed"
+                for name, unit in _UNITS.items()
+                if (value := getattr(weight, name)) > (limit := getattr(limits, name))
+            ]
+    return found
+
+
+class _Scale:
+    def __init__(self, document: DocumentNode) -> None:
+        definitions = (each for each in document.definitions if isinstance(each, FragmentDefinitionNode))
+        self._fragments = {each.name.value: each for each in definitions}
+        self._known: dict[str, Weight] = {}
+
+    def operation(self, node: OperationDefinitionNode) -> Weight:
+        return _directives(node.directives).beside(self._selections(node.selection_set))
+
+    def _selections(self, node: SelectionSetNode | None) -> Weight:
+        weight = Weight()
+        for selection in node.selections if node is not None else ():
+            weight = weight.beside(_directives(selection.directives))
+            if isinstance(selection, FieldNode):
+                weight = weight.beside(self._field(selection))
+            elif isinstance(selection, FragmentSpreadNode):
+                weight = weight.beside(self._fragment(selection.name.value))
+            else:
+                weight = weight.beside(self._selections(selection.selection_set))  # type: ignore[attr-defined]
+        return weight
+
+    def _field(self, node: FieldNode) -> Weight:
+        below = self._selections(node.selection_set)
+        return Weight(
+            depth=below.depth + 1,
+            aliases=below.aliases + (node.alias is not None),
+            root_fields=1,
+            fields=below.fields + 1,
+            directives=below.directives,
+        )
+
+    def _fragment(self, name: str) -> Weight:
+        known = self._known.get(name)
+        if known is None:
+            # a fragment that spreads itself is refused by validation; here it counts nothing
+            self._known[name] = Weight()
+            node = self._fragments.get(name)
+            known = self._known[name] = self._selections(node.selection_set if node is not None else None)
+        return known
+
+
+def _directives(nodes: Iterable[object] | None) -> Weight:
+    return Weight(directives=sum(1 for _ in nodes or ()))

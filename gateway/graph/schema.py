@@ -1,0 +1,197 @@
+"""The GraphQL schema, made from the model: nothing about an entity is written twice."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import strawberry
+from graphql import GraphQLSchema
+from strawberry.schema.config import StrawberryConfig
+from strawberry.types.field import StrawberryField
+
+from gateway.errors import BadUserInput
+from gateway.graph import resolvers
+from gateway.graph.annotations import Annotations, optional
+from gateway.graph.fields import Types, argument, basic, object_type, resolved
+from gateway.graph.scalars import SCALARS
+from gateway.model.entity import Attribute, Collection, Entity, Reference, Relation
+from gateway.model.model import Model
+from gateway.model.pattern_checks import parameters
+from gateway.model.patterns import AccessPattern, Listing, Lookup
+from gateway.store.rows import Item
+
+_PAGING = (
+    argument("first", int, "How many from the start.", required=False),
+    argument("after", str, "Only what comes after this cursor.", required=False),
+    argument("last", int, "How many from the end.", required=False),
+    argument("before", str, "Only what comes before this cursor.", required=False),
+)
+
+
+@strawberry.interface(description="Anything that has a global id.")
+class Node:
+    id: strawberry.ID = strawberry.field(description="Global id: unique over all types, bound to the tenant.")
+
+
+def build_schema(model: Model) -> strawberry.Schema:
+    return strawberry.Schema(
+        query=_Build(model).query(),
+        config=StrawberryConfig(auto_camel_case=False, default_resolver=resolvers.default_resolver, scalar_map=SCALARS),
+    )
+
+
+def core_schema(schema: strawberry.Schema) -> GraphQLSchema:
+    """The schema as graphql-core executes it."""
+    core: GraphQLSchema = schema._schema  # noqa: SLF001  strawberry has no public name for it
+    return core
+
+
+class _Build:
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._types: Types = {"Node": Node, "list": list}
+        self._annotations = Annotations(self._types)
+        self._lookups = {pattern.entity: pattern for pattern in model.patterns.values() if isinstance(pattern, Lookup)}
+
+    def query(self) -> Any:
+        self._page_info()
+        for entity in self._model.entities.values():
+            self._entity(entity)
+        fields = [field for pattern in self._model.patterns.values() for field in self._root(pattern)]
+        return object_type(self._types, "Query", "What can be read.", [*self._nodes(), *fields])
+
+    def _page_info(self) -> None:
+        fields = [
+            basic(self._types, "has_next_page", bool, "Whether there is a page after this one.", alias="hasNextPage"),
+            basic(
+                self._types, "has_previous_page", bool, "Whether there is a page before it.", alias="hasPreviousPage"
+            ),
+            basic(self._types, "start_cursor", str | None, "Cursor of the first item.", alias="startCursor"),
+            basic(self._types, "end_cursor", str | None, "Cursor of the last item.", alias="endCursor"),
+        ]
+        object_type(self._types, "PageInfo", "Where a page lies in its list.", fields)
+
+    def _entity(self, entity: Entity) -> None:
+        # only what can be looked up by its key can be a node and has a global id
+        is_node = entity.name in self._lookups
+        version = basic(self._types, "version", int, "Counts the changes of the item; give it back to update safely.")
+        attributes = [self._attribute(attribute) for attribute in entity.attributes]
+        relations = [self._relation(entity, relation) for relation in entity.relations]
+        object_type(
+            self._types,
+            entity.name,
+            entity.description,
+            [*([self._identity(entity)] if is_node else []), *attributes, version, *relations],
+            interfaces=(Node,) if is_node else (),
+            is_type_of=lambda value, _info: type(value) is Item and value.entity == entity.name,
+        )
+        self._connection(entity)
+
+    def _identity(self, entity: Entity) -> StrawberryField:
+        words = "Global id: unique over all types, bound to the tenant."
+        return resolved(self._types, "id", strawberry.ID, words, resolvers.item_id(entity))
+
+    def _attribute(self, attribute: Attribute) -> StrawberryField:
+        # what some role may not read must be able to be null, or one refused field would take its whole item along
+        required = attribute.required and not attribute.personal
+        annotation = optional(self._annotations.output(attribute.type), required)
+        words = attribute.description + (" Personal information." if attribute.personal else "")
+        return basic(self._types, attribute.name, annotation, words)
+
+    def _connection(self, entity: Entity) -> None:
+        name = entity.name
+        edge = [
+            basic(self._types, "node", name, "The item."),
+            basic(self._types, "cursor", str, "Where it lies in the list; give it back to read on from here."),
+        ]
+        object_type(self._types, f"{name}Edge", f"One {name} of a list.", edge)
+        fields = [
+            basic(self._types, "edges", f"list[{name}Edge]", "The page, with cursors."),
+            basic(self._types, "nodes", f"list[{name}]", "The page, without cursors."),
+            basic(self._types, "page_info", "PageInfo", "Where the page lies in the list.", alias="pageInfo"),
+        ]
+        object_type(self._types, f"{name}Connection", f"A page of a list of {name}.", fields)
+
+    def _relation(self, entity: Entity, relation: Relation) -> StrawberryField:
+        target = self._model.patterns[relation.pattern].entity
+        if isinstance(relation, Reference):
+            resolver = resolvers.reference(self._model, relation)
+            return resolved(self._types, relation.name, f"{target} | None", relation.description, resolver)
+        return self._collection(entity, relation, target)
+
+    def _collection(self, entity: Entity, relation: Collection, target: str) -> StrawberryField:
+        if relation.each is not None:
+            resolver = resolvers.collection_each(self._model, entity, relation)
+            return resolved(self._types, relation.name, f"list[{target}]", relation.description, resolver)
+        listing = self._model.listing(relation.pattern)
+        resolver = resolvers.collection_page(self._model, relation)
+        arguments = [*self._span(listing), *_PAGING]
+        return resolved(self._types, relation.name, f"{target}Connection", relation.description, resolver, arguments)
+
+    def _span(self, listing: Listing) -> Iterator[Any]:
+        if listing.between is not None:
+            attribute = self._model.entities[listing.entity].attribute[listing.between]
+            kind = self._annotations.span(attribute.type)
+            yield argument(listing.between, kind, f"Only this range of `{listing.between}`.", required=False)
+
+    def _parameters(self, pattern: AccessPattern) -> list[Any]:
+        entity = self._model.entities[pattern.entity]
+        return [
+            argument(
+                name,
+                self._annotations.argument(entity.attribute[name].type),
+                entity.attribute[name].description,
+                required=True,
+            )
+            for name in parameters(self._model, pattern)
+        ]
+
+    def _root(self, pattern: AccessPattern) -> Iterator[StrawberryField]:
+        match pattern:
+            case Lookup():
+                yield from self._root_lookup(pattern)
+            case Listing(single=True):
+                yield self._root_single(pattern)
+            case Listing():
+                arguments = [*self._parameters(pattern), *self._span(pattern), *_PAGING]
+                resolver = resolvers.listing_page(self._model, pattern)
+                kind = f"{pattern.entity}Connection"
+                yield resolved(self._types, pattern.name, kind, pattern.description, resolver, arguments)
+
+    def _root_lookup(self, lookup: Lookup) -> Iterator[StrawberryField]:
+        required = self._parameters(lookup)
+        resolver = resolvers.lookup_one(self._model, lookup)
+        yield resolved(self._types, lookup.name, f"{lookup.entity} | None", lookup.description, resolver, required)
+        if lookup.many is not None:
+            name = required[0].name
+            words = "Their ids; the answer has the same order, with null for what does not exist."
+            plural = argument(f"{name}s", list[strawberry.ID], words, required=True)
+            many = resolvers.lookup_many(self._model, lookup, name, plural.name)
+            yield resolved(
+                self._types, lookup.many, f"list[{lookup.entity} | None]", lookup.description, many, [plural]
+            )
+
+    def _root_single(self, listing: Listing) -> StrawberryField:
+        entity = self._model.entities[listing.entity]
+        relation = entity.relation.get(listing.follow or "")
+        target = self._model.patterns[relation.pattern].entity if relation else listing.entity
+        resolver = resolvers.listing_single(self._model, listing)
+        arguments = self._parameters(listing)
+        return resolved(self._types, listing.name, f"{target} | None", listing.description, resolver, arguments)
+
+    def _nodes(self) -> Iterator[StrawberryField]:
+        find = resolvers.node(self._model, self._lookups)
+
+        async def one(root: None, info: strawberry.Info, **arguments: Any) -> Item | None:
+            return await find(info.context, resolvers.raw_info(info), arguments["id"])
+
+        async def many(root: None, info: strawberry.Info, **arguments: Any) -> list[Item | None]:
+            ids, limit = arguments["ids"], info.context.reader.limits.page
+            if len(ids) > limit:
+                raise BadUserInput(f"`ids` has {len(ids)} members, at most {limit} are allowed")
+            return await asyncio.gather(*(find(info.context, resolvers.raw_info(info), each) for each in ids))
+
+        by_id = argument("id", strawberry.ID, "A global id.", required=True)
+        yield resolved(self._types, "node", "Node | None", "Anything by its global id, or null.", one, [by_id])
+        by_ids = argument("ids", list[strawberry.ID], "Global ids.", required=True)
+        yield resolved(self._types, "nodes", "list[Node | None]", "Many by their global ids.", many, [by_ids])

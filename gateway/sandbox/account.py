@@ -1,0 +1,111 @@
+"""The sandbox's AWS account: its roles, and who holds which access key."""
+
+import base64
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gateway.aws.credentials import Credentials
+from gateway.iam import trust
+from gateway.iam.document import Document
+from gateway.iam.evaluator import PolicySet
+from gateway.iam.variables import Value
+
+_KEPT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A role of IAM: who may assume it, and what its sessions may do at most."""
+
+    trusted: trust.Role
+    identity: tuple[Document, ...]
+    boundary: Document | None = None
+
+    @property
+    def arn(self) -> str:
+        return self.trusted.arn
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    number: str
+    region: str
+    roles: tuple[Role, ...] = ()
+
+    def role(self, arn: str) -> Role | None:
+        return next((role for role in self.roles if role.arn == arn), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who holds an access key, and what that lets them do."""
+
+    credentials: Credentials
+    arn: str
+    user_id: str
+    # None is the account's own administrator, whom no policy limits; the gateway never gets that key
+    policies: PolicySet | None
+    # what policies can ask about the caller: tags, source identity, when the session began
+    principal: Mapping[str, Value] = field(default_factory=dict)
+    # as whom it may assume a role
+    trusted: trust.Caller | None = None
+
+
+class Registry:
+    """Every access key that was handed out; of the sessions, the latest."""
+
+    def __init__(self, kept: int = _KEPT) -> None:
+        self._kept = kept
+        self._lasting: dict[str, Caller] = {}
+        self._sessions: dict[str, Caller] = {}
+
+    def add(self, caller: Caller) -> None:
+        if caller.credentials.session_token is None:
+            self._lasting[caller.credentials.access_key] = caller
+            return
+        self._sessions[caller.credentials.access_key] = caller
+        while len(self._sessions) > self._kept:
+            del self._sessions[next(iter(self._sessions))]
+
+    def find(self, access_key: str) -> Caller | None:
+        return self._lasting.get(access_key) or self._sessions.get(access_key)
+
+
+def administrator(account: Account) -> Caller:
+    """Makes tables and fills them; random keys at every start."""
+    return Caller(lasting_keys(), f"arn:aws:iam::{account.number}:root", account.number, policies=None)
+
+
+def role_holder(account: Account, role: str, policies: tuple[Document, ...]) -> Caller:
+    """One who runs in a role of its own, as a container does at AWS; its keys last as long as the sandbox."""
+    arn = f"arn:aws:iam::{account.number}:role/{role}"
+    session_arn = assumed(arn, "sandbox")
+    permitted = PolicySet(policies)
+    return Caller(
+        lasting_keys(),
+        session_arn,
+        f"AROA{unique_id()}:sandbox",
+        permitted,
+        {"aws:PrincipalArn": arn, "aws:PrincipalAccount": account.number},
+        trust.Caller(arn, permitted, session_arn),
+    )
+
+
+def assumed(role_arn: str, session: str) -> str:
+    """The ARN of a session, which has the role's name without its path."""
+    number = role_arn.split(":")[4]
+    return f"arn:aws:sts::{number}:assumed-role/{role_arn.rpartition('/')[2]}/{session}"
+
+
+def lasting_keys() -> Credentials:
+    return Credentials(f"AKIA{unique_id()}", secrets.token_urlsafe(30))
+
+
+def session_keys(expires_at: float) -> Credentials:
+    return Credentials(f"ASIA{unique_id()}", secrets.token_urlsafe(30), secrets.token_urlsafe(150), expires_at)
+
+
+def unique_id() -> str:
+    """Sixteen letters and digits, as AWS has them behind its prefixes."""
+    return base64.b32encode(secrets.token_bytes(10)).decode()

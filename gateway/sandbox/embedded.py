@@ -1,0 +1,97 @@
+"""The embedded engine: moto, called in process as a WSGI application, one request at a time."""
+
+import asyncio
+import io
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
+from typing import Any
+
+from moto.core.base_backend import BackendDict
+from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.table import Table
+from moto.dynamodbstreams.models import dynamodbstreams_backends
+from moto.moto_server.werkzeug_app import create_backend_app
+
+from gateway.sandbox.engine import API, STREAMS_API, Answer
+from gateway.sandbox.replay import Replays
+
+
+class Embedded:
+    """Keeps nothing on disk. Two of them in one process need different accounts, because moto's state is global."""
+
+    def __init__(self, account: str, region: str, clock: Callable[[], float] = monotonic) -> None:
+        self._account = account
+        self._region = region
+        self._replays = Replays(clock)
+        # INVARIANT: one thread. moto loses updates when two requests run at once.
+        self._thread = ThreadPoolExecutor(1, "moto")
+        _sort_with_keys()
+        self._apps = {
+            API: create_backend_app("dynamodb"),
+            STREAMS_API: create_backend_app("dynamodbstreams"),
+        }
+
+    async def call(self, target: str, body: bytes) -> Answer:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, target, body)
+
+    async def close(self) -> None:
+        self._thread.shutdown()
+        backends: tuple[BackendDict[Any], ...] = (dynamodb_backends, dynamodbstreams_backends)
+        for backend in backends:
+            backend.pop(self._account, None)
+
+    def _run(self, target: str, body: bytes) -> Answer:
+        if target != f"{API}.TransactWriteItems":
+            return self._ask(target, body)
+        return self._replays.run(json.loads(body), lambda: self._ask(target, body))
+
+    def _ask(self, target: str, body: bytes) -> Answer:
+        lines: list[str] = []
+        content: list[bytes] = []
+
+        def start(line: str, headers: list[tuple[str, str]], error: Any = None, /) -> Callable[[bytes], object]:
+            lines.append(line)
+            return content.append
+
+        app = self._apps[target.partition(".")[0]]
+        content.extend(app(self._environ(target, body), start))
+        return Answer(int(lines[-1].split(" ", 1)[0]), b"".join(content))
+
+    def _environ(self, target: str, body: bytes) -> dict[str, Any]:
+        scope = f"Credential=SANDBOX/20260101/{self._region}/dynamodb/aws4_request"
+        return {
+            "REQUEST_METHOD": "POST",
+            "PATH_INFO": "/",
+            "QUERY_STRING": "",
+            "SERVER_NAME": "localhost",
+            "SERVER_PORT": "80",
+            "SERVER_PROTOCOL": "HTTP/1.1",
+            "CONTENT_TYPE": "application/x-amz-json-1.0",
+            "CONTENT_LENGTH": str(len(body)),
+            "HTTP_HOST": "localhost",
+            # moto reads the region from the signature and checks nothing else of it
+            "HTTP_AUTHORIZATION": f"AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=none",
+            "HTTP_X_AMZ_TARGET": target,
+            "HTTP_X_MOTO_ACCOUNT_ID": self._account,
+            "wsgi.url_scheme": "http",
+            "wsgi.input": io.BytesIO(body),
+            "wsgi.errors": io.StringIO(),
+        }
+
+
+def _sort_with_keys() -> None:
+    """Makes moto's queries about ten times faster without changing their order.
+
+    moto sorts the whole table for every Query and casts both values at every comparison; casting each of them once
+    gives the same order, because its comparison is that of the cast values.
+    """
+
+    def all_items(table: Any) -> list[Any]:
+        if not table.range_key_attr:
+            return sorted(table.items.values(), key=lambda item: item.hash_key.cast_value)
+        found = [item for partition in table.items.values() for item in partition.values()]
+        return sorted(found, key=lambda item: (item.hash_key.cast_value, item.range_key.cast_value))
+
+    setattr(Table, all_items.__name__, all_items)

@@ -1,0 +1,102 @@
+"""A token issuer for development: a real RS256 key, made at start and known to nobody else, behind a JWKS address."""
+
+import base64
+import json
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from time import time
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from jose import jwt
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gateway.errors import BadUserInput
+
+PATH = "/issuer"
+JWKS_PATH = f"{PATH}/.well-known/jwks.json"
+AUDIENCE = "gateway"
+ROLES = ("viewer", "support", "editor", "admin")
+
+_ALGORITHM = "RS256"
+_LIFE_SECONDS = 8 * 3_600
+_MAX_BODY = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class TokenIssuer:
+    """Signs whatever it is asked for, for the demo tenants alone: keep it on the loopback interface."""
+
+    issuer: str
+    tenants: frozenset[str]
+    key: RSAPrivateKey = field(default_factory=lambda: generate_private_key(65_537, 2_048), repr=False)
+    key_id: str = field(default_factory=lambda: secrets.token_hex(8))
+    clock: Callable[[], float] = time
+
+    def jwks(self) -> dict[str, Any]:
+        numbers = self.key.public_key().public_numbers()
+        public = {"n": _base64url(numbers.n), "e": _base64url(numbers.e)}
+        return {"keys": [{"kty": "RSA", "use": "sig", "alg": _ALGORITHM, "kid": self.key_id, **public}]}
+
+    def token(self, tenant: object, role: object, subject: object = None) -> str:
+        _check("tenant", tenant, sorted(self.tenants))
+        _check("role", role, ROLES)
+        now = int(self.clock())
+        claims = {
+            "iss": self.issuer,
+            "aud": AUDIENCE,
+            "sub": _subject(subject) or f"{role}@{tenant}.example",
+            "tenant": tenant,
+            "roles": [role],
+            "iat": now,
+            "exp": now + _LIFE_SECONDS,
+        }
+        pem = self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        return jwt.encode(claims, pem.decode(), _ALGORITHM, {"kid": self.key_id})
+
+
+def routes(issuer: TokenIssuer) -> list[Route]:
+    async def keys(request: Request) -> Response:
+        return JSONResponse(issuer.jwks())
+
+    async def token(request: Request) -> Response:
+        try:
+            wanted = _wanted(await request.body())
+            made = issuer.token(wanted.get("tenant"), wanted.get("role"), wanted.get("subject"))
+        except BadUserInput as error:
+            return JSONResponse({"error": error.message}, 400)
+        return JSONResponse({"token": made, "expires_in": _LIFE_SECONDS}, headers={"Cache-Control": "no-store"})
+
+    return [Route(JWKS_PATH, keys), Route(f"{PATH}/token", token, methods=["POST"])]
+
+
+def _wanted(body: bytes) -> dict[str, Any]:
+    try:
+        wanted = json.loads(body) if len(body) <= _MAX_BODY else None
+    except (ValueError, RecursionError):
+        wanted = None
+    if not isinstance(wanted, dict) or not wanted.keys() <= {"tenant", "role", "subject"}:
+        raise BadUserInput('send a JSON object such as {"tenant": "acme", "role": "viewer"}')
+    return wanted
+
+
+def _check(name: str, value: object, known: Iterable[str]) -> None:
+    if not isinstance(value, str) or value not in known:
+        raise BadUserInput(f"unknown {name} `{value}`: there are {', '.join(known)}")
+
+
+def _subject(subject: object) -> str | None:
+    if subject is None:
+        return None
+    if not isinstance(subject, str) or not 0 < len(subject) <= 255 or not subject.isprintable():
+        raise BadUserInput("a subject is 1 to 255 printable characters")
+    return subject
+
+
+def _base64url(number: int) -> str:
+    raw = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()

@@ -1,0 +1,86 @@
+"""An application on a port of the loopback interface, until it is told to stop."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+HOST = "127.0.0.1"
+
+
+def listen(port: int, host: str = HOST) -> socket.socket:
+    """A socket on this port, or on any free one where somebody else has it."""
+    try:
+        return _bound(host, port)
+    except OSError:
+        return _bound(host, 0)
+
+
+def free_port(port: int, host: str = HOST) -> int:
+    """This port where it is free, else another one."""
+    with listen(port, host) as found:
+        return port_of(found)
+
+
+def port_of(listening: socket.socket) -> int:
+    return int(listening.getsockname()[1])
+
+
+class Server(uvicorn.Server):
+    """Leaves the signals to whoever runs it: `should_exit = True` stops it."""
+
+    def __init__(self, app: ASGIApp, started: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=2,
+                ws="none",
+            )
+        )
+        self._on_start = started
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_start()
+
+
+@contextmanager
+def served_in_thread(app: ASGIApp) -> Iterator[str]:
+    """The address of an application that runs in a thread of this process, for tests."""
+    listening = listen(0)
+    up = threading.Event()
+    server = Server(app, up.set)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])), daemon=True)
+    thread.start()
+    up.wait()
+    try:
+        yield f"http://{HOST}:{port_of(listening)}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+        # taken from here on, not only when the server starts
+        made.listen()
+    except OSError:
+        made.close()
+        raise
+    return made

@@ -1,0 +1,105 @@
+"""What the tests of tenants' sessions share: a clock to turn, an STS in memory, policies, principals."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from gateway.aws.credentials import Credentials
+from gateway.aws.roles import Roles
+from gateway.aws.sessions import SessionRules, Sessions
+from gateway.aws.sts import AssumeRole
+from gateway.aws.target import Target
+from gateway.aws.tenants import Tenancy, Tenants
+from gateway.iam.document import Document, parse
+from gateway.iam.evaluator import PolicySet
+from gateway.iam.permissions import Permissions
+from gateway.iam.place import KeySchema, Place
+from gateway.identity.principal import Principal
+from gateway.model.tenant import TenantId, tenant_id
+
+ROLE_ARN = "arn:aws:iam::123456789012:role/gateway-tenant"
+POOLED = Tenancy("app", ROLE_ARN, Target.regional("dynamodb", "eu-west-1"), "eu-west-1")
+ACME, GLOBEX = tenant_id("acme"), tenant_id("globex")
+
+
+def session_policy(*actions: str) -> Document:
+    granted = [f"dynamodb:{action}" for action in actions]
+    statement = {"Sid": "Granted", "Effect": "Allow", "Action": granted, "Resource": "*"}
+    return parse({"Version": "2012-10-17", "Statement": [statement]}, "session")
+
+
+ROLES = Roles({"admin": session_policy("GetItem", "PutItem"), "viewer": session_policy("GetItem")})
+
+
+def permissions_for(tenancy: Tenancy, tenant: TenantId, role: str) -> Permissions:
+    place = Place("eu-west-1", "123456789012", tables={tenancy.table: KeySchema("PK")})
+    policies = PolicySet((), (parse(ROLES.policy(role), "session"),))
+    return Permissions(policies, {"aws:PrincipalTag/TenantId": tenant}, place)
+
+
+def principal(tenant: TenantId = ACME, *roles: str, subject: str = "ann") -> Principal:
+    return Principal(tenant, subject, frozenset(roles or ("viewer",)), "https://issuer.example", 2_000_000_000)
+
+
+@dataclass(slots=True)
+class Clock:
+    now: float = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass(slots=True)
+class MemorySts:
+    """Gives each session credentials whose token tells the tags; fails, waits and counts as told."""
+
+    clock: Clock
+    life: float = 3_600.0
+    fault: Exception | None = None
+    # closed, it lets nobody through
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    requests: list[AssumeRole] = field(default_factory=list)
+    running: int = 0
+    most_running: int = 0
+
+    async def assume_role(self, request: AssumeRole) -> Credentials:
+        self.requests.append(request)
+        number = len(self.requests)
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        try:
+            await asyncio.sleep(0)
+            await self.gate.wait()
+        finally:
+            self.running -= 1
+        if self.fault is not None:
+            raise self.fault
+        tags = dict(request.tags)
+        token = f"{tags['TenantId']} {tags['GatewayRole']} {request.source_identity}"
+        return Credentials(f"ASIA{number}", "secret", token, self.clock.now + self.life)
+
+
+@dataclass(slots=True)
+class World:
+    clock: Clock
+    sts: MemorySts
+    tenants: Tenants
+    sessions: Sessions
+
+    @property
+    def calls(self) -> int:
+        return len(self.sts.requests)
+
+
+def world(rules: SessionRules | None = None, tenants: Tenants | None = None, roles: Roles = ROLES) -> World:
+    clock = Clock()
+    sts = MemorySts(clock)
+    sts.gate.set()
+    served = tenants or Tenants(POOLED)
+    sessions = Sessions(sts, served, roles, permissions_for, rules or SessionRules(), clock=clock, jitter=lambda: 0.5)
+    return World(clock, sts, served, sessions)
+
+
+async def settle() -> None:
+    """Lets what runs in the background get as far as it can."""
+    for _ in range(20):
+        await asyncio.sleep(0)

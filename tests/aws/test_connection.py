@@ -1,0 +1,244 @@
+"""A connection hands an answer to the request it belongs to, or ends."""
+
+import asyncio
+
+import pytest
+
+from gateway.aws.answer import Answer
+from gateway.aws.connection import Connection
+from gateway.aws.errors import AnswerCorrupt, AnswerLate, ConnectionBroken, Retry
+from gateway.aws.limits import WireLimits
+from tests.aws.fake import Behaviour, FakeAws, after, closing, fake_aws, ok, raw, response, silence
+
+REQUEST = b"POST / HTTP/1.1\r\nX-Amz-Target: DynamoDB_20120810.GetItem\r\nContent-Length: 2\r\n\r\n{}"
+
+
+async def connect(fake: FakeAws, limits: WireLimits | None = None) -> Connection:
+    connection = Connection(limits or WireLimits(), lambda lost: None)
+    await asyncio.get_running_loop().create_connection(lambda: connection, fake.host, fake.port)
+    return connection
+
+
+async def ask(connection: Connection, seconds: float = 5.0) -> Answer:
+    return await connection.exchange(REQUEST, asyncio.get_running_loop().time() + seconds)
+
+
+async def ended(connection: Connection) -> None:
+    connection.abort()
+    await connection.lost
+
+
+async def one_answer(*parts: bytes) -> tuple[Answer, bool]:
+    """The answer, and whether the connection is kept after it."""
+    async with fake_aws(raw(*parts)) as fake:
+        connection = await connect(fake)
+        answer = await ask(connection)
+        kept = connection.usable
+        await ended(connection)
+        return answer, kept
+
+
+async def test_an_answer_has_status_headers_and_body() -> None:
+    answer, kept = await one_answer(response(b'{"a":1}', 400, {"X-Odd-Case": "Value"}))
+    assert (answer.status, answer.body, answer.headers[b"x-odd-case"]) == (400, b'{"a":1}', b"Value")
+    assert kept
+
+
+async def test_an_answer_may_come_byte_by_byte() -> None:
+    text = response(b"{}")
+    answer, kept = await one_answer(*(text[at : at + 9] for at in range(0, len(text), 9)))
+    assert (answer.status, answer.body) == (200, b"{}")
+    assert kept
+
+
+async def test_an_answer_may_be_chunked() -> None:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answer, kept = await one_answer(head, b'4\r\n{"a"\r\n', b"3;x=y\r\n:1}\r\n0\r\n", b"X-Trailer: 1\r\n\r\n")
+    assert answer.body == b'{"a":1}'
+    assert kept
+
+
+async def test_an_answer_may_be_announced() -> None:
+    announcement = b"HTTP/1.1 100 Continue\r\nX-Early: 1\r\n\r\n"
+    answer, kept = await one_answer(announcement + response(b"{}"))
+    assert answer.status == 200
+    assert b"x-early" not in answer.headers
+    assert kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        response(b"{}", headers={"Connection": "close"}),
+        b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+        response(b"{}", headers={"Connection": "close"}) + b"more",
+    ],
+)
+async def test_a_connection_is_not_kept_when_aws_does_not_keep_it(text: bytes) -> None:
+    answer, kept = await one_answer(text)
+    assert answer.body == b"{}"
+    assert not kept
+
+
+@pytest.mark.parametrize("extra", [response(b'{"Item":"of another tenant"}'), b"HTTP/1.1 200", b"garbage"])
+async def test_bytes_that_nobody_asked_for_end_the_connection(extra: bytes) -> None:
+    answer, kept = await one_answer(response(b"{}") + extra)
+    assert answer.body == b"{}"
+    assert not kept
+
+
+async def test_bytes_that_come_while_idle_end_the_connection() -> None:
+    gate = asyncio.Event()
+
+    async def behave(writer: asyncio.StreamWriter) -> None:
+        await ok()(writer)
+        await gate.wait()
+        await raw(response(b'{"Item":"of another tenant"}'))(writer)
+
+    async with fake_aws(behave) as fake:
+        connection = await connect(fake)
+        await ask(connection)
+        assert connection.usable
+        gate.set()
+        await connection.lost
+        with pytest.raises(ConnectionBroken):
+            await ask(connection)
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        closing(),
+        closing(b"HTTP/1.1 200 OK\r\n"),
+        closing(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"),
+        closing(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"),
+        # without a length nobody can tell whether the body is whole
+        closing(b"HTTP/1.1 200 OK\r\n\r\n{}"),
+        raw(b"SSH-2.0-OpenSSH\r\n"),
+        raw(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}"),
+        raw(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}"),
+        raw(b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
+    ],
+)
+async def test_half_an_answer_is_none(behaviour: Behaviour) -> None:
+    async with fake_aws(behaviour) as fake:
+        connection = await connect(fake)
+        with pytest.raises(ConnectionBroken) as broken:
+            await ask(connection)
+        assert broken.value.retry is Retry.TRANSIENT
+        assert not broken.value.stale
+        assert not connection.usable
+        await connection.lost
+
+
+async def test_a_kept_connection_that_ends_before_the_first_byte_was_stale() -> None:
+    async with fake_aws(ok(), closing()) as fake:
+        connection = await connect(fake)
+        await ask(connection)
+        with pytest.raises(ConnectionBroken) as broken:
+            await ask(connection)
+        assert broken.value.stale
+
+
+async def test_a_kept_connection_that_ends_in_the_middle_was_not_stale() -> None:
+    async with fake_aws(ok(), closing(b"HTTP/1.1 2")) as fake:
+        connection = await connect(fake)
+        await ask(connection)
+        with pytest.raises(ConnectionBroken) as broken:
+            await ask(connection)
+        assert not broken.value.stale
+
+
+async def test_an_answer_larger_than_allowed_is_refused() -> None:
+    limits = WireLimits(answer_bytes=10_000)
+    for text in (response(b"x" * 11_000), b"HTTP/1.1 200 OK\r\nX-Endless: " + b"x" * 11_000):
+        async with fake_aws(raw(text)) as fake:
+            connection = await connect(fake, limits)
+            with pytest.raises(AnswerCorrupt) as refused:
+                await ask(connection)
+            assert refused.value.retry is Retry.NEVER
+            await connection.lost
+
+
+@pytest.mark.parametrize("behaviour", [silence, raw(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")])
+async def test_silence_ends_the_connection(behaviour: Behaviour) -> None:
+    async with fake_aws(behaviour) as fake:
+        connection = await connect(fake, WireLimits(read_seconds=0.03))
+        with pytest.raises(AnswerLate) as late:
+            await ask(connection)
+        assert late.value.retry is Retry.TIMEOUT
+        await connection.lost
+
+
+async def test_the_deadline_ends_the_connection_before_the_read_timeout_does() -> None:
+    async with fake_aws(ok(), silence) as fake:
+        connection = await connect(fake, WireLimits(read_seconds=60.0))
+        await ask(connection)
+        connection.rest()
+        with pytest.raises(AnswerLate):
+            await ask(connection, seconds=0.03)
+        await connection.lost
+
+
+async def test_slow_bytes_are_not_silence() -> None:
+    text = response(b"{}")
+    parts = [text[:20], text[20:40], text[40:60], text[60:80], text[80:100], text[100:]]
+
+    async def slowly(writer: asyncio.StreamWriter) -> None:
+        for part in parts:
+            writer.write(part)
+            await asyncio.sleep(0.04)
+
+    async with fake_aws(slowly) as fake:
+        connection = await connect(fake, WireLimits(read_seconds=0.15))
+        assert (await ask(connection)).body == b"{}"
+        await ended(connection)
+
+
+async def test_idleness_ends_the_connection() -> None:
+    async with fake_aws() as fake:
+        connection = await connect(fake, WireLimits(idle_seconds=0.03))
+        await ask(connection)
+        connection.rest()
+        await asyncio.wait_for(connection.lost, 5)
+        assert not connection.usable
+
+
+async def test_work_puts_off_the_end_of_an_idle_connection() -> None:
+    gate = asyncio.Event()
+    async with fake_aws(ok(), after(gate, ok())) as fake:
+        connection = await connect(fake, WireLimits(idle_seconds=0.02))
+        await ask(connection)
+        connection.rest()
+        asyncio.get_running_loop().call_later(0.05, gate.set)
+        assert (await ask(connection)).status == 200
+        await ended(connection)
+
+
+async def test_a_cancelled_request_ends_the_connection() -> None:
+    gate = asyncio.Event()
+    async with fake_aws(after(gate, ok({"Item": "of the cancelled request"}))) as fake:
+        connection = await connect(fake)
+        request = asyncio.create_task(ask(connection))
+        await fake.until_received()
+        request.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await request
+        assert not connection.usable
+        gate.set()
+        await connection.lost
+        with pytest.raises(ConnectionBroken):
+            await ask(connection)
+
+
+async def test_an_answer_that_arrives_with_the_cancellation_is_dropped() -> None:
+    async with fake_aws(silence) as fake:
+        connection = await connect(fake)
+        request = asyncio.create_task(ask(connection))
+        await fake.until_received()
+        request.cancel()
+        connection.data_received(response(b"{}"))
+        with pytest.raises(asyncio.CancelledError):
+            await request
+        assert not connection.usable
+        await connection.lost

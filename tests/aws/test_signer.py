@@ -1,0 +1,107 @@
+"""Our signatures are botocore's, whatever is signed."""
+
+import random
+import string
+from datetime import UTC, datetime
+
+import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials as BotocoreCredentials
+
+from gateway.aws.credentials import Credentials
+from gateway.aws.signer import Form, Signer
+from gateway.aws.target import Target, endpoint
+
+PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
+
+
+def parsed(headers: str) -> dict[str, str]:
+    assert headers.endswith("\r\n")
+    return dict(line.split(": ", 1) for line in headers.removesuffix("\r\n").split("\r\n"))
+
+
+def by_botocore(url: str, form: Form, credentials: Credentials, body: bytes) -> dict[str, str]:
+    headers = {"Content-Type": form.content_type, "X-Amz-Target": form.operation}
+    request = AWSRequest("POST", url, headers=headers, data=body)
+    signing = BotocoreCredentials(credentials.access_key, credentials.secret_key, credentials.session_token)
+    SigV4Auth(signing, "dynamodb", form.region).add_auth(request)
+    names = ("X-Amz-Date", "X-Amz-Security-Token", "Authorization")
+    return {name: request.headers[name] for name in names if name in request.headers}
+
+
+def text(chance: random.Random, letters: str, longest: int) -> str:
+    return "".join(chance.choices(letters, k=chance.randint(1, longest)))
+
+
+def some_url(chance: random.Random) -> str:
+    host = chance.choice(
+        [text(chance, string.ascii_lowercase, 20), "dynamodb.eu-west-1.amazonaws.com", "10.0.0.1", "[::1]"]
+    )
+    port = chance.choice(["", ":80", ":443", ":8000", f":{chance.randint(1, 65535)}"])
+    return f"{chance.choice(['http', 'https'])}://{host}{port}{chance.choice(['', '/'])}"
+
+
+def some_credentials(chance: random.Random) -> Credentials:
+    # few access keys, so that the same one comes with several secrets and tokens
+    token = chance.choice([None, "", text(chance, PRINTABLE, 900), " a   b ", "x/+=" * 200])
+    return Credentials(
+        chance.choice(["AKID", "A/K,ID", text(chance, PRINTABLE, 20)]), text(chance, PRINTABLE, 50), token
+    )
+
+
+def some_form(chance: random.Random, url: str) -> Form:
+    region = chance.choice(["eu-west-1", "us-gov-east-1", "local", text(chance, string.ascii_lowercase + "-0", 12)])
+    content_type = chance.choice(["application/x-amz-json-1.0", "a  b", " x ", "application/json; charset=utf-8"])
+    operation = f"DynamoDB_20120810.{text(chance, string.ascii_letters + ' .~', 20)}"
+    return Form(region, endpoint(Target(url, region)).authority, content_type, operation)
+
+
+def some_body(chance: random.Random) -> bytes:
+    return chance.choice([b"", b"{}", chance.randbytes(chance.randint(0, 3000)), '{"é":"\\u0000😀"}'.encode()])
+
+
+def test_thousands_of_random_requests_are_signed_as_botocore_signs_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(4)
+    signer = Signer("dynamodb", keys=64)
+    known: list[Credentials] = []
+    for _ in range(4000):
+        credentials = chance.choice(known) if known and chance.random() < 0.7 else some_credentials(chance)
+        known = [*known[-20:], credentials]
+        url = some_url(chance)
+        form, body = some_form(chance, url), some_body(chance)
+        moment = chance.choice([chance.uniform(0, 4e9), 1_772_409_600 + chance.uniform(-2, 2)])
+        now = datetime.fromtimestamp(int(moment), UTC)
+        monkeypatch.setattr("botocore.auth.get_current_datetime", lambda now=now: now)
+        assert parsed(signer.headers(form, credentials, body, moment)) == by_botocore(url, form, credentials, body)
+
+
+def test_credentials_that_differ_in_one_part_never_share_a_key() -> None:
+    signer = Signer("dynamodb")
+    form = Form("eu-west-1", "host", "application/x-amz-json-1.0", "DynamoDB_20120810.GetItem")
+    variants = [
+        Credentials("A", "secret", "token"),
+        Credentials("A", "other", "token"),
+        Credentials("A", "secret", "other"),
+        Credentials("A", "secret"),
+        Credentials("B", "secret", "token"),
+    ]
+    signed = {signer.headers(form, credentials, b"{}", 1e9) for credentials in variants for _ in range(2)}
+    assert len(signed) == len(variants)
+
+
+def test_a_key_of_yesterday_is_not_used_today() -> None:
+    form = Form("eu-west-1", "host", "application/x-amz-json-1.0", "DynamoDB_20120810.GetItem")
+    credentials = Credentials("A", "secret")
+    kept, fresh = Signer("dynamodb"), Signer("dynamodb")
+    midnight = 1_772_409_600
+    kept.headers(form, credentials, b"{}", midnight - 1)
+    assert kept.headers(form, credentials, b"{}", midnight) == fresh.headers(form, credentials, b"{}", midnight)
+
+
+def test_only_so_many_keys_are_kept() -> None:
+    signer = Signer("dynamodb", keys=3)
+    form = Form("eu-west-1", "host", "application/x-amz-json-1.0", "DynamoDB_20120810.GetItem")
+    for number in range(10):
+        signer.headers(form, Credentials(f"AKID{number}", "secret"), b"{}", 1e9)
+    assert signer._key.cache_info().currsize == 3

@@ -1,0 +1,59 @@
+"""Small models, right as they stand, so that a test can make exactly one thing wrong."""
+
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from gateway.errors import ModelError
+from gateway.model.entity import Attribute, Entity, Key, OnIndex, Relation
+from gateway.model.model import Domain, Model
+from gateway.model.patterns import AccessPattern
+from gateway.model.table import TableSpec
+from gateway.model.types import Choice, Flag, Id, Integer, KeyText, ListOf, Number, Text, Timestamp
+
+
+class Colour(Enum):
+    RED = "red"
+    GREEN = "green"
+
+
+ATTRIBUTES = (
+    Attribute("thingId", Id(), "Its id."),
+    Attribute("ownerId", Id(), "Whose it is."),
+    Attribute("label", Text(), "What is written on it."),
+    Attribute("email", KeyText(), "Whom to write to."),
+    Attribute("nick", KeyText(), "What it is called.", required=False),
+    Attribute("colour", Choice(Colour), "Its colour."),
+    Attribute("madeAt", Timestamp(), "When it was made."),
+    Attribute("price", Number(), "What it costs."),
+    Attribute("count", Integer(), "How many there are."),
+    Attribute("active", Flag(), "Whether it is in use."),
+    Attribute("partIds", ListOf(Id()), "What it is made of."),
+)
+KEY = Key(pk="THING#{thingId}", sk="META")
+
+
+def thing(**changes: Any) -> Entity:
+    declared: dict[str, Any] = {"name": "Thing", "description": "A thing.", "attributes": ATTRIBUTES, "key": KEY}
+    return Entity(**(declared | changes))
+
+
+def on(index: str = "GSI1", pk: str = "OWNER#{ownerId}", sk: str = "{thingId}", **more: Any) -> OnIndex:
+    return OnIndex(index=index, pk=pk, sk=sk, **more)
+
+
+def model(*entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: TableSpec | None = None) -> Model:
+    domain = Domain(name="test", description="For tests.", entities=entities, patterns=patterns)
+    return Model(domains=(domain,), table=table or TableSpec())
+
+
+def fault(*entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: TableSpec | None = None) -> str:
+    """What is said about a wrong model."""
+    with pytest.raises(ModelError) as caught:
+        model(*entities, patterns=patterns, table=table)
+    return caught.value.message
+
+
+def related(*relations: Relation, **changes: Any) -> Entity:
+    return thing(relations=relations, **changes)

@@ -1,0 +1,29 @@
+"""The table of the store's tests, and the access of one request to it."""
+
+import pytest
+
+from gateway.aws.sessions import Session
+from gateway.store.access import Access
+from gateway.store.rows import Rows
+from gateway.store.table import Table
+from tests.store.memory import Memory
+from tests.store.world import MODEL, NOW, TABLE, session
+
+
+@pytest.fixture
+def memory() -> Memory:
+    return Memory(MODEL.table, TABLE)
+
+
+@pytest.fixture
+def access() -> Access:
+    return Access(session())
+
+
+async def _no_renewal(refused: Session) -> Session:
+    raise AssertionError("nothing expires here")
+
+
+@pytest.fixture
+def table(memory: Memory) -> Table:
+    return Table(memory, MODEL, _no_renewal, Rows(MODEL, clock=NOW.timestamp))

@@ -7,7 +7,7 @@ reads the same names from a JSON file, such as Terraform's output `gateway_confi
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -206,6 +206,16 @@ def load_settings(config: Path | None = None) -> Settings:
     if faults:
         raise ConfigurationError(faults)
     return settings
+
+
+def environment_with(settings: Settings, aws: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a child process: ours, with these settings and these variables of AWS in place of ours."""
+    # INVARIANT: a developer's own AWS credentials never reach a process that is given others.
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith((_PREFIX, "AWS_"))}
+    values = settings.model_dump(mode="json", exclude_none=True)
+    values["cursor_secret"] = settings.cursor_secret.get_secret_value()
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
+    return {**kept, **{f"{_PREFIX}{name.upper()}": text for name, text in texts.items()}, **aws}
 
 
 def _unknown(variable: str) -> bool:

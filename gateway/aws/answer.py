@@ -53,7 +53,7 @@ def failure(answer: Answer) -> AwsError:
     verdict = rule(code, answer.status)
     said = Said(
         code=code or f"HTTP {answer.status}",
-        detail=str(content.get("message") or content.get("Message") or ""),
+        detail=str(content.get("message") or content.get("Message") or answer.body[:300].decode("utf-8", "replace")),
         request_id=_text(answer, b"x-amzn-requestid"),
         date=_date(answer),
         wait=_wait(answer),

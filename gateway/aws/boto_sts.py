@@ -62,7 +62,7 @@ class BotoSts(Sts):
         except GatewayError:
             raise
         except Exception as error:  # botocore meets an unexpected form of answer with any error of Python
-            raise AnswerCorrupt("the answer of sts cannot be read") from error
+            raise AnswerCorrupt("sts gave no answer that can be read") from error
         return verified(request, answer)
 
     async def close(self) -> None:

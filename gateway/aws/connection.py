@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import cast
 
-from httptools import HttpParserError, HttpResponseParser
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from gateway.aws.answer import Answer
 from gateway.aws.errors import AnswerCorrupt, AnswerLate, AwsError, ConnectionBroken, Retry, Said
@@ -104,7 +104,7 @@ class Connection(asyncio.Protocol):
             return
         try:
             self._parser.feed_data(data)
-        except HttpParserError as error:
+        except (HttpParserError, HttpParserUpgrade) as error:
             self._fail(self._broken(f"not http: {error}"))
         if self._waiter is not None:
             self._lapses_at = min(self._loop.time() + self._limits.read_seconds, self._deadline)
@@ -119,8 +119,7 @@ class Connection(asyncio.Protocol):
         if self._timer is not None:
             self._timer.cancel()
         self._fail(self._broken(str(error) if error else "closed by the other side"))
-        if not self.lost.done():
-            self.lost.set_result(None)
+        self.lost.set_result(None)
         self._on_lost(self)
 
     # what the parser calls

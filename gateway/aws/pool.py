@@ -74,10 +74,11 @@ class Lane:
         self._closed = True
         while (waiter := self._next_waiting()) is not None:
             waiter.set_exception(_closed())
-        alive = tuple(self._alive)
-        for connection in alive:
+        ends = [connection.lost for connection in self._alive]
+        for connection in tuple(self._alive):
             connection.abort()
-        await asyncio.gather(*(connection.lost for connection in alive))
+        if ends:
+            await asyncio.wait(ends)
 
     async def _wait(self, deadline: float) -> Connection | None:
         waiter: asyncio.Future[Connection | None] = asyncio.get_running_loop().create_future()
@@ -145,15 +146,21 @@ class Pool:
 
     def __init__(self, limits: WireLimits, tls: ssl.SSLContext | None = None) -> None:
         self._limits = limits
-        self._tls = tls or _default_tls()
+        self._tls = tls
         self._lanes: dict[Endpoint, Lane] = {}
 
     def lane(self, endpoint: Endpoint) -> Lane:
         lane = self._lanes.get(endpoint)
         if lane is None:
-            lane = Lane(endpoint, self._limits, self._tls if endpoint.scheme == "https" else None)
-            self._lanes[endpoint] = lane
+            lane = self._lanes[endpoint] = Lane(endpoint, self._limits, self._tls_for(endpoint))
         return lane
+
+    def _tls_for(self, endpoint: Endpoint) -> ssl.SSLContext | None:
+        if endpoint.scheme != "https":
+            return None
+        # made when it is needed: reading the certificates takes longer than all the rest
+        self._tls = self._tls or _default_tls()
+        return self._tls
 
     async def close(self) -> None:
         await asyncio.gather(*(lane.close() for lane in self._lanes.values()))

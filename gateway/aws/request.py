@@ -22,6 +22,7 @@ _CLIENT_TOKENS = {
     "ExecuteTransaction": "ClientRequestToken",
     "ExportTableToPointInTime": "ClientToken",
     "ImportTable": "ClientToken",
+    "StartBulkPutItems": "ClientToken",
 }
 
 

@@ -6,7 +6,6 @@ from types import MappingProxyType
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
-    ConnectionError,
     ConnectTimeoutError,
     CredentialRetrievalError,
     HTTPClientError,
@@ -15,6 +14,7 @@ from botocore.exceptions import (
     PartialCredentialsError,
     ReadTimeoutError,
 )
+from botocore.exceptions import ConnectionError as BotoConnectionError
 
 from gateway.aws.codes import Rule
 from gateway.aws.errors import (
@@ -81,7 +81,7 @@ def unanswered(error: BotoCoreError) -> AwsError:
         rule = _OWN
     elif isinstance(error, ReadTimeoutError | ConnectTimeoutError):
         rule = _LATE
-    elif isinstance(error, HTTPClientError | ConnectionError):
+    elif isinstance(error, HTTPClientError | BotoConnectionError):
         rule = _UNREACHABLE
     elif isinstance(error, ParamValidationError):
         rule = _INVALID

@@ -1,7 +1,7 @@
 """The walk of a request: HTTP in, identity, session, document, execution, HTTP out; each step once."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -11,7 +11,7 @@ from graphql import ExecutionResult, GraphQLSchema, execute
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway.aws.sessions import Session, Sessions
+from gateway.aws.sessions import Session
 from gateway.errors import (
     DeadlineExceeded,
     Forbidden,
@@ -28,11 +28,14 @@ from gateway.graph.http_request import GRAPHQL_JSON, JSON, GraphQLRequest, HttpE
 from gateway.graph.journal import Entry, begin
 from gateway.graph.reader import Reader, ReadLimits
 from gateway.graph.selection import Selections
-from gateway.identity.authenticator import Authenticator
+from gateway.identity.principal import Principal
 from gateway.model.model import Model
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
+
+Authenticate = Callable[[str | None], Awaitable[Principal]]
+OpenSession = Callable[[Principal], Awaitable[Session]]
 
 _STATUS: tuple[tuple[type[GatewayError], HTTPStatus], ...] = (
     (Unauthenticated, HTTPStatus.UNAUTHORIZED),
@@ -69,8 +72,8 @@ class Endpoint:
     model: Model
     schema: GraphQLSchema
     documents: Documents
-    authenticator: Authenticator
-    sessions: Sessions
+    authenticate: Authenticate
+    open_session: OpenSession
     table: Table
     cursors: Cursors
     limits: EndpointLimits
@@ -102,9 +105,9 @@ class Endpoint:
 
     async def _answer(self, request: Request, entry: Entry, media_type: str) -> Answer:
         # INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it.
-        principal = entry.principal = await self.authenticator.authenticate(request.headers.get("authorization"))
+        principal = entry.principal = await self.authenticate(request.headers.get("authorization"))
         asked = await read(request, self.limits.body_bytes)
-        session = await self.sessions.open(principal)
+        session = await self.open_session(principal)
         entry.role = session.role
         document = self.documents.get(asked.query)
         entry.document = document.hash
@@ -121,14 +124,17 @@ class Endpoint:
         access = entry.access = Access(session, asyncio.get_running_loop().time() + self.limits.seconds)
         reader = Reader(self.model, self.table, access, self.cursors, self.limits.reads)
         assert document.ast is not None  # noqa: S101  the caller has checked; this tells the type checker
-        result = execute(
-            self.schema,
-            document.ast,
-            context_value=Context(reader, Selections(self.model)),
-            variable_values=asked.variables,
-            operation_name=asked.operation_name,
-        )
-        return await result if isinstance(result, Awaitable) else result
+        try:
+            result = execute(
+                self.schema,
+                document.ast,
+                context_value=Context(reader, Selections(self.model)),
+                variable_values=asked.variables,
+                operation_name=asked.operation_name,
+            )
+            return await result if isinstance(result, Awaitable) else result
+        finally:
+            reader.close()
 
 
 def _executed(result: ExecutionResult, entry: Entry, media_type: str) -> Answer:

@@ -14,7 +14,9 @@ MASKED = "something went wrong on our side; quote the request id when you report
 def shown(error: GraphQLError, request_id: str, code: str = "") -> dict[str, Any]:
     """One error as the caller sees it."""
     entry: dict[str, Any] = error.formatted  # type: ignore[assignment]  # a typed dict
-    cause = error.original_error
+    cause: Exception | None = error
+    while isinstance(cause, GraphQLError):
+        cause = cause.original_error
     if isinstance(cause, GatewayError) and not isinstance(cause, Internal):
         # without a path it is about an argument, and the error says which
         message, code = (cause.message if error.path else error.message), cause.code

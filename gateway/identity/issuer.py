@@ -11,6 +11,7 @@ from gateway.errors import ConfigurationError
 # python-jose knows no PS* and no EdDSA; ES384 and ES512 need curves we do not take. HS* must never be added.
 ASYMMETRIC = frozenset({"RS256", "RS384", "RS512", "ES256"})
 MAX_LEEWAY_SECONDS = 60
+_LISTS = ("audience", "companion_audience", "algorithms", "types")
 _ROLES = ("viewer", "support", "editor", "admin")
 
 
@@ -74,15 +75,21 @@ class Issuer:
             faults.append("max_life_seconds must be above 0")
         if faults:
             raise ConfigurationError([f"issuer `{self.issuer}`: {fault}" for fault in faults])
+        self._freeze()
+
+    def _freeze(self) -> None:
+        for name in _LISTS:
+            object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("role_map", "required_claims"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        if self.tenants is not None:
+            object.__setattr__(self, "tenants", frozenset(self.tenants))
 
     def _missing(self) -> list[str]:
         claims = ("issuer", "audience_claim", "subject_claim", "tenant_claim", "roles_claim")
         faults = [f"{name} is empty" for name in claims if not getattr(self, name)]
-        lists = ("audience", "companion_audience", "algorithms", "types")
         # A bare string would be searched for substrings.
-        faults += [f"{name} is not a list" for name in lists if not isinstance(getattr(self, name), tuple)]
+        faults += [f"{name} is not a list" for name in (*_LISTS, "tenants") if isinstance(getattr(self, name), str)]
         if not self.audience or not all(self.audience):
             faults.append("audience is empty")
         return faults

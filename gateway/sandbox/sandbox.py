@@ -34,15 +34,15 @@ class Child:
 
     def stop(self) -> None:
         """Asks it to end, and ends it where it does not."""
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                pipe.close()
         self.process.terminate()
         try:
             self.process.wait(_STOP_SECONDS)
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
             self.process.kill()
             self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
 
 
 class Sandbox:
@@ -69,7 +69,9 @@ class Sandbox:
 
     def settings(self, **changes: Any) -> Settings:
         """The settings of a gateway that uses this sandbox; variables of the environment win, as always."""
-        issuer = IssuerSettings(issuer=self.ready.issuer, audience=[AUDIENCE], jwks_url=self.ready.jwks_url)
+        issuer = IssuerSettings(
+            issuer=self.ready.issuer, audience=[AUDIENCE], jwks_url=self.ready.jwks_url, algorithms=["RS256"]
+        )
         values: dict[str, Any] = {
             "environment": "sandbox",
             "table_name": self.ready.table,

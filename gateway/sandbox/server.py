@@ -1,6 +1,7 @@
 """An application on a port of the loopback interface, until it is told to stop."""
 
 import asyncio
+import errno
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -16,18 +17,20 @@ def listen(port: int, host: str = HOST) -> socket.socket:
     """A socket on this port, or on any free one where somebody else has it."""
     try:
         return _bound(host, port)
-    except OSError:
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
         return _bound(host, 0)
 
 
 def free_port(port: int, host: str = HOST) -> int:
     """This port where it is free, else another one."""
     with listen(port, host) as found:
-        return port_of(found)
+        return int(found.getsockname()[1])
 
 
-def port_of(listening: socket.socket) -> int:
-    return int(listening.getsockname()[1])
+def address_of(listening: socket.socket) -> str:
+    return f"http://{HOST}:{listening.getsockname()[1]}"
 
 
 class Server(uvicorn.Server):
@@ -57,16 +60,15 @@ class Server(uvicorn.Server):
 
 
 @contextmanager
-def served_in_thread(app: ASGIApp) -> Iterator[str]:
-    """The address of an application that runs in a thread of this process, for tests."""
-    listening = listen(0)
+def served_in_thread(app: ASGIApp, listening: socket.socket) -> Iterator[None]:
+    """Runs an application in a thread of this process, for tests."""
     up = threading.Event()
     server = Server(app, up.set)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])), daemon=True)
     thread.start()
     up.wait()
     try:
-        yield f"http://{HOST}:{port_of(listening)}"
+        yield
     finally:
         server.should_exit = True
         thread.join()

@@ -25,6 +25,9 @@ def ask_for_token(url: str, tenant: str, role: str, subject: str | None = None) 
         raise Unavailable(f"no sandbox answers at {url}: start one with `gateway dev`") from error
     finally:
         connection.close()
-    if not isinstance(content, dict) or "token" not in content:
-        raise BadUserInput(str(content.get("error", "")) if isinstance(content, dict) else "")
-    return str(content["token"])
+    match content:
+        case {"token": str(token)}:
+            return token
+        case {"error": str(message)}:
+            raise BadUserInput(message)
+    raise Unavailable(f"what answers at {url} is not a sandbox")

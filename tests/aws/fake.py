@@ -96,6 +96,7 @@ class FakeAws:
     received: list[Received] = field(default_factory=list)
     writers: list[asyncio.StreamWriter] = field(default_factory=list)
     arrived: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+    connected: asyncio.Event = field(default_factory=asyncio.Event)
     busy: int = 0
     busiest: int = 0
     scheme: str = "http"
@@ -118,12 +119,12 @@ class FakeAws:
 
     async def until_connected(self) -> None:
         async with asyncio.timeout(5):
-            while not self.writers:
-                await asyncio.sleep(0.001)
+            await self.connected.wait()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         number = len(self.writers)
         self.writers.append(writer)
+        self.connected.set()
         while not writer.is_closing():
             try:
                 request = await _read(reader, number)

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import cache
 
 from gateway.aws.credentials import Credentials
 from gateway.aws.roles import Roles
@@ -30,10 +31,14 @@ def session_policy(*actions: str) -> Document:
 ROLES = Roles({"admin": session_policy("GetItem", "PutItem"), "viewer": session_policy("GetItem")})
 
 
+@cache
+def _policies(role: str) -> PolicySet:
+    return PolicySet((), (parse(ROLES.policy(role), "session"),))
+
+
 def permissions_for(tenancy: Tenancy, tenant: TenantId, role: str) -> Permissions:
     place = Place("eu-west-1", "123456789012", tables={tenancy.table: KeySchema("PK")})
-    policies = PolicySet((), (parse(ROLES.policy(role), "session"),))
-    return Permissions(policies, {"aws:PrincipalTag/TenantId": tenant}, place)
+    return Permissions(_policies(role), {"aws:PrincipalTag/TenantId": tenant}, place)
 
 
 def principal(tenant: TenantId = ACME, *roles: str, subject: str = "ann") -> Principal:

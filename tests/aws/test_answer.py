@@ -109,7 +109,7 @@ def test_the_code_may_be_in_a_header() -> None:
 def test_something_between_us_and_dynamodb_may_answer_in_its_place() -> None:
     error = refused(b"<html>Bad Gateway</html>", 502)
     assert isinstance(error, AwsUnavailable)
-    assert error.aws_code == "HTTP 502"
+    assert (error.aws_code, error.detail) == ("HTTP 502", "<html>Bad Gateway</html>")
     assert error.retry is Retry.TRANSIENT
     assert isinstance(refused(b"[]", 404), InvalidRequest)
 

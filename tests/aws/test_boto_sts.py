@@ -11,7 +11,8 @@ from urllib.parse import parse_qs
 
 import boto3
 import pytest
-from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.exceptions import ReadTimeoutError
 from botocore.session import get_session
 from moto import mock_aws
@@ -22,7 +23,7 @@ from gateway.aws.session import Key, SessionRules, question
 from gateway.aws.sessions import Sessions
 from gateway.aws.sts import AssumeRole
 from gateway.aws.tenants import Tenants
-from gateway.errors import IsolationBreach, Throttled
+from gateway.errors import ConfigurationError, IsolationBreach, Throttled
 from tests.aws.tenant_world import ACME, GLOBEX, POOLED, ROLES, permissions_for, principal
 
 REQUEST = question(Key(ACME, "viewer", "acme", POOLED), ROLES.policy("viewer"), 900)
@@ -73,9 +74,9 @@ class Wire:
     # closed, it lets no answer through
     gate: threading.Event = field(default_factory=threading.Event)
 
-    def __call__(self, request: AWSPreparedRequest, **_: Any) -> AWSResponse:
-        self.urls.append(str(request.url))
-        form = request.body if isinstance(request.body, str) else bytes(request.body or b"").decode()
+    def __call__(self, request: Any, **_: Any) -> AWSResponse:
+        self.urls.append(request.url)
+        form = request.body if isinstance(request.body, str) else request.body.decode()
         self.sent.append({name: values[0] for name, values in parse_qs(form).items()})
         self.gate.wait(10)
         step = self.script.pop(0)
@@ -83,7 +84,7 @@ class Wire:
             raise step
         status, text = step
         body: Any = _Body(text.encode())
-        return AWSResponse(str(request.url), status, {}, body)
+        return AWSResponse(request.url, status, HTTPHeaders(), body)
 
 
 @asynccontextmanager
@@ -96,7 +97,8 @@ async def sts(
     core = get_session()
     core.register_component("data_loader", LOADER)
     session = boto3.Session(**own, botocore_session=core)
-    session.events.register("before-send.sts", wire)
+    answering: Any = wire
+    session.events.register("before-send.sts", answering)
     asked = BotoSts(session, StsLimits(threads=2, attempts=attempts), endpoint_url=endpoint_url)
     try:
         yield asked, wire
@@ -208,7 +210,7 @@ async def test_an_incomplete_answer_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["<html>welcome to the hotel", "<AssumeRoleResponse/>", "", "{}"])
 async def test_an_answer_of_another_form_is_refused(text: str) -> None:
     async with sts((200, text)) as (asked, _):
-        with pytest.raises(AnswerCorrupt, match="cannot be read"):
+        with pytest.raises(AnswerCorrupt, match="no answer that can be read"):
             await asked.assume_role(REQUEST)
 
 
@@ -225,6 +227,13 @@ async def test_a_refusal_is_asked_once() -> None:
         with pytest.raises(AccessDenied):
             await asked.assume_role(REQUEST)
     assert len(wire.sent) == 1
+
+
+async def test_a_region_that_does_not_exist_is_not_asked() -> None:
+    async with sts(answer()) as (asked, wire):
+        with pytest.raises(ConfigurationError, match="not an aws region"):
+            await asked.assume_role(replace(REQUEST, region="middle-earth"))
+    assert wire.sent == []
 
 
 async def test_throttling_is_tried_again_with_the_same_policy(monkeypatch: pytest.MonkeyPatch) -> None:

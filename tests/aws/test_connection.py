@@ -182,16 +182,17 @@ async def test_the_deadline_ends_the_connection_before_the_read_timeout_does() -
 
 async def test_slow_bytes_are_not_silence() -> None:
     text = response(b"{}")
-    parts = [text[:20], text[20:40], text[40:60], text[60:80], text[80:100], text[100:]]
-
-    async def slowly(writer: asyncio.StreamWriter) -> None:
-        for part in parts:
-            writer.write(part)
-            await asyncio.sleep(0.04)
-
-    async with fake_aws(slowly) as fake:
-        connection = await connect(fake, WireLimits(read_seconds=0.15))
-        assert (await ask(connection)).body == b"{}"
+    async with fake_aws(silence) as fake:
+        connection = await connect(fake)
+        request = asyncio.create_task(ask(connection, seconds=60))
+        await fake.until_received()
+        for part in (text[:20], text[20:40], text[40:60]):
+            before = connection._lapses_at
+            await asyncio.sleep(0.01)
+            connection.data_received(part)
+            assert connection._lapses_at > before
+        connection.data_received(text[60:])
+        assert (await request).body == b"{}"
         await ended(connection)
 
 

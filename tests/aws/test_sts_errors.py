@@ -34,7 +34,8 @@ def client_error(code: str, status: int = 400, operation: str = "AssumeRole") ->
 
 def modelled_codes() -> list[str]:
     operation = get_session().get_service_model("sts").operation_model("AssumeRole")
-    return [shape.error_code for shape in operation.error_shapes]
+    shapes: list[Any] = operation.error_shapes
+    return [shape.error_code for shape in shapes]
 
 
 def test_every_error_of_assume_role_is_mapped() -> None:
@@ -44,7 +45,9 @@ def test_every_error_of_assume_role_is_mapped() -> None:
 
 
 def test_every_throttling_code_that_botocore_knows_is_throttling() -> None:
-    codes = ThrottledRetryableChecker._THROTTLED_ERROR_CODES
+    checker: Any = ThrottledRetryableChecker
+    codes = checker._THROTTLED_ERROR_CODES
+    assert "Throttling" in codes
     assert [code for code in codes if not issubclass(RULES[code].error, Throttled)] == []
 
 

@@ -60,6 +60,10 @@ def test_a_token_of_the_future_is_not_valid_yet(name: str) -> None:
     assert refusal(claims(**{name: NOW + 31})) == "token not valid yet"
 
 
+def test_a_token_issued_in_the_future_is_refused_even_if_it_says_it_is_valid_before() -> None:
+    assert refusal(claims(iat=NOW + 31, nbf=NOW - 10)) == "token not valid yet"
+
+
 @pytest.mark.parametrize("life", [3601, 10**9, 0, -5])
 def test_a_token_lives_no_longer_than_the_issuer_may_say(life: int) -> None:
     assert principal(claims(iat=NOW, exp=NOW + 3600), max_life_seconds=3600).tenant == "acme"

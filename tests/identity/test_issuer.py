@@ -25,6 +25,7 @@ def test_the_defaults_are_a_valid_issuer() -> None:
         ({"audience": "https://gateway.example"}, "audience is not a list"),
         ({"companion_audience": "x"}, "companion_audience is not a list"),
         ({"types": "jwt"}, "types is not a list"),
+        ({"tenants": "acme"}, "tenants is not a list"),
         ({"algorithms": ()}, "algorithms must be some of"),
         ({"algorithms": ("RS256", "HS256")}, "algorithms must be some of"),
         ({"algorithms": ("none",)}, "algorithms must be some of"),
@@ -66,6 +67,15 @@ def test_all_faults_are_told_at_once() -> None:
 
 def test_plain_http_is_allowed_only_when_said() -> None:
     assert issuer(jwks_url="http://127.0.0.1:8080/jwks", allow_http=True).allow_http
+
+
+def test_lists_as_settings_bring_them_become_fixed() -> None:
+    audience, tenants = ["ours"], ["acme"]
+    one = issuer(audience=audience, tenants=tenants)
+    audience.append("theirs")
+    tenants.append("globex")
+    assert one.audience == ("ours",)
+    assert one.tenants == {"acme"}
 
 
 def test_a_role_map_cannot_be_changed_from_outside() -> None:

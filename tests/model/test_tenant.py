@@ -17,8 +17,11 @@ def test_a_tenant_id_is_lower_case_letters_digits_and_dashes(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a", "-ab", "a#b", "acme#", "#acme", "a*", "*", "a?b", "${x}", "a b", " ab", "ab\n", "\nab", "ab\x00", "Acme"]
-    + ["ACME", "akme\u0301", "аcme", "ａcme", "acme١", "a_b", "a.b", "a/b", "a" * 64, "a" * 300, "TENANT#acme#"],
+    [
+        *("", "a", "-ab", "a#b", "acme#", "#acme", "TENANT#acme#", "a*", "*", "a?b", "${x}", "a_b", "a.b", "a/b"),
+        *("a b", " ab", "ab\n", "\nab", "ab\x00", "Acme", "ACME", "akme\u0301", "аcme", "ａcme", "acme١"),
+        *("a" * 64, "a" * 300),
+    ],
 )
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(BadUserInput, match="2 to 63 characters"):

@@ -31,13 +31,20 @@ PRICES = st.decimals(0, 99_999_999, allow_nan=False, allow_infinity=False, place
 
 
 class Nowhere(tzinfo):
+    """A time zone that knows nothing: what carries it counts as naive."""
+
     def utcoffset(self, _: datetime | None) -> None:
         return None
+
+    dst = utcoffset
+
+    def tzname(self, _: datetime | None) -> str:
+        return "nowhere"
 
 
 class Renamed(Enum):
     OLD = 1
-    ALIAS = 1
+    ALIAS = 1  # noqa: PIE796  an alias is meant
 
 
 @pytest.mark.parametrize("text", ["a", "0", "u-1", "a.b:c@d+e_f", "A" * 128])
@@ -54,14 +61,31 @@ def test_what_is_no_id_is_refused_and_the_attribute_named(value: Any) -> None:
         key_text("userId", Id(), value)
 
 
-@pytest.mark.parametrize("text", ["ann@example.org", "+49 30 123", "Zoë", "日本", "a" * 256, "é" * 128, '"quoted" name'])
+@pytest.mark.parametrize(
+    "text", ["ann@example.org", "+49 30 123", "Zoë", "日本", "a" * 256, "é" * 128, '"quoted" name']
+)
 def test_key_text_is_its_own_text(text: str) -> None:
     assert key_text("email", KeyText(), text) == text
 
 
 @pytest.mark.parametrize(
     "value",
-    ["", "a#b", "#", "a\x00", "a\n", "a\x7f", "a\x85", "\ud800", "a\U0010ffff", "a" * 257, "é" * 129, "😀" * 65, None, 7],
+    [
+        "",
+        "a#b",
+        "#",
+        "a\x00",
+        "a\n",
+        "a\x7f",
+        "a\x85",
+        "\ud800",
+        "a\U0010ffff",
+        "a" * 257,
+        "é" * 129,
+        "😀" * 65,
+        None,
+        7,
+    ],
 )
 def test_what_may_not_stand_in_a_key_is_refused(value: Any) -> None:
     with pytest.raises(BadUserInput, match="`email` is not a valid key"):

@@ -1,0 +1,76 @@
+"""The sandbox's own process: says on one line of JSON where it is, and serves until it is told to end."""
+
+import argparse
+import asyncio
+import json
+import logging
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from gateway.errors import GatewayError
+from gateway.sandbox.policies import read_policies
+from gateway.sandbox.ready import DEFAULT_PORT, Options, Ready, to_line
+from gateway.sandbox.server import Server, address_of, listen
+from gateway.sandbox.world import build, engine_for
+
+Serving = Callable[[Server], None]
+
+
+def main(arguments: list[str]) -> int:
+    logging.basicConfig(level=logging.WARNING, format="sandbox: %(message)s")
+    # a denial is what the sandbox is for: it tells why, moto does not need to tell anything
+    logging.getLogger("gateway.sandbox").setLevel(logging.INFO)
+    options = _options(arguments)
+    try:
+        asyncio.run(run(options, _announce, _stop_on_signals))
+    except GatewayError as error:
+        _say(json.dumps({"error": error.message}))
+        return 1
+    return 0
+
+
+async def run(options: Options, announce: Callable[[Ready], None], serving: Serving) -> None:
+    policies = read_policies(options.policies or Path("policies"))
+    with listen(options.port) as listening:
+        engine = engine_for(options)
+        try:
+            world = await build(options, policies, engine, address_of(listening))
+            server = Server(world.app, lambda: announce(world.ready))
+            serving(server)
+            await server.serve([listening])
+        finally:
+            await engine.close()
+
+
+def _stop_on_signals(server: Server) -> None:
+    def stop(number: int, frame: object) -> None:
+        server.should_exit = True
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+
+
+def _options(arguments: list[str]) -> Options:
+    parser = argparse.ArgumentParser(prog="python -m gateway.sandbox", description=__doc__)
+    defaults = Options()
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT)
+    parser.add_argument("--dynamodb-endpoint")
+    parser.add_argument("--policies", type=Path)
+    for name in ("table", "region", "account"):
+        parser.add_argument(f"--{name}", default=getattr(defaults, name))
+    return Options(**vars(parser.parse_args(arguments)))
+
+
+def _announce(ready: Ready) -> None:
+    _say(to_line(ready))
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,65 @@
+"""What `gateway dev` prints once everything is up: where to go, as whom, and one line to paste."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich.console import Console, Group
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from gateway.sandbox.issuer import ROLES
+from gateway.sandbox.ready import DEFAULT_PORT
+from gateway.sandbox.shops import SHOPS
+
+
+@dataclass(frozen=True, slots=True)
+class Up:
+    """Where the gateway and the sandbox's AWS are, and how the items are kept."""
+
+    gateway: str
+    aws: str
+    engine: str
+    token: str
+
+
+def show(console: Console, up: Up) -> None:
+    console.print(Panel(Group(_addresses(up), Text(), _tenants()), title="the gateway is up", expand=False))
+    # plain lines, so that they can be copied whole from any terminal
+    console.print("A token of tenant acme, role viewer (valid for 8 hours):", style="bold")
+    console.out(up.token, highlight=False)
+    console.print("Try it:", style="bold")
+    console.out(curl(up), highlight=False)
+    console.print("Stop with Ctrl-C.")
+
+
+def curl(up: Up) -> str:
+    query = '{"query": "{ productsByCategory(categoryId: \\"tools\\", first: 3) { edges { node { title price } } } }"}'
+    return (
+        f"curl -s {up.gateway}/graphql -H 'Content-Type: application/json' "
+        f"-H 'Authorization: Bearer {up.token}' -d '{query}'"
+    )
+
+
+def _addresses(up: Up) -> Table:
+    other = "" if up.aws.endswith(f":{DEFAULT_PORT}") else f" --url {up.aws}"
+    rows = (
+        ("Playground", f"{up.gateway}/"),
+        ("GraphQL", f"{up.gateway}/graphql"),
+        ("Health", f"{up.gateway}/healthz"),
+        ("AWS", f"{up.aws} (DynamoDB and STS, IAM enforced; {up.engine})"),
+        ("Tokens", f"gateway token --tenant acme --role viewer{other}"),
+    )
+    return _grid(rows)
+
+
+def _tenants() -> Table:
+    rows = [(shop.tenant, f"{shop.title}: users u-{shop.first} to u-{shop.first + 24}") for shop in SHOPS]
+    return _grid([*rows, ("Roles", ", ".join(ROLES))])
+
+
+def _grid(rows: Iterable[tuple[str, str]]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    for name, text in rows:
+        grid.add_row(Text(name, style="bold"), Text(text))
+    return grid

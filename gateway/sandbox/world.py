@@ -1,0 +1,58 @@
+"""Everything of the sandbox put together: account, engine with table and demo rows, issuer and front."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from starlette.applications import Starlette
+
+from gateway.domains import MODEL
+from gateway.sandbox.account import Registry, administrator
+from gateway.sandbox.engine import Engine
+from gateway.sandbox.forwarded import Forwarded
+from gateway.sandbox.front import Front
+from gateway.sandbox.issuer import PATH, TokenIssuer, routes
+from gateway.sandbox.policies import Policies, account_with, gateway_caller
+from gateway.sandbox.ready import Options, Ready
+from gateway.sandbox.seed import demo_items
+from gateway.sandbox.shops import SHOPS
+from gateway.sandbox.tables import create, fill
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    app: Starlette
+    ready: Ready
+
+
+def engine_for(options: Options) -> Engine:
+    if options.dynamodb_endpoint is not None:
+        return Forwarded(options.dynamodb_endpoint, options.region)
+    # moto takes half a second to import, and another engine does not need it
+    from gateway.sandbox.embedded import Embedded  # noqa: PLC0415
+
+    return Embedded(options.account, options.region)
+
+
+async def build(options: Options, policies: Policies, engine: Engine, url: str) -> World:
+    """`url` is the address that the application will be served at."""
+    seeded = await create(engine, options.table, MODEL.table)
+    if seeded:
+        await fill(engine, options.table, demo_items(MODEL, datetime.now(UTC)))
+    account = account_with(options.account, options.region, policies)
+    admin, gateway = administrator(account), gateway_caller(account, policies)
+    registry = Registry()
+    for caller in (admin, gateway):
+        registry.add(caller)
+    tenants = tuple(shop.tenant for shop in SHOPS)
+    ready = Ready(
+        url=url,
+        region=options.region,
+        table=options.table,
+        role_arn=account.roles[0].arn,
+        tenants=tenants,
+        seeded=seeded,
+        admin=admin.credentials,
+        gateway=gateway.credentials,
+    )
+    issuer = TokenIssuer(url + PATH, frozenset(tenants))
+    return World(Front(account, registry, engine).app(routes(issuer)), ready)

@@ -1,0 +1,38 @@
+"""Log lines: JSON, in UTC, without anything that could be mistaken."""
+
+import json
+import logging
+import sys
+
+from gateway.graph.journal import JsonLines, begin
+
+
+def _line(**extra: object) -> dict[str, object]:
+    record = logging.LogRecord("gateway", logging.INFO, "file", 1, "said %s", ("\nthis",), None)
+    for name, value in extra.items():
+        setattr(record, name, value)
+    text = JsonLines().format(record)
+    assert "\n" not in text
+    found: dict[str, object] = json.loads(text)
+    return found
+
+
+def test_a_record_is_one_json_line() -> None:
+    line = _line(fields={"tenant": "acme"}, request_id="r-1")
+    assert line["message"] == "said \nthis"
+    assert (line["tenant"], line["request_id"]) == ("acme", "r-1")
+    assert str(line["time"]).endswith("Z")
+
+
+def test_an_exception_is_part_of_the_line() -> None:
+    try:
+        raise ValueError("boom")
+    except ValueError:
+        line = _line(exc_info=sys.exc_info())
+    assert "boom" in str(line["exception"])
+
+
+def test_ids_are_made_where_the_caller_sends_none() -> None:
+    one, other = begin({}), begin({"traceparent": "00-zz", "x-request-id": "x" * 65})
+    assert one.request_id != other.request_id
+    assert len(other.trace_id) == 32

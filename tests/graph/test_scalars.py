@@ -1,0 +1,48 @@
+"""Scalars: one text form out, nothing lax in."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+
+import pytest
+
+from gateway.errors import BadUserInput
+from gateway.graph.scalars import SCALARS
+
+MOMENT, DECIMAL, BYTES = SCALARS[datetime], SCALARS[Decimal], SCALARS[bytes]
+
+
+def test_values_come_back_as_they_went_out() -> None:
+    east = timezone(timedelta(hours=2))
+    for scalar, value in (
+        (MOMENT, datetime(2026, 1, 31, 12, 0, 0, 120_000, tzinfo=UTC)),
+        (DECIMAL, Decimal("12345678901234567890.12")),
+        (BYTES, b"\x00\xff"),
+    ):
+        assert scalar.serialize is not None
+        assert scalar.parse_value is not None
+        assert scalar.parse_value(scalar.serialize(value)) == value
+    assert MOMENT.serialize is not None
+    assert MOMENT.serialize(datetime(2026, 1, 31, 12, tzinfo=east)) == "2026-01-31T10:00:00Z"
+    assert DECIMAL.serialize is not None
+    assert DECIMAL.serialize(Decimal("1E+3")) == "1000"
+
+
+@pytest.mark.parametrize("text", ["", "2026-01-31T12:00:00", "soon", 5, None, "0001-01-01T00:00:00+14:00"])
+def test_a_moment_needs_date_time_and_zone(text: object) -> None:
+    assert MOMENT.parse_value is not None
+    with pytest.raises(BadUserInput):
+        MOMENT.parse_value(text)
+
+
+@pytest.mark.parametrize("value", ["1e5", "NaN", "Infinity", "", 1.5, True, None, "1" * 39, "٣"])
+def test_a_decimal_is_exact(value: object) -> None:
+    assert DECIMAL.parse_value is not None
+    with pytest.raises(BadUserInput):
+        DECIMAL.parse_value(value)
+
+
+@pytest.mark.parametrize("value", ["%", 5, None])
+def test_bytes_are_base64(value: object) -> None:
+    assert BYTES.parse_value is not None
+    with pytest.raises(BadUserInput):
+        BYTES.parse_value(value)

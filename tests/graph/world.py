@@ -1,0 +1,95 @@
+"""A gateway in memory for the GraphQL room: demo tenants, a role named by the token, every DynamoDB call counted."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+from httpx2 import ASGITransport, AsyncClient, Response
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response as StarletteResponse
+from starlette.routing import Route
+
+from gateway.aws.credentials import Credentials
+from gateway.aws.sessions import Session
+from gateway.domains import MODEL
+from gateway.errors import Unauthenticated
+from gateway.graph.documents import Documents
+from gateway.graph.endpoint import Endpoint, EndpointLimits
+from gateway.graph.limits import DocumentLimits
+from gateway.graph.schema import build_schema, core_schema
+from gateway.identity.principal import Principal
+from gateway.model.tenant import tenant_id
+from gateway.sandbox.seed import demo_items
+from gateway.store.cursor import Cursors
+from gateway.store.table import Table
+from tests.store.memory import Memory
+from tests.store.world import TABLE, permissions, tenancy
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SCHEMA = build_schema(MODEL)
+_ITEMS = demo_items(MODEL, NOW)
+
+
+async def authenticate(authorization: str | None) -> Principal:
+    """The token is `tenant/role`, as the tests need no signatures here."""
+    if authorization is None:
+        raise Unauthenticated("authorization header missing")
+    tenant, _, role = authorization.removeprefix("Bearer ").partition("/")
+    return Principal(tenant_id(tenant), "ada", frozenset({role}), "tests", 2**40)
+
+
+async def open_session(principal: Principal) -> Session:
+    role = min(principal.roles)
+    credentials = Credentials(f"AKID{principal.tenant}", "secret")
+    return Session(principal.tenant, role, credentials, tenancy(), permissions(principal.tenant, MODEL.table))
+
+
+async def no_renewal(session: Session) -> Session:
+    raise AssertionError("nothing expires here")
+
+
+@dataclass
+class World:
+    limits: EndpointLimits = field(default_factory=EndpointLimits)
+    document_limits: DocumentLimits = field(default_factory=DocumentLimits)
+    introspection: bool = True
+    memory: Memory = field(init=False)
+    endpoint: Endpoint = field(init=False)
+    client: AsyncClient = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.memory = Memory(MODEL.table, TABLE)
+        self.memory.put(_ITEMS)
+        core = core_schema(SCHEMA)
+        self.endpoint = Endpoint(
+            model=MODEL,
+            schema=core,
+            documents=Documents(core, self.document_limits, introspection=self.introspection),
+            authenticate=authenticate,
+            open_session=open_session,
+            table=Table(self.memory, MODEL, no_renewal),
+            cursors=Cursors("c" * 32),
+            limits=self.limits,
+        )
+        app = Starlette(routes=[Route("/graphql", self._handle, methods=["GET", "POST", "PUT", "DELETE"])])
+        self.client = AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway")
+
+    async def _handle(self, request: Request) -> StarletteResponse:
+        return await self.endpoint(request)
+
+    async def post(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Response:
+        body = {"query": query, "variables": variables or {}}
+        return await self.client.post("/graphql", json=body, headers={"Authorization": f"Bearer {token}"})
+
+    async def ask(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Any:
+        """The data of an operation that must succeed; `memory.sent` then holds its calls alone."""
+        self.memory.sent.clear()
+        answer = orjson.loads((await self.post(query, variables, token)).content)
+        assert "errors" not in answer, answer["errors"]
+        return answer["data"]
+
+    @property
+    def calls(self) -> list[str]:
+        return [operation for operation, _ in self.memory.sent]

@@ -1,0 +1,1 @@
+"""Tests of the policy evaluator and of requests as authorisations."""

@@ -1,0 +1,22 @@
+"""One sandbox for the tests of this folder, served from a thread, with its demo rows; nobody changes what it holds."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from gateway.sandbox.ready import Options
+from gateway.sandbox.world import World, build, engine_for
+from tests.sandbox.documents import ACCOUNT, REGION, policies
+from tests.sandbox.wire import closed, listening, serving
+
+
+@pytest.fixture(scope="session")
+def world() -> Iterator[World]:
+    options = Options(account=ACCOUNT, region=REGION)
+    engine = engine_for(options)
+    with listening() as (found, url):
+        made = asyncio.run(build(options, policies(), engine, url))
+        with serving(made.app, found):
+            yield made
+    closed(engine)

@@ -4,6 +4,7 @@ Run `python -m bench.wire`. Read the ratios, not the microseconds. The other sid
 only the client is measured; each figure is the best of several rounds, because others use the machine, too.
 """
 
+# ruff: noqa: PLC0415 - the clients to compare with are imported where they are installed
 import argparse
 import asyncio
 import importlib.util

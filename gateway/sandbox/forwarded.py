@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
-from botocore.exceptions import HTTPClientError
+from botocore.exceptions import BotoCoreError
 from botocore.httpsession import URLLib3Session
 
 from gateway.sandbox.engine import Answer
@@ -37,7 +37,7 @@ class Forwarded:
         self._signer.add_auth(request)
         try:
             answer = self._http.send(request.prepare())
-        except HTTPClientError as error:
+        except BotoCoreError as error:
             message = f"the engine at {self._url} does not answer"
             raise AwsFault("ServiceUnavailable", message, status=503) from error
         return Answer(answer.status_code, answer.content)

@@ -75,7 +75,7 @@ def test_lists_as_settings_bring_them_become_fixed() -> None:
     audience.append("theirs")
     tenants.append("globex")
     assert one.audience == ("ours",)
-    assert one.tenants == {"acme"}
+    assert one.tenants == frozenset({"acme"})
 
 
 def test_a_role_map_cannot_be_changed_from_outside() -> None:

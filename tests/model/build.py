@@ -48,6 +48,11 @@ def model(*entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: Ta
     return Model(domains=(domain,), table=table or TableSpec())
 
 
+def passes(*entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: TableSpec | None = None) -> bool:
+    """True for a right model; a wrong one raises and shows its fault."""
+    return set(model(*entities, patterns=patterns, table=table).entities) == {entity.name for entity in entities}
+
+
 def fault(*entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: TableSpec | None = None) -> str:
     """What is said about a wrong model."""
     with pytest.raises(ModelError) as caught:

@@ -1,4 +1,4 @@
-"""One sandbox for the tests of this folder, served from a thread, with its demo rows; nobody changes what it holds."""
+"""One sandbox for the tests of this folder, served from a thread, with its demo rows; nobody changes those."""
 
 import asyncio
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import pytest
 from gateway.sandbox.ready import Options
 from gateway.sandbox.world import World, build, engine_for
 from tests.sandbox.documents import ACCOUNT, REGION, policies
+from tests.sandbox.small import Small
 from tests.sandbox.wire import closed, listening, serving
 
 
@@ -20,3 +21,8 @@ def world() -> Iterator[World]:
         with serving(made.app, found):
             yield made
     closed(engine)
+
+
+@pytest.fixture
+def small() -> Small:
+    return Small()

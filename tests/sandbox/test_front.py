@@ -7,32 +7,14 @@ from botocore.exceptions import ClientError
 from gateway.aws.credentials import Credentials
 from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.target import Target
-from gateway.sandbox.account import Account, Caller, Registry, administrator
 from gateway.sandbox.engine import Answer
-from gateway.sandbox.front import Front
 from gateway.sandbox.world import World
-from tests.sandbox.documents import ACCOUNT, REGION, TABLE, TABLE_ARN
-from tests.sandbox.wire import Recorded, assume, boto, dynamodb, error_name, send, sts
+from tests.sandbox.documents import ACCOUNT, TABLE, TABLE_ARN
+from tests.sandbox.small import Small
+from tests.sandbox.wire import assume, boto, dynamodb, error_name, send, sts
 
 USER = {"PK": {"S": "TENANT#acme#USER#u-1001"}, "SK": {"S": "PROFILE"}}
 FOREIGN = {"PK": {"S": "TENANT#globex#USER#u-1001"}, "SK": {"S": "PROFILE"}}
-
-
-class Small:
-    """A front over an engine that only records, and its administrator."""
-
-    def __init__(self, answer: Answer = Answer(200, b'{"Item": {}}')) -> None:
-        self.engine = Recorded(answer)
-        account = Account(ACCOUNT, REGION)
-        self.admin: Caller = administrator(account)
-        registry = Registry()
-        registry.add(self.admin)
-        self.app = Front(account, registry, self.engine).app()
-
-
-@pytest.fixture
-def small() -> Small:
-    return Small()
 
 
 async def test_an_answer_has_the_headers_of_dynamodb(small: Small) -> None:

@@ -1,6 +1,7 @@
 """The table of the store's tests, and the access of one request to it."""
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gateway.aws.sessions import Session
 from gateway.store.access import Access
@@ -8,6 +9,10 @@ from gateway.store.rows import Rows
 from gateway.store.table import Table
 from tests.store.memory import Memory
 from tests.store.world import MODEL, NOW, TABLE, session
+
+# a slow machine is no fault of the code
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @pytest.fixture
@@ -20,10 +25,10 @@ def access() -> Access:
     return Access(session())
 
 
-async def _no_renewal(refused: Session) -> Session:
+async def no_renewal(refused: Session) -> Session:
     raise AssertionError("nothing expires here")
 
 
 @pytest.fixture
 def table(memory: Memory) -> Table:
-    return Table(memory, MODEL, _no_renewal, Rows(MODEL, clock=NOW.timestamp))
+    return Table(memory, MODEL, no_renewal, Rows(MODEL, clock=NOW.timestamp))

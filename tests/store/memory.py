@@ -101,7 +101,8 @@ class Memory(DynamoDB):
             _require(start[pk] == body["ExpressionAttributeValues"][":pk"], "the start key is of another partition")
             rows = self._rest(rows, self._order(start, sk), sk, body["ScanIndexForward"])
         _require(body["Limit"] >= 1, "Limit is at least 1")
-        read, size = [], 0
+        read: list[Row] = []
+        size = 0
         for row in rows[: body["Limit"]]:
             size += _size(row)
             if read and size > self.page_bytes:
@@ -129,9 +130,7 @@ class Memory(DynamoDB):
         return tuple(row[name]["S"].encode() for name in (sk, self.spec.pk, self.spec.sk))
 
     def _rest(self, rows: list[Row], start: tuple[bytes, ...], sk: str, forward: bool) -> list[Row]:
-        return [
-            row for row in rows if (self._order(row, sk) > start if forward else self._order(row, sk) < start)
-        ]
+        return [row for row in rows if (self._order(row, sk) > start if forward else self._order(row, sk) < start)]
 
     def _key(self, key: Row) -> tuple[str, str]:
         _require(set(key) == {self.spec.pk, self.spec.sk}, "The provided key element does not match the schema")
@@ -179,7 +178,7 @@ def _matcher(body: Row, pk: str, sk: str) -> Callable[[Row], bool]:
     def matches(row: Row) -> bool:
         if pk not in row or row[pk]["S"].encode() != values[":pk"]:
             return False
-        text = row[sk]["S"].encode()
+        text: bytes = row[sk]["S"].encode()
         return low <= text <= high and text.startswith(prefix)
 
     return matches

@@ -117,7 +117,7 @@ async def test_a_job_that_fails_while_it_is_cancelled_hides_nothing() -> None:
         await together([stubborn(), job(1, 2, Throttled("first"))])
 
 
-def test_an_access_sums_up_what_its_calls_consumed() -> None:
+async def test_an_access_sums_up_what_its_calls_consumed() -> None:
     access = Access(session())
     assert access.capacity == 0
     access.calls += [Call("GetItem", None, 1, 0.5, 0.01), Call("Query", "GSI1", 20, 2.5, 0.02)]

@@ -220,7 +220,9 @@ def test_spoilt_compression_is_our_fault_and_has_a_limit(content: bytes, fault: 
         decoder(Text())({"B": base64.b64encode(content).decode()})
 
 
-@pytest.mark.parametrize("kind", [Number(), Integer(), Timestamp(), Flag(), Choice(Colour), SetOf(Id()), ListOf(Id()), SIZE])
+@pytest.mark.parametrize(
+    "kind", [Number(), Integer(), Timestamp(), Flag(), Choice(Colour), SetOf(Id()), ListOf(Id()), SIZE]
+)
 def test_a_decoder_never_makes_up_a_value_for_another_type(kind: AttributeType) -> None:
     read: Callable[[Wire], Any] = decoder(kind)
     with pytest.raises(KeyError):

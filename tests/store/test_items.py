@@ -69,7 +69,7 @@ def test_an_order_is_in_the_sparse_index_only_while_its_condition_holds(status: 
 
 
 def test_an_index_key_made_of_an_absent_attribute_is_left_out() -> None:
-    values = {"productId": "p", "title": "T", "price": Decimal("5"), "currency": "EUR", "categoryId": "c"}
+    values = {"productId": "p", "title": "T", "price": Decimal(5), "currency": "EUR", "categoryId": "c"}
     [item] = items_for(SHIPPED, PRODUCT, ACME, values)
     assert item["GSI1SK"] == {"S": "PRICE#0000000005.00#p"}
     assert "GSI2PK" not in item

@@ -161,20 +161,16 @@ def test_buckets_are_those_of_utc() -> None:
 
 def test_a_position_leaves_out_the_buckets_that_lie_behind_it() -> None:
     span = Range(FIRST, FIRST + timedelta(hours=5))
-    position = "2026-02-01T01:00:00.000000Z"
+    position = "2026-02-01T01:30:00.000000Z"
     later = listed("readings", {"device": "d", "at": span}, after=position)
     earlier = listed("readings", {"device": "d", "at": span}, before=position, backward=True)
-    assert [group[0].partition[-15:-2] for group in later.groups] == ["2026-02-01-01", "2026-02-01-02", "2026-02-01-03"]
-    assert [group[0].partition[-15:-2] for group in earlier.groups] == [
-        "2026-02-01-00",
-        "2026-01-31-23",
-        "2026-01-31-22",
-    ]
+    hours = [[group[0].partition[-10:-2] for group in plan.groups] for plan in (later, earlier)]
+    assert hours == [["02-01-01", "02-01-02", "02-01-03"], ["02-01-01", "02-01-00", "01-31-23", "01-31-22"]]
 
 
 def test_buckets_of_days_are_left_out_by_a_position_too() -> None:
     span = Range(FIRST, FIRST + timedelta(days=3))
-    plan = listed("latestReadings", {"at": span}, after="AT#2026-02-02T00:00:00.000000Z#d")
+    plan = listed("latestReadings", {"at": span}, after="AT#2026-02-01T07:00:00.000000Z#d")
     assert partitions(plan) == [[f"TENANT#acme#DAY#{day}"] for day in ("2026-02-01", "2026-01-31")]
 
 

@@ -97,9 +97,7 @@ READING = Entity(
         Attribute("at", Timestamp(), "When."),
         Attribute("value", Number(), "What."),
     ),
-    key=Key(
-        pk="DEVICE#{device}#{bucket}#{shard}", sk="{at}", bucket=Bucket("at", "hour"), shards=Shards(2, by="at")
-    ),
+    key=Key(pk="DEVICE#{device}#{bucket}#{shard}", sk="{at}", bucket=Bucket("at", "hour"), shards=Shards(2, by="at")),
     indexes=(
         OnIndex(
             index="GSI3",

@@ -1,0 +1,61 @@
+# The commands of this project; `make` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test lint types imports format test-engines mutate-policies bench lock clean
+
+help: ## list the commands
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
+
+install: $(STAMP) ## make the environment in .venv
+
+$(STAMP): pyproject.toml requirements-dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $(STAMP)
+
+run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
+	@$(BIN)/gateway dev
+
+test: $(STAMP) lint types imports ## lint, types, import rules, and the tests with coverage
+	$(BIN)/pytest -n auto --cov --cov-report=term
+
+lint: $(STAMP) ## ruff: style and common mistakes
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP) ## mypy --strict
+	$(BIN)/mypy
+
+imports: $(STAMP) ## the direction of imports between the rooms
+	$(BIN)/lint-imports
+
+format: $(STAMP) ## format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test-engines: $(STAMP) ## the store's behaviour on DynamoDB Local and MiniStack (needs Java 17 and npm)
+	scripts/engines
+	$(BIN)/pytest tests/engines --engine=dynamodb-local
+	$(BIN)/pytest tests/engines --engine=ministack
+
+mutate-policies: $(STAMP) ## weaken every policy in every way; a test must notice each
+	$(BIN)/python -m tests.policies.mutate
+
+bench: $(STAMP) ## the benchmarks; read ratios, not seconds
+	$(BIN)/python -m bench
+
+lock: $(STAMP) ## resolve the dependencies anew
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --quiet --output-file requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra sandbox --group dev --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements-dev.lock
+
+clean: ## remove what the commands made
+	rm -rf $(VENV) .engines .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,143 @@
+"""Where the rooms meet: settings in, ASGI app out."""
+
+import gc
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import boto3
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from gateway.aws.boto_sts import BotoSts
+from gateway.aws.dynamodb import DynamoDBClient
+from gateway.aws.limits import WireLimits
+from gateway.aws.sessions import SessionRules, Sessions
+from gateway.domains import MODEL
+from gateway.graph.documents import Documents
+from gateway.graph.endpoint import Endpoint, EndpointLimits
+from gateway.graph.landing import landing_page
+from gateway.graph.limits import DocumentLimits
+from gateway.graph.reader import ReadLimits
+from gateway.graph.schema import build_schema, core_schema
+from gateway.identity.authenticator import Authenticator
+from gateway.model.model import Model
+from gateway.settings import Settings
+from gateway.store.cursor import Cursors
+from gateway.store.table import Table
+from gateway.wiring import issuers, permissions_for, roles, tenants
+
+
+@dataclass(slots=True)
+class State:
+    """Whether the process still takes requests; the server sets it when it is told to stop."""
+
+    draining: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """Everything that lives as long as the process."""
+
+    endpoint: Endpoint
+    client: DynamoDBClient
+    sts: BotoSts
+    sessions: Sessions
+    authenticator: Authenticator
+
+    async def close(self) -> None:
+        await self.sessions.close()
+        await self.authenticator.close()
+        await self.client.close()
+        await self.sts.close()
+
+
+def build_gateway(settings: Settings, model: Model = MODEL) -> Gateway:
+    """Settings that contradict the policies or the model are refused here, before anything is served."""
+    client = DynamoDBClient(WireLimits(connections=settings.max_connections), tls=ssl.create_default_context())
+    sts = BotoSts(boto3.Session(region_name=settings.region), endpoint_url=settings.sts_endpoint)
+    known_roles = roles(settings, model)
+    rules = SessionRules(seconds=settings.session_seconds, sessions=settings.max_sessions)
+    sessions = Sessions(sts, tenants(settings), known_roles, permissions_for(settings, model), rules)
+    authenticator = Authenticator(issuers(settings))
+    schema = core_schema(build_schema(model))
+    endpoint = Endpoint(
+        model=model,
+        schema=schema,
+        documents=Documents(schema, _document_limits(settings), introspection=settings.introspection),
+        authenticate=authenticator.authenticate,
+        open_session=sessions.open,
+        table=Table(client, model, sessions.renew),
+        cursors=Cursors(settings.cursor_secret.get_secret_value()),
+        limits=EndpointLimits(
+            body_bytes=settings.max_body_bytes,
+            seconds=settings.request_seconds,
+            reads=ReadLimits(page=settings.max_page, queries=settings.max_nested_queries),
+        ),
+    )
+    return Gateway(endpoint, client, sts, sessions, authenticator)
+
+
+def _document_limits(settings: Settings) -> DocumentLimits:
+    return DocumentLimits(depth=settings.max_depth, aliases=settings.max_aliases, tokens=settings.max_tokens)
+
+
+def create_app(settings: Settings, model: Model = MODEL, state: State | None = None) -> Starlette:
+    state = state or State()
+    gateway = build_gateway(settings, model)
+    page = landing_page(f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None)
+
+    async def graphql(request: Request) -> Response:
+        return await gateway.endpoint(request)
+
+    async def landing(request: Request) -> Response:
+        return HTMLResponse(page)
+
+    async def alive(request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(request: Request) -> Response:
+        if state.draining:
+            return JSONResponse({"status": "draining"}, status_code=503)
+        return JSONResponse({"status": "ready"})
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        # what is made at start lives for ever: the collector need not look at it again and again
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 50)
+        yield
+        await gateway.close()
+
+    return Starlette(
+        routes=[
+            Route("/", landing),
+            # every method, so that a wrong one is answered in the form that GraphQL clients read
+            Route("/graphql", graphql, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
+            Route("/healthz", alive),
+            Route("/readyz", ready),
+        ],
+        middleware=_middleware(settings),
+        lifespan=lifespan,
+    )
+
+
+def _middleware(settings: Settings) -> list[Middleware]:
+    if not settings.cors_origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["authorization", "content-type", "x-request-id", "traceparent"],
+            expose_headers=["x-request-id"],
+            max_age=600,
+        )
+    ]

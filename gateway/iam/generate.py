@@ -1,0 +1,148 @@
+"""The policy documents of a model: what `policies/` holds, Terraform installs, AWS enforces and the gateway evaluates.
+
+Who may do what is said once, here: the tenants' role and its boundary say where (one table, its named indexes) and
+whose rows; a session policy says what a gateway role may do there. So session policies name no table, are the same for
+every tenant, whether it shares a table or has one of its own, and stay far below what AWS takes.
+"""
+
+from typing import Any, Final
+
+from gateway.iam.clauses import (
+    LEADING_KEYS,
+    PRINCIPAL_TENANT,
+    ROLE_TAG,
+    TENANT_TAG,
+    Clause,
+    allow,
+    any_table_key,
+    deny,
+    named,
+    never,
+    nothing_else,
+    own_rows,
+    table_key,
+)
+from gateway.iam.deployment import GATEWAY_ROLE, TABLE, TENANT_ROLE
+from gateway.iam.document import VERSION
+from gateway.iam.personal import personal_attributes, personal_partitions
+from gateway.iam.roles import ITEM_ACTIONS, READS, RETURNING, ROLE_NAMES, ROLES, GatewayRole
+from gateway.iam.statement import Kind
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId, partition
+
+TENANT_FILE: Final = "tenant-role.json"
+TRUST_FILE: Final = "tenant-trust.json"
+BOUNDARY_FILE: Final = "boundary.json"
+GATEWAY_FILE: Final = "gateway-role.json"
+ENDPOINT_FILE: Final = "vpc-endpoint.json"
+
+KINDS: Final[dict[str, Kind]] = {
+    TENANT_FILE: "identity",
+    TRUST_FILE: "trust",
+    BOUNDARY_FILE: "boundary",
+    **{f"session-{name}.json": "session" for name in ROLE_NAMES},
+    GATEWAY_FILE: "identity",
+    ENDPOINT_FILE: "endpoint",
+}
+"""Every file, with the kind of document that it holds."""
+
+_ASSUME: Final = ["sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity"]
+_REQUESTED: Final = tuple(f"aws:RequestTag/{tag}" for tag in (TENANT_TAG, ROLE_TAG))
+
+
+def session_file(role: str) -> str:
+    return f"session-{role}.json"
+
+
+def documents(model: Model) -> dict[str, dict[str, Any]]:
+    """File name to document; deployment values are tokens, which `gateway.iam.deployment.render` replaces."""
+    return {
+        TENANT_FILE: _document(*_where(model), table_key(), *never()),
+        TRUST_FILE: _document(*_trust()),
+        BOUNDARY_FILE: _document(*_where(model), table_key(), nothing_else(named(*ITEM_ACTIONS))),
+        **{session_file(role.name): _document(*_session(model, role)) for role in ROLES},
+        GATEWAY_FILE: _document(*_gateway()),
+        ENDPOINT_FILE: _document(_endpoint(model)),
+    }
+
+
+def _document(*clauses: Clause) -> dict[str, Any]:
+    return {"Version": VERSION, "Statement": list(clauses)}
+
+
+def _where(model: Model) -> tuple[Clause, ...]:
+    """Own rows of the table, and of each index by its name: an index that the model does not know is not granted."""
+    indexes = [f"{TABLE}/index/{index.name}" for index in model.table.indexes]
+    of_table = allow("OwnItems", named(*ITEM_ACTIONS), [TABLE], own_rows())
+    return (of_table, allow("OwnIndexRows", named("Query"), indexes, own_rows())) if indexes else (of_table,)
+
+
+def _session(model: Model, role: GatewayRole) -> tuple[Clause, ...]:
+    granted = named(*role.actions)
+    clauses = (allow("OwnItems", granted, "*", own_rows()), any_table_key(), nothing_else(granted))
+    return clauses if role.sees_personal else (*clauses, *_impersonal(model))
+
+
+def _impersonal(model: Model) -> tuple[Clause, ...]:
+    """Attributes are judged by the request, never by the answer: so whole items may not be asked for either."""
+    hidden, keys = personal_attributes(model), personal_partitions(model)
+    if not hidden:
+        return ()
+    some = {"StringNotEquals": {"dynamodb:Select": ["COUNT", "SPECIFIC_ATTRIBUTES"]}}
+    returned = {"StringNotEquals": {"dynamodb:ReturnValues": "NONE"}}
+    tenant = TenantId(f"${{{PRINCIPAL_TENANT}}}")
+    by_key = {"ForAnyValue:StringLike": {LEADING_KEYS: [partition(tenant, pattern) for pattern in keys]}}
+    return (
+        deny("NeverPersonal", named("*"), {"ForAnyValue:StringEquals": {"dynamodb:Attributes": list(hidden)}}),
+        deny("NeverWholeItems", named(*READS), some),
+        deny("NeverReturnedItems", named(*RETURNING), returned),
+        *([deny("NeverByPersonalKey", named("*"), by_key)] if keys else []),
+    )
+
+
+def _trust() -> tuple[Clause, ...]:
+    """Only the gateway, only with one tenant and one known role, only with a name that CloudTrail shows."""
+    tagged = {
+        "StringLike": {_REQUESTED[0]: "??*"},
+        "StringEquals": {_REQUESTED[1]: list(ROLE_NAMES)},
+        "Null": dict.fromkeys(_REQUESTED, "false"),
+    }
+    identified = {"Null": {"sts:SourceIdentity": "false"}}
+    alone = {
+        "ForAllValues:StringEquals": {"aws:TagKeys": [ROLE_TAG, TENANT_TAG]},
+        "Null": {**tagged["Null"], "aws:TagKeys": "false", "sts:TransitiveTagKeys": "true"},
+    }
+    return (
+        _trusted("GatewayAssumes", _ASSUME[0], {**tagged, "Null": {**tagged["Null"], **identified["Null"]}}),
+        _trusted("OneTenantOneRole", _ASSUME[1], {**tagged, **alone}),
+        _trusted("NamesItsTenant", _ASSUME[2], identified),
+    )
+
+
+def _trusted(sid: str, action: str, condition: Clause) -> Clause:
+    return {
+        "Sid": sid,
+        "Effect": "Allow",
+        "Principal": {"AWS": GATEWAY_ROLE},
+        "Action": action,
+        "Condition": condition,
+    }
+
+
+def _gateway() -> tuple[Clause, ...]:
+    assume = {"Sid": "AssumeTenantRole", "Effect": "Allow", "Action": _ASSUME, "Resource": TENANT_ROLE}
+    # INVARIANT: the gateway's own role has no permission on data: no tenant session, no data.
+    return assume, deny("NoDataOfItsOwn", [*named("*"), "dax:*"])
+
+
+def _endpoint(model: Model) -> Clause:
+    # A gateway endpoint knows no principal but `*`; the role is a condition.
+    resources = [TABLE, *(f"{TABLE}/index/{index.name}" for index in model.table.indexes)]
+    return {
+        "Sid": "TenantRoleOnly",
+        "Effect": "Allow",
+        "Principal": "*",
+        "Action": named(*ITEM_ACTIONS),
+        "Resource": resources,
+        "Condition": {"ArnEquals": {"aws:PrincipalArn": TENANT_ROLE}, "Null": {PRINCIPAL_TENANT: "false"}},
+    }

@@ -1,0 +1,64 @@
+"""Where the model keeps personal information: attributes by name, and the keys that are made of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gateway.errors import ModelError
+from gateway.model.entity import Entity, Placement
+from gateway.model.model import Model
+from gateway.model.template import Literal, Template
+from gateway.model.types import KEY_SEPARATOR
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalKey:
+    """A key whose text shows a personal attribute, and the attribute of the table that holds that key."""
+
+    entity: str
+    attribute: str
+    template: str
+    held_in: str
+
+
+def personal_attributes(model: Model) -> tuple[str, ...]:
+    """By name alone, as IAM sees them: a name that is personal in one entity is hidden in all."""
+    entities = model.entities.values()
+    return tuple(sorted({each.name for entity in entities for each in entity.attributes if each.personal}))
+
+
+def personal_partitions(model: Model) -> tuple[str, ...]:
+    """Patterns of the partitions that are named by a personal attribute, without the tenant's prefix."""
+    return tuple(sorted({_pattern(place.pk) for entity, place in _places(model) if _personal(entity, place.pk)}))
+
+
+def personal_keys(model: Model) -> tuple[PersonalKey, ...]:
+    """Keys are attributes that every read needs, so IAM cannot hide what they show; the gateway never returns them."""
+    return tuple(
+        PersonalKey(entity.name, name, template.text, held_in)
+        for entity, place in _places(model)
+        for template, held_in in zip((place.pk, place.sk), _key_attributes(model, place), strict=True)
+        for name in sorted(_personal(entity, template))
+    )
+
+
+def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
+    return ((entity, place) for entity in model.entities.values() for place in entity.placements)
+
+
+def _personal(entity: Entity, template: Template) -> frozenset[str]:
+    return frozenset(name for name in template.names if entity.attribute[name].personal)
+
+
+def _pattern(template: Template) -> str:
+    if not any(isinstance(segment, Literal) for segment in template.segments):
+        # Such a pattern would match every partition, and hide everything with the personal ones.
+        raise ModelError(f"key `{template.text}` is made of a personal attribute and needs a word in capitals before it")
+    parts = (segment.text if isinstance(segment, Literal) else "*" for segment in template.segments)
+    return KEY_SEPARATOR.join(parts)
+
+
+def _key_attributes(model: Model, place: Placement) -> tuple[str, str]:
+    table = model.table
+    return next(
+        ((index.pk, index.sk) for index in table.indexes if index.name == place.index), (table.pk, table.sk)
+    )

@@ -1,0 +1,64 @@
+"""The process that serves: logging as JSON lines, and a stop that first drains and then finishes what is under way."""
+
+import logging
+import signal
+import sys
+import time
+from types import FrameType
+
+import uvicorn
+
+from gateway.app import State, create_app
+from gateway.graph.journal import JsonLines
+from gateway.settings import Settings
+
+
+def serve(settings: Settings) -> None:
+    configure_logging(settings.log_level)
+    state = State()
+    config = uvicorn.Config(
+        create_app(settings, state=state),
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        lifespan="on",
+        h11_max_incomplete_event_size=64 * 1024,
+        timeout_keep_alive=75,
+        # what is under way may take as long as any operation may
+        timeout_graceful_shutdown=int(settings.request_seconds) + 1,
+    )
+    DrainingServer(config, state, settings.drain_seconds).run()
+
+
+class DrainingServer(uvicorn.Server):
+    """On the first signal `/readyz` turns to 503 while requests are still served, so that a load balancer looks away;
+    after the drain time, or on the second signal, no more are taken and those under way are finished."""
+
+    def __init__(self, config: uvicorn.Config, state: State, drain_seconds: float) -> None:
+        super().__init__(config)
+        self._state = state
+        self._drain_seconds = drain_seconds
+        self._stop_at: float | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        again, self._state.draining = self._state.draining, True
+        # Ctrl-C is somebody who waits; only a supervisor's signal drains
+        if again or sig == signal.SIGINT:
+            super().handle_exit(sig, frame)
+        else:
+            self._stop_at = time.monotonic() + self._drain_seconds
+
+    async def on_tick(self, counter: int) -> bool:
+        if self._stop_at is not None and time.monotonic() >= self._stop_at:
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+
+def configure_logging(level: str) -> None:
+    lines = logging.StreamHandler(sys.stdout)
+    lines.setFormatter(JsonLines())
+    logging.basicConfig(level=level, handlers=[lines], force=True)
+    logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLevelName(level)))

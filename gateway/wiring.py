@@ -1,0 +1,59 @@
+"""Settings as the values that the rooms take."""
+
+from dataclasses import replace
+
+from gateway.aws.target import Target
+from gateway.aws.tenants import Tenancy, Tenants
+from gateway.errors import ConfigurationError, GatewayError
+from gateway.identity.issuer import Issuer
+from gateway.model.tenant import TenantId, tenant_id
+from gateway.settings import IssuerSettings, Settings, SiloSettings
+
+
+def issuers(settings: Settings) -> list[Issuer]:
+    return [_issuer(issuer, allow_http=settings.environment == "sandbox") for issuer in settings.issuers]
+
+
+def _issuer(settings: IssuerSettings, *, allow_http: bool) -> Issuer:
+    issuer = Issuer(
+        issuer=settings.issuer,
+        audience=tuple(settings.audience),
+        jwks_url=settings.jwks_url,
+        algorithms=tuple(settings.algorithms),
+        tenant_claim=settings.tenant_claim,
+        roles_claim=settings.roles_claim,
+        required_claims=settings.required_claims,
+        leeway_seconds=settings.leeway_seconds,
+        max_life_seconds=settings.max_life_seconds,
+        allow_http=allow_http,
+    )
+    return replace(issuer, role_map=settings.role_map) if settings.role_map else issuer
+
+
+def tenants(settings: Settings) -> Tenants:
+    pooled = _tenancy(settings, SiloSettings())
+    silos = {_tenant("silos", name): _tenancy(settings, silo) for name, silo in settings.silos.items()}
+    suspended = [_tenant("suspended_tenants", name) for name in settings.suspended_tenants]
+    known = None if settings.tenants is None else [_tenant("tenants", name) for name in settings.tenants]
+    return Tenants(pooled, silos, suspended=suspended, known=known)
+
+
+def _tenant(where: str, name: str) -> TenantId:
+    try:
+        return tenant_id(name)
+    except GatewayError as error:
+        raise ConfigurationError([f"{where}: `{name}`: {error.message}"]) from error
+
+
+def _tenancy(settings: Settings, silo: SiloSettings) -> Tenancy:
+    """What a silo does not say is as for the pooled tenants; another region has another endpoint."""
+    region = silo.region or settings.region
+    pooled_endpoint = settings.dynamodb_endpoint if region == settings.region else None
+    endpoint = silo.dynamodb_endpoint or pooled_endpoint
+    return Tenancy(
+        table=silo.table_name or settings.table_name,
+        role_arn=silo.tenant_role_arn or settings.tenant_role_arn,
+        target=Target(endpoint, region) if endpoint else Target.regional("dynamodb", region),
+        sts_region=region,
+        external_id=silo.external_id,
+    )

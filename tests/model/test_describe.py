@@ -1,0 +1,63 @@
+import json
+from pathlib import Path
+
+from botocore.session import get_session
+from botocore.validate import validate_parameters
+
+from gateway.domains import MODEL
+from gateway.model.describe import access_patterns, create_table, table_description
+from gateway.model.table import TableSpec
+from tests.model.build import model, thing
+
+PAGE = Path(__file__).parents[2] / "docs" / "access-patterns.md"
+
+
+def test_the_page_of_access_patterns_is_fresh() -> None:
+    assert PAGE.read_text(encoding="utf-8") == access_patterns(MODEL), "print it again with `gateway docs`"
+
+
+def test_terraform_learns_the_keys_the_indexes_and_the_expiry() -> None:
+    described = table_description(MODEL)
+    assert json.loads(json.dumps(described)) == described
+    assert (described["hash_key"], described["range_key"], described["ttl_attribute"]) == ("PK", "SK", "ttl")
+    assert described["attributes"][:4] == [{"name": name, "type": "S"} for name in ("PK", "SK", "GSI1PK", "GSI1SK")]
+    assert described["indexes"][0] == {
+        "name": "GSI1",
+        "hash_key": "GSI1PK",
+        "range_key": "GSI1SK",
+        "projection_type": "ALL",
+        "non_key_attributes": [],
+    }
+
+
+def test_terraform_is_told_of_exactly_the_attributes_that_are_keys() -> None:
+    described = table_description(MODEL)
+    keys = [described["hash_key"], described["range_key"]]
+    keys += [index[part] for index in described["indexes"] for part in ("hash_key", "range_key")]
+    assert [attribute["name"] for attribute in described["attributes"]] == keys
+
+
+def test_the_request_to_create_the_table_is_one_that_dynamodb_understands() -> None:
+    shape = get_session().get_service_model("dynamodb").operation_model("CreateTable").input_shape
+    for request in (create_table(MODEL, "shop"), create_table(model(thing(), table=TableSpec(indexes=())), "shop")):
+        validate_parameters(request, shape)
+
+
+def test_the_created_table_has_every_index_and_is_paid_by_request() -> None:
+    request = create_table(MODEL, "shop")
+    assert request["TableName"] == "shop"
+    assert request["BillingMode"] == "PAY_PER_REQUEST"
+    assert request["KeySchema"] == [
+        {"AttributeName": "PK", "KeyType": "HASH"},
+        {"AttributeName": "SK", "KeyType": "RANGE"},
+    ]
+    assert [index["IndexName"] for index in request["GlobalSecondaryIndexes"]] == ["GSI1", "GSI2", "GSI3"]
+    assert {each["AttributeName"] for each in request["AttributeDefinitions"]} == {
+        "PK",
+        "SK",
+        *(f"GSI{n}{part}" for n in (1, 2, 3) for part in ("PK", "SK")),
+    }
+
+
+def test_a_table_without_indexes_leaves_the_list_out() -> None:
+    assert "GlobalSecondaryIndexes" not in create_table(model(thing(), table=TableSpec(indexes=())), "shop")

@@ -1,0 +1,33 @@
+"""A front over an engine that only records what it is asked, with a clock that tests move."""
+
+from dataclasses import replace
+from time import time
+
+
+from gateway.sandbox.account import Account, Caller, Registry, administrator, session_keys
+from gateway.sandbox.engine import Answer
+from gateway.sandbox.front import Front
+from gateway.sandbox.policies import account_with, gateway_caller
+from tests.sandbox.documents import ACCOUNT, REGION, policies
+from tests.sandbox.wire import Recorded
+
+
+
+
+class Small:
+    def __init__(self, answer: Answer = Answer(200, b'{"Item": {}}')) -> None:
+        self.engine = Recorded(answer)
+        self.registry = Registry()
+        self.account: Account = account_with(ACCOUNT, REGION, policies())
+        self.admin: Caller = administrator(self.account)
+        self.gateway: Caller = gateway_caller(self.account, policies())
+        self.skew = 0.0
+        for caller in (self.admin, self.gateway):
+            self.registry.add(caller)
+        self.app = Front(self.account, self.registry, self.engine, lambda: time() + self.skew).app()
+
+    def session(self, seconds: float = 900) -> Caller:
+        """An administrator with keys that end, so that only the signature and the time decide."""
+        made = replace(self.admin, credentials=session_keys(time() + seconds))
+        self.registry.add(made)
+        return made

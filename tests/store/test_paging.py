@@ -1,0 +1,162 @@
+"""Whatever lies in which shard or bucket: the pages of a listing are the sorted whole, forwards and backwards."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.store.access import Access
+from gateway.store.cursor import Cursors
+from gateway.store.items import items_for
+from gateway.store.plan import Range, Window, plan_listing
+from gateway.store.rows import Rows
+from gateway.store.table import Page, Table
+from tests.store.conftest import no_renewal
+from tests.store.memory import Memory, Row
+from tests.store.world import ACME, MODEL, NOW, READING, TABLE, TAG, THING, session
+
+CURSORS = Cursors("a secret for tests")
+SPAN = Range(NOW - timedelta(hours=31), NOW)
+# few moments, so that many items have the same one
+MOMENTS = st.integers(0, 6).map(lambda number: NOW - timedelta(hours=number * 5, microseconds=number))
+ANY_MOMENTS = MOMENTS | st.integers(0, 31 * 3_600).map(lambda seconds: NOW - timedelta(seconds=seconds))
+NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,3}", fullmatch=True)
+WORDS = st.text(
+    st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="#\U0010ffff"), min_size=1, max_size=3
+)
+SIZES = st.integers(1, 7)
+FEW = settings(max_examples=25)
+
+
+class Shelf:
+    """Items in memory and one listing over them."""
+
+    def __init__(
+        self, rows: list[Row], listing: str, arguments: Mapping[str, Any], page_bytes: int = 1_000_000
+    ) -> None:
+        self.memory = Memory(MODEL.table, TABLE, page_bytes)
+        self.memory.put(rows)
+        self.table = Table(self.memory, MODEL, no_renewal, Rows(MODEL, clock=NOW.timestamp))
+        self.listing = MODEL.listing(listing)
+        self.arguments = arguments
+        place = MODEL.place(self.listing)
+        index = next((index for index in MODEL.table.indexes if index.name == place.index), None)
+        position = index.sk if index is not None else MODEL.table.sk
+        alive = [row for row in rows if float(row.get("ttl", {"N": "inf"})["N"]) > NOW.timestamp()]
+        self.expected = sorted((row[position]["S"] for row in alive), key=str.encode, reverse=self.listing.newest_first)
+
+    async def page(self, window: Window) -> Page:
+        plan = plan_listing(MODEL, self.listing, ACME, self.arguments, window, frozenset())
+        return await self.table.query(Access(session()), plan)
+
+    async def walk(self, size: int, backward: bool) -> list[str]:
+        """Every page, with a cursor sealed and opened between two of them."""
+        seen: list[str] = []
+        cursor: str | None = None
+        for _ in range(len(self.expected) + 1):
+            position = cursor and CURSORS.open(ACME, self.listing.name, self.arguments, cursor)
+            window = Window(size, None, position, True) if backward else Window(size, position, None, False)
+            page = await self.page(window)
+            found = [item.position for item in page.items]
+            assert len(found) == size or not page.more
+            seen = found + seen if backward else seen + found
+            if not page.more:
+                return seen
+            edge = found[0] if backward else found[-1]
+            cursor = CURSORS.seal(ACME, self.listing.name, self.arguments, edge)
+        raise AssertionError("the pages do not end")
+
+    async def check(self, size: int) -> None:
+        assert await self.walk(size, backward=False) == self.expected
+        assert await self.walk(size, backward=True) == self.expected
+
+
+def things(found: dict[str, datetime]) -> list[Row]:
+    return [
+        row
+        for name, at in found.items()
+        for row in items_for(MODEL, THING, ACME, {"thingId": name, "kind": "k", "at": at, "rank": len(name)})
+    ]
+
+
+def readings(found: set[tuple[str, datetime]]) -> list[Row]:
+    return [
+        row for device, at in found for row in items_for(MODEL, READING, ACME, {"device": device, "at": at, "value": 1})
+    ]
+
+
+def tags(found: dict[str, int | None]) -> list[Row]:
+    moments = {word: None if days is None else NOW + timedelta(days=days) for word, days in found.items()}
+    return [
+        row
+        for word, until in moments.items()
+        for row in items_for(MODEL, TAG, ACME, {"thingId": "t", "word": word, "until": until})
+    ]
+
+
+@FEW
+@given(st.dictionaries(NAMES, MOMENTS, max_size=25), SIZES)
+async def test_pages_over_shards_are_the_sorted_whole(found: dict[str, datetime], size: int) -> None:
+    await Shelf(things(found), "thingsOfKind", {"kind": "k"}).check(size)
+
+
+@FEW
+@given(st.dictionaries(NAMES, MOMENTS, max_size=25), SIZES)
+async def test_pages_of_one_partition_of_an_index_are_the_sorted_whole(found: dict[str, datetime], size: int) -> None:
+    await Shelf(things(found), "thingsByRank", {"kind": "k"}).check(size)
+
+
+@FEW
+@given(st.sets(ANY_MOMENTS, max_size=25), SIZES)
+async def test_pages_over_hours_with_shards_are_the_sorted_whole(found: set[datetime], size: int) -> None:
+    rows = readings({("d", at) for at in found})
+    await Shelf(rows, "readings", {"device": "d", "at": SPAN}).check(size)
+
+
+@FEW
+@given(st.sets(st.tuples(NAMES, MOMENTS), max_size=25), SIZES)
+async def test_pages_over_days_of_an_index_are_the_sorted_whole(found: set[tuple[str, datetime]], size: int) -> None:
+    await Shelf(readings(found), "latestReadings", {"at": SPAN}).check(size)
+
+
+@FEW
+@given(st.dictionaries(WORDS, st.none() | st.sampled_from((-1, 1)), max_size=25), SIZES, st.integers(1, 900))
+async def test_pages_with_expired_items_and_any_unicode_are_the_sorted_whole(
+    found: dict[str, int | None], size: int, page_bytes: int
+) -> None:
+    await Shelf(tags(found), "tagsOfThing", {"thingId": "t"}, page_bytes).check(size)
+
+
+@FEW
+@given(st.dictionaries(NAMES, MOMENTS, min_size=2, max_size=25), st.data())
+async def test_between_two_positions_lies_exactly_what_lies_between_them(
+    found: dict[str, datetime], data: st.DataObject
+) -> None:
+    shelf = Shelf(things(found), "thingsOfKind", {"kind": "k"})
+    first = data.draw(st.integers(0, len(shelf.expected) - 1))
+    last = data.draw(st.integers(0, len(shelf.expected) - 1))
+    for backward in (False, True):
+        page = await shelf.page(Window(100, shelf.expected[first], shelf.expected[last], backward))
+        assert [item.position for item in page.items] == shelf.expected[first + 1 : last]
+        assert not page.more
+
+
+@FEW
+@given(st.dictionaries(NAMES, MOMENTS, max_size=25), st.tuples(MOMENTS, MOMENTS).map(sorted), SIZES)
+async def test_a_range_of_moments_holds_both_of_its_ends(
+    found: dict[str, datetime], span: list[datetime], size: int
+) -> None:
+    inside = {name: at for name, at in found.items() if span[0] <= at <= span[1]}
+    shelf = Shelf(things(found), "thingsOfKind", {"kind": "k", "at": Range(*span)})
+    shelf.expected = Shelf(things(inside), "thingsOfKind", {"kind": "k"}).expected
+    await shelf.check(size)
+
+
+async def test_a_position_whose_item_is_gone_still_works() -> None:
+    shelf = Shelf(things({"a": NOW, "b": NOW, "c": NOW}), "thingsByRank", {"kind": "k"})
+    [position] = [text for text in shelf.expected if text.endswith("#b")]
+    shelf.memory.rows = {key: row for key, row in shelf.memory.rows.items() if "THING#b" not in key[0]}
+    page = await shelf.page(Window(5, after=position))
+    assert [item.position[-1] for item in page.items] == ["c"]

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from gateway.aws.boto_sts import BotoSts
 from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.limits import WireLimits
+from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
 from gateway.domains import MODEL
 from gateway.graph.documents import Documents
@@ -27,10 +28,11 @@ from gateway.graph.reader import ReadLimits
 from gateway.graph.schema import build_schema, core_schema
 from gateway.identity.authenticator import Authenticator
 from gateway.model.model import Model
+from gateway.ops.policy_files import load_policies, permissions_for
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
-from gateway.wiring import issuers, permissions_for, roles, tenants
+from gateway.wiring import issuers, tenants
 
 
 @dataclass(slots=True)
@@ -61,9 +63,11 @@ def build_gateway(settings: Settings, model: Model = MODEL) -> Gateway:
     """Settings that contradict the policies or the model are refused here, before anything is served."""
     client = DynamoDBClient(WireLimits(connections=settings.max_connections), tls=ssl.create_default_context())
     sts = BotoSts(boto3.Session(region_name=settings.region), endpoint_url=settings.sts_endpoint)
-    known_roles = roles(settings, model)
-    rules = SessionRules(seconds=settings.session_seconds, sessions=settings.max_sessions)
-    sessions = Sessions(sts, tenants(settings), known_roles, permissions_for(settings, model), rules)
+    policies = load_policies(settings.policies_dir, model)
+    rules = SessionRules(
+        seconds=settings.session_seconds, sessions=settings.max_sessions, per_subject=settings.session_per_subject
+    )
+    sessions = Sessions(sts, tenants(settings), Roles(policies.sessions), permissions_for(policies, model), rules)
     authenticator = Authenticator(issuers(settings))
     schema = core_schema(build_schema(model))
     endpoint = Endpoint(

@@ -69,6 +69,11 @@ class IssuerSettings(_Part):
     audience: list[Words] = Field(min_length=1)
     jwks_url: Url
     algorithms: list[Literal["RS256", "RS384", "RS512", "ES256"]] = Field(["RS256", "ES256"], min_length=1)
+    types: list[str | None] = [None, "jwt", "at+jwt"]  # header `typ`; None allows a token without one
+    audience_claim: Words = "aud"  # `client_id` for Cognito's access tokens
+    companion_audience: list[Words] = []  # may stand beside ours in a list, such as Auth0's userinfo address
+    subject_claim: Words = "sub"
+    tenants: list[Tenant] | None = None  # the tenants it may speak for; without it, all
     tenant_claim: Words = "tenant"
     roles_claim: Words = "roles"
     role_map: dict[str, str] = {}
@@ -101,6 +106,7 @@ class Settings(BaseSettings):
     sts_endpoint: Url | None = None
     session_seconds: int = Field(default=3_600, ge=900, le=3_600)
     max_sessions: int = Field(default=20_000, ge=10)
+    session_per_subject: bool = False  # CloudTrail then names the subject; one STS call for each subject
     tenants: list[Tenant] | None = None  # where set, nobody else is served
     silos: dict[Tenant, SiloSettings] = {}
     suspended_tenants: list[Tenant] = []

@@ -7,6 +7,7 @@ from gateway.aws.credentials import Credentials
 from gateway.aws.sts import AssumeRole, session_name
 from gateway.aws.tenants import Tenancy
 from gateway.errors import Forbidden, GatewayError, Internal
+from gateway.iam.clauses import ROLE_TAG, TENANT_TAG
 from gateway.iam.permissions import Permissions
 from gateway.model.tenant import TenantId
 
@@ -60,7 +61,7 @@ def question(key: Key, policy: str, seconds: int) -> AssumeRole:
         role_arn=key.tenancy.role_arn,
         session_name=session_name(key.tenant, key.role),
         source_identity=key.source_identity,
-        tags=(("TenantId", key.tenant), ("GatewayRole", key.role)),
+        tags=((TENANT_TAG, key.tenant), (ROLE_TAG, key.role)),
         policy=policy,
         seconds=seconds,
         region=key.tenancy.sts_region,

@@ -101,11 +101,12 @@ class Endpoint:
             late = DeadlineExceeded(f"the operation took longer than {self.limits.seconds:g} seconds")
             return _failed(late, entry, media_type)
         except Exception as error:
+            entry.reason = getattr(error, "reason", None)
             return _failed(error, entry, media_type)
 
     async def _answer(self, request: Request, entry: Entry, media_type: str) -> Answer:
         # INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it.
-        principal = entry.principal = await self.authenticate(request.headers.get("authorization"))
+        principal = entry.principal = await self.authenticate(_authorization(request))
         asked = await read(request, self.limits.body_bytes)
         session = await self.open_session(principal)
         entry.role = session.role
@@ -135,6 +136,13 @@ class Endpoint:
             return await result if isinstance(result, Awaitable) else result
         finally:
             reader.close()
+
+
+def _authorization(request: Request) -> str | None:
+    given = request.headers.getlist("authorization")
+    if len(given) > 1:
+        raise Unauthenticated("more than one authorization header")
+    return given[0] if given else None
 
 
 def _executed(result: ExecutionResult, entry: Entry, media_type: str) -> Answer:

@@ -1,6 +1,5 @@
 """One JSON line per operation: who, what, how long, how much; never a token, a variable or an item."""
 
-import hashlib
 import logging
 import re
 import time
@@ -11,6 +10,7 @@ from uuid import uuid4
 
 import orjson
 
+from gateway.aws.sts import subject_hash
 from gateway.identity.principal import Principal
 from gateway.store.access import Access
 
@@ -33,6 +33,7 @@ class Entry:
     operation: str | None = None
     document: str | None = None
     access: Access | None = None
+    reason: str | None = None  # why a token was refused, for us and not for the caller
 
     def write(self, status: int, codes: list[str]) -> None:
         calls = self.access.calls if self.access is not None else []
@@ -46,6 +47,7 @@ class Entry:
             "document": self.document,
             "status": status,
             "codes": codes,
+            "reason": self.reason,
             "duration_ms": round((time.perf_counter() - self.started) * 1000, 3),
             "dynamodb_calls": len(calls),
             "consumed_capacity": sum(call.capacity for call in calls),
@@ -59,10 +61,6 @@ def begin(headers: Mapping[str, str]) -> Entry:
     request_id = given if _REQUEST_ID.fullmatch(given) else uuid4().hex
     trace = _TRACEPARENT.fullmatch(headers.get("traceparent", ""))
     return Entry(request_id, trace["trace"] if trace else uuid4().hex)
-
-
-def subject_hash(subject: str) -> str:
-    return hashlib.sha256(subject.encode()).hexdigest()[:16]
 
 
 class JsonLines(logging.Formatter):

@@ -18,7 +18,7 @@ from gateway.model.keys import key_parts
 from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import Listing, Lookup, Together
-from gateway.model.relation_checks import bound_attribute
+from gateway.model.relation_checks import bound_attribute, open_parameters
 from gateway.store.plan import Attributes, Range, Window
 from gateway.store.rows import Item
 
@@ -187,7 +187,7 @@ def collection_each(model: Model, owner: Entity, relation: Collection) -> Resolv
     """A collection by keys: all keys of all parents go into the same batch."""
     lookup = model.lookup(relation.pattern)
     entity, each = model.entities[lookup.entity], relation.each or ""
-    free = next(name for name in parameters(model, lookup) if bound_attribute(relation, name) not in owner.attribute)
+    (free,) = open_parameters(model, owner, relation)
     fixed = [name for name in parameters(model, lookup) if name != free]
 
     async def resolve(root: Item, info: Info) -> list[Item]:

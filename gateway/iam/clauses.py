@@ -30,7 +30,7 @@ NEVER: Final[dict[str, tuple[str, ...]]] = {
         *("*TableReplica*", "*TimeToLive", "*ContributorInsights", "DescribeLimits", "DescribeEndpoints"),
     ),
 }
-"""Actions that LeadingKeys cannot keep apart, or that have no place in a request; none overlaps with what is granted."""
+"""Actions that LeadingKeys cannot keep apart, or that have no place in a request; no pattern matches a granted one."""
 
 
 def named(*actions: str) -> list[str]:

@@ -1,6 +1,5 @@
 """A denial in words: the nearest statements and the first thing that failed in each."""
 
-from gateway.iam.conditions import Check
 from gateway.iam.rules import Rule
 from gateway.iam.variables import Context
 from gateway.iam.verdict import Deny
@@ -25,14 +24,7 @@ def implicit_denial(layer: str, rules: tuple[Rule, ...], action: str, resource: 
         named = ", ".join(f"`{rule.statement.label}`" for rule in allows[:_SHOWN])
         reason = f"{opening} on this resource: {named} does not name `{resource}`"
         return Deny(reason, layer, allows[0].statement.label, None, False, action, resource)
-    failures = [(rule.statement.label, _failure(rule, context)) for rule in reaching]
+    failures = [(rule.statement.label, row) for rule in reaching if (row := rule.failed(context)) is not None]
     shown = "; ".join(f"in `{label}` condition `{row.label}` does not hold" for label, row in failures[:_SHOWN])
     first, row = failures[0]
     return Deny(f"{opening}: {shown}", layer, first, row.label, False, action, resource)
-
-
-def _failure(rule: Rule, context: Context) -> Check:
-    found = rule.failed(context)
-    if found is None:
-        raise ValueError("a statement that applies cannot be the reason of a denial")
-    return found

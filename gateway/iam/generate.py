@@ -47,7 +47,6 @@ KINDS: Final[dict[str, Kind]] = {
 """Every file, with the kind of document that it holds."""
 
 _ASSUME: Final = ["sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity"]
-_REQUESTED: Final = tuple(f"aws:RequestTag/{tag}" for tag in (TENANT_TAG, ROLE_TAG))
 
 
 def session_file(role: str) -> str:
@@ -102,20 +101,17 @@ def _impersonal(model: Model) -> tuple[Clause, ...]:
 
 def _trust() -> tuple[Clause, ...]:
     """Only the gateway, only with one tenant and one known role, only with a name that CloudTrail shows."""
-    tagged = {
-        "StringLike": {_REQUESTED[0]: "??*"},
-        "StringEquals": {_REQUESTED[1]: list(ROLE_NAMES)},
-        "Null": dict.fromkeys(_REQUESTED, "false"),
-    }
-    identified = {"Null": {"sts:SourceIdentity": "false"}}
-    alone = {
-        "ForAllValues:StringEquals": {"aws:TagKeys": [ROLE_TAG, TENANT_TAG]},
-        "Null": {**tagged["Null"], "aws:TagKeys": "false", "sts:TransitiveTagKeys": "true"},
-    }
+    tenant, role = (f"aws:RequestTag/{tag}" for tag in (TENANT_TAG, ROLE_TAG))
+    # Two characters at least, as every tenant id has: an empty tag is not documented to be null.
+    tagged = {"StringLike": {tenant: "??*"}, "StringEquals": {role: list(ROLE_NAMES)}}
+    both = {tenant: "false", role: "false"}
+    identified = {"sts:SourceIdentity": "false"}
+    alone = {"ForAllValues:StringEquals": {"aws:TagKeys": [ROLE_TAG, TENANT_TAG]}}
+    unlinked = {"aws:TagKeys": "false", "sts:TransitiveTagKeys": "true"}
     return (
-        _trusted("GatewayAssumes", _ASSUME[0], {**tagged, "Null": {**tagged["Null"], **identified["Null"]}}),
-        _trusted("OneTenantOneRole", _ASSUME[1], {**tagged, **alone}),
-        _trusted("NamesItsTenant", _ASSUME[2], identified),
+        _trusted("GatewayAssumes", _ASSUME[0], {**tagged, "Null": {**both, **identified}}),
+        _trusted("OneTenantOneRole", _ASSUME[1], {**tagged, **alone, "Null": {**both, **unlinked}}),
+        _trusted("NamesItsTenant", _ASSUME[2], {"Null": identified}),
     )
 
 

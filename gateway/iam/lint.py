@@ -47,7 +47,9 @@ def _errors(document: Document, statement: Statement) -> Iterator[str]:
     if statement.effect == "Allow":
         yield from _granting_conditions(statement)
         yield from _granting_actions(statement)
-        yield from _granting_resources(statement)
+        if document.kind != "session":
+            # A session policy only takes away: it may leave it to the role to name the table.
+            yield from _granting_resources(statement)
         if document.kind == "identity":
             yield from _unkeyed(statement)
         if ("AWS", "*") in statement.principals and document.kind == "trust":

@@ -52,13 +52,13 @@ def _personal(entity: Entity, template: Template) -> frozenset[str]:
 def _pattern(template: Template) -> str:
     if not any(isinstance(segment, Literal) for segment in template.segments):
         # Such a pattern would match every partition, and hide everything with the personal ones.
-        raise ModelError(f"key `{template.text}` is made of a personal attribute and needs a word in capitals before it")
+        raise ModelError(
+            f"key `{template.text}` is made of a personal attribute and needs a word in capitals before it"
+        )
     parts = (segment.text if isinstance(segment, Literal) else "*" for segment in template.segments)
     return KEY_SEPARATOR.join(parts)
 
 
 def _key_attributes(model: Model, place: Placement) -> tuple[str, str]:
     table = model.table
-    return next(
-        ((index.pk, index.sk) for index in table.indexes if index.name == place.index), (table.pk, table.sk)
-    )
+    return next(((index.pk, index.sk) for index in table.indexes if index.name == place.index), (table.pk, table.sk))

@@ -16,7 +16,7 @@ _FOREIGN = re.compile("[^\t\n\r\u0020-\u00ff]")
 
 def read_json(source: str | Mapping[str, Any]) -> dict[str, Any]:
     """The document as plain JSON values; a mapping takes the same way as a text, through its text."""
-    text = source if isinstance(source, str) else canonical(dict(source))
+    text = source if isinstance(source, str) else _written(dict(source))
     if len(text) > _TEXT_LIMIT:
         raise PolicyError(f"a policy has at most {_TEXT_LIMIT} characters, this has {len(text)}")
     check_characters(text)
@@ -31,8 +31,12 @@ def read_json(source: str | Mapping[str, Any]) -> dict[str, Any]:
 
 def canonical(value: object) -> str:
     """One text for one meaning, so that a fingerprint does not depend on white space or the order of keys."""
+    return _written(value, in_order=True)
+
+
+def _written(value: object, *, in_order: bool = False) -> str:
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return json.dumps(value, sort_keys=in_order, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise PolicyError(f"not JSON: {error}") from error
 

@@ -1,6 +1,7 @@
 """How keys, types and patterns read in the documentation."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from gateway.model.entity import Expiry, Placement
 from gateway.model.overlap import leading_literals
@@ -106,4 +107,8 @@ def traffic_words(traffic: Traffic) -> str:
 
 
 def expiry_words(expiry: Expiry) -> str:
-    return f"at `{expiry.at}`" if expiry.at is not None else f"{expiry.after} after `{expiry.since}`"
+    if expiry.at is not None:
+        return f"at {code(expiry.at)}"
+    days, rest = divmod(expiry.after, timedelta(days=1))
+    length = str(expiry.after) if rest else f"{days} days"
+    return f"{length} after {code(expiry.since or '')}"

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gateway.errors import GatewayError
-from gateway.sandbox.policies import read_policies
 from gateway.sandbox.ready import DEFAULT_PORT, Options, Ready, to_line
 from gateway.sandbox.server import Server, address_of, listen
 from gateway.sandbox.world import build, engine_for
@@ -22,7 +21,7 @@ def main(arguments: list[str]) -> int:
     logging.basicConfig(level=logging.WARNING, format="sandbox: %(message)s")
     # a denial is what the sandbox is for: it tells why, moto does not need to tell anything
     logging.getLogger("gateway.sandbox").setLevel(logging.INFO)
-    options = _options(arguments)
+    options = options_from(arguments)
     try:
         asyncio.run(run(options, _announce, _stop_on_signals))
     except GatewayError as error:
@@ -32,11 +31,10 @@ def main(arguments: list[str]) -> int:
 
 
 async def run(options: Options, announce: Callable[[Ready], None], serving: Serving) -> None:
-    policies = read_policies(options.policies or Path("policies"))
     with listen(options.port) as listening:
         engine = engine_for(options)
         try:
-            world = await build(options, policies, engine, address_of(listening))
+            world = await build(options, engine, address_of(listening))
             server = Server(world.app, lambda: announce(world.ready))
             serving(server)
             await server.serve([listening])
@@ -52,7 +50,7 @@ def _stop_on_signals(server: Server) -> None:
         signal.signal(number, stop)
 
 
-def _options(arguments: list[str]) -> Options:
+def options_from(arguments: list[str]) -> Options:
     parser = argparse.ArgumentParser(prog="python -m gateway.sandbox", description=__doc__)
     defaults = Options()
     parser.add_argument("--port", type=int, default=DEFAULT_PORT)

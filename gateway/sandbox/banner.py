@@ -8,7 +8,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from gateway.sandbox.issuer import ROLES
+from gateway.iam.roles import ROLE_NAMES
 from gateway.sandbox.ready import DEFAULT_PORT
 from gateway.sandbox.shops import SHOPS
 
@@ -55,7 +55,7 @@ def _addresses(up: Up) -> Table:
 
 def _tenants() -> Table:
     rows = [(shop.tenant, f"{shop.title}: users u-{shop.first} to u-{shop.first + 24}") for shop in SHOPS]
-    return _grid([*rows, ("Roles", ", ".join(ROLES))])
+    return _grid([*rows, ("Roles", ", ".join(ROLE_NAMES))])
 
 
 def _grid(rows: Iterable[tuple[str, str]]) -> Table:

@@ -16,11 +16,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.errors import BadUserInput
+from gateway.iam.roles import ROLE_NAMES
 
 PATH = "/issuer"
 JWKS_PATH = f"{PATH}/.well-known/jwks.json"
 AUDIENCE = "gateway"
-ROLES = ("viewer", "support", "editor", "admin")
 
 _ALGORITHM = "RS256"
 _LIFE_SECONDS = 8 * 3_600
@@ -44,7 +44,7 @@ class TokenIssuer:
 
     def token(self, tenant: object, role: object, subject: object = None) -> str:
         _check("tenant", tenant, sorted(self.tenants))
-        _check("role", role, ROLES)
+        _check("role", role, ROLE_NAMES)
         now = int(self.clock())
         claims = {
             "iss": self.issuer,

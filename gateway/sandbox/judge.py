@@ -1,14 +1,14 @@
 """The decision on a DynamoDB request: the same evaluator as in the gateway, over the account's own documents."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from gateway.iam.permissions import Permissions
 from gateway.iam.place import KeySchema, Place
 from gateway.iam.verdict import Allow, Deny
 from gateway.sandbox.account import Account, Caller
-from gateway.sandbox.engine import Engine, Refused, ask
+from gateway.sandbox.engine import Engine, ask
 from gateway.sandbox.wire import AwsFault
 
 _log = logging.getLogger(__name__)
@@ -46,17 +46,23 @@ class Judge:
 
     async def _look(self) -> Place:
         """The keys of every table of the engine: without them nobody can tell whose partition a request names."""
-        names: list[str] = (await ask(self._engine, "ListTables", {})).get("TableNames", [])
         tables: dict[str, KeySchema] = {}
-        for name in names:
-            try:
-                table = (await ask(self._engine, "DescribeTable", {"TableName": name}))["Table"]
-            except Refused as error:
-                _log.warning("table `%s` cannot be described: %s", name, error.message)
-            else:
-                tables[name] = _keys(table)
+        async for name in _table_names(self._engine):
+            table = (await ask(self._engine, "DescribeTable", {"TableName": name}))["Table"]
+            tables[name] = _keys(table)
         self._place = Place(self._account.region, self._account.number, tables=tables)
         return self._place
+
+
+async def _table_names(engine: Engine) -> AsyncIterator[str]:
+    start: dict[str, str] = {}
+    while True:
+        page = await ask(engine, "ListTables", start)
+        for name in page.get("TableNames", ()):
+            yield name
+        if not page.get("LastEvaluatedTableName"):
+            return
+        start = {"ExclusiveStartTableName": page["LastEvaluatedTableName"]}
 
 
 def denied(caller: Caller, action: str, verdict: Deny) -> AwsFault:

@@ -61,8 +61,9 @@ class Sandbox:
         return self.ready.url
 
     @property
-    def pid(self) -> int:
-        return self._child.process.pid
+    def returncode(self) -> int | None:
+        """None while it runs."""
+        return self._child.process.poll()
 
     def token(self, tenant: str, role: str, subject: str | None = None) -> str:
         return ask_for_token(self.url, tenant, role, subject)

@@ -11,7 +11,7 @@ from gateway.sandbox.engine import Engine
 from gateway.sandbox.forwarded import Forwarded
 from gateway.sandbox.front import Front
 from gateway.sandbox.issuer import PATH, TokenIssuer, routes
-from gateway.sandbox.policies import Policies, account_with, gateway_caller
+from gateway.sandbox.policies import account_with, deployment_of, gateway_caller, read_policies
 from gateway.sandbox.ready import Options, Ready
 from gateway.sandbox.seed import demo_items
 from gateway.sandbox.shops import SHOPS
@@ -33,12 +33,14 @@ def engine_for(options: Options) -> Engine:
     return Embedded(options.account, options.region)
 
 
-async def build(options: Options, policies: Policies, engine: Engine, url: str) -> World:
+async def build(options: Options, engine: Engine, url: str) -> World:
     """`url` is the address that the application will be served at."""
+    deployment = deployment_of(options.account, options.region, options.table)
+    policies = read_policies(deployment, options.policies)
+    account = account_with(deployment, policies)
     seeded = await create(engine, options.table, MODEL.table)
     if seeded:
         await fill(engine, options.table, demo_items(MODEL, datetime.now(UTC)))
-    account = account_with(options.account, options.region, policies)
     admin, gateway = administrator(account), gateway_caller(account, policies)
     registry = Registry()
     for caller in (admin, gateway):

@@ -9,12 +9,19 @@ from typing import Any
 from zlib import crc32
 
 import orjson
+import pytest
 
 from gateway.aws.credentials import Credentials
 from gateway.aws.target import Target
 
 CREDENTIALS = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "the-session-token")
 REGION = "eu-west-1"
+# the wire runs on both event loops, and so do its tests: `pytestmark = BOTH_LOOPS`
+BOTH_LOOPS = pytest.mark.parametrize(
+    "anyio_backend",
+    [("asyncio", {"use_uvloop": False}), ("asyncio", {"use_uvloop": True})],
+    ids=["asyncio", "uvloop"],
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,12 @@ import asyncio
 from dataclasses import dataclass, field
 from functools import cache
 
+import pytest
+
 from gateway.aws.credentials import Credentials
+from gateway.aws.errors import AccessDenied, AwsUnavailable, InvalidRequest
 from gateway.aws.roles import Roles
-from gateway.aws.sessions import SessionRules, Sessions
+from gateway.aws.sessions import Session, SessionRules, Sessions
 from gateway.aws.sts import AssumeRole
 from gateway.aws.target import Target
 from gateway.aws.tenants import Tenancy, Tenants
@@ -20,6 +23,10 @@ from gateway.model.tenant import TenantId, tenant_id
 ROLE_ARN = "arn:aws:iam::123456789012:role/gateway-tenant"
 POOLED = Tenancy("app", ROLE_ARN, Target.regional("dynamodb", "eu-west-1"), "eu-west-1")
 ACME, GLOBEX = tenant_id("acme"), tenant_id("globex")
+HOUR = 3_600
+OUTAGE = AwsUnavailable("sts is not available at the moment")
+REFUSED = AccessDenied("aws gives this tenant and role no session")
+TOO_LARGE = InvalidRequest("sts does not accept the session policy or the tags")
 
 
 def session_policy(*actions: str) -> Document:
@@ -108,3 +115,16 @@ async def settle() -> None:
     """Lets what runs in the background get as far as it can."""
     for _ in range(20):
         await asyncio.sleep(0)
+
+
+def token(session: Session) -> str | None:
+    """What STS put into the token of `MemorySts`: tenant, role and source identity of the request."""
+    return session.credentials.session_token
+
+
+async def until_called(here: World, calls: int) -> None:
+    for _ in range(100):
+        if here.calls >= calls:
+            return
+        await asyncio.sleep(0)
+    pytest.fail(f"sts was called {here.calls} times, not {calls}")

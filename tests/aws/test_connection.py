@@ -8,8 +8,9 @@ from gateway.aws.answer import Answer
 from gateway.aws.connection import Connection
 from gateway.aws.errors import AnswerCorrupt, AnswerLate, ConnectionBroken, Retry
 from gateway.aws.limits import WireLimits
-from tests.aws.fake import Behaviour, FakeAws, after, closing, fake_aws, ok, raw, response, silence
+from tests.aws.fake import BOTH_LOOPS, Behaviour, FakeAws, after, closing, fake_aws, ok, raw, response, silence
 
+pytestmark = BOTH_LOOPS
 REQUEST = b"POST / HTTP/1.1\r\nX-Amz-Target: DynamoDB_20120810.GetItem\r\nContent-Length: 2\r\n\r\n{}"
 
 
@@ -87,20 +88,21 @@ async def test_bytes_that_nobody_asked_for_end_the_connection(extra: bytes) -> N
     assert not kept
 
 
-async def test_bytes_that_come_while_idle_end_the_connection() -> None:
+@pytest.mark.parametrize("extra", [response(b'{"Item":"of another tenant"}'), b"\r\n", b"H"])
+async def test_bytes_that_come_while_idle_end_the_connection(extra: bytes) -> None:
     gate = asyncio.Event()
 
     async def behave(writer: asyncio.StreamWriter) -> None:
         await ok()(writer)
         await gate.wait()
-        await raw(response(b'{"Item":"of another tenant"}'))(writer)
+        await raw(extra)(writer)
 
     async with fake_aws(behave) as fake:
-        connection = await connect(fake)
-        await ask(connection)
+        connection = await connect(fake, WireLimits(read_seconds=60.0))
+        await ask(connection, seconds=60.0)
         assert connection.usable
         gate.set()
-        await connection.lost
+        await asyncio.wait_for(connection.lost, 5)
         with pytest.raises(ConnectionBroken):
             await ask(connection)
 

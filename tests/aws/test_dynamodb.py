@@ -30,6 +30,7 @@ from gateway.aws.limits import WireLimits
 from gateway.aws.retry import RetryRules
 from gateway.errors import DeadlineExceeded, Unavailable
 from tests.aws.fake import (
+    BOTH_LOOPS,
     CREDENTIALS,
     Behaviour,
     FakeAws,
@@ -44,6 +45,7 @@ from tests.aws.fake import (
     silence,
 )
 
+pytestmark = BOTH_LOOPS
 # pauses that a test can wait for
 QUICK = RetryRules(pause=0.001, throttled_pause=0.001)
 BODY = {"TableName": "gateway", "Key": {"PK": {"S": "TENANT#acme#USER#1"}, "SK": {"S": "PROFILE"}}}

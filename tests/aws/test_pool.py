@@ -19,7 +19,9 @@ from gateway.aws.limits import WireLimits
 from gateway.aws.pool import Lane, Pool
 from gateway.aws.target import Endpoint, Target, endpoint
 from gateway.errors import DeadlineExceeded, Unavailable
-from tests.aws.fake import FakeAws, fake_aws
+from tests.aws.fake import BOTH_LOOPS, FakeAws, fake_aws
+
+pytestmark = BOTH_LOOPS
 
 
 def soon(seconds: float = 5.0) -> float:

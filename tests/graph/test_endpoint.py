@@ -33,6 +33,12 @@ async def test_without_a_token_nothing_is_read(world: World) -> None:
     assert world.memory.sent == []
 
 
+async def test_two_tokens_are_one_too_many(world: World) -> None:
+    headers = [("Authorization", "Bearer acme/viewer"), ("Authorization", "Bearer globex/viewer")]
+    response = await world.client.post("/graphql", json={"query": HELLO}, headers=headers)
+    assert (response.status_code, code(response)) == (401, "UNAUTHENTICATED")
+
+
 @pytest.mark.parametrize(
     ("content", "content_type", "status"),
     [

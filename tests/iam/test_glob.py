@@ -3,7 +3,7 @@
 from functools import cache
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.iam.glob import Wild, any_of, compiled, parts
@@ -26,11 +26,13 @@ def naive(pattern: str, text: str) -> bool:
     return from_here(0, 0)
 
 
+@settings(deadline=None)
 @given(patterns, texts)
 def test_a_compiled_pattern_equals_the_definition(pattern: str, text: str) -> None:
     assert compiled(parts(pattern))(text) is naive(pattern, text)
 
 
+@settings(deadline=None)
 @given(st.lists(patterns, max_size=4), texts)
 def test_a_set_of_patterns_matches_when_one_does(several: list[str], text: str) -> None:
     assert any_of(map(parts, several))(text) is any(naive(pattern, text) for pattern in several)

@@ -51,6 +51,8 @@ def test_the_pinned_key_is_found_however_the_condition_is_written(condition: str
         "PK.x = :v",
         "PK[0] = :v",
         "PK = SK",
+        "= :v",
+        "PK = )",
         ":v = :v",
         "PK = :missing",
         "#missing = :v",

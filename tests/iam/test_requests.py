@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.iam.errors import NotUnderstood
@@ -103,6 +103,7 @@ def test_partiql_is_never_understood(operation: str, statement: str, action: str
         ("TransactGetItems", {"TransactItems": [{"Put": {"TableName": "orders", "Item": KEY}}]}),
         ("TransactGetItems", {"TransactItems": [{"Get": {**GET, "More": 1}}]}),
         ("Query", {"TableName": "orders"}),
+        ("Query", {"TableName": "orders", "KeyConditionExpression": "PK = :v", "KeyConditions": {"PK": {}}}),
         ("Query", {"TableName": "orders", "KeyConditionExpression": "PK = :v"}),
         ("Query", {"TableName": "orders", "IndexName": "GSI9", "KeyConditionExpression": "PK = :v"}),
         ("Query", {"TableName": "orders", "IndexName": {"a": 1}, "KeyConditionExpression": "PK = :v"}),
@@ -146,6 +147,7 @@ def test_a_request_that_is_no_object_is_not_understood() -> None:
         authorisations("GetItem", ["TableName"], PLACE)  # type: ignore[arg-type]  # the point of the test
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(OPERATIONS)), st.dictionaries(parameters, json_values, max_size=4))
 def test_any_request_is_understood_or_refused_and_a_keyed_action_always_has_its_keys(
     operation: str, body: dict[str, Any]

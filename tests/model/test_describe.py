@@ -39,6 +39,7 @@ def test_terraform_is_told_of_exactly_the_attributes_that_are_keys() -> None:
 
 def test_the_request_to_create_the_table_is_one_that_dynamodb_understands() -> None:
     shape = get_session().get_service_model("dynamodb").operation_model("CreateTable").input_shape
+    assert shape is not None
     for request in (create_table(MODEL, "shop"), create_table(model(thing(), table=TableSpec(indexes=())), "shop")):
         validate_parameters(request, shape)
 

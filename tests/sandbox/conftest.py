@@ -7,17 +7,18 @@ import pytest
 
 from gateway.sandbox.ready import Options
 from gateway.sandbox.world import World, build, engine_for
-from tests.sandbox.documents import ACCOUNT, REGION, policies
+from tests.sandbox.documents import ACCOUNT, REGION, written
 from tests.sandbox.small import Small
 from tests.sandbox.wire import closed, listening, serving
 
 
 @pytest.fixture(scope="session")
-def world() -> Iterator[World]:
-    options = Options(account=ACCOUNT, region=REGION)
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    policies = written(tmp_path_factory.mktemp("policies"))
+    options = Options(account=ACCOUNT, region=REGION, policies=policies)
     engine = engine_for(options)
     with listening() as (found, url):
-        made = asyncio.run(build(options, policies(), engine, url))
+        made = asyncio.run(build(options, engine, url))
         with serving(made.app, found):
             yield made
     closed(engine)

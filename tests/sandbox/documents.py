@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from gateway.iam.document import parse
-from gateway.sandbox.policies import Policies
+from gateway.sandbox.policies import Policies, deployment_of
 
 ACCOUNT = "222233334444"
 REGION = "eu-west-1"
 TABLE = "gateway-sandbox"
+DEPLOYMENT = deployment_of(ACCOUNT, REGION, TABLE)
 TENANT_ROLE = f"arn:aws:iam::{ACCOUNT}:role/gateway-tenant"
 TABLE_ARN = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{TABLE}"
 

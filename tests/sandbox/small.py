@@ -3,22 +3,19 @@
 from dataclasses import replace
 from time import time
 
-
 from gateway.sandbox.account import Account, Caller, Registry, administrator, session_keys
 from gateway.sandbox.engine import Answer
 from gateway.sandbox.front import Front
 from gateway.sandbox.policies import account_with, gateway_caller
-from tests.sandbox.documents import ACCOUNT, REGION, policies
+from tests.sandbox.documents import DEPLOYMENT, policies
 from tests.sandbox.wire import Recorded
 
 
-
-
 class Small:
-    def __init__(self, answer: Answer = Answer(200, b'{"Item": {}}')) -> None:
-        self.engine = Recorded(answer)
+    def __init__(self) -> None:
+        self.engine = Recorded(Answer(200, b'{"Item": {}}'))
         self.registry = Registry()
-        self.account: Account = account_with(ACCOUNT, REGION, policies())
+        self.account: Account = account_with(DEPLOYMENT, policies())
         self.admin: Caller = administrator(self.account)
         self.gateway: Caller = gateway_caller(self.account, policies())
         self.skew = 0.0

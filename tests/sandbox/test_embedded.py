@@ -85,7 +85,11 @@ async def test_a_table_without_a_sort_key_can_be_scanned_in_order() -> None:
     made = Embedded("555566660000", "eu-west-1")
     try:
         schema = _schema()
-        await ask(made, "CreateTable", {**schema, **{name: schema[name][:1] for name in schema if "Ke" in name or "At" in name}})
+        await ask(
+            made,
+            "CreateTable",
+            {**schema, **{name: schema[name][:1] for name in schema if "Ke" in name or "At" in name}},
+        )
         for value in ("b", "a"):
             await ask(made, "PutItem", {"TableName": TABLE, "Item": {"PK": {"S": value}}})
         found = await ask(made, "Scan", {"TableName": TABLE})

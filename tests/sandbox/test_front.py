@@ -105,8 +105,9 @@ def test_a_tenant_reads_its_own_rows_and_no_others(world: World) -> None:
             client.get_item(TableName=TABLE, Key=FOREIGN)
     assert refused.value.response["Error"] == {
         "Code": "AccessDeniedException",
-        "Message": f"User: arn:aws:sts::{ACCOUNT}:assumed-role/gateway-tenant/viewer@acme is not authorized to perform: "
-        f"dynamodb:GetItem on resource: {TABLE_ARN} because no identity-based policy allows the dynamodb:GetItem action",
+        "Message": f"User: arn:aws:sts::{ACCOUNT}:assumed-role/gateway-tenant/viewer@acme is not authorized to "
+        f"perform: dynamodb:GetItem on resource: {TABLE_ARN} because no identity-based policy allows the "
+        "dynamodb:GetItem action",
     }
 
 

@@ -1,5 +1,4 @@
 import re
-import xml.etree.ElementTree as ET
 from time import time
 
 import pytest
@@ -9,7 +8,7 @@ from gateway.aws.credentials import Credentials
 from gateway.sandbox.world import World
 from tests.sandbox.documents import ACCOUNT, EDITOR, TABLE, TENANT_ROLE, VIEWER
 from tests.sandbox.small import Small
-from tests.sandbox.wire import assume, boto, dynamodb, error_name, send, sts
+from tests.sandbox.wire import assume, boto, dynamodb, error_name, given_keys, send, sts
 
 GOOD = {
     "Action": "AssumeRole",
@@ -64,7 +63,9 @@ def test_the_tag_decides_which_tenant_a_session_reads(world: World) -> None:
             for other in sessions:
                 key = {"PK": {"S": f"TENANT#{other}#USER#u-1001"}, "SK": {"S": "PROFILE"}}
                 if other == tenant:
-                    assert client.get_item(TableName=TABLE, Key=key)["Item"]["canary"]["S"].startswith(f"canary-{tenant}")
+                    assert client.get_item(TableName=TABLE, Key=key)["Item"]["canary"]["S"].startswith(
+                        f"canary-{tenant}"
+                    )
                 else:
                     with pytest.raises(ClientError, match="AccessDenied"):
                         client.get_item(TableName=TABLE, Key=key)
@@ -95,8 +96,7 @@ async def test_who_is_not_trusted_gets_no_session(small: Small) -> None:
 
 async def test_a_session_cannot_assume_the_role_for_another_tenant(small: Small) -> None:
     answer = await send(small.app, sts(small.gateway.credentials, **GOOD))
-    found = {part.tag.rpartition("}")[2]: part.text or "" for part in ET.fromstring(answer.text).iter()}
-    session = Credentials(found["AccessKeyId"], found["SecretAccessKey"], found["SessionToken"])
+    session = given_keys(answer)
     other = {**GOOD, "Tags.member.1.Value": "globex"}
     assert await _assume(small, session, **other) == (403, "AccessDenied")
 
@@ -129,8 +129,7 @@ async def test_what_sts_would_refuse_is_refused(small: Small, change: dict[str, 
 
 async def test_a_session_ends_when_its_time_is_over(small: Small) -> None:
     answer = await send(small.app, sts(small.gateway.credentials, **GOOD, DurationSeconds="900"))
-    found = {part.tag.rpartition("}")[2]: part.text or "" for part in ET.fromstring(answer.text).iter()}
-    session = Credentials(found["AccessKeyId"], found["SecretAccessKey"], found["SessionToken"])
+    session = given_keys(answer)
     caller = small.registry.find(session.access_key)
     assert caller is not None
     assert caller.credentials.expires_at == pytest.approx(time() + 900, abs=30)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -57,6 +58,13 @@ async def send(app: ASGIApp, request: Signed, path: str = "/") -> httpx2.Respons
         return await client.post(path, headers=request.headers, content=request.body)
 
 
+def given_keys(answer: httpx2.Response) -> Credentials:
+    """The keys in an answer of STS."""
+    names = ("AccessKeyId", "SecretAccessKey", "SessionToken")
+    key, secret, token = (re.findall(rf"<{name}>([^<]+)<", answer.text)[0] for name in names)
+    return Credentials(key, secret, token)
+
+
 def error_name(answer: httpx2.Response) -> str:
     """The name of DynamoDB's error, `` where there is none."""
     return str(answer.json().get("__type", "")).rpartition("#")[2]
@@ -98,7 +106,7 @@ def assume(url: str, gateway: Credentials, tenant: str, policy: str | None = VIE
 class Recorded:
     """An engine that answers the same to everything and keeps what it was asked."""
 
-    answer: Answer = Answer(200, b"{}")
+    answer: Answer
     asked: list[tuple[str, bytes]] = field(default_factory=list)
 
     async def call(self, target: str, body: bytes) -> Answer:

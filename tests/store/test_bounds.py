@@ -66,6 +66,12 @@ def test_bounds_beside_each_other_do_not_overlap() -> None:
     assert overlap(starting_with("2026-01-01"), after(Bounds(), "2026-01-01T10"))
 
 
+def test_a_position_outside_of_a_range_leaves_it_as_it_was() -> None:
+    whole = starting_with("B#")
+    assert before(whole, "C#").high == whole.high
+    assert after(whole, "A#").low == whole.low
+
+
 def test_a_cut_range_is_no_prefix_any_more() -> None:
     assert starting_with("A#").prefix == "A#"
     assert after(starting_with("A#"), "A#1").prefix is None

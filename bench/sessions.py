@@ -1,0 +1,157 @@
+"""What ten thousand tenants in one process cost. Run it with `python -m bench.sessions`."""
+
+import asyncio
+import gc
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import boto3
+
+from gateway.aws.credentials import Credentials
+from gateway.aws.roles import Roles
+from gateway.aws.sessions import Sessions
+from gateway.aws.sts import AssumeRole
+from gateway.aws.target import Target
+from gateway.aws.tenants import Tenancy, Tenants
+from gateway.domains import MODEL
+from gateway.iam.deployment import Deployment, render
+from gateway.iam.document import Document, parse
+from gateway.iam.evaluator import PolicySet
+from gateway.iam.generate import KINDS, TENANT_FILE, documents, session_file
+from gateway.iam.permissions import Permissions
+from gateway.iam.place import KeySchema, Place
+from gateway.identity.principal import Principal
+from gateway.model.tenant import TenantId, tenant_id
+
+TENANTS = 10_000
+ROUNDS = 3
+# as long as the session tokens of STS with a policy and tags
+TOKEN = "t" * 900
+ROLE_ARN = "arn:aws:iam::123456789012:role/gateway-tenant"
+POOLED = Tenancy("app", ROLE_ARN, Target.regional("dynamodb", "eu-west-1"), "eu-west-1")
+
+
+class CountedSts:
+    """Answers at once: what is measured is ours."""
+
+    def __init__(self) -> None:
+        self.calls: dict[str, int] = {}
+
+    async def assume_role(self, request: AssumeRole) -> Credentials:
+        await asyncio.sleep(0)
+        count = self.calls[request.session_name] = self.calls.get(request.session_name, 0) + 1
+        mark = f"{len(self.calls):08d}{count:04d}"
+        return Credentials(f"ASIA{mark}", f"{mark}{'s' * 28}", f"{mark}{TOKEN}", time.time() + request.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one of something, alive."""
+
+    milliseconds: float
+    kilobytes: float
+
+
+def shipped(name: str) -> Document:
+    deployment = Deployment.of_role(ROLE_ARN, "eu-west-1", POOLED.table, "arn:aws:iam::123456789012:role/gateway")
+    return parse(render(documents(MODEL)[name], deployment), KINDS[name])
+
+
+def sessions_over(sts: CountedSts) -> Sessions:
+    viewer = shipped(session_file("viewer"))
+    policies = PolicySet((shipped(TENANT_FILE),), (viewer,))
+    place = Place("eu-west-1", "123456789012", tables={POOLED.table: KeySchema("PK")})
+
+    def permissions_for(tenancy: Tenancy, tenant: TenantId, role: str) -> Permissions:
+        return Permissions(policies, {"aws:PrincipalTag/TenantId": tenant}, place)
+
+    return Sessions(sts, Tenants(POOLED), Roles({"viewer": viewer}), permissions_for)
+
+
+def measured(count: int, make: Callable[[], object]) -> Cost:
+    """CPU and memory of `count` things that stay alive; CPU is taken with the memory not watched."""
+    started = time.process_time()
+    kept = [make() for _ in range(count)]
+    spent = time.process_time() - started
+    kept.clear()
+    tracemalloc.start()
+    kept = [make() for _ in range(count)]
+    gc.collect()
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    kept.clear()
+    return Cost(spent / count * 1_000, size / count / 1_000)
+
+
+async def open_all(sessions: Sessions, principals: list[Principal]) -> float:
+    started = time.process_time()
+    for start in range(0, len(principals), 500):
+        await asyncio.gather(*(sessions.open(principal) for principal in principals[start : start + 500]))
+    return time.process_time() - started
+
+
+async def ours(principals: list[Principal]) -> tuple[Cost, float]:
+    """What a tenant costs, and the CPU microseconds of opening a session that is kept."""
+    sts = CountedSts()
+    cold = await open_all(sessions_over(sts), principals)
+    assert len(sts.calls) == TENANTS
+    assert set(sts.calls.values()) == {1}, "more than one call to STS for a tenant"
+    # the memory by another one, filled while it is watched; what counts the calls does not count
+    sts = CountedSts()
+    watched = sessions_over(sts)
+    gc.collect()
+    tracemalloc.start()
+    await open_all(watched, principals)
+    sts.calls.clear()
+    gc.collect()
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    warm = []
+    for _ in range(ROUNDS):
+        started = time.process_time()
+        for principal in principals:
+            await watched.open(principal)
+        warm.append(time.process_time() - started)
+    assert sts.calls == {}, "a kept session was opened again"
+    return Cost(cold / TENANTS * 1_000, size / TENANTS / 1_000), min(warm) / TENANTS * 1_000_000
+
+
+def boto_session() -> object:
+    session = boto3.Session(aws_access_key_id="a", aws_secret_access_key="b", region_name="eu-west-1")
+    return session, session.client("dynamodb")
+
+
+def boto_clients() -> Callable[[], object]:
+    session = boto3.Session(region_name="eu-west-1")
+    session.client("dynamodb")
+    return lambda: session.client("dynamodb", aws_access_key_id="a", aws_secret_access_key="b")
+
+
+def line(what: str, cost: Cost, own: Cost, measured_on: int) -> str:
+    note = "measured" if measured_on == TENANTS else f"extrapolated from {measured_on}"
+    total = cost.kilobytes * TENANTS / 1_000
+    return (
+        f"{what:<42}{cost.milliseconds:>10.2f} ms{cost.kilobytes:>10.1f} KB{total:>12,.0f} MB"
+        f"{cost.milliseconds / own.milliseconds:>8,.0f} x{cost.kilobytes / own.kilobytes:>8,.0f} x   {note}"
+    )
+
+
+def main() -> None:
+    principals = [
+        Principal(tenant_id(f"tenant-{number}"), "ann", frozenset({"viewer"}), "https://issuer.example", 2_000_000_000)
+        for number in range(TENANTS)
+    ]
+    own, microseconds = asyncio.run(ours(principals))
+    one_session = measured(20, boto_clients())
+    sessions = measured(2, boto_session)
+    print(f"{TENANTS:,} tenants: {TENANTS:,} calls to STS, one for each; a kept session opens in {microseconds:.1f} us")
+    print(f"{'':<42}{'CPU each':>13}{'memory each':>13}{'all of them':>15}{'CPU':>10}{'memory':>10}")
+    print(line("sessions of the gateway", own, own, TENANTS))
+    print(line("boto3 clients on one session", one_session, own, 20))
+    print(line("boto3 session and client per tenant", sessions, own, 2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+"""The commands; each one gathers its arguments and calls the room that does the work."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gateway import __version__
+from gateway.errors import ConfigurationError, GatewayError
+
+app = typer.Typer(
+    help="A multi-tenant GraphQL gateway with fine-grained IAM over one DynamoDB table.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """A failure is a list of what to mend, not a stack trace."""
+    try:
+        yield
+    except ConfigurationError as error:
+        typer.echo("the gateway cannot start:", err=True)
+        for fault in error.faults:
+            typer.echo(f"  - {fault}", err=True)
+        raise typer.Exit(2) from None
+    except GatewayError as error:
+        typer.echo(error.message, err=True)
+        raise typer.Exit(1) from None
+
+
+@app.command()
+def serve(
+    config: Annotated[Path | None, typer.Option(help="JSON file with settings; the environment wins over it.")] = None,
+) -> None:
+    """Serve in production, with settings from GATEWAY_* variables."""
+    from gateway.serve import serve as run  # noqa: PLC0415  web and AWS libraries load only where they are needed
+    from gateway.settings import load_settings  # noqa: PLC0415
+
+    with told():
+        run(load_settings(config))
+
+
+@app.command()
+def dev(
+    host: Annotated[str, typer.Option(help="Where the gateway listens.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Its port; another one is taken where this is in use.")] = 8000,
+    aws_port: Annotated[int, typer.Option(help="Port of the sandbox's DynamoDB, STS and token issuer.")] = 8001,
+    reload: Annotated[bool, typer.Option("--reload", help="Restart the gateway when its code changes.")] = False,
+    dynamodb_endpoint: Annotated[
+        str | None, typer.Option(help="Keep the data in DynamoDB Local or another engine instead of memory.")
+    ] = None,
+) -> None:
+    """Run the gateway on a sandbox of AWS, with demo tenants."""
+    from gateway.sandbox.commands import Dev  # noqa: PLC0415
+    from gateway.sandbox.commands import dev as run  # noqa: PLC0415
+
+    with told():
+        raise typer.Exit(run(Dev(host, port, reload, dynamodb_endpoint, aws_port)))
+
+
+@app.command()
+def token(
+    tenant: Annotated[str, typer.Option(help="Demo tenant: acme, globex or initech.")] = "acme",
+    role: Annotated[str, typer.Option(help="viewer, support, editor or admin.")] = "viewer",
+    subject: Annotated[str | None, typer.Option(help="Who the token is for.")] = None,
+    url: Annotated[str, typer.Option(help="Address of the sandbox.")] = "http://127.0.0.1:8001",
+) -> None:
+    """Print a token from the running sandbox."""
+    from gateway.sandbox.commands import token as get  # noqa: PLC0415
+
+    with told():
+        typer.echo(get(tenant, role, subject, url))
+
+
+@app.command()
+def schema(
+    check: Annotated[bool, typer.Option("--check", help="Fail when schema.graphql is stale.")] = False,
+    path: Annotated[Path, typer.Option(help="The file.")] = Path("schema.graphql"),
+) -> None:
+    """Write schema.graphql from the model."""
+    from gateway.domains import MODEL  # noqa: PLC0415
+    from gateway.graph.schema import build_schema  # noqa: PLC0415
+
+    with told():
+        _write(path, build_schema(MODEL).as_str() + "\n", check=check, command="gateway schema")
+
+
+@app.command()
+def docs(
+    check: Annotated[bool, typer.Option("--check", help="Fail when the page is stale.")] = False,
+    path: Annotated[Path, typer.Option(help="The file.")] = Path("docs/access-patterns.md"),
+) -> None:
+    """Write docs/access-patterns.md from the model."""
+    from gateway.domains import MODEL  # noqa: PLC0415
+    from gateway.model.describe import access_patterns  # noqa: PLC0415
+
+    with told():
+        _write(path, access_patterns(MODEL), check=check, command="gateway docs")
+
+
+def _write(path: Path, text: str, *, check: bool, command: str) -> None:
+    if check:
+        if not path.is_file() or path.read_text() != text:
+            raise GatewayError(f"`{path}` is stale; run `{command}`")
+        return
+    path.write_text(text)
+    typer.echo(f"wrote {path}")
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(__version__)
+
+
+def main() -> None:
+    app(prog_name="gateway")

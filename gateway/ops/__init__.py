@@ -1,0 +1,1 @@
+"""What operators need: policy files, proofs of isolation, and what they explain."""

@@ -1,0 +1,308 @@
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.errors import BadUserInput, ConfigurationError
+from gateway.model.tenant import tenant_id
+from gateway.settings import Settings, _tenant, environment_with, load_settings
+
+SECRET = "0123456789abcdef0123456789abcdef"
+ISSUER = {"issuer": "https://id.example.org", "audience": ["gateway"], "jwks_url": "https://id.example.org/jwks"}
+RIGHT: dict[str, Any] = {
+    "table_name": "shop",
+    "region": "eu-west-1",
+    "tenant_role_arn": "arn:aws:iam::123456789012:role/gateway-tenant",
+    "issuers": [ISSUER],
+    "cursor_secret": SECRET,
+}
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.upper().startswith("GATEWAY_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment with everything that must be set."""
+    for name, value in RIGHT.items():
+        put(monkeypatch, name, value)
+    return monkeypatch
+
+
+def put(environment: pytest.MonkeyPatch, name: str, value: Any) -> None:
+    environment.setenv(f"GATEWAY_{name.upper()}", value if isinstance(value, str) else json.dumps(value))
+
+
+def written(folder: Path, content: Any) -> Path:
+    path = folder / "gateway.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def faults(config: Path | None = None) -> list[str]:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(config)
+    return caught.value.faults
+
+
+def test_settings_come_from_the_environment(environment: pytest.MonkeyPatch) -> None:
+    put(environment, "max_page", "50")
+    put(environment, "silos", {"acme": {"table_name": "acme-shop"}})
+    settings = load_settings()
+    assert (settings.table_name, settings.max_page, settings.account) == ("shop", 50, "123456789012")
+    assert settings.issuers[0].algorithms == ["RS256", "ES256"]
+    assert settings.silos["acme"].table_name == "acme-shop"
+    assert settings.silos["acme"].region is None
+
+
+def test_settings_come_from_a_file(tmp_path: Path) -> None:
+    assert load_settings(written(tmp_path, RIGHT)).table_name == "shop"
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(monkeypatch, "table_name", "other")
+    put(monkeypatch, "silos", {})
+    settings = load_settings(written(tmp_path, {**RIGHT, "silos": {"acme": {"region": "us-east-1"}}}))
+    assert settings.table_name == "other"
+    assert settings.silos == {}
+    assert settings.region == "eu-west-1"
+
+
+def test_everything_that_is_missing_is_listed_in_one_go() -> None:
+    assert faults() == [
+        f"{name}: is not set (environment variable GATEWAY_{name.upper()})"
+        for name in ("table_name", "region", "tenant_role_arn", "issuers", "cursor_secret")
+    ]
+
+
+def test_faults_of_all_kinds_are_listed_in_one_go(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    put(monkeypatch, "tabel_name", "shop")
+    put(monkeypatch, "issuers", "[{")
+    put(monkeypatch, "port", "http")
+    put(monkeypatch, "region", "europe")
+    said = faults(written(tmp_path, {"colour": "red", "table_name": "shop"}))
+    assert [fault.partition(":")[0] for fault in said] == [
+        *("GATEWAY_TABEL_NAME", "colour", "region", "tenant_role_arn", "issuers", "cursor_secret", "port")
+    ]
+
+
+@pytest.mark.parametrize("name", ["GATEWAY_TABLE", "gateway_table", "GATEWAY_", "GATEWAY_SILOS__ACME"])
+def test_an_unknown_variable_is_named(environment: pytest.MonkeyPatch, name: str) -> None:
+    environment.setenv(name, "x")
+    assert faults() == [f"{name}: there is no such setting"]
+
+
+def test_an_unknown_variable_is_named_beside_a_contradiction(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("GATEWAY_TABLE", "x")
+    put(environment, "cors_origins", ["*"])
+    assert [fault.partition(":")[0] for fault in faults()] == ["GATEWAY_TABLE", "cors_origins"]
+
+
+STRUCTURED = [
+    name for name, field in Settings.model_fields.items() if re.search(r"list\[|dict\[", str(field.annotation))
+]
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_lists_and_nested_settings_are_json(environment: pytest.MonkeyPatch, name: str) -> None:
+    put(environment, name, "acme,beta")
+    (said,) = faults()
+    assert said.startswith(f"{name}: expected JSON: ")
+
+
+@pytest.mark.parametrize("content", ["{", "", "[]", "7", '"x"', "\x00"])
+def test_a_file_that_is_no_json_object_is_named(tmp_path: Path, content: str) -> None:
+    path = written(tmp_path, content)
+    (said,) = faults(path)
+    assert said.startswith(f"config file `{path}` ")
+
+
+def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "nothing.json"
+    assert faults(path)[0].startswith(f"config file `{path}` cannot be read")
+
+
+@pytest.mark.parametrize("name", ["_env_file", "_secrets_dir", "color"])
+def test_an_unknown_name_in_the_file_is_named(tmp_path: Path, name: str) -> None:
+    assert faults(written(tmp_path, {**RIGHT, name: "x"})) == [f"{name}: there is no such setting"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "where"),
+    [
+        ("table_name", "ab", "table_name"),
+        ("table_name", "shop*", "table_name"),
+        ("table_name", "shop/index/GSI1", "table_name"),
+        ("table_name", "shop\n", "table_name"),
+        ("table_name", "s" * 256, "table_name"),
+        ("region", "europe", "region"),
+        ("region", "x-eu-west-1-x", "region"),
+        ("region", "eu-west-1\n", "region"),
+        ("tenant_role_arn", "gateway-tenant", "tenant_role_arn"),
+        ("tenant_role_arn", "arn:aws:iam::12345:role/x", "tenant_role_arn"),
+        ("tenant_role_arn", "arn:aws:iam::١٢٣٤٥٦٧٨٩٠١٢:role/x", "tenant_role_arn"),
+        ("tenant_role_arn", "arn:aws:iam::123456789012:role/*", "tenant_role_arn"),
+        ("tenant_role_arn", "arn:aws:iam::123456789012:user/x", "tenant_role_arn"),
+        ("dynamodb_endpoint", "localhost:8000", "dynamodb_endpoint"),
+        ("sts_endpoint", "ftp://sts", "sts_endpoint"),
+        ("session_seconds", 899, "session_seconds"),
+        ("session_seconds", 3_601, "session_seconds"),
+        ("issuers", [], "issuers"),
+        ("issuers", [{**ISSUER, "audience": []}], "issuers.0.audience"),
+        ("issuers", [{**ISSUER, "audience": [""]}], "issuers.0.audience.0"),
+        ("issuers", [{**ISSUER, "issuer": ""}], "issuers.0.issuer"),
+        ("issuers", [{**ISSUER, "algorithms": []}], "issuers.0.algorithms"),
+        ("issuers", [{**ISSUER, "algorithms": ["none"]}], "issuers.0.algorithms.0"),
+        ("issuers", [{**ISSUER, "algorithms": ["HS256"]}], "issuers.0.algorithms.0"),
+        ("issuers", [{**ISSUER, "leeway_seconds": 61}], "issuers.0.leeway_seconds"),
+        ("issuers", [{**ISSUER, "secret": "x"}], "issuers.0.secret"),
+        ("issuers", [{"audience": ["gateway"], "jwks_url": ISSUER["jwks_url"]}], "issuers.0.issuer"),
+        ("tenants", ["Acme"], "tenants.0"),
+        ("suspended_tenants", ["acme", "*"], "suspended_tenants.1"),
+        ("silos", {"ACME": {}}, "silos.ACME"),
+        ("silos", {"acme": {"table_name": "*"}}, "silos.acme.table_name"),
+        ("silos", {"acme": {"region": "europe"}}, "silos.acme.region"),
+        ("silos", {"acme": {"tenant_role_arn": "x"}}, "silos.acme.tenant_role_arn"),
+        ("silos", {"acme": {"colour": "red"}}, "silos.acme.colour"),
+        ("environment", "staging", "environment"),
+        ("port", "65536", "port"),
+        ("log_level", "LOUD", "log_level"),
+        ("request_seconds", "0", "request_seconds"),
+        ("max_page", "0", "max_page"),
+    ],
+)
+def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, value: Any, where: str) -> None:
+    put(environment, name, value)
+    assert [fault.partition(":")[0].removesuffix(".[key]") for fault in faults()] == [where]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"issuers": [ISSUER, ISSUER]}, "issuers: an issuer is listed twice"),
+        (
+            {"tenants": ["beta"], "silos": {"acme": {}}, "suspended_tenants": ["acme"]},
+            "tenants: `acme` has settings of its own but is not among the tenants",
+        ),
+        (
+            {"tenants": [], "suspended_tenants": ["acme"]},
+            "tenants: `acme` has settings of its own but is not among the tenants",
+        ),
+        (
+            {"issuers": [{**ISSUER, "jwks_url": "http://id.example.org/jwks"}]},
+            "issuers.0.jwks_url: `http://id.example.org/jwks` must be https outside the sandbox",
+        ),
+        (
+            {"dynamodb_endpoint": "http://localhost:8000"},
+            "dynamodb_endpoint: `http://localhost:8000` must be https outside the sandbox",
+        ),
+        (
+            {"sts_endpoint": "http://localhost:8000"},
+            "sts_endpoint: `http://localhost:8000` must be https outside the sandbox",
+        ),
+        (
+            {"silos": {"acme": {"dynamodb_endpoint": "http://localhost:8000"}}},
+            "silos.acme.dynamodb_endpoint: `http://localhost:8000` must be https outside the sandbox",
+        ),
+        (
+            {"cors_origins": ["https://shop.example.org", "*"]},
+            "cors_origins: `*` is only for the sandbox; name the origins of your front ends",
+        ),
+        (
+            {"drain_seconds": "5", "request_seconds": "10"},
+            "drain_seconds: is shorter than request_seconds, so a stop would cut off requests in flight",
+        ),
+    ],
+)
+def test_a_contradiction_is_named(environment: pytest.MonkeyPatch, changes: dict[str, Any], said: str) -> None:
+    for name, value in changes.items():
+        put(environment, name, value)
+    assert faults() == [said]
+
+
+def test_contradictions_are_listed_in_one_go(environment: pytest.MonkeyPatch) -> None:
+    put(environment, "issuers", [ISSUER, ISSUER])
+    put(environment, "cors_origins", ["*"])
+    assert [fault.partition(":")[0] for fault in faults()] == ["issuers", "cors_origins"]
+
+
+def test_the_sandbox_may_do_what_production_may_not(environment: pytest.MonkeyPatch) -> None:
+    put(environment, "environment", "sandbox")
+    put(environment, "issuers", [{**ISSUER, "jwks_url": "http://localhost:9000/jwks"}])
+    put(environment, "dynamodb_endpoint", "http://localhost:8000")
+    put(environment, "cors_origins", ["*"])
+    put(environment, "drain_seconds", "0")
+    assert load_settings().dynamodb_endpoint == "http://localhost:8000"
+
+
+def test_known_tenants_may_have_settings_of_their_own(environment: pytest.MonkeyPatch) -> None:
+    put(environment, "tenants", ["acme", "beta"])
+    put(environment, "suspended_tenants", ["acme"])
+    assert load_settings().suspended_tenants == ["acme"]
+
+
+def test_the_secret_is_not_shown(environment: pytest.MonkeyPatch) -> None:
+    settings = load_settings()
+    assert settings.cursor_secret.get_secret_value() == SECRET
+    for text in (repr(settings), str(settings), str(settings.model_dump()), settings.model_dump_json()):
+        assert SECRET not in text
+
+
+def test_a_secret_that_is_too_short_is_not_shown_either(environment: pytest.MonkeyPatch) -> None:
+    put(environment, "cursor_secret", "hunter2")
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings()
+    assert caught.value.faults[0].startswith("cursor_secret: ")
+    assert "hunter2" not in f"{caught.value} {caught.value.__cause__}"
+
+
+def test_settings_do_not_change(environment: pytest.MonkeyPatch) -> None:
+    settings = load_settings()
+    with pytest.raises(ValueError, match="frozen"):
+        settings.table_name = "other"
+
+
+@given(st.text(max_size=70) | st.from_regex(r"[a-z0-9-]{1,65}", fullmatch=True))
+def test_a_tenant_is_named_as_everywhere_else(text: str) -> None:
+    assert refused(_tenant, text, ValueError) is refused(tenant_id, text, BadUserInput)
+
+
+def refused(check: Any, text: str, error: type[Exception]) -> bool:
+    try:
+        check(text)
+    except error:
+        return True
+    return False
+
+
+def test_settings_travel_to_a_child_process_whole(environment: pytest.MonkeyPatch) -> None:
+    put(environment, "silos", {"acme": {"region": "us-east-1"}})
+    put(environment, "introspection", "true")
+    settings = load_settings()
+    passed = environment_with(settings, {})
+    for name in [name for name in os.environ if name.startswith("GATEWAY_")]:
+        environment.delenv(name)
+    for name, value in passed.items():
+        environment.setenv(name, value)
+    assert load_settings() == settings
+
+
+def test_a_child_process_gets_no_aws_variable_that_it_was_not_given(environment: pytest.MonkeyPatch) -> None:
+    environment.setenv("AWS_PROFILE", "my-own")
+    environment.setenv("aws_secret_access_key", "my-own")
+    environment.setenv("AWS_REGION", "us-east-1")
+    environment.setenv("PATH_TO_NOWHERE", "kept")
+    passed = environment_with(load_settings(), {"AWS_REGION": "eu-west-1"})
+    assert {name: value for name, value in passed.items() if name.upper().startswith("AWS_")} == {
+        "AWS_REGION": "eu-west-1"
+    }
+    assert passed["PATH_TO_NOWHERE"] == "kept"

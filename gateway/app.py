@@ -19,7 +19,7 @@ from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.limits import WireLimits
 from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
-from gateway.domains import MODEL
+from gateway.domains import MODEL, MUTATIONS
 from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits
 from gateway.graph.landing import landing_page
@@ -69,7 +69,7 @@ def build_gateway(settings: Settings, model: Model = MODEL) -> Gateway:
     )
     sessions = Sessions(sts, tenants(settings), Roles(policies.sessions), permissions_for(policies, model), rules)
     authenticator = Authenticator(issuers(settings))
-    schema = core_schema(build_schema(model))
+    schema = core_schema(build_schema(model, MUTATIONS))
     endpoint = Endpoint(
         model=model,
         schema=schema,

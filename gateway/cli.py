@@ -83,11 +83,11 @@ def schema(
     path: Annotated[Path, typer.Option(help="The file.")] = Path("schema.graphql"),
 ) -> None:
     """Write schema.graphql from the model."""
-    from gateway.domains import MODEL  # noqa: PLC0415
+    from gateway.domains import MODEL, MUTATIONS  # noqa: PLC0415
     from gateway.graph.schema import build_schema  # noqa: PLC0415
 
     with told():
-        _write(path, build_schema(MODEL).as_str() + "\n", check=check, command="gateway schema")
+        _write(path, build_schema(MODEL, MUTATIONS).as_str() + "\n", check=check, command="gateway schema")
 
 
 @app.command()

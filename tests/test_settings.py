@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.errors import BadUserInput, ConfigurationError
@@ -271,6 +271,12 @@ def test_settings_do_not_change(environment: pytest.MonkeyPatch) -> None:
         settings.table_name = "other"
 
 
+@example("acme")
+@example("acme#1")
+@example("acme\n")
+@example("acme*")
+@example("a" * 63)
+@example("a" * 64)
 @given(st.text(max_size=70) | st.from_regex(r"[a-z0-9-]{1,65}", fullmatch=True))
 def test_a_tenant_is_named_as_everywhere_else(text: str) -> None:
     assert refused(_tenant, text, ValueError) is refused(tenant_id, text, BadUserInput)

@@ -12,6 +12,7 @@ from gateway.model.types import (
     AttributeType,
     Blob,
     Choice,
+    Field,
     Flag,
     Id,
     Integer,
@@ -53,7 +54,27 @@ class Annotations:
         return _PLAIN[type(kind)]
 
     def argument(self, kind: AttributeType) -> Any:
-        return self._enum(kind.enum) if isinstance(kind, Choice) else _PLAIN[type(kind)]
+        """The type as an input: structs become input types."""
+        match kind:
+            case Struct(name, fields, description):
+                return self.input_type(f"{name}Input", description, fields)
+            case SetOf(of) | ListOf(of):
+                return list[self.argument(of)]  # type: ignore[misc]  # made at run time
+        return self.output(kind)
+
+    def input_type(self, name: str, description: str, fields: tuple[Field, ...]) -> Any:
+        if name not in self._types:
+            made = [
+                basic(self._types, field.name, optional(self.argument(field.type), field.required), field.description)
+                for field in fields
+            ]
+            for field, declared in zip(made, fields, strict=True):
+                if not declared.required:
+                    field.default = strawberry.UNSET
+            # fields without a default come first in Python; GraphQL does not mind
+            made.sort(key=lambda field: field.default is strawberry.UNSET)
+            object_type(self._types, name, description, made, is_input=True)
+        return self._types[name]
 
     def span(self, kind: AttributeType) -> Any:
         """The input type for a range of values of this type."""

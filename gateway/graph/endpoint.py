@@ -33,6 +33,7 @@ from gateway.model.model import Model
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
+from gateway.store.writer import Writer
 
 Authenticate = Callable[[str | None], Awaitable[Principal]]
 OpenSession = Callable[[Principal], Awaitable[Session]]
@@ -129,7 +130,7 @@ class Endpoint:
             result = execute(
                 self.schema,
                 document.ast,
-                context_value=Context(reader, Selections(self.model)),
+                context_value=Context(reader, Writer(self.model, self.table, access), Selections(self.model)),
                 variable_values=asked.variables,
                 operation_name=asked.operation_name,
             )

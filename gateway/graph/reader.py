@@ -64,6 +64,14 @@ class Reader:
         for task in self._loading:
             task.cancel()
 
+    def changed(self, item: Item | None) -> Item | None:
+        """What a mutation answers, as a read would show it; what was loaded before it is forgotten."""
+        self._items.clear()
+        self._pages.clear_all()
+        if item is not None:
+            self._refuse(item, frozenset(item.values))
+        return item
+
     def _track(self) -> None:
         task = asyncio.current_task()
         if task is not None:

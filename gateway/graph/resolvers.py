@@ -11,6 +11,7 @@ from gateway.errors import BadUserInput
 from gateway.graph.connection import Connection
 from gateway.graph.context import Context
 from gateway.graph.global_id import global_id, read_global_id
+from gateway.graph.mutation import EXTRA
 from gateway.graph.reader import Arguments
 from gateway.graph.selection import children, item_nodes
 from gateway.model.entity import Collection, Entity, Reference, Relation
@@ -35,7 +36,11 @@ def default_resolver(source: Any, name: str) -> Any:
     if type(source) is Item:
         value = source.values.get(name)
         return sorted(value) if type(value) is frozenset else value
-    return source.get(name) if type(source) is dict else getattr(source, name)
+    if type(source) is dict:
+        return source.get(name)
+    if name.startswith(EXTRA):
+        return source.extras.get(name.removeprefix(EXTRA))
+    return getattr(source, name)
 
 
 def value_of(item: Item, name: str) -> Any:

@@ -1,7 +1,7 @@
 """The GraphQL schema, made from the model: nothing about an entity is written twice."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import strawberry
@@ -13,6 +13,8 @@ from gateway.errors import BadUserInput
 from gateway.graph import resolvers
 from gateway.graph.annotations import Annotations, optional
 from gateway.graph.fields import Types, argument, basic, object_type, resolved
+from gateway.graph.mutation import Mutation
+from gateway.graph.mutations import mutation_type
 from gateway.graph.scalars import SCALARS
 from gateway.model.entity import Attribute, Collection, Entity, Reference, Relation
 from gateway.model.model import Model
@@ -33,9 +35,11 @@ class Node:
     id: strawberry.ID = strawberry.field(description="Global id: unique over all types, bound to the tenant.")
 
 
-def build_schema(model: Model) -> strawberry.Schema:
+def build_schema(model: Model, mutations: Sequence[Mutation] = ()) -> strawberry.Schema:
+    build = _Build(model)
     return strawberry.Schema(
-        query=_Build(model).query(),
+        query=build.query(),
+        mutation=build.mutation(mutations) if mutations else None,
         config=StrawberryConfig(auto_camel_case=False, default_resolver=resolvers.default_resolver, scalar_map=SCALARS),
     )
 
@@ -59,6 +63,9 @@ class _Build:
             self._entity(entity)
         fields = [field for pattern in self._model.patterns.values() for field in self._root(pattern)]
         return object_type(self._types, "Query", "What can be read.", [*self._nodes(), *fields])
+
+    def mutation(self, mutations: Sequence[Mutation]) -> Any:
+        return mutation_type(self._types, self._annotations, mutations)
 
     def _page_info(self) -> None:
         fields = [

@@ -104,13 +104,13 @@ def _trust() -> tuple[Clause, ...]:
     tenant, role = (f"aws:RequestTag/{tag}" for tag in (TENANT_TAG, ROLE_TAG))
     # Two characters at least, as every tenant id has: an empty tag is not documented to be null.
     tagged = {"StringLike": {tenant: "??*"}, "StringEquals": {role: list(ROLE_NAMES)}}
-    both = {tenant: "false", role: "false"}
+    present = {tenant: "false"}
     identified = {"sts:SourceIdentity": "false"}
     alone = {"ForAllValues:StringEquals": {"aws:TagKeys": [ROLE_TAG, TENANT_TAG]}}
     unlinked = {"aws:TagKeys": "false", "sts:TransitiveTagKeys": "true"}
     return (
-        _trusted("GatewayAssumes", _ASSUME[0], {**tagged, "Null": {**both, **identified}}),
-        _trusted("OneTenantOneRole", _ASSUME[1], {**tagged, **alone, "Null": {**both, **unlinked}}),
+        _trusted("GatewayAssumes", _ASSUME[0], {**tagged, "Null": {**present, **identified}}),
+        _trusted("OneTenantOneRole", _ASSUME[1], {**tagged, **alone, "Null": {**present, **unlinked}}),
         _trusted("NamesItsTenant", _ASSUME[2], {"Null": identified}),
     )
 

@@ -28,7 +28,7 @@ def personal_attributes(model: Model) -> tuple[str, ...]:
 
 def personal_partitions(model: Model) -> tuple[str, ...]:
     """Patterns of the partitions that are named by a personal attribute, without the tenant's prefix."""
-    return tuple(sorted({_pattern(place.pk) for entity, place in _places(model) if _personal(entity, place.pk)}))
+    return tuple(sorted({_pattern(place.pk) for entity, place in _places(model) if personal_names(entity, place.pk)}))
 
 
 def personal_keys(model: Model) -> tuple[PersonalKey, ...]:
@@ -37,16 +37,16 @@ def personal_keys(model: Model) -> tuple[PersonalKey, ...]:
         PersonalKey(entity.name, name, template.text, held_in)
         for entity, place in _places(model)
         for template, held_in in zip((place.pk, place.sk), _key_attributes(model, place), strict=True)
-        for name in sorted(_personal(entity, template))
+        for name in sorted(personal_names(entity, template))
     )
+
+
+def personal_names(entity: Entity, template: Template) -> frozenset[str]:
+    return frozenset(name for name in template.names if entity.attribute[name].personal)
 
 
 def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
     return ((entity, place) for entity in model.entities.values() for place in entity.placements)
-
-
-def _personal(entity: Entity, template: Template) -> frozenset[str]:
-    return frozenset(name for name in template.names if entity.attribute[name].personal)
 
 
 def _pattern(template: Template) -> str:

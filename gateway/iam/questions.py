@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from gateway.iam import bodies
 from gateway.iam.bodies import Body
+from gateway.iam.personal import personal_names
 from gateway.model.entity import Entity, Placement
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
@@ -21,13 +22,16 @@ _MOMENT: Final = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One operation on one partition; `index` is None in the table itself."""
+    """One operation on one partition; `index` is None in the table itself.
+
+    `personal`: the partition is named by a personal attribute, so that not every role may ask.
+    """
 
     pattern: str
     operation: str
-    entity: str
     index: str | None
     key: ItemKey
+    personal: bool
 
     def body(self, spec: TableSpec, table: str, names: tuple[str, ...] = ()) -> Body:
         """The request in its wire form; without names it asks for whole items."""
@@ -51,7 +55,7 @@ def _of(model: Model, pattern: AccessPattern, tenant: TenantId) -> Iterator[Ques
     key = item_key(tenant, entity, sample(entity, place), place)
     operations = ("GetItem", "BatchGetItem") if isinstance(pattern, Lookup) else ("Query",)
     for operation in operations:
-        yield Question(pattern.name, operation, entity.name, place.index, key)
+        yield Question(pattern.name, operation, place.index, key, bool(personal_names(entity, place.pk)))
 
 
 def sample(entity: Entity, place: Placement) -> dict[str, Any]:

@@ -144,6 +144,7 @@ class Entity:
     copies: tuple[Copy, ...] = ()
     relations: tuple[Relation, ...] = ()
     expiry: Expiry | None = None
+    unique: tuple[str, ...] = ()  # attributes whose values only one item of the tenant may have
 
     @cached_property
     def attribute(self) -> Mapping[str, Attribute]:

@@ -11,11 +11,14 @@ from typing import Any, Final
 from gateway.aws.sessions import PermissionsFor
 from gateway.aws.tenants import Tenancy
 from gateway.errors import ConfigurationError
-from gateway.iam.deployment import Deployment
+from gateway.iam.deployment import LONGEST, Deployment, render
+from gateway.iam.document import parse
 from gateway.iam.errors import PolicyError
-from gateway.iam.generate import BOUNDARY_FILE, TENANT_FILE, documents
+from gateway.iam.generate import BOUNDARY_FILE, KINDS, TENANT_FILE, documents
+from gateway.iam.lint import lint
 from gateway.iam.permissions import Permissions
 from gateway.iam.policies import Policies, permissions_at, policies_of
+from gateway.iam.review import review
 from gateway.iam.sizes import oversized
 from gateway.iam.wording import canonical, read_json
 from gateway.model.model import Model
@@ -48,6 +51,17 @@ def stale_policies(directory: Path, model: Model) -> list[str]:
     faults = [fault for name, text in wanted.items() if (fault := _difference(directory / name, text))]
     strangers = sorted(path.name for path in directory.glob("*.json") if path.name not in wanted)
     return faults + [f"{name}: the model does not write such a file" for name in strangers]
+
+
+def unsafe_policies(model: Model) -> list[str]:
+    """What lint, review and the quotas of AWS find in the documents of a model; empty when they may be written."""
+    made = documents(model)
+    faults = oversized(made, LONGEST)
+    for name, document in made.items():
+        parsed = parse(render(document, LONGEST), KINDS[name])
+        found = (*lint(parsed), *review(parsed))
+        faults += [f"{name} {one.statement}: {one.message}" for one in found if one.level == "error"]
+    return faults
 
 
 def load_policies(directory: Path, model: Model) -> Policies:

@@ -22,19 +22,16 @@ class Role:
     identity: tuple[Document, ...]
     boundary: Document | None = None
 
-    @property
-    def arn(self) -> str:
-        return self.trusted.arn
-
 
 @dataclass(frozen=True, slots=True)
 class Account:
     number: str
     region: str
-    roles: tuple[Role, ...] = ()
+    # by their ARN
+    roles: Mapping[str, Role] = field(default_factory=dict)
 
-    def role(self, arn: str) -> Role | None:
-        return next((role for role in self.roles if role.arn == arn), None)
+    def role_arn(self, name: str) -> str:
+        return f"arn:aws:iam::{self.number}:role/{name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ def administrator(account: Account) -> Caller:
 
 def role_holder(account: Account, role: str, policies: tuple[Document, ...]) -> Caller:
     """One who runs in a role of its own, as a container does at AWS; its keys last as long as the sandbox."""
-    arn = f"arn:aws:iam::{account.number}:role/{role}"
+    arn = account.role_arn(role)
     session_arn = assumed(arn, "sandbox")
     permitted = PolicySet(policies)
     return Caller(

@@ -49,8 +49,7 @@ def dev(wanted: Dev, console: Console | None = None) -> int:
     options = Options(port=wanted.aws_port, dynamodb_endpoint=wanted.dynamodb_endpoint)
     try:
         with _ended_by_signals(), Sandbox(options) as sandbox:
-            if not sandbox.url.endswith(f":{wanted.aws_port}"):
-                _tell_moved(console, wanted.aws_port, sandbox.url)
+            _tell_moved(console, wanted.aws_port, sandbox.url)
             return _run_gateway(wanted, sandbox, console)
     except KeyboardInterrupt:
         console.print("\nstopped")
@@ -64,8 +63,7 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     port = free_port(wanted.port, wanted.host)
     visible = HOST if wanted.host in _EVERYWHERE else wanted.host
     url = f"http://{visible}:{port}"
-    if port != wanted.port:
-        _tell_moved(console, wanted.port, url)
+    _tell_moved(console, wanted.port, url)
     settings = sandbox.settings(host=wanted.host, port=port)
     environment = environment_with(settings, aws_variables(sandbox))
 
@@ -105,7 +103,8 @@ def _engine(wanted: Dev, sandbox: Sandbox) -> str:
 
 
 def _tell_moved(console: Console, port: int, url: str) -> None:
-    console.print(f"port {port} is taken: using {url} instead", style="yellow", markup=False)
+    if port and not url.endswith(f":{port}"):
+        console.print(f"port {port} is taken: using {url} instead", style="yellow", markup=False)
 
 
 @contextmanager

@@ -33,6 +33,8 @@ def read_form(body: bytes) -> dict[str, str]:
 def role_request(form: Mapping[str, str]) -> RoleRequest:
     listed = (pattern.fullmatch for pattern in _LISTED.values())
     known = _SINGLE.union(name for matches in listed for name in form if matches(name))
+    # an empty list is sent as its name without a value
+    known |= {name for name in ("Tags", "TransitiveTagKeys", "PolicyArns") if form.get(name) == ""}
     unknown = sorted(form.keys() - known)
     if unknown:
         raise AwsFault("ValidationError", f"the sandbox does not know the parameter {unknown[0]}")

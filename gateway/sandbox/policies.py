@@ -52,7 +52,7 @@ def read_policies(deployment: Deployment, directory: Path | None = None) -> Poli
 
 def account_with(deployment: Deployment, policies: Policies) -> Account:
     role = Role(trust.Role(deployment.tenant_role, policies.trust), (policies.tenant,), policies.boundary)
-    return Account(deployment.account, deployment.region, (role,))
+    return Account(deployment.account, deployment.region, {deployment.tenant_role: role})
 
 
 def gateway_caller(account: Account, policies: Policies) -> Caller:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gateway.model.model import Model
 from gateway.sandbox.shops import FAMILY_NAMES, GIVEN_NAMES, NOTES, QUALITIES, SHOPS, STREETS, Shop
-from gateway.store.items import items_for
+from gateway.store.change import created
 
 CANARY = "canary"
 CANARIES: Mapping[str, str] = {shop.tenant: shop.canary for shop in SHOPS}
@@ -19,6 +19,7 @@ _SHARED_USERS = 2
 _PRODUCTS_EACH = 8
 _ORDERS = 60
 _DAYS = 60
+_CENTS = (Decimal("0.00"), Decimal("0.50"), Decimal("0.95"), Decimal("0.99"))
 # what becomes of an order with age: the first age in days that is not above the order's own decides
 _STATUSES: tuple[tuple[int, tuple[str, ...]], ...] = (
     (20, ("DELIVERED", "DELIVERED", "DELIVERED", "CANCELLED")),
@@ -45,7 +46,7 @@ def demo_items(model: Model, now: datetime, shops: Iterable[Shop] = SHOPS) -> li
         {**item, CANARY: {"S": shop.canary}}
         for shop in shops
         for entity, values in records(shop, now)
-        for item in items_for(model, model.entities[entity], shop.tenant, values)
+        for item in created(model, entity, shop.tenant, values)
     ]
 
 
@@ -111,7 +112,7 @@ def _products(shop: Shop, random: Random) -> Iterator[Values]:
                 "productId": f"p-{number}",
                 "title": name,
                 "description": f"{name} from {shop.suppliers[supplier - 1]}, sold by {shop.title}. Ref {shop.canary}",
-                "price": Decimal(random.randint(wares.lowest * 100, wares.highest * 100)) / 100,
+                "price": random.randint(wares.lowest, wares.highest) + random.choice(_CENTS),
                 "currency": shop.currency,
                 "categoryId": category,
                 "supplierId": f"s-{supplier}",

@@ -43,7 +43,7 @@ class Sts:
         return "".join(element(name, text) for name, text in found.items())
 
     def _assume(self, caller: Caller, request: RoleRequest) -> str:
-        role = self._account.role(request.role_arn)
+        role = self._account.roles.get(request.role_arn)
         asking = caller.trusted
         # AWS does not tell either whether a role exists that one may not assume
         if role is None or asking is None:
@@ -61,7 +61,7 @@ class Sts:
 
     def _session(self, role: Role, asking: TrustedCaller, request: RoleRequest) -> Caller:
         now = self._clock()
-        arn = assumed(role.arn, request.session_name)
+        arn = assumed(request.role_arn, request.session_name)
         tags = session_tags(request, role.trusted, asking)
         passed = {key.lower() for key in request.transitive_tag_keys}
         inherited = {key: value for key, value in request.tags if key.lower() in passed}
@@ -70,7 +70,7 @@ class Sts:
         policies = PolicySet(role.identity, policy, role.boundary)
         user_id = f"AROA{unique_id()}:{request.session_name}"
         principal: dict[str, Value] = {
-            "aws:PrincipalArn": role.arn,
+            "aws:PrincipalArn": request.role_arn,
             "aws:PrincipalAccount": self._account.number,
             "aws:PrincipalType": "AssumedRole",
             "aws:TokenIssueTime": _moment(now),
@@ -79,7 +79,7 @@ class Sts:
             **{f"aws:PrincipalTag/{key}": value for key, value in tags.items()},
         }
         keys = session_keys(int(now) + request.duration_seconds)
-        trusted = TrustedCaller(role.arn, policies, arn, tags, {**asking.transitive_tags, **inherited}, source)
+        trusted = TrustedCaller(request.role_arn, policies, arn, tags, {**asking.transitive_tags, **inherited}, source)
         return Caller(keys, arn, user_id, policies, principal, trusted)
 
 

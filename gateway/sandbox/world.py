@@ -1,11 +1,14 @@
 """Everything of the sandbox put together: account, engine with table and demo rows, issuer and front."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from starlette.applications import Starlette
 
 from gateway.domains import MODEL
+from gateway.model.model import Model
 from gateway.sandbox.account import Registry, administrator
 from gateway.sandbox.engine import Engine
 from gateway.sandbox.forwarded import Forwarded
@@ -16,6 +19,8 @@ from gateway.sandbox.ready import Options, Ready
 from gateway.sandbox.seed import demo_items
 from gateway.sandbox.shops import SHOPS
 from gateway.sandbox.tables import create, fill
+
+Seed = Callable[[Model, datetime], list[dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +38,14 @@ def engine_for(options: Options) -> Engine:
     return Embedded(options.account, options.region)
 
 
-async def build(options: Options, engine: Engine, url: str) -> World:
+async def build(options: Options, engine: Engine, url: str, seed: Seed = demo_items) -> World:
     """`url` is the address that the application will be served at."""
     deployment = deployment_of(options.account, options.region, options.table)
     policies = read_policies(deployment, options.policies)
     account = account_with(deployment, policies)
     seeded = await create(engine, options.table, MODEL.table)
     if seeded:
-        await fill(engine, options.table, demo_items(MODEL, datetime.now(UTC)))
+        await fill(engine, options.table, seed(MODEL, datetime.now(UTC)))
     admin, gateway = administrator(account), gateway_caller(account, policies)
     registry = Registry()
     for caller in (admin, gateway):
@@ -50,7 +55,7 @@ async def build(options: Options, engine: Engine, url: str) -> World:
         url=url,
         region=options.region,
         table=options.table,
-        role_arn=account.roles[0].arn,
+        role_arn=deployment.tenant_role,
         tenants=tenants,
         seeded=seeded,
         admin=admin.credentials,

@@ -60,7 +60,7 @@ class Table:
         self, access: Access, plan: GetItems, key: ItemKey, names: tuple[str, ...]
     ) -> dict[ItemKey, Item | None]:
         body = wire.get_item(self._model.table, access.session.tenancy.table, key, names, plan.strong)
-        answer = await self._call(access, "GetItem", body)
+        answer = await self.call(access, "GetItem", body)
         row = answer.get("Item")
         return {key: self._item(plan, row) if row else None}
 
@@ -74,7 +74,7 @@ class Table:
         give_up = now + _PATIENCE if access.deadline is None else access.deadline
         pause = _FIRST_PAUSE
         while left:
-            answer = await self._call(access, "BatchGetItem", wire.batch_get_item(table, left, names, plan.strong))
+            answer = await self.call(access, "BatchGetItem", wire.batch_get_item(table, left, names, plan.strong))
             for row in answer.get("Responses", {}).get(table, ()):
                 item = self._item(plan, row)
                 found[ItemKey(row[spec.pk]["S"], row[spec.sk]["S"])] = item
@@ -129,7 +129,7 @@ class Table:
             body = wire.query(spec, access.session.tenancy.table, plan, names, wanted)
             if start is not None:
                 body["ExclusiveStartKey"] = start
-            answer = await self._call(access, "Query", body)
+            answer = await self.call(access, "Query", body)
             for row in answer.get("Items", ()):
                 kind = self._rows.kind(row)
                 expected = kind if kind in entities else entities[0]
@@ -143,7 +143,8 @@ class Table:
                 break
         return items[: plan.limit]
 
-    async def _call(self, access: Access, operation: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def call(self, access: Access, operation: str, body: dict[str, Any]) -> dict[str, Any]:
+        """INVARIANT: no request reaches DynamoDB that the session's policies do not allow."""
         session = access.session
         try:
             return await self._send(access, operation, body)

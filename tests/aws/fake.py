@@ -1,9 +1,10 @@
 """A DynamoDB that follows a script: each request meets the next behaviour, and succeeds when there is none left."""
 
 import asyncio
+import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from zlib import crc32
@@ -182,3 +183,15 @@ async def fake_aws(*script: Behaviour, tls: ssl.SSLContext | None = None) -> Asy
             writer.close()
         await asyncio.gather(*(writer.wait_closed() for writer in fake.writers), return_exceptions=True)
         await server.wait_closed()
+
+
+@contextmanager
+def deaf_port() -> Iterator[int]:
+    """A port whose queue of connections is full, so that a new one is neither accepted nor refused."""
+    with socket.socket() as listener, socket.socket() as first, socket.socket() as second:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for filler in (first, second):
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]

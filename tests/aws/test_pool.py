@@ -1,25 +1,15 @@
 """Connections are shared, bounded, handed on in order and never lost."""
 
 import asyncio
-import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
-from gateway.aws.connection import Connection
 from gateway.aws.errors import AnswerLate, ConnectionBroken, Retry
 from gateway.aws.limits import WireLimits
 from gateway.aws.pool import Lane, Pool
 from gateway.aws.target import Endpoint, Target, endpoint
 from gateway.errors import DeadlineExceeded, Unavailable
-from tests.aws.fake import BOTH_LOOPS, FakeAws, fake_aws
+from tests.aws.fake import BOTH_LOOPS, FakeAws, deaf_port, fake_aws
 
 pytestmark = BOTH_LOOPS
 
@@ -188,20 +178,6 @@ async def test_a_place_that_nothing_listens_at_is_unavailable() -> None:
         assert refused.value.retry is Retry.TRANSIENT
 
 
-@contextmanager
-def deaf_port() -> Iterator[int]:
-    """A port whose queue of connections is full, so that a new one is neither accepted nor refused."""
-    import socket
-
-    with socket.socket() as listener, socket.socket() as first, socket.socket() as second:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(0)
-        for filler in (first, second):
-            filler.setblocking(False)
-            filler.connect_ex(listener.getsockname())
-        yield listener.getsockname()[1]
-
-
 async def test_connecting_takes_no_longer_than_allowed() -> None:
     with deaf_port() as port:
         lane = Pool(WireLimits(connections=1, connect_seconds=0.03)).lane(Endpoint("http", "127.0.0.1", port))
@@ -265,84 +241,3 @@ async def test_a_connection_that_opens_while_the_pool_closes_is_closed() -> None
         await pool.close()
         with pytest.raises(Unavailable):
             await opening
-
-
-# TLS
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A self-signed certificate for localhost with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path_factory.mktemp("tls") / "localhost.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
-    return path
-
-
-@pytest.fixture
-def server_tls(certificate: Path) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate)
-    return context
-
-
-REQUEST = b"POST / HTTP/1.1\r\nX-Amz-Target: DynamoDB_20120810.GetItem\r\nContent-Length: 2\r\n\r\n{}"
-
-
-async def ask(connection: Connection) -> int:
-    return (await connection.exchange(REQUEST, soon())).status
-
-
-async def test_tls_carries_requests_with_the_name_of_the_host(certificate: Path, server_tls: ssl.SSLContext) -> None:
-    names: list[str | None] = []
-    server_tls.sni_callback = lambda connection, name, context: names.append(name)
-    trusting = ssl.create_default_context(cafile=str(certificate))
-    async with fake_aws(tls=server_tls) as fake:
-        pool = Pool(WireLimits(connections=1), trusting)
-        lane = lane_to(fake, pool=pool)
-        connection = await lane.open(soon())
-        assert [await ask(connection), await ask(connection)] == [200, 200]
-        lane.release(connection)
-        await pool.close()
-        assert fake.connections == [0, 0]
-    assert names == ["localhost"]
-
-
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-async def test_certificates_are_verified(server_tls: ssl.SSLContext) -> None:
-    async with fake_aws(tls=server_tls) as fake:
-        pool = Pool(WireLimits(connections=1))
-        with pytest.raises(ConnectionBroken) as refused:
-            await lane_to(fake, pool=pool).open(soon())
-        assert isinstance(refused.value.__cause__, ssl.SSLCertVerificationError)
-        assert refused.value.retry is Retry.NEVER
-        assert fake.received == []
-        await pool.close()
-
-
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-async def test_host_names_are_verified(certificate: Path, server_tls: ssl.SSLContext) -> None:
-    async with fake_aws(tls=server_tls) as fake:
-        fake.host = "127.0.0.1"
-        pool = Pool(WireLimits(connections=1), ssl.create_default_context(cafile=str(certificate)))
-        with pytest.raises(ConnectionBroken):
-            await lane_to(fake, pool=pool).open(soon())
-        assert fake.received == []
-        await pool.close()

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from gateway.aws.credentials import Credentials
 from gateway.aws.sessions import Session
-from gateway.domains import MODEL
+from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import Unauthenticated
 from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits
@@ -28,7 +28,7 @@ from tests.store.memory import Memory
 from tests.store.world import TABLE, permissions, tenancy
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-SCHEMA = build_schema(MODEL)
+SCHEMA = build_schema(MODEL, MUTATIONS)
 _ITEMS = demo_items(MODEL, NOW)
 
 

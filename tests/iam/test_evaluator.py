@@ -140,6 +140,14 @@ def test_equal_conditions_of_several_layers_give_each_layer_its_own_verdict() ->
     assert blue.layer == "identity"
 
 
+def test_layers_that_repeat_a_condition_share_its_check() -> None:
+    team = statement(Condition={"StringEquals": {"aws:PrincipalTag/Team": "red"}})
+    policies = PolicySet((parse(document(team), "identity"),), session=(parse(document(team), "session"),))
+    assert policies.layers[0][0].checks == policies.layers[1][0].checks
+    red = Authorisation("dynamodb:GetItem", TABLE, {"aws:PrincipalTag/Team": "red"})
+    assert evaluate(policies, red) == Allow(("identity/#1", "session/#1"))
+
+
 def test_a_document_can_only_be_used_as_what_it_was_parsed_as() -> None:
     session = parse(document(statement()), "session")
     with pytest.raises(PolicyError, match="kind session cannot be the identity policy"):

@@ -64,6 +64,7 @@ def test_the_recommended_documents_are_clean() -> None:
     assert found(TRUST, kind="trust") == []
     gateway = {"Effect": "Allow", "Action": ["sts:AssumeRole"], "Resource": "arn:aws:iam::123456789012:role/tenant"}
     assert found(gateway) == []
+    assert found({**ROWS, "Principal": "*"}, kind="endpoint") == []
     assert found(changed(Condition={"Bool": {"aws:SecureTransport": "true"}}), kind="boundary") == []
 
 

@@ -147,6 +147,12 @@ def test_a_request_that_is_no_object_is_not_understood() -> None:
         authorisations("GetItem", ["TableName"], PLACE)  # type: ignore[arg-type]  # the point of the test
 
 
+def test_a_request_that_asks_for_nothing_is_not_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.iam.requests.OPERATIONS", {"GetItem": lambda body, place: ()})
+    with pytest.raises(NotUnderstood, match="asks for nothing"):
+        authorisations("GetItem", {}, PLACE)
+
+
 @settings(deadline=None)
 @given(st.sampled_from(sorted(OPERATIONS)), st.dictionaries(parameters, json_values, max_size=4))
 def test_any_request_is_understood_or_refused_and_a_keyed_action_always_has_its_keys(

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from gateway.sandbox.pytest_plugin import iam_sandbox
 from gateway.sandbox.ready import Options
 from gateway.sandbox.world import World, build, engine_for
 from tests.sandbox.documents import ACCOUNT, REGION, written
 from tests.sandbox.small import Small
 from tests.sandbox.wire import closed, listening, serving
+
+__all__ = ["iam_sandbox", "small", "world"]
 
 
 @pytest.fixture(scope="session")

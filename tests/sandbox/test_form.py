@@ -35,5 +35,12 @@ def test_a_form_that_can_be_read_in_two_ways_is_refused(body: bytes) -> None:
     assert refused.value.name == "MalformedQueryString"
 
 
+def test_an_empty_list_is_sent_as_a_name_without_a_value() -> None:
+    request = role_request({"RoleArn": "arn", "RoleSessionName": "me", "Tags": "", "PolicyArns": ""})
+    assert (request.tags, request.policy_arns) == ((), ())
+    with pytest.raises(AwsFault, match="the parameter Tags"):
+        role_request({"Tags": "TenantId"})
+
+
 def test_an_empty_form_asks_for_nothing() -> None:
     assert read_form(b"") == {}

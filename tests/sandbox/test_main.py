@@ -11,10 +11,13 @@ from gateway.sandbox.server import Server, listen
 from gateway.sandbox.tokens import ask_for_token
 
 
+async def _nothing(*arguments: object) -> None: ...
+
+
 @pytest.fixture
 def unfilled(monkeypatch: pytest.MonkeyPatch) -> None:
     """No demo rows, because they take a second."""
-    monkeypatch.setattr("gateway.sandbox.world.demo_items", lambda model, now: [])
+    monkeypatch.setattr("gateway.sandbox.world.fill", _nothing)
 
 
 @pytest.mark.usefixtures("unfilled")

@@ -15,6 +15,10 @@ import httpx2
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials as BotoCredentials
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from gateway.aws.credentials import Credentials
@@ -130,3 +134,16 @@ def serving(app: ASGIApp, found: socket.socket) -> Iterator[None]:
 
 def closed(engine: Engine) -> None:
     asyncio.run(engine.close())
+
+
+@contextmanager
+def another_engine() -> Iterator[str]:
+    """The address of an engine that has every table already and nothing in them."""
+
+    async def answer(request: Request) -> Response:
+        if request.headers["x-amz-target"].endswith(".CreateTable"):
+            return JSONResponse({"__type": "x#ResourceInUseException"}, 400)
+        return JSONResponse({})
+
+    with listening() as (found, url), serving(Starlette(routes=[Route("/", answer, methods=["POST"])]), found):
+        yield url

@@ -1,9 +1,9 @@
 """Commerce: users, orders, products and what belongs to them."""
 
-from gateway.domains.commerce import category, contact, order, order_line, product, stock, supplier, user
+from gateway.domains.commerce import account, category, contact, order, order_line, product, stock, supplier, user
 from gateway.model.model import Domain
 
-_FILES = (user, contact, order, order_line, product, stock, category, supplier)
+_FILES = (user, contact, account, order, order_line, product, stock, category, supplier)
 
 COMMERCE = Domain(
     name="commerce",

@@ -17,6 +17,7 @@ ENTITIES = (
         key=Key(pk="USER#{userId}", sk="EMAIL#{email}"),
         indexes=(OnIndex(index="GSI1", pk="EMAIL#{email}", sk="USER#{userId}"),),
         relations=(_USER,),
+        unique=("email",),
     ),
     Entity(
         name="Phone",
@@ -26,6 +27,7 @@ ENTITIES = (
         key=Key(pk="USER#{userId}", sk="CONTACT#PHONE#{phone}"),
         indexes=(OnIndex(index="GSI1", pk="PHONE#{phone}", sk="USER#{userId}"),),
         relations=(_USER,),
+        unique=("phone",),
     ),
 )
 

@@ -1,5 +1,6 @@
 """A user of a tenant's shop."""
 
+from gateway.domains.commerce.account import RELATIONS_OF_USER
 from gateway.model.entity import Attribute, Collection, Entity, Key
 from gateway.model.patterns import Lookup, Together, Traffic
 from gateway.model.types import Field, Id, KeyText, Struct, Text, Timestamp
@@ -32,6 +33,7 @@ ENTITIES = (
             Collection(name="orders", pattern="ordersOfUser", description="Orders of the user, newest first."),
             Collection(name="emails", pattern="emailsOfUser", description="All e-mail addresses of the user."),
             Collection(name="phones", pattern="phonesOfUser", description="All phone numbers of the user."),
+            *RELATIONS_OF_USER,
         ),
     ),
 )

@@ -1,0 +1,101 @@
+"""Create, update and remove for any entity: most mutations need no code of their own."""
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from gateway.graph.mutation import Mutation
+from gateway.model.entity import Entity
+from gateway.model.types import Field, Integer
+from gateway.store.faults import invalid
+from gateway.store.writer import Outcome, Writer
+
+VERSION = Field("version", Integer(), "The version you have read; without it, the newest is changed.", required=False)
+
+
+Filled = Mapping[str, Callable[[], Any]]
+_NONE: Filled = {}
+
+
+def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
+    """`filled` are attributes that the gateway sets, such as a moment or an id."""
+
+    async def run(writer: Writer, values: dict[str, Any]) -> Outcome:
+        change = writer.change()
+        item = change.create(entity.name, {**_present(values), **{name: make() for name, make in filled.items()}})
+        return await writer.commit(change, Outcome(item))
+
+    return Mutation(
+        name=f"create{entity.name}",
+        description=f"Create a {entity.name}.",
+        returns=entity.name,
+        input=tuple(_field(entity, name) for name in entity.attribute if name not in filled),
+        run=run,
+    )
+
+
+def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
+    """What is left out stays, null removes; the key cannot be changed."""
+    keys = entity.key_names
+
+    async def run(writer: Writer, values: dict[str, Any]) -> Outcome:
+        key = {name: values[name] for name in keys}
+        version = values.pop("version", None)
+        item = await writer.stored(entity.name, key, version)
+        change = writer.change()
+        changes = {name: value for name, value in values.items() if name not in keys}
+        for name, value in changes.items():
+            if value is None and entity.attribute[name].required:
+                raise invalid(f"`{name}` cannot be removed", name)
+        return await writer.commit(change, Outcome(change.update(item, changes)))
+
+    open_fields = (_field(entity, name, optional=name not in keys) for name in entity.attribute if name not in but)
+    return Mutation(
+        name=f"update{entity.name}",
+        description=f"Change a {entity.name}: what is left out stays, null removes.",
+        returns=entity.name,
+        input=(*open_fields, VERSION),
+        run=run,
+    )
+
+
+def remove(entity: Entity) -> Mutation:
+    async def run(writer: Writer, values: dict[str, Any]) -> Outcome:
+        item = await writer.stored(
+            entity.name, {name: values[name] for name in entity.key_names}, values.get("version")
+        )
+        change = writer.change()
+        return await writer.commit(change, Outcome(change.remove(item)))
+
+    return Mutation(
+        name=f"remove{entity.name}",
+        description=f"Remove a {entity.name}; the payload shows it as it was.",
+        returns=entity.name,
+        input=(*(_field(entity, name) for name in entity.key_names), VERSION),
+        run=run,
+    )
+
+
+def crud(entity: Entity, *, filled: Filled = _NONE) -> tuple[Mutation, ...]:
+    fixed = tuple(name for name in filled if name not in entity.key_names)
+    return create(entity, filled=filled), update(entity, but=fixed), remove(entity)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """Sorts by the time it was made, and is hard to guess."""
+    return f"{time.time_ns() // 1_000_000:011x}{secrets.token_hex(8)}"
+
+
+def _field(entity: Entity, name: str, *, optional: bool = False) -> Field:
+    attribute = entity.attribute[name]
+    return Field(name, attribute.type, attribute.description, required=attribute.required and not optional)
+
+
+def _present(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

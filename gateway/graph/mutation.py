@@ -1,0 +1,79 @@
+"""Mutations as declared data: an input, what is done, and a payload with the changed item and user errors."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from strawberry import UNSET
+
+from gateway.errors import BadUserInput, LimitExceeded
+from gateway.model.types import AttributeType, Field, ListOf, SetOf, Struct
+from gateway.store.faults import Fault, Rejected, UserErrorCode
+from gateway.store.rows import Item
+from gateway.store.writer import Outcome, Writer
+
+EXTRA = "extra_"  # before the name of what a payload holds beside its item
+Values = Mapping[str, Any]
+Run = Callable[[Writer, dict[str, Any]], Awaitable[Outcome]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """`returns` names the entity in the payload; `extras` are numbers or texts beside it."""
+
+    name: str
+    description: str
+    returns: str
+    input: tuple[Field, ...]
+    run: Run
+    extras: tuple[Field, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What a mutation answers: the item or errors, never both."""
+
+    item: Item | None
+    errors: tuple[Fault, ...] = ()
+    extras: Values = field(default_factory=dict)
+
+
+async def carry_out(work: Awaitable[Outcome]) -> Payload:
+    """What the caller can mend is part of the payload; everything else is an error of the field."""
+    try:
+        outcome = await work
+    except Rejected as error:
+        return Payload(None, error.faults)
+    except LimitExceeded as error:
+        return Payload(None, (Fault(UserErrorCode.INVALID, error.message),))
+    except BadUserInput as error:
+        return Payload(None, (Fault(UserErrorCode.INVALID, error.message, _field(error.message)),))
+    return Payload(outcome.item if outcome.item.values else None, (), outcome.extras)
+
+
+def _field(message: str) -> str | None:
+    """Our messages name the attribute first, in backticks."""
+    return message.split("`")[1] if message.startswith("`") else None
+
+
+def plain(fields: tuple[Field, ...], given: Any) -> dict[str, Any]:
+    """A strawberry input as values of the model: what was left out is absent, null is None."""
+    values: dict[str, Any] = {}
+    for each in fields:
+        value = getattr(given, each.name, UNSET)
+        if value is not UNSET:
+            values[each.name] = _plain(each.type, value)
+    return values
+
+
+def _plain(kind: AttributeType, value: Any) -> Any:
+    match kind:
+        case _ if value is None:
+            return None
+        case Struct(_, fields):
+            return {name: each for name, each in plain(fields, value).items() if each is not None}
+        case ListOf(of):
+            return [_plain(of, each) for each in value]
+        case SetOf():
+            return frozenset(value) or None
+    return value

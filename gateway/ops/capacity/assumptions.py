@@ -1,0 +1,112 @@
+"""What is assumed where the model says nothing: write rates, skew, the shape of a day; a JSON file overrides it."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gateway.errors import ConfigurationError
+from gateway.model.model import Model
+from gateway.model.patterns import Traffic
+
+Share = Annotated[float, Field(ge=0, le=1)]
+PositiveShare = Annotated[float, Field(gt=0, le=1)]
+Rate = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=1)]
+Bytes = Annotated[int, Field(ge=1, le=409_600)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class PatternOverride(_Part):
+    """What is left out is as the model says."""
+
+    per_second: Rate | None = None
+    items: Count | None = None
+    item_bytes: Bytes | None = None
+    buckets: Count = 1  # time buckets that one call reads
+
+
+class WriteOverride(_Part):
+    """Writes of one entity: items created, changed or removed, copies and index entries not counted."""
+
+    per_second: Rate | None = None
+    item_bytes: Bytes | None = None
+    transactional: bool = True  # the gateway writes by transactions only
+    record: bool = True  # an idempotency record is written along
+    creates: Share = 0.5  # the part that makes new items, and so claims their unique values
+    moves: Share = 0.1  # the part that changes an index key: the old entry is deleted, a new one written
+    in_index: Mapping[str, Share] = {}  # by index: the part of the items that has an entry there
+
+
+class Assumptions(_Part):
+    patterns: Mapping[str, PatternOverride] = {}
+    writes: Mapping[str, WriteOverride] = {}
+    writes_per_read: Rate = 0.1  # for entities without a write rate of their own
+    average_share: PositiveShare = 0.4  # the average load as a part of the busy hour's, which the rates describe
+    utilisation: PositiveShare = 0.7  # the target of autoscaling
+    busiest_tenant: PositiveShare = 0.3  # the part of all traffic that one tenant makes
+    busiest_key: PositiveShare = 0.1  # of a tenant's traffic, the part that goes to one user, product ...
+    busiest_value: PositiveShare = 0.5  # ... to one value of a choice, such as one status
+    storage_gb: Rate = 0  # table and indexes together
+    cache_hits: Share = 0.8  # of eventual reads, the part that DAX would answer
+    dax_nodes: Count = 3
+
+
+DEFAULTS: Final = Assumptions()
+_DEFAULT_PATTERN: Final = PatternOverride()
+_DEFAULT_WRITE: Final = WriteOverride()
+
+
+def read_assumptions(path: Path, model: Model) -> Assumptions:
+    """The file's content over the defaults; `ConfigurationError` with every fault of it."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigurationError([f"traffic file `{path}` cannot be read: {error}"]) from error
+    try:
+        assumed = Assumptions.model_validate(content)
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+        raise ConfigurationError(faults) from error
+    faults = [
+        *(f"patterns.{name}: there is no such pattern" for name in assumed.patterns if name not in model.patterns),
+        *(f"writes.{name}: there is no such entity" for name in assumed.writes if name not in model.entities),
+    ]
+    if faults:
+        raise ConfigurationError(faults)
+    return assumed
+
+
+def pattern_traffic(model: Model, name: str, assumed: Assumptions) -> Traffic:
+    declared, given = model.patterns[name].traffic, pattern_override(name, assumed)
+    return Traffic(
+        declared.per_second if given.per_second is None else given.per_second,
+        declared.items if given.items is None else given.items,
+        declared.item_bytes if given.item_bytes is None else given.item_bytes,
+    )
+
+
+def pattern_override(name: str, assumed: Assumptions) -> PatternOverride:
+    return assumed.patterns.get(name, _DEFAULT_PATTERN)
+
+
+def write_override(entity: str, assumed: Assumptions) -> WriteOverride:
+    return assumed.writes.get(entity, _DEFAULT_WRITE)
+
+
+def write_traffic(model: Model, entity: str, assumed: Assumptions) -> Traffic:
+    """Without a figure of its own: a part of the entity's reads, with items of the largest size they declare."""
+    given = write_override(entity, assumed)
+    about = [name for name, pattern in model.patterns.items() if pattern.entity == entity]
+    reads = [pattern_traffic(model, name, assumed) for name in about]
+    rate, size = sum(each.per_second for each in reads), max((each.item_bytes for each in reads), default=500)
+    return Traffic(
+        rate * assumed.writes_per_read if given.per_second is None else given.per_second,
+        1,
+        size if given.item_bytes is None else given.item_bytes,
+    )

@@ -1,0 +1,92 @@
+"""What a month costs on demand and provisioned, and where one becomes cheaper than the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from gateway.ops.capacity.demand import Need
+from gateway.ops.capacity.prices import Prices
+
+_SECONDS_IN_HOUR = 3_600
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A day: the average load as a part of the busy hour's, and how full provisioned capacity is kept."""
+
+    average_share: float
+    utilisation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Monthly:
+    """`fixed` holds enough for the busy hour all the time; `autoscaled` follows the load without delay.
+
+    Real autoscaling lies between the two: it follows within minutes, and goes down only some times a day.
+    """
+
+    on_demand: float
+    fixed: float
+    autoscaled: float
+    storage: float
+
+    @property
+    def cheapest(self) -> str:
+        modes = {"on demand": self.on_demand, "provisioned, fixed": self.fixed, "autoscaled": self.autoscaled}
+        return min(modes, key=lambda mode: modes[mode])
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEven:
+    """`utilisation`: above it, a provisioned unit is cheaper than on demand.
+
+    `average_share`: above it, capacity fixed for the busy hour (with headroom) is cheaper than on demand; above 1, never.
+    """
+
+    read_utilisation: float
+    write_utilisation: float
+    average_share: float
+
+
+def monthly(needs: Sequence[Need], shape: Shape, prices: Prices, storage_gb: float = 0) -> Monthly:
+    """`needs` are the busy hour's, one for the table and one for each index: capacity is bought for each."""
+    billed = max(0.0, storage_gb - prices.storage.free_gb)
+    return Monthly(
+        on_demand=sum(_on_demand(need, prices) for need in needs) * shape.average_share,
+        fixed=sum(_provisioned(provisioned(need, shape.utilisation), prices) for need in needs),
+        autoscaled=sum(
+            _provisioned(Need(need.read * factor, need.write * factor), prices)
+            for need in needs
+            for factor in (shape.average_share / shape.utilisation,)
+        ),
+        storage=billed * prices.storage.gb_month,
+    )
+
+
+def provisioned(need: Need, utilisation: float) -> Need:
+    """Whole units to buy, so that the busy hour uses this part of them."""
+    # a hair less, so that 70 of 0.7 is 100 and not 101
+    return Need(*(float(max(1, ceil(units / utilisation - 1e-9))) for units in (need.read, need.write)))
+
+
+def break_even(needs: Sequence[Need], shape: Shape, prices: Prices) -> BreakEven:
+    unit_hours = _SECONDS_IN_HOUR / _MILLION
+    full = sum(_on_demand(need, prices) for need in needs)
+    fixed = sum(_provisioned(provisioned(need, shape.utilisation), prices) for need in needs)
+    return BreakEven(
+        read_utilisation=prices.provisioned.read_hour / (prices.on_demand.read_million * unit_hours),
+        write_utilisation=prices.provisioned.write_hour / (prices.on_demand.write_million * unit_hours),
+        average_share=fixed / full if full else float("inf"),
+    )
+
+
+def _on_demand(need: Need, prices: Prices) -> float:
+    """At the busy hour's rate all month."""
+    millions = _SECONDS_IN_HOUR * prices.hours_in_month / _MILLION
+    return millions * (need.read * prices.on_demand.read_million + need.write * prices.on_demand.write_million)
+
+
+def _provisioned(units: Need, prices: Prices) -> float:
+    hourly = units.read * prices.provisioned.read_hour + units.write * prices.provisioned.write_hour
+    return hourly * prices.hours_in_month

@@ -1,0 +1,143 @@
+"""What the traffic consumes: capacity units of every pattern and every write, in the table and in each index."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gateway.model.entity import Entity
+from gateway.model.model import Model
+from gateway.model.patterns import AccessPattern, Listing, Lookup, Together
+from gateway.ops.capacity.assumptions import (
+    Assumptions,
+    WriteOverride,
+    pattern_override,
+    pattern_traffic,
+    write_override,
+    write_traffic,
+)
+from gateway.ops.capacity.units import query_units, read_units, write_units
+
+TABLE: Final = "table"
+_KEYS_ONLY_BYTES: Final = 256  # an index entry that holds only keys
+_RECORD_BYTES: Final = 1_000  # an idempotency record, or a mark that a value is taken
+
+
+@dataclass(frozen=True, slots=True)
+class Consumption:
+    """Units each second that one pattern or write takes in one place; `each` is what one call takes."""
+
+    name: str
+    place: str
+    kind: Literal["read", "write"]
+    per_second: float
+    each: float
+    remark: str = ""
+    eventual: bool = False  # a cache could answer it
+
+    @property
+    def units(self) -> float:
+        return self.per_second * self.each
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Capacity units each second."""
+
+    read: float = 0
+    write: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    rows: tuple[Consumption, ...]
+    places: tuple[str, ...]
+
+    def need(self, place: str) -> Need:
+        here = [row for row in self.rows if row.place == place]
+        return Need(
+            sum(row.units for row in here if row.kind == "read"), sum(row.units for row in here if row.kind == "write")
+        )
+
+    @property
+    def total(self) -> Need:
+        needs = [self.need(place) for place in self.places]
+        return Need(sum(need.read for need in needs), sum(need.write for need in needs))
+
+    @property
+    def eventual(self) -> float:
+        """Read units that a cache could answer."""
+        return sum(row.units for row in self.rows if row.eventual)
+
+
+def demand(model: Model, assumed: Assumptions) -> Demand:
+    reads = [row for pattern in model.patterns.values() for row in pattern_rows(model, pattern, assumed)]
+    writes = [row for entity in model.entities.values() for row in write_rows(model, entity, assumed)]
+    return Demand((*reads, *writes), (TABLE, *(index.name for index in model.table.indexes)))
+
+
+def pattern_rows(model: Model, pattern: AccessPattern, assumed: Assumptions) -> Iterator[Consumption]:
+    traffic = pattern_traffic(model, pattern.name, assumed)
+    rate, items, size = traffic.per_second, traffic.items, traffic.item_bytes
+    match pattern:
+        case Lookup():
+            each = items * read_units(size, strong=pattern.strong)
+            yield Consumption(pattern.name, TABLE, "read", rate, each, eventual=not pattern.strong)
+        case Together():
+            yield Consumption(pattern.name, TABLE, "read", rate, query_units(items, size), eventual=True)
+        case Listing():
+            yield _listing(model, pattern, assumed)
+            if pattern.follow is not None:
+                yield _followed(model, pattern, rate, assumed)
+
+
+def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumption:
+    """Each shard may hold a whole page, and is asked for one; a range of time buckets shares the page out."""
+    traffic, place = pattern_traffic(model, listing.name, assumed), model.place(listing)
+    shards = place.shards.count if place.shards is not None else 1
+    buckets = pattern_override(listing.name, assumed).buckets if place.bucket is not None else 1
+    size = entry_bytes(model, place.index, traffic.item_bytes)
+    each = shards * buckets * query_units(traffic.items / buckets, size, strong=listing.strong)
+    spread = [f"{count} {what}" for count, what in ((shards, "shards"), (buckets, "buckets")) if count > 1]
+    remark = f"{', '.join(spread)} read in parallel" if spread else ""
+    where = place.index or TABLE
+    return Consumption(listing.name, where, "read", traffic.per_second, each, remark, eventual=not listing.strong)
+
+
+def _followed(model: Model, listing: Listing, rate: float, assumed: Assumptions) -> Consumption:
+    relation = model.entities[listing.entity].relation[listing.follow or ""]
+    target = model.lookup(relation.pattern)
+    size = pattern_traffic(model, target.name, assumed).item_bytes
+    each = read_units(size, strong=target.strong)
+    remark = f"follows `{relation.name}`"
+    return Consumption(listing.name, TABLE, "read", rate, each, remark, eventual=not target.strong)
+
+
+def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[Consumption]:
+    """One write of an item is also a write of its copies, its marks, its record and its index entries."""
+    traffic, given = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
+    name, rate = f"write {entity.name}", traffic.per_second
+    each, remark = _table_write(entity, traffic.item_bytes, given)
+    yield Consumption(name, TABLE, "write", rate, each, remark)
+    # two places in one index are alternatives: an item has at most one entry there
+    for index in dict.fromkeys(place.index for place in entity.placements if place.index is not None):
+        size = entry_bytes(model, index, traffic.item_bytes)
+        # entries are not part of the transaction: they follow it, at the price of a plain write
+        each = write_units(size) * (1 + given.moves) * given.in_index.get(index, 1)
+        yield Consumption(name, index, "write", rate, each, f"{given.moves:.0%} of them move")
+
+
+def _table_write(entity: Entity, size: int, given: WriteOverride) -> tuple[float, str]:
+    item = write_units(size, transactional=given.transactional)
+    small = write_units(_RECORD_BYTES, transactional=given.transactional)
+    copies = len(entity.copies)
+    each = item * (1 + copies) + small * (given.creates * len(entity.unique) + given.record)
+    parts = ["the item", *([f"{copies} copies" if copies > 1 else "a copy"] if copies else [])]
+    parts += ["unique values"] if entity.unique else []
+    parts += ["an idempotency record"] if given.record else []
+    return each, " + ".join(parts) + (", in a transaction" if given.transactional else "")
+
+
+def entry_bytes(model: Model, index: str | None, size: int) -> int:
+    """What an item takes in this place: an index that projects only keys holds little of it."""
+    projection = next((each.projection for each in model.table.indexes if each.name == index), "ALL")
+    return size if projection == "ALL" else min(size, _KEYS_ONLY_BYTES)

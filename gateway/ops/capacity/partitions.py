@@ -1,0 +1,106 @@
+"""Where traffic meets in one partition: the busiest key of every place, against what one partition takes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+from typing import Final, Literal
+
+from gateway.model.entity import Entity, Placement
+from gateway.model.model import Model
+from gateway.model.patterns import Listing
+from gateway.model.types import Choice, Flag
+from gateway.ops.capacity.assumptions import Assumptions, pattern_override, write_override, write_traffic
+from gateway.ops.capacity.demand import TABLE, entry_bytes, pattern_rows
+from gateway.ops.capacity.units import PARTITION_READS, PARTITION_WRITES, write_units
+
+_WARM: Final = 0.7
+_VALUES_OF_A_FLAG: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """The busiest partition of a key: units each second, in the busy hour, of the busiest tenant."""
+
+    place: str
+    key: str
+    read: float
+    write: float
+    shards: int
+    wanted_shards: int
+
+    @property
+    def heat(self) -> Literal["fine", "warm", "hot"]:
+        load = max(self.read / PARTITION_READS, self.write / PARTITION_WRITES)
+        if load > 1:
+            return "hot"
+        return "warm" if load > _WARM else "fine"
+
+    @property
+    def advice(self) -> str:
+        if self.heat == "fine":
+            return ""
+        words = [f"{self.wanted_shards} shards instead of {self.shards}"] if self.wanted_shards > self.shards else []
+        if self.read > _WARM * PARTITION_READS:
+            # a listing reads every shard, so more shards do not make one of them cooler
+            words.append("read it less: cache it, ask for smaller pages, or keep a copy of what is read most")
+        return "; ".join(words)
+
+
+def partitions(model: Model, assumed: Assumptions) -> tuple[Partition, ...]:
+    """One for each key of each place, hottest first."""
+    keys = {(place.index, place.pk.text): place for _, place in _places(model)}
+    found = [_partition(model, place, assumed) for place in keys.values()]
+    return tuple(sorted(found, key=lambda each: -max(each.read / PARTITION_READS, each.write / PARTITION_WRITES)))
+
+
+def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
+    return ((entity, place) for entity in model.entities.values() for place in entity.placements)
+
+
+def _partition(model: Model, place: Placement, assumed: Assumptions) -> Partition:
+    # entities with one key template share the partition: orders lie under their user
+    sharing = [(entity, each) for entity, each in _places(model) if _key(each) == _key(place)]
+    shards = max((each.shards.count for _, each in sharing if each.shards is not None), default=1)
+    read = sum(_reads(model, entity, each, assumed) for entity, each in sharing)
+    whole = sum(_writes(model, entity, each, assumed) for entity, each in sharing)
+    wanted = max(shards, ceil(whole / (PARTITION_WRITES * assumed.utilisation)))
+    return Partition(place.index or TABLE, place.pk.text, read, whole / shards, shards, wanted)
+
+
+def _key(place: Placement) -> tuple[str | None, str]:
+    return place.index, place.pk.text
+
+
+def _reads(model: Model, entity: Entity, place: Placement, assumed: Assumptions) -> float:
+    """Units at one shard: a call to a sharded listing reads them all, each as much as the others."""
+    total = 0.0
+    for pattern in model.patterns.values():
+        here = model.place(pattern) if isinstance(pattern, Listing) else model.entities[pattern.entity].primary
+        if pattern.entity == entity.name and here is place:
+            first = next(iter(pattern_rows(model, pattern, assumed)))
+            buckets = pattern_override(pattern.name, assumed).buckets if place.bucket is not None else 1
+            total += first.units / (place.shards.count if place.shards is not None else 1) / buckets
+    return total * share_of_busiest(entity, place, assumed)
+
+
+def _writes(model: Model, entity: Entity, place: Placement, assumed: Assumptions) -> float:
+    """Units at all shards together; those of a time bucket all go to the present one."""
+    traffic, given = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
+    if place.index is None:
+        each = float(write_units(traffic.item_bytes, transactional=given.transactional))
+    else:
+        size = entry_bytes(model, place.index, traffic.item_bytes)
+        each = write_units(size) * (1 + given.moves) * given.in_index.get(place.index, 1)
+    return traffic.per_second * each * share_of_busiest(entity, place, assumed)
+
+
+def share_of_busiest(entity: Entity, place: Placement, assumed: Assumptions) -> float:
+    """The part of all traffic that the busiest key of the busiest tenant gets."""
+    kinds = [entity.attribute[name].type for name in place.pk.names]
+    share = assumed.busiest_tenant
+    if any(not isinstance(kind, Choice | Flag) for kind in kinds):
+        return share * assumed.busiest_key
+    for kind in kinds:
+        values = len(kind.enum) if isinstance(kind, Choice) else _VALUES_OF_A_FLAG
+        share *= max(assumed.busiest_value, 1 / values)
+    return share

@@ -1,0 +1,56 @@
+"""Prices with their date and source, from one file that anybody can replace."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gateway.errors import ConfigurationError
+
+SHIPPED: Final = Path(__file__).parent / "prices.json"
+
+Price = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Words = Annotated[str, Field(min_length=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class OnDemand(_Part):
+    write_million: Price
+    read_million: Price
+
+
+class Provisioned(_Part):
+    write_hour: Price
+    read_hour: Price
+
+
+class Storage(_Part):
+    gb_month: Price
+    free_gb: Annotated[float, Field(ge=0)]
+
+
+class Prices(_Part):
+    region: Words
+    currency: Words
+    as_of: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    source: Words
+    on_demand: OnDemand
+    provisioned: Provisioned
+    storage: Storage
+    dax_node_hour: Annotated[Mapping[str, Price], Field(min_length=1)]
+    hours_in_month: Price
+
+
+def read_prices(path: Path = SHIPPED) -> Prices:
+    try:
+        return Prices.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        faults = [f"prices: {'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+        raise ConfigurationError(faults) from error
+    except (OSError, ValueError) as error:
+        raise ConfigurationError([f"price file `{path}` cannot be read: {error}"]) from error

@@ -1,0 +1,169 @@
+"""The proof of isolation: every probe of every session is sent, every answer searched for other tenants' marks."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gateway.aws.dynamodb import DynamoDB
+from gateway.aws.errors import (
+    AccessDenied,
+    AwsError,
+    ConditionFailed,
+    InvalidRequest,
+    ResourceMissing,
+    TableMissing,
+    TransactionCancelled,
+)
+from gateway.aws.sessions import Session
+from gateway.errors import GatewayError
+from gateway.iam.roles import ROLES
+from gateway.model.keys import ItemKey
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId, partition
+from gateway.ops.policy_files import deployment_of
+from gateway.ops.probe_operations import probes
+from gateway.ops.probes import Probe, Scene
+
+Outcome = Literal["denied", "answered", "refused", "failed"]
+Verdict = Literal["held", "leak", "not denied", "control failed", "unproven"]
+
+_AT_ONCE = 16
+# The request was authorised and then found nothing, or something that stood in its way.
+_AUTHORISED = (ConditionFailed, TransactionCancelled, ResourceMissing, TableMissing)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the proof is about: the model, each tenant's marker, and rows that exist, where they are known.
+
+    A marker is a text that stands in every row of its tenant and nowhere else.
+    """
+
+    model: Model
+    markers: Mapping[TenantId, str]
+    rows: Mapping[TenantId, tuple[ItemKey, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    tenant: TenantId
+    role: str
+    victim: TenantId
+    probe: Probe
+    outcome: Outcome
+    verdict: Verdict
+    # what AWS called the error
+    code: str
+    # whether the gateway's own evaluator says the same as AWS
+    agreed: bool
+    marks: tuple[TenantId, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict == "held"
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """How AWS answered, what it called that, what it said, and the rows that came with it."""
+
+    outcome: Outcome
+    code: str
+    words: str = ""
+    rows: str = ""
+
+
+async def prove(client: DynamoDB, sessions: Sequence[Session], ground: Ground) -> tuple[Result, ...]:
+    """Sends everything; each session against each other tenant of the ground."""
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def run(session: Session, scene: Scene, probe: Probe) -> Result:
+        async with turns:
+            return await _judged(client, session, scene, probe, ground.markers)
+
+    jobs = [run(session, scene, probe) for session, scene in _scenes(sessions, ground) for probe in probes(scene)]
+    return tuple(await asyncio.gather(*jobs))
+
+
+def _scenes(sessions: Iterable[Session], ground: Ground) -> Iterable[tuple[Session, Scene]]:
+    roles = {role.name: role for role in ROLES}
+    for session in sessions:
+        deployment = deployment_of(session.tenancy)
+        for victim in ground.markers:
+            if victim != session.tenant:
+                rows = ground.rows.get(victim, ())
+                yield session, Scene(ground.model, deployment, session.tenant, roles[session.role], victim, rows)
+
+
+async def _judged(
+    client: DynamoDB, session: Session, scene: Scene, probe: Probe, markers: Mapping[TenantId, str]
+) -> Result:
+    answer = await _send(client, session, probe)
+    outcome, marks = answer.outcome, foreign_marks(session.tenant, markers, answer.rows, answer.words)
+    expected = session.permissions.check(probe.operation, probe.body).allowed
+    # Where AWS refuses the form of a request, nobody knows what it would have said about the right to it.
+    agreed = outcome in ("refused", "failed") or expected == (outcome == "answered")
+    return Result(
+        tenant=session.tenant,
+        role=session.role,
+        victim=scene.victim,
+        probe=probe,
+        outcome=outcome,
+        verdict=_verdict(probe, outcome, marks),
+        code=answer.code,
+        agreed=agreed,
+        marks=marks,
+    )
+
+
+async def _send(client: DynamoDB, session: Session, probe: Probe) -> _Answer:
+    target = session.tenancy.target
+    try:
+        answer = await client.call(probe.operation, probe.body, credentials=session.credentials, target=target)
+    except AwsError as error:
+        return _Answer(_outcome(error), error.aws_code or type(error).__name__, error.detail, json.dumps(_items(error)))
+    except GatewayError as error:
+        return _Answer("failed", type(error).__name__, error.message)
+    return _Answer("answered", "", "", json.dumps(answer))
+
+
+def _outcome(error: AwsError) -> Outcome:
+    if isinstance(error, AccessDenied):
+        return "denied"
+    if isinstance(error, _AUTHORISED):
+        return "answered"
+    return "refused" if isinstance(error, InvalidRequest) else "failed"
+
+
+def _items(error: AwsError) -> list[Any]:
+    """Items that came with an error."""
+    if isinstance(error, ConditionFailed):
+        return [error.item]
+    return [reason.item for reason in error.reasons] if isinstance(error, TransactionCancelled) else []
+
+
+def foreign_marks(
+    tenant: TenantId, markers: Mapping[TenantId, str], rows: str, words: str = ""
+) -> tuple[TenantId, ...]:
+    """Other tenants that show: by their marker anywhere, by a partition key among the rows.
+
+    The words of an error may repeat a key that the request itself has named; that shows nothing new.
+    """
+    others = (other for other in markers if other != tenant)
+    return tuple(other for other in others if markers[other] in rows + words or partition(other, "") in rows)
+
+
+def _verdict(probe: Probe, outcome: Outcome, marks: tuple[TenantId, ...]) -> Verdict:
+    if marks:
+        return "leak"
+    if outcome == "failed":
+        return "unproven"
+    match probe.expected:
+        case "allowed":
+            return "held" if outcome == "answered" else "control failed"
+        case "denied":
+            return "not denied" if outcome == "answered" else "held"
+        case "harmless":
+            return "held"

@@ -1,0 +1,16 @@
+"""A pytest plugin: the fixture `iam_sandbox` is AWS with IAM enforced, empty at the start of each test.
+
+Put `pytest_plugins = ["gateway.sandbox.pytest_plugin"]` into the top `conftest.py`; see docs/testing-policies.md.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from gateway.sandbox.rig import Rig
+
+
+@pytest.fixture
+def iam_sandbox() -> Iterator[Rig]:
+    with Rig() as rig:
+        yield rig

@@ -1,0 +1,87 @@
+"""Runs changes: one transaction each, tried again on conflicts, its failures told as faults."""
+
+import asyncio
+import random
+from dataclasses import replace
+from typing import Any
+
+from gateway.aws.errors import TransactionCancelled, TransactionInProgress
+from gateway.errors import Conflict, DeadlineExceeded
+from gateway.model.entity import Entity
+from gateway.model.keys import ItemKey, item_key
+from gateway.model.model import Model
+from gateway.store.access import Access
+from gateway.store.change import Change, Member
+from gateway.store.faults import Fault, Rejected, UserErrorCode
+from gateway.store.plan import GetItems
+from gateway.store.rows import Item
+from gateway.store.table import Table
+
+_TRIES = 8
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
+_FAILED = "ConditionalCheckFailed"
+# the transaction met another one, or too much traffic: the same one may succeed in a moment
+_PASSING = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
+
+
+class Transactions:
+    def __init__(self, table: Table, model: Model) -> None:
+        self._table = table
+        self._model = model
+
+    async def run(self, access: Access, change: Change) -> None:
+        """All members or none; raises `Rejected` with the faults of the members that stood in the way."""
+        for attempt in range(_TRIES):
+            try:
+                await self._table.call(access, "TransactWriteItems", _body(access, change))
+            except TransactionCancelled as error:
+                failed = [
+                    member
+                    for member, reason in zip(change.members, error.reasons, strict=False)
+                    if reason.code == _FAILED
+                ]
+                if failed:
+                    raise Rejected(*[await self._told(access, member) for member in failed]) from error
+                if not any(reason.code in _PASSING for reason in error.reasons):
+                    raise
+            except TransactionInProgress:
+                pass
+            else:
+                return
+            await _pause(access, attempt)
+        raise Conflict("the items are being changed by others; try again")
+
+    async def stored(self, access: Access, entity: str, key: dict[str, Any]) -> Item | None:
+        """The whole item as it is now, to change it."""
+        known = self._model.entities[entity]
+        return await self.at(access, known, item_key(access.session.tenant, known, key))
+
+    async def at(self, access: Access, entity: Entity, key: ItemKey) -> Item | None:
+        attributes = frozenset((*entity.attribute, self._model.table.version))
+        plan = GetItems(access.session.tenant, entity.name, (key,), attributes, strong=True)
+        [item] = await self._table.get(access, plan)
+        return item
+
+    async def _told(self, access: Access, member: Member) -> Fault:
+        fault = member.fault or Fault(UserErrorCode.CONFLICT, "somebody else has changed it")
+        if fault.code is not UserErrorCode.CONFLICT or fault.entity is None or fault.key is None:
+            return fault
+        current = await self.stored(access, fault.entity, dict(fault.key))
+        if current is None:
+            return replace(fault, code=UserErrorCode.NOT_FOUND, message=f"this {fault.entity} does not exist any more")
+        return replace(fault, current_version=current.values[self._model.table.version])
+
+
+def _body(access: Access, change: Change) -> dict[str, Any]:
+    table = access.session.tenancy.table
+    return {
+        "TransactItems": [{member.kind: {"TableName": table, **member.body}} for member in change.members],
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+
+
+async def _pause(access: Access, attempt: int) -> None:
+    delay = random.uniform(0, min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE))  # noqa: S311  jitter is no secret
+    if access.deadline is not None and asyncio.get_running_loop().time() + delay >= access.deadline:
+        raise DeadlineExceeded("the change could not be made in time; nothing was written")
+    await asyncio.sleep(delay)

@@ -1,0 +1,150 @@
+import http.client
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from gateway.errors import Unavailable
+from gateway.sandbox import commands
+from gateway.sandbox.commands import Dev, dev
+from gateway.sandbox.server import free_port, listen
+from gateway.sandbox.world import World
+from tests.sandbox.wire import another_engine
+
+STUB = "tests.sandbox.stub_gateway"
+EVERYWHERE = "0.0.0.0"  # noqa: S104  # what is printed for it is tested
+WANTED = Dev(port=0, aws_port=0, command=(STUB,))
+RUN = f"""
+import sys
+from gateway.sandbox.commands import Dev, dev
+sys.exit(dev(Dev(port=0, aws_port=0, dynamodb_endpoint=sys.argv[1], command=("{STUB}",))))
+"""
+
+
+def _until(out: io.StringIO, text: str, then: Callable[[], None]) -> None:
+    """Does something as soon as the text was printed, from another thread."""
+
+    def wait() -> None:
+        end = time.monotonic() + 30
+        while text not in out.getvalue() and time.monotonic() < end:
+            time.sleep(0.02)
+        then()
+
+    threading.Thread(target=wait).start()
+
+
+def _terminate() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_it_runs_on_free_ports_until_it_is_told_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "of-the-developer")
+    monkeypatch.setenv("AWS_PROFILE", "production")
+    out = io.StringIO()
+    seen: dict[str, str] = {}
+
+    def look() -> None:
+        port = re.search(r"http://127\.0\.0\.1:(\d+)/graphql", out.getvalue())
+        seen.update(_asked(int(port[1])) if port else {})
+        _terminate()
+
+    _until(out, "Stop with Ctrl-C", look)
+    with another_engine() as url, listen(0) as first, listen(0) as second:
+        ports = [taken.getsockname()[1] for taken in (first, second)]
+        wanted = replace(WANTED, host=EVERYWHERE, port=ports[0], aws_port=ports[1], dynamodb_endpoint=url)
+        assert dev(wanted, Console(file=out, width=200)) == 0
+    for port in ports:
+        assert f"port {port} is taken: using http://127.0.0.1:" in out.getvalue()
+    assert "stopped" in out.getvalue()
+    assert "left as it is" in out.getvalue()
+    assert seen["GATEWAY_ENVIRONMENT"] == "sandbox"
+    assert seen["AWS_ACCESS_KEY_ID"].startswith("AKIA")
+    assert not {"AWS_SESSION_TOKEN", "AWS_PROFILE"} & set(seen)
+
+
+def _asked(port: int) -> dict[str, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection.request("GET", "/")
+    found: dict[str, str] = json.loads(connection.getresponse().read())
+    connection.close()
+    return found
+
+
+def test_ctrl_c_ends_every_process_without_a_traceback() -> None:
+    with another_engine() as url:
+        running = subprocess.Popen(
+            [sys.executable, "-c", RUN, url], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        assert running.stdout is not None
+        lines: list[bytes] = []
+        for line in running.stdout:
+            lines.append(line)
+            if b"Stop with Ctrl-C" in line:
+                break
+        running.send_signal(signal.SIGINT)
+        # its children write to the same pipe: this returns when all of them are gone
+        rest, _ = running.communicate(timeout=30)
+    assert running.returncode == 0
+    assert b"Traceback" not in b"".join(lines) + rest
+
+
+def test_a_gateway_that_fails_ends_it_with_a_message() -> None:
+    out = io.StringIO()
+    with another_engine() as url:
+        wanted = replace(WANTED, command=(STUB, "--fail"), dynamodb_endpoint=url)
+        assert dev(wanted, Console(file=out, width=200)) == 1
+    assert "the gateway did not start" in out.getvalue()
+
+
+def test_an_engine_that_is_not_there_ends_it_with_a_message() -> None:
+    out = io.StringIO()
+    url = f"http://127.0.0.1:{free_port(0)}"
+    assert dev(replace(WANTED, dynamodb_endpoint=url), Console(file=out, width=200)) == 1
+    assert f"the engine at {url}/ does not answer" in out.getvalue()
+
+
+def test_with_reload_only_the_gateway_is_started_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "_PACKAGE", tmp_path)
+    out = io.StringIO()
+    pids: list[str] = []
+    moments: list[str] = []
+
+    def change() -> None:
+        port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/graphql", out.getvalue())[0])
+        for _ in range(400):
+            try:
+                found = _asked(port)
+            except OSError:
+                continue
+            finally:
+                time.sleep(0.02)
+            if found["pid"] not in pids:
+                pids.append(found["pid"])
+                moments.append(found["AWS_ACCESS_KEY_ID"])
+                (tmp_path / "module.py").write_text(f"changed = {len(pids)}\n")
+            if len(pids) == 2:
+                break
+        _terminate()
+
+    _until(out, "Stop with Ctrl-C", change)
+    with another_engine() as url:
+        assert dev(replace(WANTED, reload=True, dynamodb_endpoint=url), Console(file=out, width=200)) == 0
+    assert len(pids) == 2
+    assert len(set(moments)) == 1
+
+
+def test_a_token_comes_from_the_running_sandbox(world: World) -> None:
+    assert commands.token("acme", "viewer", url=world.ready.url).count(".") == 2
+    with pytest.raises(Unavailable, match="gateway dev"):
+        commands.token("acme", "viewer", url=f"http://127.0.0.1:{free_port(0)}")

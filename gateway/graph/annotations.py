@@ -1,11 +1,13 @@
 """Attribute types as GraphQL types: enums, structs, scalars and range inputs, made once for a schema."""
 
+from dataclasses import MISSING
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 from typing import Any
 
 import strawberry
+from strawberry.types.field import StrawberryField
 
 from gateway.graph.fields import Types, basic, object_type
 from gateway.model.types import (
@@ -64,29 +66,30 @@ class Annotations:
 
     def input_type(self, name: str, description: str, fields: tuple[Field, ...]) -> Any:
         if name not in self._types:
-            made = [
-                basic(self._types, field.name, optional(self.argument(field.type), field.required), field.description)
-                for field in fields
-            ]
-            for field, declared in zip(made, fields, strict=True):
-                if not declared.required:
-                    field.default = strawberry.UNSET
             # fields without a default come first in Python; GraphQL does not mind
-            made.sort(key=lambda field: field.default is strawberry.UNSET)
+            ordered = sorted(fields, key=lambda field: not field.required)
+            made = [self._input_field(field) for field in ordered]
             object_type(self._types, name, description, made, is_input=True)
         return self._types[name]
+
+    def _input_field(self, field: Field) -> StrawberryField:
+        kind = optional(self.argument(field.type), field.required)
+        default = MISSING if field.required else strawberry.UNSET
+        return basic(self._types, field.name, kind, field.description, default=default)
 
     def span(self, kind: AttributeType) -> Any:
         """The input type for a range of values of this type."""
         inner = _PLAIN[type(kind)]
         name = {datetime: "DateTimeRange", Decimal: "DecimalRange", int: "IntRange"}.get(inner, "TextRange")
         if name not in self._types:
+            ends = (
+                ("first", "from", "Not before this; without it, from the start."),
+                ("last", "to", "Not after this; without it, to the end."),
+            )
             fields = [
-                basic(self._types, "first", inner | None, "Not before this; without it, from the start.", alias="from"),
-                basic(self._types, "last", inner | None, "Not after this; without it, to the end.", alias="to"),
+                basic(self._types, name, inner | None, words, alias=alias, default=strawberry.UNSET)
+                for name, alias, words in ends
             ]
-            for field in fields:
-                field.default = None
             object_type(self._types, name, "A range; both ends belong to it.", fields, is_input=True)
         return self._types[name]
 

@@ -3,6 +3,7 @@
 import inspect
 import types as python_types
 from collections.abc import Callable, Sequence
+from dataclasses import MISSING
 from typing import Annotated, Any
 
 import strawberry
@@ -13,13 +14,16 @@ from strawberry.types.fields.resolver import StrawberryResolver
 Types = dict[str, Any]  # the types of one schema by name; forward references are looked up in it
 
 
-def basic(types: Types, name: str, annotation: Any, description: str, *, alias: str | None = None) -> StrawberryField:
+def basic(
+    types: Types, name: str, annotation: Any, description: str, *, alias: str | None = None, default: Any = MISSING
+) -> StrawberryField:
     """A field that the default resolver answers: no arguments, no call into Python code of ours."""
     return StrawberryField(
         python_name=name,
         graphql_name=alias or name,
         type_annotation=StrawberryAnnotation(annotation, namespace=types),
         description=description,
+        default=default,
     )
 
 

@@ -138,12 +138,16 @@ async def _connection(model: Model, listing: Listing, info: Info, arguments: dic
     context: Context = info.context
     span = arguments.get(listing.between or "")
     if span is not None and listing.between is not None:
-        arguments[listing.between] = Range(span.first, span.last)
+        arguments[listing.between] = Range(_end(span.first), _end(span.last))
     paging = [arguments.pop(name, None) for name in _PAGING]
     window = context.reader.window(listing, arguments, *paging)
     attributes = context.selections.of_connection(raw_info(info), model.entities[listing.entity])
     page = await context.reader.page(listing, arguments, window, attributes)
     return Connection(context.reader, listing, arguments, window, page)
+
+
+def _end(value: Any) -> Any:
+    return None if value is UNSET else value
 
 
 def listing_single(model: Model, listing: Listing) -> Resolver:

@@ -105,24 +105,18 @@ def _trust() -> tuple[Clause, ...]:
     # Two characters at least, as every tenant id has: an empty tag is not documented to be null.
     tagged = {"StringLike": {tenant: "??*"}, "StringEquals": {role: list(ROLE_NAMES)}}
     present = {tenant: "false"}
-    identified = {"sts:SourceIdentity": "false"}
     alone = {"ForAllValues:StringEquals": {"aws:TagKeys": [ROLE_TAG, TENANT_TAG]}}
     unlinked = {"aws:TagKeys": "false", "sts:TransitiveTagKeys": "true"}
     return (
-        _trusted("GatewayAssumes", _ASSUME[0], {**tagged, "Null": {**present, **identified}}),
+        _trusted("GatewayAssumes", _ASSUME[0], {**tagged, "Null": {**present, "sts:SourceIdentity": "false"}}),
         _trusted("OneTenantOneRole", _ASSUME[1], {**tagged, **alone, "Null": {**present, **unlinked}}),
-        _trusted("NamesItsTenant", _ASSUME[2], {"Null": identified}),
+        _trusted("NamesItsTenant", _ASSUME[2]),
     )
 
 
-def _trusted(sid: str, action: str, condition: Clause) -> Clause:
-    return {
-        "Sid": sid,
-        "Effect": "Allow",
-        "Principal": {"AWS": GATEWAY_ROLE},
-        "Action": action,
-        "Condition": condition,
-    }
+def _trusted(sid: str, action: str, condition: Clause | None = None) -> Clause:
+    clause = {"Sid": sid, "Effect": "Allow", "Principal": {"AWS": GATEWAY_ROLE}, "Action": action}
+    return clause if condition is None else {**clause, "Condition": condition}
 
 
 def _gateway() -> tuple[Clause, ...]:

@@ -9,7 +9,7 @@ from gateway.iam.document import Document
 from gateway.iam.lint import Finding
 from gateway.iam.roles import ITEM_ACTIONS, READS, RETURNING
 from gateway.iam.rules import Compiler, Rule
-from gateway.iam.variables import Value
+from gateway.iam.variables import Value, Variable, template
 from gateway.model.tenant import TenantId, partition
 
 EVERY_ACTION: Final = frozenset(
@@ -29,7 +29,7 @@ def review(document: Document) -> tuple[Finding, ...]:
     """Errors only; a document that grants nothing of DynamoDB has nothing to deny but DynamoDB itself."""
     rules = Compiler().rules(document, document.kind)
     denials = tuple(rule for rule in rules if rule.statement.effect == "Deny")
-    found = list(_if_exists(document))
+    found = [*_if_exists(document), *_defaults(document)]
     if document.kind in _LAYERS:
         granted = frozenset(action for action in EVERY_ACTION if any(_grants(rule, action) for rule in rules))
         found += _second_line(denials, granted)
@@ -46,6 +46,15 @@ def _if_exists(document: Document) -> Iterator[tuple[str, str]]:
         for row in statement.conditions:
             if row.operator.endswith("IfExists"):
                 yield statement.label, f"`{row.operator}`: say with Null what holds when `{row.key}` is absent"
+
+
+def _defaults(document: Document) -> Iterator[tuple[str, str]]:
+    for statement in document.statements:
+        for row in statement.conditions:
+            for value in row.values:
+                parts = template(value, wildcards=True, variables=True)
+                if any(isinstance(part, Variable) and part.default is not None for part in parts):
+                    yield statement.label, f"`{value}`: a default would stand for a tenant that is missing"
 
 
 def _grants(rule: Rule, action: str) -> bool:
@@ -66,20 +75,21 @@ def _denied(denials: tuple[Rule, ...], action: str, context: dict[str, Value], a
 
 def _second_line(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator[tuple[str, str]]:
     for action in sorted(EVERY_ACTION - granted):
-        if not _denied(denials, action, {}):
+        if not _denied(denials, action, {**_TENANT, _KEYS: (_OWN,)}):
             yield "", f"`dynamodb:{action}` is not granted, but not explicitly denied either"
 
 
 def _foreign_rows(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator[tuple[str, str]]:
-    contexts: dict[str, dict[str, Value]] = {
-        "the rows of another tenant": {**_TENANT, _KEYS: (_FOREIGN,)},
-        "a batch with a row of another tenant": {**_TENANT, _KEYS: (_OWN, _FOREIGN)},
-        "a request without partition keys": dict(_TENANT),
-        "a session without a tenant": {_KEYS: (_OWN,)},
+    tag = PRINCIPAL_TENANT.lower()
+    contexts: dict[str, tuple[dict[str, Value], str]] = {
+        "the rows of another tenant": ({**_TENANT, _KEYS: (_FOREIGN,)}, _KEYS),
+        "a batch with a row of another tenant": ({**_TENANT, _KEYS: (_OWN, _FOREIGN)}, _KEYS),
+        "a request without partition keys": (dict(_TENANT), _KEYS),
+        "a session without a tenant": ({_KEYS: (_OWN,)}, tag),
     }
     for action in sorted(granted):
-        for what, context in contexts.items():
-            if not _denied(denials, action, context):
+        for what, (context, about) in contexts.items():
+            if not _denied(denials, action, context, about):
                 yield "", f"`dynamodb:{action}`: {what} is not explicitly denied"
 
 

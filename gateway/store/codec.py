@@ -206,8 +206,7 @@ def _inflated(raw: bytes, magic: bytes) -> bytes:
         raise Internal("a stored attribute has an unknown compression")
     inflate = zlib.decompressobj()
     try:
-        # one byte more than may be, or the end would not be seen
-        content = inflate.decompress(raw[len(magic) :], _MAX_INFLATED + 1)
+        content = inflate.decompress(raw[len(magic) :], _MAX_INFLATED)
     except zlib.error as error:
         raise Internal("a stored attribute cannot be decompressed") from error
     if not inflate.eof:

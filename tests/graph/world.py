@@ -19,16 +19,19 @@ from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits
 from gateway.graph.limits import DocumentLimits
 from gateway.graph.schema import build_schema, core_schema
+from gateway.iam.policies import generated
 from gateway.identity.principal import Principal
 from gateway.model.tenant import tenant_id
+from gateway.ops.policy_files import permissions_for
 from gateway.sandbox.seed import demo_items
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
 from tests.store.memory import Memory
-from tests.store.world import TABLE, permissions, tenancy
+from tests.store.world import TABLE, tenancy
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SCHEMA = build_schema(MODEL, MUTATIONS)
+PERMISSIONS = permissions_for(generated(MODEL), MODEL)
 _ITEMS = demo_items(MODEL, NOW)
 
 
@@ -43,7 +46,8 @@ async def authenticate(authorization: str | None) -> Principal:
 async def open_session(principal: Principal) -> Session:
     role = min(principal.roles)
     credentials = Credentials(f"AKID{principal.tenant}", "secret")
-    return Session(principal.tenant, role, credentials, tenancy(), permissions(principal.tenant, MODEL.table))
+    place = tenancy()
+    return Session(principal.tenant, role, credentials, place, PERMISSIONS(place, principal.tenant, role))
 
 
 async def no_renewal(session: Session) -> Session:

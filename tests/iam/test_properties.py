@@ -93,6 +93,16 @@ def test_adding_a_deny_never_widens(identity: tuple[Document, ...], deny: Docume
 
 
 @calm
+@given(documents("identity"), requests)
+def test_what_a_document_grants_it_denies_when_its_effect_is_turned(granting: Document, request: Authorisation) -> None:
+    turned = read(granting.text.replace('"Effect":"Allow"', '"Effect":"Deny"'), "identity")
+    before = evaluate(PolicySet((granting,)), request)
+    after = evaluate(PolicySet((granting, turned)), request)
+    assert not after.allowed
+    assert not before.allowed or (isinstance(after, Deny) and after.explicit)
+
+
+@calm
 @given(identities, documents("session"), documents("boundary"), requests)
 def test_a_session_policy_and_a_boundary_never_widen(
     identity: tuple[Document, ...], session: Document, boundary: Document, request: Authorisation

@@ -1,5 +1,6 @@
 """What each shipped document must let through and must stop, judged by itself: no layer may lean on another."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,7 +9,7 @@ from gateway.domains import MODEL
 from gateway.iam.deployment import render
 from gateway.iam.document import Document, parse
 from gateway.iam.errors import PolicyError
-from gateway.iam.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.evaluator import Allow, Authorisation, PolicySet, evaluate
 from gateway.iam.generate import ENDPOINT_FILE, GATEWAY_FILE, KINDS, TRUST_FILE
 from gateway.iam.lint import lint
 from gateway.iam.personal import personal_attributes, personal_partitions
@@ -59,6 +60,8 @@ ELSEWHERE = (
     f"arn:aws:dynamodb:us-east-1:{ACCOUNT}:table/{NAME}",
     f"arn:aws:dynamodb:{REGION}:999999999999:table/{NAME}",
     f"arn:aws-cn:dynamodb:{REGION}:{ACCOUNT}:table/{NAME}",
+    f"arn:aws:dynamodb:us-east-1:{ACCOUNT}:table/{NAME}/index/GSI1",
+    f"arn:aws:dynamodb:{REGION}:999999999999:table/{NAME}/index/GSI1",
 )
 _TAGS: Context = {"aws:PrincipalTag/TenantId": "acme", "aws:PrincipalTag/GatewayRole": "viewer"}
 
@@ -82,9 +85,13 @@ def faults(name: str, document: Mapping[str, Any]) -> Iterator[str]:
         yield f"{finding.level}: {finding.statement} {finding.message}"
     if name == TRUST_FILE:
         yield from _trust_faults(parsed)
-    else:
-        judge = _without_principal(document) if name == ENDPOINT_FILE else alone(parsed)
-        yield from (_told(case) for case in cases(name) if _allows(judge, case) is not case.allowed)
+        return
+    judge = _without_principal(document) if name == ENDPOINT_FILE else alone(parsed)
+    yield from (_told(case) for case in cases(name) if _allows(judge, case) is not case.allowed)
+    if name == GATEWAY_FILE:
+        beside = PolicySet((parsed, EVERYTHING))
+        data = (Case(False, action, "*") for action in ("dynamodb:GetItem", "dynamodb:Scan", "dax:GetItem"))
+        yield from (f"beside a further grant {_told(case)}" for case in data if _allows(beside, case))
 
 
 def cases(name: str) -> Iterator[Case]:
@@ -126,6 +133,8 @@ def row_cases(granted: tuple[str, ...]) -> Iterator[Case]:
         for resource in (TABLE, *(INDEXES if action == "Query" else ())):
             yield from (Case(True, name, resource, asked(action, keys)) for keys in OWN_KEYS)
             yield from (Case(False, name, resource, asked(action, keys)) for keys in (*FOREIGN_KEYS, (), None))
+            for keys in (("TENANT#globex",), ("TENANT#globex#USER#1",)):
+                yield Case(True, name, resource, asked(action, keys) | {"aws:PrincipalTag/TenantId": "globex"})
             for tag in ("", "globex", None):
                 tags: Context = {} if tag is None else {"aws:PrincipalTag/TenantId": tag}
                 bare = {key: value for key, value in asked(action, OWN_KEYS[1]).items() if key not in _TAGS}
@@ -187,13 +196,18 @@ def attribute_cases(*, sees_personal: bool) -> Iterator[Case]:
             allowed = sees_personal or name not in hidden
             for attributes in ((name,), ("PK", "SK", name)):
                 yield Case(allowed, f"dynamodb:{action}", TABLE, asked(action, keys, Attributes=attributes))
+        for name in sorted(hidden):
+            elsewhere = asked(action, keys, Attributes=("PK", name))
+            yield Case(sees_personal, f"dynamodb:{action}", ELSEWHERE[0], elsewhere)
         for select in ("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):
             yield Case(sees_personal, f"dynamodb:{action}", TABLE, asked(action, keys, Select=select))
         yield Case(True, f"dynamodb:{action}", TABLE, asked(action, keys, Select="COUNT"))
         for pattern in personal_partitions(MODEL):
-            named = f"TENANT#acme#{pattern.replace('*', 'x')}"
+            named = f"TENANT#acme#{pattern.replace('*', 'ann@example.com')}"
             for found in ((named,), (keys[0], named)):
                 yield Case(sees_personal, f"dynamodb:{action}", INDEXES[0], asked(action, found))
+            other = {"aws:PrincipalTag/TenantId": "globex", "dynamodb:LeadingKeys": (named.replace("acme", "globex"),)}
+            yield Case(sees_personal, f"dynamodb:{action}", INDEXES[0], asked(action, None) | other)
 
 
 def gateway_cases() -> Iterator[Case]:
@@ -251,17 +265,47 @@ def caller(arn: str = GATEWAY_ROLE) -> Caller:
     return Caller(arn, PolicySet((EVERYTHING,)), f"{arn.replace(':iam:', ':sts:').replace(':role/', ':assumed-role/')}/1")
 
 
+STRANGERS = (f"{GATEWAY_ROLE}2", f"arn:aws:iam::{ACCOUNT}:user/somebody", "arn:aws:iam::999999999999:role/gateway")
+_STS = ("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity")
+# What each action must refuse by itself; the other two are not even asked about it.
+_REFUSED = {
+    "sts:AssumeRole": set(BAD_REQUESTS) - {"a further tag", "a tag that is carried on"},
+    "sts:TagSession": set(BAD_REQUESTS) - {"no tags", "no source identity"},
+    "sts:SetSourceIdentity": set(),
+}
+
+
 def _trust_faults(document: Document) -> Iterator[str]:
-    role = Role(TENANT_ROLE, document)
-    for request in GOOD_REQUESTS:
-        if not getattr(assume(request, role, caller()), "allowed", False):
-            yield f"does not trust the gateway with {request.tags}"
-    for what, request in BAD_REQUESTS.items():
-        if getattr(assume(request, role, caller()), "allowed", False):
-            yield f"lets a session start with {what}"
-    for arn in (f"{GATEWAY_ROLE}2", f"arn:aws:iam::{ACCOUNT}:user/somebody", "arn:aws:iam::999999999999:role/gateway"):
-        if getattr(assume(GOOD_REQUESTS[0], role, caller(arn)), "allowed", False):
-            yield f"trusts {arn}"
+    """Each action alone, as if the other two were open to everybody."""
+    for action in _STS:
+        role = Role(TENANT_ROLE, _only(document, action))
+        for request in GOOD_REQUESTS:
+            if not _assumed(role, request):
+                yield f"{action}: does not trust the gateway with {request.tags}"
+        for what in sorted(_REFUSED[action]):
+            if _assumed(role, BAD_REQUESTS[what]):
+                yield f"{action}: lets a session start with {what}"
+        yield from (f"{action}: trusts {arn}" for arn in STRANGERS if _assumed(role, GOOD_REQUESTS[0], arn))
+
+
+def _assumed(role: Role, request: RoleRequest, arn: str = GATEWAY_ROLE) -> bool:
+    return isinstance(assume(request, role, caller(arn)), Allow)
+
+
+def _only(document: Document, action: str) -> Document:
+    raw = json.loads(document.text)
+    others = [name for name in _STS if name != action]
+    listed = [
+        clause
+        for clause in raw["Statement"]
+        if "NotAction" in clause or not set(others) & set(_listed(clause.get("Action", [])))
+    ]
+    open_to_all = {"Sid": "Others", "Effect": "Allow", "Principal": "*", "Action": others}
+    return parse({**raw, "Statement": [*listed, open_to_all]}, "trust")
+
+
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
 
 
 __all__ = ["BAD_REQUESTS", "ENDPOINT_FILE", "GATEWAY_FILE", "GOOD_REQUESTS", "Case", "cases", "faults", "role_request"]

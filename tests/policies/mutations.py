@@ -19,6 +19,11 @@ _SWAPS = {
     "StringNotEquals": ("StringEquals",),
     "ArnEquals": ("ArnNotEquals",),
 }
+_EXEMPT = {
+    "dynamodb:LeadingKeys": ("*", "TENANT#*"),
+    "dynamodb:Select": ("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
+    "dynamodb:ReturnValues": ("ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +36,19 @@ def mutants(document: Json) -> Iterator[Mutant]:
     for title, change in _changes(document):
         changed = copy.deepcopy(document)
         change(changed)
-        if changed != document:
+        if _meaning(changed) != _meaning(document):
             yield Mutant(title, changed)
+
+
+def _meaning(value: Any) -> Any:
+    """Equal for documents that differ only in order, or in a list of one for a text."""
+    match value:
+        case dict():
+            return {key: _meaning(each) for key, each in value.items()}
+        case list():
+            parts = sorted((_meaning(each) for each in value), key=repr)
+            return parts[0] if len(parts) == 1 else parts
+    return value
 
 
 def _changes(document: Json) -> Iterator[tuple[str, Change]]:
@@ -112,7 +128,8 @@ def _resources(clause: Json) -> Iterator[tuple[str, Change]]:
             yield f"drop {resource}", _set("Resource", rest)
         if resource != "*":
             yield f"widen {resource} to *", _set("Resource", [*rest, "*"])
-            yield f"widen {resource} by a wildcard", _set("Resource", [*rest, f"{resource}*"])
+            if not resource.endswith("*"):
+                yield f"widen {resource} by a wildcard", _set("Resource", [*rest, f"{resource}*"])
             head, slash, _ = resource.rpartition("/")
             if slash and not resource.endswith("/*"):
                 yield f"widen {resource} to {head}/*", _set("Resource", [*rest, f"{head}/*"])
@@ -137,7 +154,7 @@ def _conditions(clause: Json) -> Iterator[tuple[str, Change]]:
         for key, value in keys.items():
             if len(keys) > 1:
                 yield f"drop {operator} {key}", _popped(operator, key)
-            yield from _values(operator, key, value)
+            yield from _values(clause["Effect"], operator, key, value)
 
 
 def _popped(operator: str, key: str) -> Change:
@@ -162,7 +179,7 @@ def _renamed(operator: str, other: str) -> Change:
     return change
 
 
-def _values(operator: str, key: str, value: Any) -> Iterator[tuple[str, Change]]:
+def _values(effect: str, operator: str, key: str, value: Any) -> Iterator[tuple[str, Change]]:
     if operator == "Null":
         yield f"Null {key} turned", _valued(operator, key, "true" if value == "false" else "false")
         return
@@ -171,16 +188,26 @@ def _values(operator: str, key: str, value: Any) -> Iterator[tuple[str, Change]]
         rest = [each for each in listed if each != text]
         if rest:
             yield f"drop `{text}`", _valued(operator, key, rest)
-        for other in _texts(text):
+        for other in _others(effect, operator, text):
             yield f"`{text}` to `{other}`", _valued(operator, key, [*rest, other])
+    if effect == "Deny" and "Not" in operator:
+        for exempt in _EXEMPT[key]:
+            yield f"exempt `{exempt}`", _valued(operator, key, [*listed, exempt])
     yield f"{operator} on another key", _moved(operator, key, f"{key}x")
 
 
-def _texts(text: str) -> Iterator[str]:
+def _others(effect: str, operator: str, text: str) -> Iterator[str]:
+    if effect == "Allow":
+        return _wider(text)
+    # A negated denial becomes weaker by more values, not by other ones.
+    return _misnamed(text) if "Not" in operator else _narrower(text)
+
+
+def _wider(text: str) -> Iterator[str]:
+    """A grant that reaches further, or reaches the wrong rows."""
+    yield from _misnamed(text)
     if _TAG in text:
         yield text.replace(_TAG, "*")
-        yield text.replace(_TAG, "acme")
-        yield text.replace(_TAG, "${aws:PrincipalTag/GatewayRole}")
         yield text.replace(_TAG, f"{_TAG}*")
         yield text.replace(_TAG, "${aws:PrincipalTag/TenantId, '*'}")
     yield text.replace("#*", "*")
@@ -188,6 +215,19 @@ def _texts(text: str) -> Iterator[str]:
     yield text.replace("<table>", "*")
     yield text.replace("??*", "*")
     yield text.replace("??*", "?*")
+    yield text.replace("dynamodb.*", "*")
+
+
+def _narrower(text: str) -> Iterator[str]:
+    """A denial that misses something."""
+    yield from _misnamed(text)
+    yield f"{text}x"
+
+
+def _misnamed(text: str) -> Iterator[str]:
+    if _TAG in text:
+        yield text.replace(_TAG, "acme")
+        yield text.replace(_TAG, "${aws:PrincipalTag/GatewayRole}")
 
 
 def _valued(operator: str, key: str, value: Any) -> Change:

@@ -1,15 +1,17 @@
 """What is assumed where the model says nothing: write rates, skew, the shape of a day; a JSON file overrides it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.errors import ConfigurationError
+from gateway.model.entity import Entity, Placement
 from gateway.model.model import Model
 from gateway.model.patterns import Traffic
+from gateway.model.types import Choice
 
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
@@ -40,7 +42,7 @@ class WriteOverride(_Part):
     record: bool = True  # an idempotency record is written along
     creates: Share = 0.5  # the part that makes new items, and so claims their unique values
     moves: Share = 0.1  # the part that changes an index key: the old entry is deleted, a new one written
-    in_index: Mapping[str, Share] = {}  # by index: the part of the items that has an entry there
+    in_index: Mapping[str, Share] = {}  # by place in an index: the part of the items that has an entry there
 
 
 class Assumptions(_Part):
@@ -76,10 +78,20 @@ def read_assumptions(path: Path, model: Model) -> Assumptions:
     faults = [
         *(f"patterns.{name}: there is no such pattern" for name in assumed.patterns if name not in model.patterns),
         *(f"writes.{name}: there is no such entity" for name in assumed.writes if name not in model.entities),
+        *_unknown_places(model, assumed),
     ]
     if faults:
         raise ConfigurationError(faults)
     return assumed
+
+
+def _unknown_places(model: Model, assumed: Assumptions) -> Iterator[str]:
+    for name, given in assumed.writes.items():
+        places = model.entities[name].placements if name in model.entities else ()
+        known = {place.name for place in places if place.index is not None}
+        yield from (
+            f"writes.{name}.in_index.{place}: there is no such place" for place in given.in_index.keys() - known
+        )
 
 
 def pattern_traffic(model: Model, name: str, assumed: Assumptions) -> Traffic:
@@ -97,6 +109,17 @@ def pattern_override(name: str, assumed: Assumptions) -> PatternOverride:
 
 def write_override(entity: str, assumed: Assumptions) -> WriteOverride:
     return assumed.writes.get(entity, _DEFAULT_WRITE)
+
+
+def entry_share(entity: Entity, place: Placement, assumed: Assumptions) -> float:
+    """The part of the entity's items that has an entry in this place of an index; as if all values were as frequent."""
+    given = write_override(entity.name, assumed).in_index.get(place.name)
+    if given is not None:
+        return given
+    if place.when is None:
+        return 1
+    kind = entity.attribute[place.when.attribute].type
+    return len(place.when.values) / len(kind.enum) if isinstance(kind, Choice) else 1
 
 
 def write_traffic(model: Model, entity: str, assumed: Assumptions) -> Traffic:

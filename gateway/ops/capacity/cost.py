@@ -41,7 +41,8 @@ class Monthly:
 class BreakEven:
     """`utilisation`: above it, a provisioned unit is cheaper than on demand.
 
-    `average_share`: above it, capacity fixed for the busy hour (with headroom) is cheaper than on demand; above 1, never.
+    `average_share`: above it, capacity that is fixed for the busy hour, with headroom, is cheaper than on demand; it
+    never is where this is more than 1.
     """
 
     read_utilisation: float

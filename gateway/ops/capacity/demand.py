@@ -10,6 +10,7 @@ from gateway.model.patterns import AccessPattern, Listing, Lookup, Together
 from gateway.ops.capacity.assumptions import (
     Assumptions,
     WriteOverride,
+    entry_share,
     pattern_override,
     pattern_traffic,
     write_override,
@@ -118,12 +119,12 @@ def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[C
     name, rate = f"write {entity.name}", traffic.per_second
     each, remark = _table_write(entity, traffic.item_bytes, given)
     yield Consumption(name, TABLE, "write", rate, each, remark)
-    # two places in one index are alternatives: an item has at most one entry there
     for index in dict.fromkeys(place.index for place in entity.placements if place.index is not None):
-        size = entry_bytes(model, index, traffic.item_bytes)
-        # entries are not part of the transaction: they follow it, at the price of a plain write
-        each = write_units(size) * (1 + given.moves) * given.in_index.get(index, 1)
-        yield Consumption(name, index, "write", rate, each, f"{given.moves:.0%} of them move")
+        places = [place for place in entity.placements if place.index == index]
+        # two places in one index are alternatives: an item has at most one entry there
+        share = min(1.0, sum(entry_share(entity, place, assumed) for place in places))
+        each = entry_units(model, index, traffic.item_bytes, given) * share
+        yield Consumption(name, index, "write", rate, each, f"{share:.0%} of the items, {given.moves:.0%} move")
 
 
 def _table_write(entity: Entity, size: int, given: WriteOverride) -> tuple[float, str]:
@@ -135,6 +136,11 @@ def _table_write(entity: Entity, size: int, given: WriteOverride) -> tuple[float
     parts += ["unique values"] if entity.unique else []
     parts += ["an idempotency record"] if given.record else []
     return each, " + ".join(parts) + (", in a transaction" if given.transactional else "")
+
+
+def entry_units(model: Model, index: str, size: int, given: WriteOverride) -> float:
+    """Of one index entry: it follows the transaction at the price of a plain write; one that moves is written twice."""
+    return write_units(entry_bytes(model, index, size)) * (1 + given.moves)
 
 
 def entry_bytes(model: Model, index: str | None, size: int) -> int:

@@ -9,8 +9,8 @@ from gateway.model.entity import Entity, Placement
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.types import Choice, Flag
-from gateway.ops.capacity.assumptions import Assumptions, pattern_override, write_override, write_traffic
-from gateway.ops.capacity.demand import TABLE, entry_bytes, pattern_rows
+from gateway.ops.capacity.assumptions import Assumptions, entry_share, pattern_override, write_override, write_traffic
+from gateway.ops.capacity.demand import TABLE, entry_units, pattern_rows
 from gateway.ops.capacity.units import PARTITION_READS, PARTITION_WRITES, write_units
 
 _WARM: Final = 0.7
@@ -89,8 +89,7 @@ def _writes(model: Model, entity: Entity, place: Placement, assumed: Assumptions
     if place.index is None:
         each = float(write_units(traffic.item_bytes, transactional=given.transactional))
     else:
-        size = entry_bytes(model, place.index, traffic.item_bytes)
-        each = write_units(size) * (1 + given.moves) * given.in_index.get(place.index, 1)
+        each = entry_units(model, place.index, traffic.item_bytes, given) * entry_share(entity, place, assumed)
     return traffic.per_second * each * share_of_busiest(entity, place, assumed)
 
 

@@ -1,0 +1,163 @@
+"""The plan in words: one Markdown page, which a terminal shows as well."""
+
+from collections.abc import Iterator
+
+from gateway.model.wording import code, markdown_table
+from gateway.ops.capacity.cost import BreakEven, provisioned
+from gateway.ops.capacity.dax import WARNING
+from gateway.ops.capacity.measured import Measured
+from gateway.ops.capacity.plan import Bill, Plan
+from gateway.ops.capacity.plot import bars, chart, curves
+from gateway.ops.capacity.units import PARTITION_READS, PARTITION_WRITES
+
+_SHOWN = 8  # partitions and operations
+
+
+def page(plan: Plan) -> str:
+    parts = (_opening(plan), _consumption(plan), _places(plan), _costs(plan), _partitions(plan), _dax(plan))
+    measured = _measured(plan, plan.measured, plan.measured_bill) if plan.measured and plan.measured_bill else ()
+    return "\n".join(line for part in (*parts, measured) for line in part) + "\n"
+
+
+def _opening(plan: Plan) -> Iterator[str]:
+    assumed, prices = plan.assumed, plan.prices
+    yield from ("# Capacity", "")
+    yield "Rates and sizes are those of the model's access patterns, and mean a busy hour."
+    yield f"Writes are {assumed.writes_per_read:.0%} of an entity's reads unless the traffic file says otherwise."
+    yield f"The average load is taken as {assumed.average_share:.0%} of the busy hour's,"
+    yield f"and provisioned capacity is kept {assumed.utilisation:.0%} full."
+    yield f"Prices: {prices.region}, {prices.currency}, as of {prices.as_of}."
+    yield ""
+    yield f"Source of the prices: {prices.source}"
+    yield ""
+
+
+def _consumption(plan: Plan) -> Iterator[str]:
+    yield from ("## What each pattern and write takes", "")
+    rows = (
+        (
+            row.name,
+            row.place,
+            f"{row.per_second:,.4g}/s",
+            f"{row.each:,.4g}",
+            f"{row.units:,.1f} {'RCU' if row.kind == 'read' else 'WCU'}",
+            row.remark,
+        )
+        for row in plan.demand.rows
+    )
+    yield from markdown_table(("what", "in", "rate", "units each", "units a second", "remark"), rows)
+    yield ""
+
+
+def _places(plan: Plan) -> Iterator[str]:
+    yield from ("## What the table and each index need", "")
+    needs = {place: plan.demand.need(place) for place in plan.demand.places}
+    bought = {place: provisioned(need, plan.assumed.utilisation) for place, need in needs.items()}
+    rows = [
+        (place, f"{need.read:,.1f}", f"{need.write:,.1f}", f"{bought[place].read:,.0f}", f"{bought[place].write:,.0f}")
+        for place, need in needs.items()
+    ]
+    yield from markdown_table(("in", "RCU", "WCU", "RCU to provision", "WCU to provision"), rows)
+    yield from ("", "```text")
+    pairs = [(place, pair) for place, need in needs.items() for pair in ((need.read, "RCU"), (need.write, "WCU"))]
+    yield from bars([(f"{place} {unit}", value, unit) for place, (value, unit) in pairs])
+    yield from ("```", "", _amplification(plan), "")
+
+
+def _amplification(plan: Plan) -> str:
+    written = sum(row.per_second for row in plan.demand.rows if row.kind == "write" and row.place == "table")
+    total = plan.demand.total.write
+    each = total / written if written else 0
+    return f"Write amplification: {written:,.1f} writes a second become {total:,.1f} WCU, {each:.1f} for each write."
+
+
+def _costs(plan: Plan) -> Iterator[str]:
+    yield from ("## What a month costs", "")
+    yield from _bill(plan, plan.expected)
+
+
+def _bill(plan: Plan, bill: Bill) -> Iterator[str]:
+    month, currency = bill.month, plan.prices.currency
+    rows = [
+        ("on demand", f"{month.on_demand:,.2f}", "what is used, at the average load"),
+        ("provisioned, fixed", f"{month.fixed:,.2f}", "enough for the busy hour, all the time"),
+        ("autoscaled", f"{month.autoscaled:,.2f}", "at best: as if it followed the load at once"),
+    ]
+    rows += [("storage", f"{month.storage:,.2f}", "in every mode")] if month.storage else []
+    yield from markdown_table(("mode", f"{currency} a month", "remark"), rows)
+    yield from ("", f"Cheapest: {month.cheapest}. {_break_even_words(bill.break_even)}", "", "```text")
+    yield from chart(curves(bill, plan.prices), bill.shape.average_share, currency)
+    yield from ("```", "")
+
+
+def _break_even_words(found: BreakEven) -> str:
+    share = (
+        f"capacity fixed for the busy hour is cheaper once the average load is above {found.average_share:.0%} of it"
+        if found.average_share <= 1
+        else "capacity fixed for the busy hour is never cheaper"
+    )
+    return (
+        f"Break-even: a provisioned unit is cheaper than on demand when it is used more than "
+        f"{found.read_utilisation:.1%} (reads) or {found.write_utilisation:.1%} (writes) of the time; {share}."
+    )
+
+
+def _partitions(plan: Plan) -> Iterator[str]:
+    yield from ("## The busiest partitions", "")
+    assumed = plan.assumed
+    yield f"One partition takes {PARTITION_READS:,} RCU and {PARTITION_WRITES:,} WCU."
+    yield f"Assumed: the busiest tenant makes {assumed.busiest_tenant:.0%} of the traffic,"
+    yield f"its busiest id gets {assumed.busiest_key:.0%} of that, the busiest value of a choice"
+    yield f"{assumed.busiest_value:.0%}."
+    yield ""
+    shown = [each for number, each in enumerate(plan.partitions) if number < _SHOWN or each.heat != "fine"]
+    rows = (
+        (
+            each.place,
+            code(each.key),
+            f"{each.read:,.1f}",
+            f"{each.write:,.1f}",
+            f"{each.shards}",
+            each.heat,
+            each.advice,
+        )
+        for each in shown
+    )
+    yield from markdown_table(("in", "key", "RCU", "WCU", "shards", "verdict", "advice"), rows)
+    yield ""
+
+
+def _dax(plan: Plan) -> Iterator[str]:
+    yield from ("## Would DAX pay?", "")
+    rows = (
+        (
+            f"{each.nodes} x {each.node}",
+            f"{each.cluster:,.2f}",
+            f"{each.saved_on_demand:,.2f}",
+            f"{each.saved_autoscaled:,.2f}",
+            f"{each.break_even:,.0f} RCU",
+            "yes" if each.pays else "no",
+        )
+        for each in plan.payoffs
+    )
+    head = ("cluster", "a month", "saves on demand", "saves autoscaled", "pays from an average of", "pays on demand")
+    yield from markdown_table(head, rows)
+    yield from ("", f"Assumed: it answers {plan.assumed.cache_hits:.0%} of the eventual reads. {WARNING}", "")
+
+
+def _measured(plan: Plan, measured: Measured, bill: Bill) -> Iterator[str]:
+    yield from ("## Measured", "")
+    minutes, left_out = measured.seconds / 60, measured.skipped
+    yield f"{sum(each.count for each in measured.operations):,} operations in {minutes:,.1f} minutes;"
+    yield f"on average {measured.average.read:,.2f} RCU and {measured.average.write:,.2f} WCU,"
+    yield f"in the busiest minute {measured.busiest.read:,.2f} RCU and {measured.busiest.write:,.2f} WCU."
+    yield f"{left_out:,} other lines were left out."
+    yield "A line tells one sum of units: those of mutations count as writes, all others as reads."
+    yield ""
+    rows = (
+        (each.name, f"{each.count:,}", f"{each.calls_each:.1f}", f"{each.units_each:.2f}", f"{each.units:,.1f}")
+        for each in measured.operations[:_SHOWN]
+    )
+    yield from markdown_table(("operation", "count", "calls each", "units each", "units"), rows)
+    yield ""
+    yield from _bill(plan, bill)

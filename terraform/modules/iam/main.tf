@@ -1,0 +1,193 @@
+# The gateway's role, which can do nothing but assume the tenants' role, and the tenants' role with its boundary.
+# Every document comes from `policies/`, which the model writes; here only its tokens are replaced.
+
+locals {
+  partition = data.aws_partition.current.partition
+  region    = data.aws_region.current.id
+  account   = data.aws_caller_identity.current.account_id
+
+  # built and not read from the roles: each role's document names the other role
+  gateway_role_name = "${var.name}-gateway"
+  tenant_role_name  = "${var.name}-tenant"
+  gateway_role_arn  = "arn:${local.partition}:iam::${local.account}:role/${local.gateway_role_name}"
+  tenant_role_arn   = "arn:${local.partition}:iam::${local.account}:role/${local.tenant_role_name}"
+
+  directory = coalesce(var.policies_dir, "${path.module}/../../../policies")
+  texts = {
+    for name in ["tenant-role", "tenant-trust", "boundary", "gateway-role", "vpc-endpoint"] :
+    name => replace(replace(replace(replace(replace(
+      file("${local.directory}/${name}.json"),
+      "<partition>", local.partition),
+      "<region>", local.region),
+      "<account>", local.account),
+      "<table>", var.table_name),
+    "<gateway-role-arn>", local.gateway_role_arn)
+  }
+  documents = { for name, text in local.texts : name => jsonencode(jsondecode(replace(text, "<tenant-role-arn>", local.tenant_role_arn))) }
+
+  # the gateway's document once for each role that it may assume
+  assumable = merge(
+    { (local.tenant_role_name) = local.tenant_role_arn },
+    { for arn in var.further_tenant_role_arns : "${local.tenant_role_name}-${substr(sha256(arn), 0, 12)}" => arn },
+  )
+
+  left_over = distinct(flatten([for text in values(local.documents) : regexall("<[a-z-]+>", text)]))
+}
+
+data "aws_partition" "current" {}
+
+data "aws_region" "current" {}
+
+data "aws_caller_identity" "current" {}
+
+data "aws_iam_policy_document" "gateway_trust" {
+  statement {
+    sid     = "Platform"
+    actions = ["sts:AssumeRole"]
+
+    principals {
+      type        = "Service"
+      identifiers = var.gateway_services
+    }
+
+    condition {
+      test     = "StringEquals"
+      variable = "aws:SourceAccount"
+      values   = [local.account]
+    }
+  }
+
+  dynamic "statement" {
+    for_each = length(var.gateway_principals) > 0 ? [var.gateway_principals] : []
+
+    content {
+      sid     = "Named"
+      actions = ["sts:AssumeRole"]
+
+      principals {
+        type        = "AWS"
+        identifiers = statement.value
+      }
+    }
+  }
+}
+
+resource "aws_iam_role" "gateway" {
+  name                 = local.gateway_role_name
+  description          = "The gateway itself: assumes the tenants' role, reaches no data."
+  assume_role_policy   = data.aws_iam_policy_document.gateway_trust.json
+  max_session_duration = 3600
+}
+
+resource "aws_iam_role_policy" "gateway" {
+  for_each = local.assumable
+
+  name   = each.key
+  role   = aws_iam_role.gateway.name
+  policy = jsonencode(jsondecode(replace(local.texts["gateway-role"], "<tenant-role-arn>", each.value)))
+
+  lifecycle {
+    precondition {
+      condition     = length(local.left_over) == 0
+      error_message = "Nothing is known for ${join(", ", local.left_over)} in the documents of ${local.directory}."
+    }
+  }
+}
+
+resource "aws_iam_policy" "boundary" {
+  name        = "${local.tenant_role_name}-boundary"
+  description = "The most that a tenant's session can ever do."
+  policy      = local.documents["boundary"]
+}
+
+resource "aws_iam_role" "tenant" {
+  name                 = local.tenant_role_name
+  description          = "A tenant's session: its own rows of ${var.table_name}, by the tag TenantId."
+  assume_role_policy   = local.documents["tenant-trust"]
+  permissions_boundary = aws_iam_policy.boundary.arn
+  # a session that is assumed from a role ends after an hour, whatever stands here
+  max_session_duration = 3600
+
+  # the trust policy names the gateway's role, and IAM takes only principals that exist
+  depends_on = [aws_iam_role.gateway]
+}
+
+resource "aws_iam_role_policy" "tenant" {
+  name   = "own-rows"
+  role   = aws_iam_role.tenant.name
+  policy = local.documents["tenant-role"]
+}
+
+data "aws_iam_policy_document" "revoked" {
+  dynamic "statement" {
+    for_each = var.revoke_sessions.all_before == null ? [] : [var.revoke_sessions.all_before]
+
+    content {
+      sid       = "EverySessionBefore"
+      effect    = "Deny"
+      actions   = ["*"]
+      resources = ["*"]
+
+      condition {
+        test     = "DateLessThan"
+        variable = "aws:TokenIssueTime"
+        values   = [statement.value]
+      }
+    }
+  }
+
+  dynamic "statement" {
+    for_each = var.revoke_sessions.tenants
+
+    content {
+      effect    = "Deny"
+      actions   = ["*"]
+      resources = ["*"]
+
+      condition {
+        test     = "StringEquals"
+        variable = "aws:PrincipalTag/TenantId"
+        values   = [statement.key]
+      }
+
+      condition {
+        test     = "DateLessThan"
+        variable = "aws:TokenIssueTime"
+        values   = [statement.value]
+      }
+    }
+  }
+}
+
+locals {
+  # the name that the console's button "Revoke active sessions" uses
+  revocations = toset([for name in ["AWSRevokeOlderSessions"] : name if var.revoke_sessions.all_before != null || length(var.revoke_sessions.tenants) > 0])
+}
+
+resource "aws_iam_role_policy" "revoked" {
+  for_each = local.revocations
+
+  name   = each.key
+  role   = aws_iam_role.tenant.name
+  policy = data.aws_iam_policy_document.revoked.json
+}
+
+# What somebody attaches to either role by hand is taken off by the next apply.
+resource "aws_iam_role_policies_exclusive" "this" {
+  for_each = {
+    (aws_iam_role.gateway.name) = keys(local.assumable)
+    (aws_iam_role.tenant.name)  = concat([aws_iam_role_policy.tenant.name], tolist(local.revocations))
+  }
+
+  role_name    = each.key
+  policy_names = each.value
+
+  depends_on = [aws_iam_role_policy.gateway, aws_iam_role_policy.revoked]
+}
+
+resource "aws_iam_role_policy_attachments_exclusive" "this" {
+  for_each = toset([aws_iam_role.gateway.name, aws_iam_role.tenant.name])
+
+  role_name   = each.key
+  policy_arns = []
+}

@@ -1,0 +1,36 @@
+output "gateway_role_arn" {
+  description = "Role that the gateway runs in."
+  value       = aws_iam_role.gateway.arn
+}
+
+output "gateway_role_name" {
+  description = "Name of the role that the gateway runs in."
+  value       = aws_iam_role.gateway.name
+}
+
+output "tenant_role_arn" {
+  description = "Role that the gateway assumes for a tenant."
+  value       = aws_iam_role.tenant.arn
+}
+
+output "tenant_role_name" {
+  description = "Name of the role that the gateway assumes for a tenant."
+  value       = aws_iam_role.tenant.name
+}
+
+output "dynamodb_endpoint_policy" {
+  description = "Policy for a VPC's gateway endpoint for DynamoDB, from `policies/vpc-endpoint.json`."
+  value       = local.documents["vpc-endpoint"]
+}
+
+output "sts_endpoint_policy" {
+  description = "Policy for a VPC's interface endpoint for STS: the allowing statements of the gateway's role, for that role alone."
+  value = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      for statement in flatten([for policy in aws_iam_role_policy.gateway : jsondecode(policy.policy).Statement]) :
+      merge(statement, { Sid = "Gateway${substr(sha256(jsonencode(statement.Resource)), 0, 8)}", Principal = { AWS = aws_iam_role.gateway.arn } })
+      if statement.Effect == "Allow"
+    ]
+  })
+}

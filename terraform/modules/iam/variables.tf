@@ -1,0 +1,73 @@
+variable "name" {
+  description = "Prefix of the names of the roles."
+  type        = string
+
+  validation {
+    condition     = can(regex("^[a-z][a-z0-9-]{2,31}$", var.name))
+    error_message = "A name has 3 to 32 lower-case letters, digits or `-`, and starts with a letter."
+  }
+}
+
+variable "table_name" {
+  description = "Name of the table that the tenants' role reaches."
+  type        = string
+
+  validation {
+    # the name becomes part of an ARN: a wildcard would widen the policy
+    condition     = can(regex("^[A-Za-z0-9_.-]{3,255}$", var.table_name))
+    error_message = "A table name has 3 to 255 letters, digits, `_`, `.` or `-`."
+  }
+}
+
+variable "policies_dir" {
+  description = "Directory with the documents that `gateway policies` wrote; null for those of this repository."
+  type        = string
+  default     = null
+}
+
+variable "gateway_services" {
+  description = "AWS services that may run the gateway in its role, such as `ecs-tasks.amazonaws.com`."
+  type        = set(string)
+  default     = ["ecs-tasks.amazonaws.com"]
+}
+
+variable "gateway_principals" {
+  description = "ARNs of roles or users that may also assume the gateway's role: your own platform, or a developer of a development account."
+  type        = set(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.gateway_principals : can(regex("^arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[A-Za-z0-9_+=,.@/-]+$", arn))])
+    error_message = "Name roles or users by their ARN; no wildcard, no whole account."
+  }
+}
+
+variable "further_tenant_role_arns" {
+  description = "Roles of tenants with a table of their own (silos) that the gateway may assume too."
+  type        = set(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.further_tenant_role_arns : can(regex("^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$", arn))])
+    error_message = "Name roles by their ARN, without wildcards."
+  }
+}
+
+variable "revoke_sessions" {
+  description = "Denies every session that began before a moment (RFC 3339): `all_before` for all tenants, `tenants` for single ones. See docs/runbooks/tenant-incident.md."
+  type = object({
+    all_before = optional(string)
+    tenants    = optional(map(string), {})
+  })
+  default = {}
+
+  validation {
+    condition     = alltrue([for moment in concat([var.revoke_sessions.all_before], values(var.revoke_sessions.tenants)) : moment == null ? true : can(timeadd(moment, "0s"))])
+    error_message = "A moment is written as 2026-01-31T12:00:00Z."
+  }
+
+  validation {
+    condition     = alltrue([for tenant in keys(var.revoke_sessions.tenants) : can(regex("^[a-z0-9][a-z0-9-]{1,62}$", tenant))])
+    error_message = "A tenant id has 2 to 63 characters of a-z, 0-9 and -."
+  }
+}

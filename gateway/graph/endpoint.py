@@ -24,6 +24,7 @@ from gateway.errors import (
 from gateway.graph.context import Context
 from gateway.graph.documents import Document, Documents
 from gateway.graph.errors import failure, shown
+from gateway.graph.explain import EXPLAIN, explanation, wanted
 from gateway.graph.http_request import GRAPHQL_JSON, JSON, GraphQLRequest, HttpError, answer_type, read
 from gateway.graph.journal import Entry, begin
 from gateway.graph.reader import Reader, ReadLimits
@@ -78,10 +79,13 @@ class Endpoint:
     table: Table
     cursors: Cursors
     limits: EndpointLimits
+    explain: bool = False  # whether a request may ask what was done for it
 
     async def __call__(self, request: Request) -> Response:
         entry = begin(request.headers)
         answer = await self._guarded(request, entry)
+        if entry.access is not None and entry.access.explained:
+            answer.content.setdefault("extensions", {})[EXPLAIN] = explanation(entry.access, entry.started)
         entry.write(answer.status, answer.codes)
         return _response(answer, entry)
 
@@ -123,7 +127,8 @@ class Endpoint:
         return _executed(result, entry, media_type)
 
     async def _run(self, document: Document, asked: GraphQLRequest, session: Session, entry: Entry) -> ExecutionResult:
-        access = entry.access = Access(session, asyncio.get_running_loop().time() + self.limits.seconds)
+        deadline = asyncio.get_running_loop().time() + self.limits.seconds
+        access = entry.access = Access(session, deadline, explained=self.explain and wanted(asked))
         reader = Reader(self.model, self.table, access, self.cursors, self.limits.reads)
         assert document.ast is not None  # noqa: S101  the caller has checked; this tells the type checker
         try:

@@ -14,7 +14,7 @@ from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import Listing, Lookup, Together
 from gateway.model.tenant import TenantId, partition
-from gateway.store.access import Access, together
+from gateway.store.access import Access, Refusal, together
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Attributes, GetItems, Window, plan_listing, plan_together
 from gateway.store.rows import Item
@@ -198,6 +198,7 @@ class Reader:
             refused = session.permissions.attributes_denied(
                 attributes, "GetItem", session.tenancy.table, leading_key=partition(session.tenant, "ANY")
             )
+            self.access.refusals += [Refusal(name, verdict.reason) for name, verdict in refused.items()]
             denied = self._known_denied[attributes] = frozenset(refused)
         return denied
 

@@ -3,16 +3,20 @@
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from gateway.aws.sessions import Session
+from gateway.store.touched import Touched
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One finished DynamoDB call, for the log line, the metrics and `explain`; it holds no key and no item."""
+    """One finished DynamoDB call, for the log line, the metrics and `explain`; it holds no key and no item.
+
+    `touched` is the form of its keys, written only where the request is to be explained.
+    """
 
     operation: str
     index: str | None
@@ -20,13 +24,25 @@ class Call:
     capacity: float
     seconds: float
     statements: tuple[str, ...] = ()
+    touched: tuple[Touched, ...] = ()
+    source: Literal["table", "cache"] = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What the policies did not allow: a call, or one attribute; `reason` names statements and keys, no values."""
+
+    what: str
+    reason: str
 
 
 @dataclass(slots=True)
 class Access:
     session: Session
     deadline: float | None = None  # a moment of the loop's clock
+    explained: bool = False  # whether the caller is told what was read and why it was allowed
     calls: list[Call] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
     renewal: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     @property

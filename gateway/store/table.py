@@ -16,9 +16,10 @@ from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
 from gateway.store import wire
-from gateway.store.access import Access, Call, together
+from gateway.store.access import Access, Call, Refusal, together
 from gateway.store.plan import GetItems, QueryMany, QueryPartition, QueryTogether
 from gateway.store.rows import Item, Rows
+from gateway.store.touched import touched
 
 _CHUNK = 100  # keys of one BatchGetItem
 _PATIENCE = 10.0  # seconds to keep asking for unprocessed keys when the request has no deadline
@@ -167,6 +168,7 @@ class Table:
         session = access.session
         verdict = session.permissions.check(operation, body)
         if isinstance(verdict, Deny):
+            access.refusals.append(Refusal(operation, verdict.reason))
             raise Forbidden(f"the role `{session.role}` may not do this") from PermissionError(verdict.reason)
         clock = asyncio.get_running_loop().time
         started = clock()
@@ -185,6 +187,7 @@ class Table:
                 capacity=_capacity(answer.get("ConsumedCapacity")),
                 seconds=clock() - started,
                 statements=verdict.statements,
+                touched=touched(self._model, session.tenant, operation, body) if access.explained else (),
             )
         )
         return answer

@@ -10,7 +10,7 @@ from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
-from gateway.store.access import Access
+from gateway.store.access import Access, Refusal
 from gateway.store.change import MAX_MEMBERS, Change
 from gateway.store.faults import Fault, Rejected, UserErrorCode, missing
 from gateway.store.idempotency import Once, Records
@@ -116,6 +116,7 @@ class Writer:
         item = key_of(self.model.table, ItemKey(partition(session.tenant, "ANY"), "ANY"))
         verdict = session.permissions.check("PutItem", {"TableName": session.tenancy.table, "Item": item})
         if isinstance(verdict, Deny):
+            self.access.refusals.append(Refusal("PutItem", verdict.reason))
             raise Forbidden(f"the role `{session.role}` may not change anything") from PermissionError(verdict.reason)
 
     def _remembered(self, outcome: Outcome) -> dict[str, Any]:

@@ -19,23 +19,25 @@ def killer(name: str, mutant: Mutant) -> str | None:
 
 
 def main() -> int:
-    sound = [f"{name}: {fault}" for name, document in SHIPPED.items() for fault in faults(name, document)]
-    for line in sound:
+    unsound = [f"{name}: {fault}" for name, document in SHIPPED.items() for fault in faults(name, document)]
+    found = [(name, mutant, killer(name, mutant)) for name, mutant in all_mutants()]
+    survivors = [f"{name}: {mutant.title}" for name, mutant, fault in found if fault is None]
+    print(f"{'document':<24}{'mutants':>8}  killed by")
+    for document in SHIPPED:
+        kills = Counter(_by(fault) for name, _, fault in found if name == document)
+        print(f"{document:<24}{kills.total():>8}  " + ", ".join(f"{by} {count}" for by, count in sorted(kills.items())))
+    for line in unsound:
         print(f"the shipped document is at fault: {line}")
-    made: Counter[str] = Counter()
-    survivors: list[str] = []
-    for name, mutant in all_mutants():
-        made[name] += 1
-        if killer(name, mutant) is None:
-            survivors.append(f"{name}: {mutant.title}")
-    for name, count in made.items():
-        lost = sum(line.startswith(f"{name}:") for line in survivors)
-        print(f"{name:<24}{count - lost:>5} of {count:>4} killed")
     for line in survivors:
         print(f"survived: {line}")
-    total = made.total()
-    print(f"{total - len(survivors)} of {total} mutants killed")
-    return 1 if survivors or sound else 0
+    print(f"{len(found) - len(survivors)} of {len(found)} mutants killed")
+    return 1 if survivors or unsound else 0
+
+
+def _by(fault: str | None) -> str:
+    if fault is None:
+        return "NOBODY"
+    return {"refused": "parser", "error": "lint", "warning": "lint"}.get(fault.partition(":")[0], "behaviour")
 
 
 if __name__ == "__main__":

@@ -134,7 +134,10 @@ def _resources(clause: Json) -> Iterator[tuple[str, Change]]:
             if slash and not resource.endswith("/*"):
                 yield f"widen {resource} to {head}/*", _set("Resource", [*rest, f"{head}/*"])
         elif clause["Effect"] == "Deny":
-            yield "narrow * to one table", _set("Resource", ["arn:<partition>:dynamodb:<region>:<account>:table/<table>"])
+            yield (
+                "narrow * to one table",
+                _set("Resource", ["arn:<partition>:dynamodb:<region>:<account>:table/<table>"]),
+            )
     if clause["Effect"] == "Allow" and found != "*":
         yield "NotResource", lambda made: made.update(NotResource=made.pop("Resource"))
         yield "another account", _set("Resource", [each.replace("<account>", "*") for each in listed])
@@ -149,12 +152,16 @@ def _conditions(clause: Json) -> Iterator[tuple[str, Change]]:
     block = clause.get("Condition", {})
     for operator, keys in block.items():
         if len(block) > 1:
-            yield f"drop {operator}", lambda made, operator=operator: made["Condition"].pop(operator)
+            yield f"drop {operator}", _dropped(operator)
         yield from _operators(operator)
         for key, value in keys.items():
             if len(keys) > 1:
                 yield f"drop {operator} {key}", _popped(operator, key)
             yield from _values(clause["Effect"], operator, key, value)
+
+
+def _dropped(operator: str) -> Change:
+    return lambda made: made["Condition"].pop(operator)
 
 
 def _popped(operator: str, key: str) -> Change:

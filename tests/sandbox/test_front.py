@@ -1,6 +1,7 @@
 import json
 from zlib import crc32
 
+import httpx2
 import pytest
 from botocore.exceptions import ClientError
 
@@ -11,7 +12,7 @@ from gateway.sandbox.engine import Answer
 from gateway.sandbox.world import World
 from tests.sandbox.documents import ACCOUNT, TABLE, TABLE_ARN
 from tests.sandbox.small import Small
-from tests.sandbox.wire import assume, boto, dynamodb, error_name, send, sts
+from tests.sandbox.wire import URL, assume, boto, dynamodb, error_name, send, sts
 
 USER = {"PK": {"S": "TENANT#acme#USER#u-1001"}, "SK": {"S": "PROFILE"}}
 FOREIGN = {"PK": {"S": "TENANT#globex#USER#u-1001"}, "SK": {"S": "PROFILE"}}
@@ -28,9 +29,8 @@ async def test_an_answer_has_the_headers_of_dynamodb(small: Small) -> None:
 async def test_the_engine_gets_what_was_judged_and_nothing_else(small: Small) -> None:
     text = b'{ "TableName" : "some-table", "Key": {"PK": {"S": "\\u0061"}} }'
     await send(small.app, dynamodb(small.admin.credentials, "GetItem", text))
-    target, body = small.engine.asked[-1]
-    assert target == "DynamoDB_20120810.GetItem"
-    assert json.loads(body) == {"TableName": "some-table", "Key": {"PK": {"S": "a"}}}
+    judged = {"TableName": "some-table", "Key": {"PK": {"S": "a"}}}
+    assert small.engine.asked == [("DynamoDB_20120810.GetItem", json.dumps(judged).encode())]
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,9 @@ async def test_a_query_string_is_refused(small: Small) -> None:
 
 
 async def test_a_page_under_another_name_does_not_reach_the_sandbox(small: Small) -> None:
-    request = dynamodb(small.admin.credentials, "ListTables", {})
-    request.headers["Host"] = "attacker.example"
-    answer = await send(small.app, request)
-    assert answer.status_code == 400
-    assert small.engine.asked == []
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(small.app), base_url=URL) as client:
+        answers = [await client.get("/healthz", headers={"Host": host}) for host in ("attacker.example", "localhost")]
+    assert [answer.status_code for answer in answers] == [400, 200]
 
 
 async def test_an_error_of_the_engine_passes_through(small: Small) -> None:

@@ -15,6 +15,7 @@ from gateway.aws.dynamodb import DynamoDB
 from gateway.aws.errors import CredentialsExpired, InvalidRequest, TableMissing
 from gateway.aws.target import Target
 from gateway.model.table import TableSpec
+from tests.store.writes import transact
 
 Row = dict[str, Any]
 Answer = dict[str, Any]
@@ -65,9 +66,17 @@ class Memory(DynamoDB):
         told = self.script[operation].popleft() if self.script[operation] else None
         if isinstance(told, Exception):
             raise told
-        answer = {"GetItem": self._get, "BatchGetItem": self._batch_get, "Query": self._query}[operation](dict(body))
+        answer = self._operations()[operation](dict(body))
         change = told or self.always.get(operation)
         return change(answer) if change is not None else answer
+
+    def _operations(self) -> dict[str, Callable[[Row], Answer]]:
+        return {
+            "GetItem": self._get,
+            "BatchGetItem": self._batch_get,
+            "Query": self._query,
+            "TransactWriteItems": lambda body: transact(self.rows, body, self.spec.pk, self.spec.sk),
+        }
 
     def _get(self, body: Row) -> Answer:
         self._check_table(body["TableName"])

@@ -15,7 +15,6 @@ from gateway.iam.place import KeySchema, Place
 from gateway.model.entity import Attribute, Bucket, Collection, Entity, Expiry, Key, OnIndex, Shards
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import Listing, Lookup, Together
-from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.model.types import (
     Blob,
@@ -145,7 +144,7 @@ MODEL = Model(
     )
 )
 
-_ARN = f"arn:aws:dynamodb:eu-west-1:123456789012:table/{TABLE}"
+_ARN = "arn:aws:dynamodb:eu-west-1:123456789012:table/*"
 _POLICY = {
     "Version": "2012-10-17",
     "Statement": [
@@ -153,7 +152,7 @@ _POLICY = {
             "Sid": "OwnKeys",
             "Effect": "Allow",
             "Action": ["dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query"],
-            "Resource": [_ARN, f"{_ARN}/index/*"],
+            "Resource": _ARN,
             "Condition": {
                 "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["TENANT#${aws:PrincipalTag/TenantId}#*"]},
                 "Null": {"dynamodb:LeadingKeys": "false"},
@@ -164,9 +163,9 @@ _POLICY = {
 _POLICIES = PolicySet((parse(_POLICY, "identity"),))
 
 
-def permissions(tenant: TenantId, table: TableSpec = MODEL.table) -> Permissions:
-    keys = KeySchema(table.pk, {index.name: (index.pk,) for index in table.indexes})
-    place = Place("eu-west-1", "123456789012", tables={TABLE: keys})
+def permissions(tenant: TenantId, table: str = TABLE) -> Permissions:
+    keys = KeySchema(MODEL.table.pk, {index.name: (index.pk,) for index in MODEL.table.indexes})
+    place = Place("eu-west-1", "123456789012", tables={table: keys})
     return Permissions(_POLICIES, {"aws:PrincipalTag/TenantId": tenant}, place)
 
 

@@ -13,9 +13,9 @@ locals {
   any_alarms = "arn:${local.partition}:cloudwatch:${local.region}:${local.account}:alarm:*"
   trails     = [for name in [var.trail_name] : "arn:${local.partition}:cloudtrail:${local.region}:${local.account}:trail/${name}" if name != null]
 
-  # everything but the use of the key: whoever administers it still cannot read
+  # everything but the use of the key, grants included: to read, an administrator has to change the policy, which pages
   administration = [
-    "kms:CancelKeyDeletion", "kms:Create*", "kms:Delete*", "kms:Describe*", "kms:Disable*", "kms:Enable*", "kms:Get*",
+    "kms:CancelKeyDeletion", "kms:CreateAlias", "kms:Delete*", "kms:Describe*", "kms:Disable*", "kms:Enable*", "kms:Get*",
     "kms:List*", "kms:Put*", "kms:Revoke*", "kms:RotateKeyOnDemand", "kms:ScheduleKeyDeletion", "kms:TagResource",
     "kms:UntagResource", "kms:Update*",
   ]

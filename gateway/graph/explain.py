@@ -1,0 +1,55 @@
+"""What an operation did, for `extensions.explain`: its DynamoDB calls, what allowed them, what they cost.
+
+INVARIANT: it holds forms of keys and names of statements, never the value of a key or of an item.
+"""
+
+import time
+from typing import Any
+
+from gateway.graph.http_request import GraphQLRequest
+from gateway.store.access import Access, Call
+
+EXPLAIN = "explain"
+
+
+def wanted(asked: GraphQLRequest) -> bool:
+    """Whether the request says `"extensions": {"explain": true}`."""
+    return asked.extensions.get(EXPLAIN) is True
+
+
+def explanation(access: Access, started: float) -> dict[str, Any]:
+    """`started` is the moment of `time.perf_counter` when the request came in."""
+    session = access.session
+    return {
+        "tenant": session.tenant,
+        "role": session.role,
+        "policies": session.permissions.fingerprint,
+        "calls": [_call(call) for call in access.calls],
+        "refused": [{"what": each.what, "reason": each.reason} for each in dict.fromkeys(access.refusals)],
+        "keys": sum(_keys(call) for call in access.calls),
+        "items": sum(call.items for call in access.calls),
+        "capacity": access.capacity,
+        "durationMs": _milliseconds(time.perf_counter() - started),
+    }
+
+
+def _call(call: Call) -> dict[str, Any]:
+    return {
+        "operation": call.operation,
+        "index": call.index,
+        "source": call.source,
+        "keys": _keys(call),
+        "touched": [{"partition": each.partition, "sort": each.sort, "keys": each.keys} for each in call.touched],
+        "items": call.items,
+        "capacity": call.capacity,
+        "durationMs": _milliseconds(call.seconds),
+        "allowedBy": list(call.statements),
+    }
+
+
+def _keys(call: Call) -> int:
+    return sum(each.keys for each in call.touched)
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1_000, 3)

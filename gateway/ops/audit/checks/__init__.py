@@ -1,0 +1,1 @@
+"""Judging facts, one file for each family of lines; nothing here does I/O."""

@@ -1,0 +1,162 @@
+"""What is known about an account: values that the checks read, each of them possibly unknown."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Statements = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """It could not be learned; `reason` says which permission or connection is missing."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotHere:
+    """There is nothing to learn in this place, such as alarms in the sandbox."""
+
+    reason: str
+
+
+Missing = Unknown | NotHere
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    read: float
+    write: float
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFacts:
+    """`limit` is the most that is served on demand, where one is set."""
+
+    name: str
+    keys: tuple[str, ...]
+    projection: str
+    status: str
+    provisioned: Throughput
+    limit: Throughput
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    arn: str
+    status: str
+    on_demand: bool
+    keys: tuple[str, ...]
+    key_types: Mapping[str, str]
+    indexes: Mapping[str, IndexFacts]
+    provisioned: Throughput
+    limit: Throughput
+    deletion_protection: bool
+    key_arn: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TtlFacts:
+    status: str
+    attribute: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BackupFacts:
+    enabled: bool
+    days: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingTarget:
+    """Autoscaling of reads or writes of the table or of an index; `percent` is None without a policy that tracks."""
+
+    place: str
+    kind: str
+    least: int
+    most: int
+    percent: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    namespace: str
+    name: str
+    dimensions: Mapping[str, str]
+    statistic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """`rule` is that of a composite alarm, which has no metrics of its own; `expressions` counts its metric math."""
+
+    name: str
+    metrics: tuple[Metric, ...]
+    notifies: bool
+    rule: str = ""
+    expressions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RoleFacts:
+    arn: str
+    trust: Statements
+    policies: Mapping[str, Statements]
+    boundary: Statements | None
+    longest_session: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointFacts:
+    name: str
+    kind: str
+    vpc: str
+    state: str
+    routes: int
+    policy: Statements
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What CloudWatch counted in the last `days`: scans, and throttled requests by place and kind."""
+
+    days: int
+    scans: float
+    throttles: Mapping[tuple[str, str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFacts:
+    """What this installation sends and reads, by module; `repeats` is how it met unprocessed keys when tried."""
+
+    sends: Mapping[str, tuple[str, ...]]
+    reads_unprocessed_items: frozenset[str]
+    keys_asked_again: bool
+    fails_loudly: bool
+    transaction_tokens: bool
+    records_used_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """`page` is the text of docs/access-patterns.md, `stale_policies` what is wrong with policies/."""
+
+    page: str | None
+    stale_policies: tuple[str, ...] | Missing
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    table: TableFacts
+    ttl: TtlFacts | Missing
+    backups: BackupFacts | Missing
+    scaling: tuple[ScalingTarget, ...] | Missing
+    alarms: tuple[Alarm, ...] | Missing
+    seen: Seen | Missing
+    tenant_role: RoleFacts | Missing
+    gateway_role: RoleFacts | Missing
+    table_policy: Statements | None | Missing
+    endpoints: tuple[EndpointFacts, ...] | Missing
+    code: CodeFacts
+    files: FileFacts

@@ -1,0 +1,70 @@
+"""CloudWatch's alarms, metric and composite, and what it has counted."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from gateway.ops.audit.account import Live
+from gateway.ops.audit.facts import Alarm, Metric, Seen
+from gateway.ops.capacity.demand import TABLE
+
+NAMESPACE: Final = "AWS/DynamoDB"
+_DAY: Final = 86_400
+_DAYS: Final = 7
+
+
+def alarm_facts(live: Live) -> tuple[Alarm, ...]:
+    kinds = ["MetricAlarm", "CompositeAlarm"]
+    single = live.pages("cloudwatch", "describe_alarms", "MetricAlarms", AlarmTypes=kinds)
+    composite = live.pages("cloudwatch", "describe_alarms", "CompositeAlarms", AlarmTypes=kinds)
+    return tuple(map(_alarm, (*single, *composite)))
+
+
+def _alarm(found: Mapping[str, Any]) -> Alarm:
+    parts = found.get("Metrics") or ()
+    metrics = [
+        _metric(part["MetricStat"]["Metric"], part["MetricStat"]["Stat"]) for part in parts if "MetricStat" in part
+    ]
+    if found.get("MetricName"):
+        statistic = found.get("ExtendedStatistic") or found.get("Statistic") or ""
+        metrics.append(_metric(found, statistic))
+    return Alarm(
+        name=found["AlarmName"],
+        metrics=tuple(metrics),
+        notifies=bool(found.get("ActionsEnabled", True) and found.get("AlarmActions")),
+        rule=found.get("AlarmRule", ""),
+        expressions=sum("Expression" in part for part in parts),
+    )
+
+
+def _metric(found: Mapping[str, Any], statistic: str) -> Metric:
+    dimensions = {each["Name"]: each["Value"] for each in found.get("Dimensions", ())}
+    return Metric(found.get("Namespace", ""), found.get("MetricName", ""), dimensions, statistic)
+
+
+def seen_facts(live: Live, table: str, indexes: tuple[str, ...], now: datetime) -> Seen:
+    """One request: scans of the table, and throttled reads and writes of the table and each index."""
+    places = [(place, kind) for place in (TABLE, *indexes) for kind in ("Read", "Write")]
+    queries = [_query("scans", "SuccessfulRequestLatency", "SampleCount", {"TableName": table, "Operation": "Scan"})]
+    for number, (place, kind) in enumerate(places):
+        dimensions = {"TableName": table} | ({} if place == TABLE else {"GlobalSecondaryIndexName": place})
+        queries.append(_query(f"throttles{number}", f"{kind}ThrottleEvents", "Sum", dimensions))
+    answers = live.pages(
+        "cloudwatch",
+        "get_metric_data",
+        "MetricDataResults",
+        MetricDataQueries=queries,
+        StartTime=now - timedelta(days=_DAYS),
+        EndTime=now,
+    )
+    counted = {query["Id"]: 0.0 for query in queries}
+    for answer in answers:
+        counted[answer["Id"]] += sum(answer.get("Values", ()))
+    throttles = {(place, kind.lower()): counted[f"throttles{number}"] for number, (place, kind) in enumerate(places)}
+    return Seen(_DAYS, counted["scans"], throttles)
+
+
+def _query(name: str, metric: str, statistic: str, dimensions: Mapping[str, str]) -> dict[str, Any]:
+    listed = [{"Name": key, "Value": value} for key, value in dimensions.items()]
+    what = {"Namespace": NAMESPACE, "MetricName": metric, "Dimensions": listed}
+    return {"Id": name, "MetricStat": {"Metric": what, "Period": _DAY, "Stat": statistic}}

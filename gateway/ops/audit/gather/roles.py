@@ -1,0 +1,60 @@
+"""A role of IAM with every policy that is attached to it, as IAM holds them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from gateway.ops.audit.account import Live, Unlearned
+from gateway.ops.audit.facts import NotHere, RoleFacts, Statements, Unknown
+
+
+def role_facts(live: Live, arn: str | None, option: str) -> RoleFacts:
+    """`option` is the one that would have named the role."""
+    if arn is None:
+        raise Unlearned(NotHere(f"no role was named: give `{option}`"))
+    name = arn.rpartition("/")[2]
+    role = live.ask("iam", "get_role", RoleName=name)["Role"]
+    if role["Arn"] != arn:
+        raise Unlearned(Unknown(f"the account that is asked has `{role['Arn']}` and not `{arn}`"))
+    return RoleFacts(
+        arn=arn,
+        trust=document(role.get("AssumeRolePolicyDocument", {})),
+        policies={**_inline(live, name), **_attached(live, name)},
+        boundary=_boundary(live, role),
+        longest_session=role.get("MaxSessionDuration", 3_600),
+    )
+
+
+def document(found: Any) -> Statements:
+    """boto3 hands out some policies decoded and some as text."""
+    if isinstance(found, str):
+        try:
+            found = json.loads(unquote(found) if found.startswith("%") else found)
+        except ValueError:
+            return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _inline(live: Live, role: str) -> dict[str, Statements]:
+    names = live.pages("iam", "list_role_policies", "PolicyNames", RoleName=role)
+    return {
+        name: document(live.ask("iam", "get_role_policy", RoleName=role, PolicyName=name)["PolicyDocument"])
+        for name in names
+    }
+
+
+def _attached(live: Live, role: str) -> dict[str, Statements]:
+    found = live.pages("iam", "list_attached_role_policies", "AttachedPolicies", RoleName=role)
+    return {policy["PolicyName"]: _managed(live, policy["PolicyArn"]) for policy in found}
+
+
+def _boundary(live: Live, role: Mapping[str, Any]) -> Statements | None:
+    arn = role.get("PermissionsBoundary", {}).get("PermissionsBoundaryArn")
+    return None if arn is None else _managed(live, arn)
+
+
+def _managed(live: Live, arn: str) -> Statements:
+    version = live.ask("iam", "get_policy", PolicyArn=arn)["Policy"]["DefaultVersionId"]
+    answer = live.ask("iam", "get_policy_version", PolicyArn=arn, VersionId=version)
+    return document(answer["PolicyVersion"]["Document"])

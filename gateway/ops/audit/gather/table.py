@@ -1,0 +1,80 @@
+"""The table as DynamoDB describes it: keys, indexes, capacity, TTL, recovery, resource policy."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.ops.audit.account import Live, Unlearned
+from gateway.ops.audit.facts import BackupFacts, IndexFacts, Statements, TableFacts, Throughput, TtlFacts
+
+_NO_LIMIT = float("inf")
+
+
+def table_facts(live: Live, table: str) -> TableFacts:
+    found = live.ask("dynamodb", "describe_table", TableName=table)["Table"]
+    mode = found.get("BillingModeSummary", {}).get("BillingMode", "PROVISIONED")
+    indexes = [_index(each) for each in found.get("GlobalSecondaryIndexes") or ()]
+    return TableFacts(
+        arn=found["TableArn"],
+        status=found.get("TableStatus", "unknown"),
+        on_demand=mode == "PAY_PER_REQUEST",
+        keys=_keys(found),
+        key_types={each["AttributeName"]: each["AttributeType"] for each in found.get("AttributeDefinitions", ())},
+        indexes={index.name: index for index in indexes},
+        provisioned=_provisioned(found),
+        limit=_limit(found),
+        deletion_protection=bool(found.get("DeletionProtectionEnabled")),
+        key_arn=found.get("SSEDescription", {}).get("KMSMasterKeyArn"),
+    )
+
+
+def ttl_facts(live: Live, table: str) -> TtlFacts:
+    found = live.ask("dynamodb", "describe_time_to_live", TableName=table).get("TimeToLiveDescription", {})
+    return TtlFacts(found.get("TimeToLiveStatus", "DISABLED"), found.get("AttributeName"))
+
+
+def backup_facts(live: Live, table: str) -> BackupFacts:
+    answer = live.ask("dynamodb", "describe_continuous_backups", TableName=table)
+    found = answer.get("ContinuousBackupsDescription", {}).get("PointInTimeRecoveryDescription", {})
+    return BackupFacts(found.get("PointInTimeRecoveryStatus") == "ENABLED", found.get("RecoveryPeriodInDays"))
+
+
+def table_policy(live: Live, arn: str) -> Statements | None:
+    try:
+        found = json.loads(live.ask("dynamodb", "get_resource_policy", ResourceArn=arn)["Policy"])
+    except Unlearned as error:
+        if error.code == "PolicyNotFoundException":
+            return None
+        raise
+    return found if isinstance(found, dict) else {}
+
+
+def _index(found: Mapping[str, Any]) -> IndexFacts:
+    projection = found.get("Projection", {})
+    extra = sorted(projection.get("NonKeyAttributes", ()))
+    return IndexFacts(
+        name=found["IndexName"],
+        keys=_keys(found),
+        projection=" ".join([projection.get("ProjectionType", "unknown"), *extra]),
+        status=found.get("IndexStatus", "unknown"),
+        provisioned=_provisioned(found),
+        limit=_limit(found),
+    )
+
+
+def _keys(found: Mapping[str, Any]) -> tuple[str, ...]:
+    """Partition key first."""
+    schema = sorted(found.get("KeySchema", ()), key=lambda key: key["KeyType"] != "HASH")
+    return tuple(key["AttributeName"] for key in schema)
+
+
+def _provisioned(found: Mapping[str, Any]) -> Throughput:
+    given = found.get("ProvisionedThroughput", {})
+    return Throughput(given.get("ReadCapacityUnits", 0), given.get("WriteCapacityUnits", 0))
+
+
+def _limit(found: Mapping[str, Any]) -> Throughput:
+    given = found.get("OnDemandThroughput", {})
+    numbers = (given.get(name, -1) for name in ("MaxReadRequestUnits", "MaxWriteRequestUnits"))
+    # DynamoDB says -1 where there is none
+    return Throughput(*(float(number) if number > 0 else _NO_LIMIT for number in numbers))

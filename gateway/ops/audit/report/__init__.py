@@ -1,0 +1,1 @@
+"""The results as a table, as JSON and as SARIF."""

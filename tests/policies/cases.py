@@ -1,0 +1,186 @@
+"""What a document must let through and must stop, as questions to it alone."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gateway.domains import MODEL
+from gateway.iam.personal import personal_attributes, personal_partitions
+from gateway.iam.review import EVERY_ACTION
+from gateway.iam.roles import ITEM_ACTIONS, READS, RETURNING
+from gateway.iam.variables import Value
+from tests.policies.world import ACCOUNT, GATEWAY_ROLE, INDEXES, NAME, REGION, ROLE, TABLE, TENANT_ROLE
+
+Context = dict[str, Value]
+
+OWN_KEYS: tuple[tuple[str, ...], ...] = (
+    ("TENANT#acme",),
+    ("TENANT#acme#USER#1",),
+    ("TENANT#acme#USER#1", "TENANT#acme#ORDER#2"),
+)
+FOREIGN_KEYS: tuple[tuple[str, ...], ...] = (
+    ("TENANT#globex#USER#1",),
+    ("TENANT#globex",),
+    ("TENANT#acme2#USER#1",),
+    ("TENANT#acme2",),
+    ("TENANT#acmeUSER#1",),
+    ("TENANT#acm#USER#1",),
+    ("TENANT#*",),
+    ("TENANT#",),
+    ("tenant#acme#USER#1",),
+    ("TENANT#ACME#USER#1",),
+    ("USER#1",),
+    ("TENANT#acme#USER#1", "TENANT#globex#USER#1"),
+    (*(f"TENANT#acme#USER#{number}" for number in range(99)), "TENANT#acme2#USER#1"),
+)
+ELSEWHERE = (
+    f"{TABLE}2",
+    f"{TABLE}/index/GSI9",
+    f"{TABLE}2/index/GSI1",
+    f"arn:aws:dynamodb:us-east-1:{ACCOUNT}:table/{NAME}",
+    f"arn:aws:dynamodb:{REGION}:999999999999:table/{NAME}",
+    f"arn:aws-cn:dynamodb:{REGION}:{ACCOUNT}:table/{NAME}",
+    f"arn:aws:dynamodb:us-east-1:{ACCOUNT}:table/{NAME}/index/GSI1",
+    f"arn:aws:dynamodb:{REGION}:999999999999:table/{NAME}/index/GSI1",
+)
+_TAGS: Context = {"aws:PrincipalTag/TenantId": "acme", "aws:PrincipalTag/GatewayRole": "viewer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    allowed: bool
+    action: str
+    resource: str
+    context: Context = field(default_factory=dict)
+
+
+def cases(name: str) -> Iterator[Case]:
+    match name:
+        case "gateway-role.json":
+            return gateway_cases()
+        case "vpc-endpoint.json":
+            return endpoint_cases()
+        case "tenant-role.json" | "boundary.json":
+            return layer_cases(ITEM_ACTIONS)
+    return session_cases(name.removeprefix("session-").removesuffix(".json"))
+
+
+def asked(action: str, keys: tuple[str, ...] | None, **more: Value) -> Context:
+    """The context of a harmless request for keys only."""
+    context: Context = {**_TAGS, "dynamodb:Attributes": ("PK", "SK")}
+    if keys is not None:
+        context["dynamodb:LeadingKeys"] = keys
+    if action in READS:
+        context["dynamodb:Select"] = "SPECIFIC_ATTRIBUTES"
+    if action in RETURNING:
+        context["dynamodb:ReturnValues"] = "NONE"
+    return context | {f"dynamodb:{name}": value for name, value in more.items()}
+
+
+def row_cases(granted: tuple[str, ...]) -> Iterator[Case]:
+    """Own rows and nobody else's, for every action on every resource that has it."""
+    for action in granted:
+        name = f"dynamodb:{action}"
+        for resource in (TABLE, *(INDEXES if action == "Query" else ())):
+            yield from (Case(True, name, resource, asked(action, keys)) for keys in OWN_KEYS)
+            yield from (Case(False, name, resource, asked(action, keys)) for keys in (*FOREIGN_KEYS, (), None))
+            for keys in (("TENANT#globex",), ("TENANT#globex#USER#1",)):
+                yield Case(True, name, resource, asked(action, keys) | {"aws:PrincipalTag/TenantId": "globex"})
+            for tag in ("", "globex", None):
+                tags: Context = {} if tag is None else {"aws:PrincipalTag/TenantId": tag}
+                bare = {key: value for key, value in asked(action, OWN_KEYS[1]).items() if key not in _TAGS}
+                yield Case(False, name, resource, {**bare, **tags})
+
+
+def other_action_cases(granted: tuple[str, ...]) -> Iterator[Case]:
+    for action in sorted(EVERY_ACTION - set(granted)):
+        for resource in (TABLE, INDEXES[0]):
+            yield Case(False, f"dynamodb:{action}", resource, asked(action, OWN_KEYS[1]))
+    yield Case(False, "dynamodb:ActionOfNextYear", TABLE, asked("", OWN_KEYS[1]))
+    yield Case(False, "s3:GetObject", "arn:aws:s3:::bucket/key", dict(_TAGS))
+    yield Case(False, "sts:AssumeRole", TENANT_ROLE, dict(_TAGS))
+
+
+def key_cases() -> Iterator[Case]:
+    """The table's encryption key, through DynamoDB alone."""
+    key = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/1234"
+    via: Context = {**_TAGS, "kms:ViaService": f"dynamodb.{REGION}.amazonaws.com"}
+    of_table: Context = {**via, "kms:EncryptionContext:aws:dynamodb:tableName": NAME}
+    yield Case(True, "kms:Decrypt", key, of_table)
+    yield Case(False, "kms:Decrypt", key, {**of_table, "kms:ViaService": f"s3.{REGION}.amazonaws.com"})
+    yield Case(False, "kms:Decrypt", key, {name: value for name, value in of_table.items() if name != "kms:ViaService"})
+    yield from (Case(False, f"kms:{name}", key, of_table) for name in ("Encrypt", "GenerateDataKey", "CreateGrant"))
+
+
+def layer_cases(granted: tuple[str, ...]) -> Iterator[Case]:
+    """The role and its boundary: rows, and one table in one place."""
+    yield from row_cases(granted)
+    yield from other_action_cases(granted)
+    yield from key_cases()
+    for action in granted:
+        for resource in (*ELSEWHERE, *(() if action == "Query" else INDEXES)):
+            yield Case(False, f"dynamodb:{action}", resource, asked(action, OWN_KEYS[1]))
+    own: Context = {
+        "kms:ViaService": f"dynamodb.{REGION}.amazonaws.com",
+        "kms:EncryptionContext:aws:dynamodb:tableName": NAME,
+    }
+    key = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/1234"
+    yield Case(False, "kms:Decrypt", key, {**own, "kms:EncryptionContext:aws:dynamodb:tableName": "another"})
+    yield Case(False, "kms:Decrypt", key, {"kms:ViaService": own["kms:ViaService"]})
+    yield Case(False, "kms:Decrypt", key, {**own, "kms:ViaService": "dynamodb.us-east-1.amazonaws.com"})
+    yield Case(False, "kms:Decrypt", f"arn:aws:kms:us-east-1:{ACCOUNT}:key/1234", own)
+    yield Case(False, "kms:Decrypt", f"arn:aws:kms:{REGION}:999999999999:key/1234", own)
+
+
+def session_cases(role: str) -> Iterator[Case]:
+    granted = ROLE[role].actions
+    yield from row_cases(granted)
+    yield from other_action_cases(granted)
+    yield from key_cases()
+    yield from attribute_cases(sees_personal=ROLE[role].sees_personal)
+
+
+def attribute_cases(*, sees_personal: bool) -> Iterator[Case]:
+    """Personal attributes in any company, whole items, personal keys; everything else stays readable."""
+    keys = OWN_KEYS[1]
+    names = {attribute.name for entity in MODEL.entities.values() for attribute in entity.attributes}
+    hidden = set(personal_attributes(MODEL))
+    for action in READS:
+        for name in sorted(names | MODEL.table.reserved):
+            allowed = sees_personal or name not in hidden
+            for attributes in ((name,), ("PK", "SK", name)):
+                yield Case(allowed, f"dynamodb:{action}", TABLE, asked(action, keys, Attributes=attributes))
+        for name in sorted(hidden):
+            elsewhere = asked(action, keys, Attributes=("PK", name))
+            yield Case(sees_personal, f"dynamodb:{action}", ELSEWHERE[0], elsewhere)
+        for select in ("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):
+            yield Case(sees_personal, f"dynamodb:{action}", TABLE, asked(action, keys, Select=select))
+        yield Case(True, f"dynamodb:{action}", TABLE, asked(action, keys, Select="COUNT"))
+        for pattern in personal_partitions(MODEL):
+            named = f"TENANT#acme#{pattern.replace('*', 'ann@example.com')}"
+            for found in ((named,), (keys[0], named)):
+                yield Case(sees_personal, f"dynamodb:{action}", INDEXES[0], asked(action, found))
+            other = asked(action, (named.replace("acme", "globex"),)) | {"aws:PrincipalTag/TenantId": "globex"}
+            yield Case(sees_personal, f"dynamodb:{action}", INDEXES[0], other)
+
+
+def gateway_cases() -> Iterator[Case]:
+    """The gateway by itself: one role to assume, no data."""
+    for action in ("AssumeRole", "TagSession", "SetSourceIdentity"):
+        yield Case(True, f"sts:{action}", TENANT_ROLE)
+        yield from (Case(False, f"sts:{action}", other) for other in (f"{TENANT_ROLE}2", GATEWAY_ROLE))
+    yield from (Case(False, f"sts:{action}", TENANT_ROLE) for action in ("AssumeRoleWithSAML", "GetFederationToken"))
+    yield from (Case(False, f"dynamodb:{action}", TABLE) for action in sorted(EVERY_ACTION))
+    yield from (Case(False, action, "*") for action in ("dax:GetItem", "s3:GetObject", "iam:PassRole", "kms:Decrypt"))
+
+
+def endpoint_cases() -> Iterator[Case]:
+    """The network's door: the tenants' role, with a tenant, on the table."""
+    caller: Context = {**_TAGS, "aws:PrincipalArn": TENANT_ROLE}
+    for action in ITEM_ACTIONS:
+        yield from (Case(True, f"dynamodb:{action}", resource, caller) for resource in (TABLE, *INDEXES))
+        yield from (Case(False, f"dynamodb:{action}", resource, caller) for resource in ELSEWHERE)
+    for changed in ({"aws:PrincipalArn": GATEWAY_ROLE}, {"aws:PrincipalArn": ""}, {"aws:PrincipalTag/TenantId": ""}):
+        yield Case(False, "dynamodb:GetItem", TABLE, {**caller, **changed})
+    for missing in ("aws:PrincipalArn", "aws:PrincipalTag/TenantId"):
+        yield Case(False, "dynamodb:GetItem", TABLE, {key: value for key, value in caller.items() if key != missing})
+    yield from (Case(False, f"dynamodb:{action}", TABLE, caller) for action in sorted(EVERY_ACTION - set(ITEM_ACTIONS)))

@@ -1,0 +1,52 @@
+"""What the gateway really sends for each access pattern: plans of the store in their wire form."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from gateway.domains import MODEL
+from gateway.iam.questions import sample
+from gateway.model.pattern_checks import parameters
+from gateway.model.patterns import Listing, Lookup, Together
+from gateway.model.tenant import TenantId
+from gateway.store import wire
+from gateway.store.plan import QueryPartition, Range, Window, plan_listing, plan_lookup, plan_together
+from gateway.store.rows import Rows
+from tests.policies.world import NAME
+
+Sent = tuple[str, str, dict[str, Any]]
+
+_ROWS = Rows(MODEL)
+
+
+def requests(tenant: TenantId, *, hidden: frozenset[str] = frozenset()) -> Iterator[Sent]:
+    """Pattern, operation and body, asking for every attribute that is not hidden."""
+    for pattern in MODEL.patterns.values():
+        entity = MODEL.entities[pattern.entity]
+        names = frozenset(entity.attribute) - hidden
+        match pattern:
+            case Lookup():
+                plan = plan_lookup(MODEL, pattern, tenant, (sample(entity, entity.primary),), names)
+                stored = _ROWS.stored_names(names, None)
+                yield pattern.name, "GetItem", wire.get_item(MODEL.table, NAME, plan.keys[0], stored, plan.strong)
+                keys = [wire.key_of(MODEL.table, key) for key in plan.keys]
+                yield pattern.name, "BatchGetItem", wire.batch_get_item(NAME, keys, stored, plan.strong)
+            case Listing():
+                yield from _listing(pattern, tenant, names)
+            case Together():
+                together = plan_together(MODEL, pattern, tenant, sample(entity, entity.primary), 10, names)
+                yield _query(pattern.name, together.query)
+
+
+def _listing(listing: Listing, tenant: TenantId, names: frozenset[str]) -> Iterator[Sent]:
+    entity, place = MODEL.entities[listing.entity], MODEL.place(listing)
+    values = sample(entity, place)
+    arguments: dict[str, Any] = {name: values[name] for name in parameters(MODEL, listing)}
+    if listing.between is not None:
+        arguments[listing.between] = Range(values[listing.between], values[listing.between])
+    plan = plan_listing(MODEL, listing, tenant, arguments, Window(10), names)
+    yield from (_query(listing.name, query) for group in plan.groups for query in group)
+
+
+def _query(name: str, plan: QueryPartition) -> Sent:
+    stored = _ROWS.stored_names(plan.attributes, plan.index.sk if plan.index is not None else None)
+    return name, "Query", wire.query(MODEL.table, NAME, plan, stored, plan.limit)

@@ -1,0 +1,61 @@
+"""The files of this repository: fresh, explained, clean, and short enough."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gateway.domains import MODEL
+from gateway.iam.deployment import LONGEST, render
+from gateway.iam.document import parse
+from gateway.iam.generate import KINDS
+from gateway.iam.lint import lint
+from gateway.iam.review import review
+from gateway.iam.sizes import LIMITS, lengths, oversized
+from gateway.ops.policy_files import README, load_policies, stale_policies
+from gateway.ops.policy_words import ABOUT, WORDS
+from tests.policies.world import SHIPPED
+
+DIRECTORY = Path(__file__).parents[2] / "policies"
+
+
+def test_the_files_are_what_the_model_says() -> None:
+    assert stale_policies(DIRECTORY, MODEL) == []
+    assert set(load_policies(DIRECTORY, MODEL).documents) == set(KINDS)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_shipped_document_has_no_finding(name: str) -> None:
+    document = parse(render(json.loads((DIRECTORY / name).read_text()), LONGEST), KINDS[name])
+    assert (*lint(document), *review(document)) == ()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_statement_has_a_name_and_is_explained(name: str) -> None:
+    sids = [clause["Sid"] for clause in SHIPPED[name]["Statement"]]
+    assert len(set(sids)) == len(sids)
+    assert set(sids) <= set(WORDS[name])
+    section = (DIRECTORY / README).read_text().partition(f"## {name}\n")[2].partition("\n## ")[0]
+    assert ABOUT[name] in section
+    for sid in sids:
+        assert f"**{sid}**" in section
+
+
+def test_no_explanation_is_left_over() -> None:
+    said = {(name, sid) for name, words in WORDS.items() for sid in words}
+    made = {(name, clause["Sid"]) for name, document in SHIPPED.items() for clause in document["Statement"]}
+    sessions = {sid for name, sid in made if name.startswith("session-")}
+    assert {pair for pair in said - made if pair[1] not in sessions} == set()
+
+
+def test_every_document_fits_with_the_longest_names() -> None:
+    assert len(LONGEST.table) == 255
+    assert oversized(SHIPPED, LONGEST) == []
+    assert max(length for name, length in lengths(SHIPPED, LONGEST).items() if KINDS[name] == "session") < 2_048
+    assert LIMITS["session"] == 2_048
+
+
+def test_the_files_hold_no_value_of_a_deployment() -> None:
+    text = "".join((DIRECTORY / name).read_text() for name in KINDS)
+    assert "arn:aws:" not in text
+    assert not any(word.isdigit() and len(word) == 12 for word in text.replace(":", " ").split())

@@ -1,0 +1,80 @@
+"""Who may assume the tenants' role, and with what: each of the three actions judged alone."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from gateway.iam.document import Document, parse
+from gateway.iam.evaluator import Allow, PolicySet
+from gateway.iam.trust import Caller, Role, RoleRequest, assume
+from tests.policies.world import ACCOUNT, EVERYTHING, GATEWAY_ROLE, ROLE, TENANT_ROLE
+
+GOOD_TAGS = (("TenantId", "acme"), ("GatewayRole", "viewer"))
+
+
+def role_request(**changed: Any) -> RoleRequest:
+    given = {"session_name": "viewer@acme", "tags": GOOD_TAGS, "source_identity": "acme", **changed}
+    return RoleRequest(TENANT_ROLE, **given)
+
+
+GOOD_REQUESTS = tuple(role_request(tags=(("TenantId", "acme"), ("GatewayRole", role))) for role in ROLE)
+BAD_REQUESTS = {
+    "no tags": role_request(tags=()),
+    "no tenant": role_request(tags=(("GatewayRole", "viewer"),)),
+    "no role": role_request(tags=(("TenantId", "acme"),)),
+    "an empty tenant": role_request(tags=(("TenantId", ""), ("GatewayRole", "viewer"))),
+    "a tenant of one letter": role_request(tags=(("TenantId", "a"), ("GatewayRole", "viewer"))),
+    "an unknown role": role_request(tags=(("TenantId", "acme"), ("GatewayRole", "root"))),
+    "a further tag": role_request(tags=(*GOOD_TAGS, ("Team", "x"))),
+    "a tag that is carried on": role_request(transitive_tag_keys=("TenantId",)),
+    "no source identity": role_request(source_identity=None),
+}
+
+
+def caller(arn: str = GATEWAY_ROLE) -> Caller:
+    return Caller(
+        arn, PolicySet((EVERYTHING,)), f"{arn.replace(':iam:', ':sts:').replace(':role/', ':assumed-role/')}/1"
+    )
+
+
+STRANGERS = (f"{GATEWAY_ROLE}2", f"arn:aws:iam::{ACCOUNT}:user/somebody", "arn:aws:iam::999999999999:role/gateway")
+_STS = ("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity")
+# What each action must refuse by itself; the other two are not even asked about it.
+_REFUSED = {
+    "sts:AssumeRole": set(BAD_REQUESTS) - {"a further tag", "a tag that is carried on"},
+    "sts:TagSession": set(BAD_REQUESTS) - {"no tags", "no source identity"},
+    "sts:SetSourceIdentity": set(),
+}
+
+
+def trust_faults(document: Document) -> Iterator[str]:
+    """Each action alone, as if the other two were open to everybody."""
+    for action in _STS:
+        role = Role(TENANT_ROLE, _only(document, action))
+        for request in GOOD_REQUESTS:
+            if not _assumed(role, request):
+                yield f"{action}: does not trust the gateway with {request.tags}"
+        for what in sorted(_REFUSED[action]):
+            if _assumed(role, BAD_REQUESTS[what]):
+                yield f"{action}: lets a session start with {what}"
+        yield from (f"{action}: trusts {arn}" for arn in STRANGERS if _assumed(role, GOOD_REQUESTS[0], arn))
+
+
+def _assumed(role: Role, request: RoleRequest, arn: str = GATEWAY_ROLE) -> bool:
+    return isinstance(assume(request, role, caller(arn)), Allow)
+
+
+def _only(document: Document, action: str) -> Document:
+    raw = json.loads(document.text)
+    others = [name for name in _STS if name != action]
+    listed = [
+        clause
+        for clause in raw["Statement"]
+        if "NotAction" in clause or not set(others) & set(_listed(clause.get("Action", [])))
+    ]
+    open_to_all = {"Sid": "Others", "Effect": "Allow", "Principal": "*", "Action": others}
+    return parse({**raw, "Statement": [*listed, open_to_all]}, "trust")
+
+
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)

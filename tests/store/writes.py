@@ -1,0 +1,76 @@
+"""Transactions for the table in memory: all or nothing, with AWS's reasons for a cancellation."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.aws.errors import CancellationReason, InvalidRequest, TransactionCancelled
+
+Row = dict[str, Any]
+
+_TERM = re.compile(
+    r"(?P<call>attribute_(?:not_)?exists)\((?P<path>[#\w]+)\)|(?P<left>[#\w]+) (?P<op>=|<=|>=) (?P<right>:\w+)"
+)
+
+
+def transact(rows: dict[tuple[str, str], Row], body: Row, pk: str, sk: str) -> Row:
+    members = [next(iter(each.items())) for each in body["TransactItems"]]
+    keys = [_key(kind, member, pk, sk) for kind, member in members]
+    if not 1 <= len(members) <= 100 or len(set(keys)) != len(keys):
+        raise InvalidRequest("a transaction has 1 to 100 members, each on another item")
+    held = [_holds(member, rows.get(key, {})) for (_, member), key in zip(members, keys, strict=True)]
+    if not all(held):
+        error = TransactionCancelled("the transaction was cancelled")
+        error.reasons = tuple(CancellationReason("None" if ok else "ConditionalCheckFailed", "") for ok in held)
+        raise error
+    for (kind, member), key in zip(members, keys, strict=True):
+        if kind == "Put":
+            rows[key] = dict(member["Item"])
+        elif kind == "Delete":
+            rows.pop(key, None)
+        elif kind == "Update":
+            rows[key] = _updated(rows.get(key) or dict(member["Key"]), member)
+    return {"ConsumedCapacity": [{"TableName": "app", "CapacityUnits": 2.0 * len(members)}]}
+
+
+def _key(kind: str, member: Row, pk: str, sk: str) -> tuple[str, str]:
+    at = member["Item"] if kind == "Put" else member["Key"]
+    return at[pk]["S"], at[sk]["S"]
+
+
+def _holds(member: Row, row: Row) -> bool:
+    condition = member.get("ConditionExpression")
+    if condition is None:
+        return True
+    names, values = member.get("ExpressionAttributeNames", {}), member.get("ExpressionAttributeValues", {})
+    return any(all(_term(part, row, names, values) for part in each.split(" AND ")) for each in condition.split(" OR "))
+
+
+def _term(text: str, row: Row, names: Mapping[str, str], values: Row) -> bool:
+    found = _TERM.fullmatch(text)
+    assert found is not None, text
+    if found["call"]:
+        exists = names.get(found["path"], found["path"]) in row
+        return exists is (found["call"] == "attribute_exists")
+    stored = row.get(names.get(found["left"], found["left"]))
+    if stored is None:
+        return False
+    [left], [right] = (float(each["N"]) for each in (stored,)), (float(values[found["right"]]["N"]),)
+    return {"=": left == right, "<=": left <= right, ">=": left >= right}[found["op"]]
+
+
+def _updated(row: Row, member: Row) -> Row:
+    names, values = member["ExpressionAttributeNames"], member.get("ExpressionAttributeValues", {})
+    changed = dict(row)
+    for clause, content in re.findall(r"(SET|REMOVE|ADD) (.*?)(?= (?:SET|REMOVE|ADD) |$)", member["UpdateExpression"]):
+        for part in content.split(", "):
+            if clause == "SET":
+                name, value = part.split(" = ")
+                changed[names[name]] = values[value]
+            elif clause == "REMOVE":
+                changed.pop(names[part], None)
+            else:
+                name, value = part.split(" ")
+                before = int(changed.get(names[name], {"N": "0"})["N"])
+                changed[names[name]] = {"N": str(before + int(values[value]["N"]))}
+    return changed

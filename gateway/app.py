@@ -32,7 +32,7 @@ from gateway.ops.policy_files import load_policies, permissions_for
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
-from gateway.wiring import issuers, tenants
+from gateway.wiring import issuers, playground, tenants
 
 
 @dataclass(slots=True)
@@ -59,10 +59,10 @@ class Gateway:
         await self.sts.close()
 
 
-def build_gateway(settings: Settings, model: Model = MODEL) -> Gateway:
+def build_gateway(settings: Settings, model: Model = MODEL, aws: boto3.Session | None = None) -> Gateway:
     """Settings that contradict the policies or the model are refused here, before anything is served."""
     client = DynamoDBClient(WireLimits(connections=settings.max_connections), tls=ssl.create_default_context())
-    sts = BotoSts(boto3.Session(region_name=settings.region), endpoint_url=settings.sts_endpoint)
+    sts = BotoSts(aws or boto3.Session(region_name=settings.region), endpoint_url=settings.sts_endpoint)
     policies = load_policies(settings.policies_dir, model)
     rules = SessionRules(
         seconds=settings.session_seconds, sessions=settings.max_sessions, per_subject=settings.session_per_subject
@@ -83,6 +83,7 @@ def build_gateway(settings: Settings, model: Model = MODEL) -> Gateway:
             seconds=settings.request_seconds,
             reads=ReadLimits(page=settings.max_page, queries=settings.max_nested_queries),
         ),
+        explain=settings.explain,
     )
     return Gateway(endpoint, client, sts, sessions, authenticator)
 
@@ -94,7 +95,8 @@ def _document_limits(settings: Settings) -> DocumentLimits:
 def create_app(settings: Settings, model: Model = MODEL, state: State | None = None) -> Starlette:
     state = state or State()
     gateway = build_gateway(settings, model)
-    page = landing_page(f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None)
+    address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
+    page = landing_page(address, playground=settings.playground)
 
     async def graphql(request: Request) -> Response:
         return await gateway.endpoint(request)
@@ -126,6 +128,7 @@ def create_app(settings: Settings, model: Model = MODEL, state: State | None = N
             Route("/graphql", graphql, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
             Route("/healthz", alive),
             Route("/readyz", ready),
+            *playground(settings),
         ],
         middleware=_middleware(settings),
         lifespan=lifespan,

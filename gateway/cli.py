@@ -1,5 +1,6 @@
 """The commands; each one gathers its arguments and calls the room that does the work."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ import typer
 
 from gateway import __version__
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.ops.policy_commands import policies
 
 app = typer.Typer(
     help="A multi-tenant GraphQL gateway with fine-grained IAM over one DynamoDB table.",
@@ -16,6 +18,11 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+isolation = typer.Typer(help="Prove that tenants are kept apart.", no_args_is_help=True, add_completion=False)
+app.add_typer(isolation, name="isolation")
+app.add_typer(policies, name="policies")
 
 
 @contextmanager
@@ -110,6 +117,27 @@ def _write(path: Path, text: str, *, check: bool, command: str) -> None:
         return
     path.write_text(text)
     typer.echo(f"wrote {path}")
+
+
+@isolation.command()
+def prove(
+    endpoint: Annotated[str, typer.Option(help="`sandbox`, or `aws` for the account in the settings.")] = "sandbox",
+    report: Annotated[Path, typer.Option(help="Where isolation.md and isolation.json are written.")] = Path("report"),
+    config: Annotated[Path | None, typer.Option(help="With `aws`: JSON file with settings.")] = None,
+) -> None:
+    """Try to cross every border between tenants, with real sessions and below the gateway's own checks."""
+    from gateway.ops.proof import write_report  # noqa: PLC0415
+    from gateway.proving import prove_on_account, prove_on_sandbox  # noqa: PLC0415
+    from gateway.settings import load_settings  # noqa: PLC0415
+
+    with told():
+        if endpoint not in ("sandbox", "aws"):
+            raise GatewayError(f"`{endpoint}` is neither `sandbox` nor `aws`")
+        made = asyncio.run(prove_on_sandbox() if endpoint == "sandbox" else prove_on_account(load_settings(config)))
+        markdown, machine = write_report(made, report)
+        held = sum(result.passed for result in made.results)
+        typer.echo(f"{held} of {len(made.results)} probes held; see {markdown} and {machine}")
+        raise typer.Exit(0 if made.passed else 1)
 
 
 @app.command()

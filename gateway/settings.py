@@ -122,6 +122,8 @@ class Settings(BaseSettings):
     port: int = Field(default=8000, ge=0, le=65_535)
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     introspection: bool = False
+    playground: bool = False  # GraphiQL at /playground; outside the sandbox it asks for a token
+    explain: bool = False  # callers may ask which DynamoDB calls were made, and what allowed them
     cors_origins: list[str] = []
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
     request_seconds: float = Field(default=10, gt=0, le=60)
@@ -148,8 +150,7 @@ class Settings(BaseSettings):
 
     @property
     def account(self) -> str:
-        found = _ROLE_ARN.fullmatch(self.tenant_role_arn)
-        return found["account"] if found else ""
+        return self.tenant_role_arn.split(":")[4]
 
     @field_validator("tenants", "silos", "suspended_tenants", "issuers", "cors_origins", mode="before")
     @classmethod
@@ -163,8 +164,7 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        faults = list(self._contradictions())
-        if faults:
+        if faults := list(self._contradictions()):
             raise ConfigurationError(faults)
         return self
 
@@ -191,6 +191,8 @@ class Settings(BaseSettings):
                 yield f"{name}: `{address}` must be https outside the sandbox"
         if "*" in self.cors_origins:
             yield "cors_origins: `*` is only for the sandbox; name the origins of your front ends"
+        if self.playground and not self.introspection:
+            yield "playground: is on but introspection is off, so it could neither document nor complete anything"
         if self.drain_seconds < self.request_seconds:
             yield "drain_seconds: is shorter than request_seconds, so a stop would cut off requests in flight"
 

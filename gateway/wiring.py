@@ -1,10 +1,15 @@
 """Settings as the values that the rooms take."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
+
+from starlette.routing import Route
 
 from gateway.aws.target import Target
 from gateway.aws.tenants import Tenancy, Tenants
+from gateway.domains.examples import load_examples
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.graph.playground_page import playground_routes
 from gateway.identity.issuer import Issuer
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.settings import IssuerSettings, Settings, SiloSettings
@@ -62,3 +67,19 @@ def _tenancy(settings: Settings, silo: SiloSettings) -> Tenancy:
         sts_region=region,
         external_id=silo.external_id,
     )
+
+
+def playground(settings: Settings) -> list[Route]:
+    """The page for people, if it is on; only in the sandbox does it come with tokens and examples."""
+    if not settings.playground:
+        return []
+    told: dict[str, Any] = {"explain": settings.explain, "sandbox": None, "examples": []}
+    if settings.environment != "sandbox":
+        return playground_routes(told)
+    from gateway.sandbox.token_route import sandbox_address, switcher, token_route  # noqa: PLC0415  never in production
+
+    told["examples"] = [asdict(example) for example in load_examples()]
+    address = sandbox_address(settings)
+    if address is None:
+        return playground_routes(told)
+    return [*playground_routes({**told, "sandbox": switcher(settings)}), token_route(address)]

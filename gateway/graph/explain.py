@@ -20,11 +20,12 @@ def wanted(asked: GraphQLRequest) -> bool:
 def explanation(access: Access, started: float) -> dict[str, Any]:
     """`started` is the moment of `time.perf_counter` when the request came in."""
     session = access.session
+    first = min((call.started for call in access.calls), default=0.0)
     return {
         "tenant": session.tenant,
         "role": session.role,
         "policies": session.permissions.fingerprint,
-        "calls": [_call(call) for call in access.calls],
+        "calls": [_call(call, first) for call in access.calls],
         "refused": [{"what": each.what, "reason": each.reason} for each in dict.fromkeys(access.refusals)],
         "keys": sum(_keys(call) for call in access.calls),
         "items": sum(call.items for call in access.calls),
@@ -33,7 +34,7 @@ def explanation(access: Access, started: float) -> dict[str, Any]:
     }
 
 
-def _call(call: Call) -> dict[str, Any]:
+def _call(call: Call, first: float) -> dict[str, Any]:
     return {
         "operation": call.operation,
         "index": call.index,
@@ -42,6 +43,8 @@ def _call(call: Call) -> dict[str, Any]:
         "touched": [{"partition": each.partition, "sort": each.sort, "keys": each.keys} for each in call.touched],
         "items": call.items,
         "capacity": call.capacity,
+        # counted from the first call: those that overlap ran side by side
+        "startMs": _milliseconds(call.started - first),
         "durationMs": _milliseconds(call.seconds),
         "allowedBy": list(call.statements),
     }

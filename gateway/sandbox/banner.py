@@ -44,7 +44,7 @@ def curl(up: Up) -> str:
 def _addresses(up: Up) -> Table:
     other = "" if up.aws.endswith(f":{DEFAULT_PORT}") else f" --url {up.aws}"
     rows = (
-        ("Playground", f"{up.gateway}/"),
+        ("Playground", f"{up.gateway}/playground"),
         ("GraphQL", f"{up.gateway}/graphql"),
         ("Health", f"{up.gateway}/healthz"),
         ("AWS", f"{up.aws} (DynamoDB and STS, IAM enforced; {up.engine})"),

@@ -84,6 +84,8 @@ class Sandbox:
             "issuers": [issuer],
             "cursor_secret": secrets.token_urlsafe(32),
             "introspection": True,
+            "playground": True,
+            "explain": True,
             "drain_seconds": 1,
         }
         return Settings(**{**values, **changes})

@@ -8,6 +8,7 @@ from gateway.model.table import Index, TableSpec
 from gateway.sandbox.engine import Engine, Refused, ask
 
 _BATCH = 25
+_AT_ONCE = 8
 _ATTEMPTS = 100
 _PAUSE = 0.1
 
@@ -43,16 +44,22 @@ async def create(engine: Engine, name: str, spec: TableSpec) -> bool:
 
 
 async def fill(engine: Engine, name: str, items: list[dict[str, Any]]) -> None:
-    for start in range(0, len(items), _BATCH):
-        waiting = {name: [{"PutRequest": {"Item": item}} for item in items[start : start + _BATCH]]}
+    turns = asyncio.Semaphore(_AT_ONCE)
+    async with asyncio.TaskGroup() as group:
+        for start in range(0, len(items), _BATCH):
+            group.create_task(_write(engine, name, items[start : start + _BATCH], turns))
+
+
+async def _write(engine: Engine, name: str, items: list[dict[str, Any]], turns: asyncio.Semaphore) -> None:
+    waiting = {name: [{"PutRequest": {"Item": item}} for item in items]}
+    async with turns:
         for _ in range(_ATTEMPTS):
             answer = await ask(engine, "BatchWriteItem", {"RequestItems": waiting})
             waiting = answer.get("UnprocessedItems") or {}
             if not waiting:
-                break
+                return
             await asyncio.sleep(_PAUSE)
-        else:
-            raise Unavailable(f"the engine did not take all items of `{name}`")
+    raise Unavailable(f"the engine did not take all items of `{name}`")
 
 
 async def _until_active(engine: Engine, name: str) -> None:

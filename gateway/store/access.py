@@ -25,6 +25,7 @@ class Call:
     seconds: float
     statements: tuple[str, ...] = ()
     touched: tuple[Touched, ...] = ()
+    started: float = 0.0  # a moment of the loop's clock
     source: Literal["table", "cache"] = "table"
 
 

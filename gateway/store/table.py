@@ -188,6 +188,7 @@ class Table:
                 seconds=clock() - started,
                 statements=verdict.statements,
                 touched=touched(self._model, session.tenant, operation, body) if access.explained else (),
+                started=started,
             )
         )
         return answer

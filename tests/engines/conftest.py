@@ -45,7 +45,7 @@ def url(chosen: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         with path.open("wb") as log, running(chosen, log) as address:
             yield address
     except RuntimeError:
-        print(path.read_text(errors="replace"))  # noqa: T201  pytest shows it with the failure
+        print(path.read_text(errors="replace"))  # pytest shows it with the failure
         raise
 
 

@@ -14,6 +14,8 @@ from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
+from gateway.aws.errors import AwsError, InvalidRequest, TableMissing
+
 ROOT = Path(__file__).parents[2]
 _FOLDER = ROOT / ".engines"
 _PORT = "{port}"
@@ -24,24 +26,24 @@ _START_SECONDS = 60
 class Quirks:
     """The defaults are what AWS documents; an engine names where it differs, and the suite expects just that."""
 
-    # a full last page still has a LastEvaluatedKey
-    full_page_goes_on: bool = True
-    # an eventually consistent read of a small item
-    eventual_capacity: float = 0.5
-    # BatchGetItem stops at 16 MB
-    unprocessed_beyond_16_mb: bool = True
-    # an empty text in an attribute that is no key
-    takes_empty_text: bool = True
-    # values that no expression uses
-    refuses_unused_values: bool = True
-    # the start key of one partition in the query of another
-    refuses_foreign_start_key: bool = True
-    # more than 38 digits
-    refuses_long_numbers: bool = True
+    # titles of wrong requests that it answers all the same (test_refusals.py)
+    forgives: frozenset[str] = frozenset()
+    # and of those on which it fails itself
+    breaks_on: frozenset[str] = frozenset()
+    # what it says to an index that does not exist
+    missing_index: type[AwsError] = InvalidRequest
     # a failed condition answers the item where it is asked for
     shows_item_of_failed_condition: bool = True
-    # sort keys are in the order of their UTF-8 bytes
-    sorts_by_bytes: bool = True
+    # a full last page still has a LastEvaluatedKey
+    full_page_goes_on: bool = True
+    # BatchGetItem stops at 16 MB
+    unprocessed_beyond_16_mb: bool = True
+    # a consistent read of a small item costs
+    strong_capacity: float = 1.0
+    # BatchGetItem says what it costs
+    tells_capacity_of_batches: bool = True
+    # an empty text in an attribute that is no key
+    takes_empty_text: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,19 @@ _ENGINES = {
         (sys.executable, "-m", "tests.engines.moto_server", _PORT),
         Path(sys.executable),
         quirks=Quirks(
+            forgives=frozenset(
+                {
+                    "a key of a wrong type",
+                    "a range that ends before it starts",
+                    "a value that no expression uses",
+                    "a start key of another partition",
+                    "a number of 39 digits",
+                }
+            ),
+            breaks_on=frozenset({"a page of nothing"}),
+            missing_index=TableMissing,
             full_page_goes_on=False,
-            eventual_capacity=1.0,
-            refuses_unused_values=False,
-            refuses_foreign_start_key=False,
-            refuses_long_numbers=False,
+            strong_capacity=0.5,
         ),
     ),
     "dynamodb-local": Engine(
@@ -92,7 +102,11 @@ _ENGINES = {
         (str(_MINISTACK),),
         _MINISTACK,
         environment={"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": _PORT, "SERVICES": "dynamodb", "LOG_LEVEL": "WARNING"},
-        quirks=Quirks(unprocessed_beyond_16_mb=False),
+        quirks=Quirks(
+            forgives=frozenset({"a reserved word"}),
+            unprocessed_beyond_16_mb=False,
+            tells_capacity_of_batches=False,
+        ),
     ),
 }
 NAMES = tuple(_ENGINES)

@@ -37,8 +37,8 @@ async def no_renewal(refused: Session) -> Session:
     raise AssertionError("nothing expires here")
 
 
-def user(name: str, **changes: Any) -> dict[str, Any]:
-    return {"userId": name, "name": f"User {name}", "email": f"{name}@example.com", "createdAt": FIRST_DAY} | changes
+def user(key: str, **changes: Any) -> dict[str, Any]:
+    return {"userId": key, "name": f"User {key}", "email": f"{key}@example.com", "createdAt": FIRST_DAY} | changes
 
 
 def order(number: int, **changes: Any) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class Shop:
                 return seen
             cursor = CURSORS.seal(self.tenant, listing, arguments, page.items[0 if backward else -1].position)
             position = CURSORS.open(self.tenant, listing, arguments, cursor)
-            window = replace(window, **{"before" if backward else "after": position})
+            window = replace(window, before=position) if backward else replace(window, after=position)
 
     def _attributes(self, entity: str, names: str | None) -> frozenset[str]:
         return frozenset(MODEL.entities[entity].attribute if names is None else names.split())

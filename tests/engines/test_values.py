@@ -80,13 +80,3 @@ async def test_an_empty_text_is_a_text(shop: Shop, quirks: Quirks) -> None:
     else:
         with pytest.raises(InvalidRequest):
             await through(shop, title="")
-
-
-async def test_what_the_codec_refuses_the_engine_would_refuse_too(shop: Shop, quirks: Quirks) -> None:
-    [row] = shop.rows("Product", product(1))
-    too_long = {"Item": {**row, "price": {"N": "1" * 39}}}
-    if quirks.refuses_long_numbers:
-        with pytest.raises(InvalidRequest):
-            await shop.ask("PutItem", too_long)
-    else:
-        await shop.ask("PutItem", too_long)

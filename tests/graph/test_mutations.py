@@ -312,8 +312,9 @@ async def test_a_product_is_created_changed_and_removed(world: World) -> None:
 
 async def test_an_item_that_is_too_large_is_refused_with_its_size(world: World) -> None:
     create = """mutation ($text: String) {
-      createProduct(input: {productId: "big", title: "t", price: "1", currency: "EUR", categoryId: "c", description: $text})
-      { errors { code message } } }"""
+      createProduct(input: {
+        productId: "big", title: "t", price: "1", currency: "EUR", categoryId: "c", description: $text
+      }) { errors { code message } } }"""
     random = Random(1)
     noise = "".join(chr(random.randrange(0x4E00, 0x9FFF)) for _ in range(199_000))
     refused = await change(world, create, {"text": noise})

@@ -8,7 +8,8 @@ import pytest
 from gateway.domains import MODEL
 from gateway.domains.commerce.order import OrderStatus
 from gateway.model.tenant import owns
-from gateway.sandbox.seed import CANARIES, demo_items, records
+from gateway.sandbox.records import records
+from gateway.sandbox.seed import CANARIES, demo_items
 from gateway.sandbox.shops import ACME, GLOBEX, INITECH, SHOPS, Shop
 from gateway.sandbox.world import World
 from tests.sandbox.documents import TABLE
@@ -52,6 +53,18 @@ def test_the_marker_reaches_whoever_reads_orders_and_products() -> None:
     for shop in SHOPS:
         assert all(shop.canary in order["note"] for order in _of(shop, "Order"))
         assert all(shop.canary in product["description"] for product in _of(shop, "Product"))
+
+
+def test_what_must_be_unique_is_marked_as_taken(items: list[dict[str, Any]]) -> None:
+    marks = {item["PK"]["S"] for item in items if item["EntityType"]["S"] == "Unique"}
+    assert "TENANT#acme#UNIQUE#Email#email#robin.hale@example.com" in marks
+    assert "TENANT#globex#UNIQUE#Email#email#robin.hale@example.com" in marks
+
+
+def test_every_entity_of_the_shop_has_rows(items: list[dict[str, Any]]) -> None:
+    found = {item["EntityType"]["S"] for item in items}
+    commerce = next(domain for domain in MODEL.domains if domain.name == "commerce")
+    assert {entity.name for entity in commerce.entities} <= found
 
 
 def test_no_two_rows_have_the_same_key(items: list[dict[str, Any]]) -> None:

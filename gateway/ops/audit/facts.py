@@ -128,7 +128,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class CodeFacts:
-    """What this installation sends and reads, by module; `repeats` is how it met unprocessed keys when tried."""
+    """What this installation sends, by operation and module, and how it met unprocessed keys when that was tried."""
 
     sends: Mapping[str, tuple[str, ...]]
     reads_unprocessed_items: frozenset[str]
@@ -156,7 +156,7 @@ class Facts:
     seen: Seen | Missing
     tenant_role: RoleFacts | Missing
     gateway_role: RoleFacts | Missing
-    table_policy: Statements | None | Missing
+    table_policy: Statements | Missing | None
     endpoints: tuple[EndpointFacts, ...] | Missing
     code: CodeFacts
     files: FileFacts

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from gateway.iam.deployment import Deployment
 from gateway.model.model import Model
 from gateway.ops.audit.facts import Facts, Missing, Unknown
 
@@ -66,6 +67,12 @@ class Case:
     model: Model
     subject: Subject
     facts: Facts
+
+    @property
+    def deployment(self) -> Deployment | None:
+        """Where the policies are put to work; unknown without the tenants' role."""
+        role, gateway = self.subject.tenant_role, self.subject.gateway_role or ""
+        return Deployment.of_role(role, self.subject.region, self.subject.table, gateway) if role else None
 
 
 Check = Callable[[Case], Iterator[Finding]]

@@ -16,17 +16,17 @@ PACKAGE: Final = Path(__file__).parents[3]
 _ROOMS: Final = ("store", "graph", "domains")
 """Where requests are served; the wire below them sends whatever it is given."""
 _RECORDS: Final = "gateway.store.idempotency"
-# of these names, GraphQL has one of its own
-_ANYWHERE: Final = frozenset(OPERATIONS) - {"Query"}
+_CALLS: Final = frozenset(("call", "_call"))
+WHOLE_TABLE: Final = frozenset(("Scan", "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"))
 
 
 def code_facts(model: Model, package: Path = PACKAGE) -> CodeFacts:
     trees = {module: tree for room in _ROOMS for module, tree in _modules(package, room)}
     texts = {module: frozenset(_texts(tree)) for module, tree in trees.items()}
     sends: dict[str, tuple[str, ...]] = {}
-    for module, found in texts.items():
-        names = OPERATIONS if module.startswith("store/") else _ANYWHERE
-        for operation in sorted(found & frozenset(names)):
+    for module, tree in trees.items():
+        # a call names its operation; what reads whole tables is not even to be mentioned
+        for operation in sorted(_called(tree) | (texts[module] & WHOLE_TABLE)):
             sends[operation] = (*sends.get(operation, ()), module)
     return CodeFacts(
         sends=sends,
@@ -45,6 +45,14 @@ def _modules(package: Path, room: str) -> Iterator[tuple[str, ast.Module]]:
 
 def _texts(tree: ast.Module) -> Iterator[str]:
     return (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _called(tree: ast.Module) -> frozenset[str]:
+    """Operations that stand as a text among the arguments of `call`."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    made = (node for node in calls if isinstance(node.func, ast.Attribute) and node.func.attr in _CALLS)
+    texts = (given.value for node in made for given in node.args if isinstance(given, ast.Constant))
+    return frozenset(text for text in texts if isinstance(text, str) and text in OPERATIONS)
 
 
 def _imports(tree: ast.Module) -> frozenset[str]:

@@ -1,0 +1,119 @@
+"""Where the model, the table and the installed policies no longer say the same."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gateway.iam.deployment import Deployment, render
+from gateway.iam.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE, documents
+from gateway.iam.wording import canonical
+from gateway.ops.audit import fixes
+from gateway.ops.audit.facts import Missing, RoleFacts, Statements, TtlFacts
+from gateway.ops.audit.lines import Case, Finding, failed, missing, not_applicable, passed
+
+
+def table_drift(case: Case) -> Iterator[Finding]:
+    faults = [*_key_faults(case), *_index_faults(case), *_ttl_faults(case)]
+    yield from (failed(fault, fixes.TABLE) for fault in faults)
+    if not faults:
+        names = ", ".join(index.name for index in case.model.table.indexes) or "no index"
+        yield passed(f"keys, {names}, projections and the TTL attribute are as the model says")
+
+
+def _key_faults(case: Case) -> Iterator[str]:
+    spec, table = case.model.table, case.facts.table
+    if table.keys != (spec.pk, spec.sk):
+        yield f"the table is keyed by {_listed(table.keys)}, the model by {_listed((spec.pk, spec.sk))}"
+    odd = sorted(name for name, kind in table.key_types.items() if kind != "S")
+    if odd:
+        yield f"key attributes that are no texts: {', '.join(odd)}"
+
+
+def _index_faults(case: Case) -> Iterator[str]:
+    live, wanted = case.facts.table.indexes, {index.name: index for index in case.model.table.indexes}
+    yield from (f"{name} is missing in the table" for name in wanted if name not in live)
+    yield from (f"the model does not know {name}: it costs writes and serves nothing" for name in live.keys() - wanted)
+    for name in wanted.keys() & live.keys():
+        index, found = wanted[name], live[name]
+        if found.keys != (index.pk, index.sk):
+            yield f"{name} is keyed by {_listed(found.keys)}, the model by {_listed((index.pk, index.sk))}"
+        if found.projection != index.projection:
+            yield f"{name} projects {found.projection}, the model says {index.projection}"
+
+
+def _ttl_faults(case: Case) -> Iterator[str]:
+    found, wanted = case.facts.ttl, case.model.table.ttl
+    if isinstance(found, TtlFacts) and found.attribute not in (None, wanted):
+        yield f"TTL reads `{found.attribute}`, the model says `{wanted}`"
+
+
+def policy_drift(case: Case) -> Iterator[Finding]:
+    yield from _files(case)
+    deployment = case.deployment
+    if deployment is None:
+        yield not_applicable("installed policies were not compared: give `--tenant-role`")
+        return
+    made = documents(case.model)
+    yield from _tenant_role(case.facts.tenant_role, made, deployment)
+    yield from _gateway_role(case.facts.gateway_role, made, deployment)
+    if isinstance(case.facts.endpoints, tuple):
+        wanted = canonical(render(made[ENDPOINT_FILE], deployment))
+        for each in case.facts.endpoints:
+            yield _same(f"endpoint {each.name}", ENDPOINT_FILE, canonical(each.policy) == wanted)
+
+
+def _files(case: Case) -> Iterator[Finding]:
+    stale = case.facts.files.stale_policies
+    if not isinstance(stale, tuple):
+        yield missing(stale)
+    elif stale:
+        yield failed(f"policies/: {'; '.join(stale)}", fixes.POLICIES)
+    else:
+        yield passed("policies/ is as the model writes it")
+
+
+def _tenant_role(
+    role: RoleFacts | Missing, made: Mapping[str, Mapping[str, Any]], deployment: Deployment
+) -> Iterator[Finding]:
+    if not isinstance(role, RoleFacts):
+        yield missing(role)
+        return
+    yield from _attached("tenants' role", role, TENANT_FILE, render(made[TENANT_FILE], deployment))
+    wanted = canonical(render(made[BOUNDARY_FILE], deployment))
+    yield _same("boundary of the tenants' role", BOUNDARY_FILE, canonical(role.boundary or {}) == wanted)
+    if deployment.gateway_role:
+        wanted = canonical(render(made[TRUST_FILE], deployment))
+        yield _same("trust of the tenants' role", TRUST_FILE, canonical(role.trust) == wanted)
+    else:
+        yield not_applicable("the trust policy was not compared: give `--gateway-role`")
+
+
+def _gateway_role(
+    role: RoleFacts | Missing, made: Mapping[str, Mapping[str, Any]], deployment: Deployment
+) -> Iterator[Finding]:
+    if isinstance(role, RoleFacts):
+        yield from _attached("gateway's role", role, GATEWAY_FILE, render(made[GATEWAY_FILE], deployment))
+    else:
+        yield missing(role)
+
+
+def _attached(label: str, role: RoleFacts, name: str, wanted: Statements) -> Iterator[Finding]:
+    same = [each for each, found in role.policies.items() if canonical(found) == canonical(wanted)]
+    yield _same(label, name, bool(same))
+    # what only denies, such as a revocation of sessions, takes nothing from the model's word
+    for each, found in role.policies.items():
+        if each not in same[:1] and _grants(found):
+            yield failed(f"the {label} has a further policy `{each}` that allows something", fixes.ROLES)
+
+
+def _grants(found: Statements) -> bool:
+    listed = found.get("Statement", [])
+    statements = listed if isinstance(listed, list) else [listed]
+    return not found or any(not isinstance(each, dict) or each.get("Effect") != "Deny" for each in statements)
+
+
+def _same(label: str, name: str, same: bool) -> Finding:
+    return passed(f"{label}: {name}") if same else failed(f"{label}: differs from {name}", fixes.ROLES)
+
+
+def _listed(keys: tuple[str, ...]) -> str:
+    return " / ".join(keys)

@@ -1,0 +1,73 @@
+"""What the model itself answers for: documented patterns, key prefixes, and keys that spread."""
+
+from collections.abc import Iterator
+
+from gateway.iam.questions import sample
+from gateway.model.describe import access_patterns
+from gateway.model.entity import Entity, Placement
+from gateway.model.keys import item_key
+from gateway.model.model import Model
+from gateway.model.patterns import Listing
+from gateway.model.template import Literal
+from gateway.model.tenant import owns, tenant_id
+from gateway.ops.audit import fixes
+from gateway.ops.audit.lines import Case, Finding, failed, passed
+from gateway.ops.capacity.assumptions import DEFAULTS
+from gateway.ops.capacity.partitions import partitions
+
+_TENANT = tenant_id("audit")
+
+
+def documented_patterns(case: Case) -> Iterator[Finding]:
+    model = case.model
+    silent = [name for name, pattern in model.patterns.items() if not pattern.description.strip()]
+    if silent:
+        yield failed(f"patterns without a description: {', '.join(silent)}", fixes.MODEL)
+    read = {model.place(pattern).index for pattern in model.patterns.values() if isinstance(pattern, Listing)}
+    idle = [index.name for index in model.table.indexes if index.name not in read]
+    if idle:
+        yield failed(f"no access pattern reads {', '.join(idle)}", "a pattern for the index, or the model without it")
+    match case.facts.files.page:
+        case None:
+            yield failed("docs/access-patterns.md cannot be read", fixes.PAGE)
+        case text if text != access_patterns(model):
+            yield failed("docs/access-patterns.md is not what the model says", fixes.PAGE)
+        case _:
+            yield passed(f"{len(model.patterns)} access patterns; docs/access-patterns.md is as the model prints it")
+
+
+def prefixes(case: Case) -> Iterator[Finding]:
+    """By the model alone: to look at items would need a Scan, or a tenant's session."""
+    wrong = [f"{entity.name} in {place.name}" for entity, place in _places(case.model) if not _prefixed(entity, place)]
+    if wrong:
+        yield failed(f"keys without the tenant's prefix and a word: {', '.join(wrong)}", fixes.MODEL)
+        return
+    count, entities = len(list(_places(case.model))), len(case.model.entities)
+    yield passed(
+        f"every partition key of {count} places of {entities} entities begins with TENANT#<tenant>#WORD; "
+        "judged by the model, no item was read"
+    )
+
+
+def cardinality(case: Case) -> Iterator[Finding]:
+    """What the model declares, and how hot it gets under the traffic that the model expects."""
+    busiest = partitions(case.model, DEFAULTS)
+    for each in busiest:
+        if each.heat == "hot":
+            fact = f"`{each.key}` in {each.place} expects {each.read:,.0f} RCU and {each.write:,.0f} WCU in one partition"
+            yield failed(fact, each.advice or fixes.SHARDS)
+    small = [place for _, place in _places(case.model) if place.declared.small]
+    sharded = [place for _, place in _places(case.model) if place.shards is not None]
+    yield passed(
+        f"{len(sharded)} places are sharded, {len(small)} are declared small with a reason, all others are keyed by "
+        f"an id; busiest expected partition: `{busiest[0].key}`, {busiest[0].read:,.0f} RCU, {busiest[0].write:,.0f} WCU"
+    )
+
+
+def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
+    return ((entity, place) for entity in model.entities.values() for place in entity.placements)
+
+
+def _prefixed(entity: Entity, place: Placement) -> bool:
+    key = item_key(_TENANT, entity, sample(entity, place), place)
+    return owns(_TENANT, key.pk) and isinstance(place.pk.segments[0], Literal)

@@ -1,0 +1,81 @@
+"""The way to DynamoDB: a VPC endpoint with routes, and a policy on it that lets nothing pass but tenants' sessions."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gateway.iam.evaluator import PolicySet
+from gateway.iam.permissions import Permissions
+from gateway.iam.policies import place_of
+from gateway.iam.questions import questions
+from gateway.model.tenant import tenant_id
+from gateway.ops.audit import fixes
+from gateway.ops.audit.checks.documents import read_document
+from gateway.ops.audit.facts import EndpointFacts, Statements
+from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
+
+_TENANT: Final = tenant_id("audit")
+_STRANGER: Final = "arn:aws:iam::999999999999:role/stranger"
+_PRINCIPALS: Final = ("Principal", "NotPrincipal")
+
+
+def endpoint(case: Case) -> Iterator[Finding]:
+    found = case.facts.endpoints
+    if not isinstance(found, tuple):
+        yield missing(found)
+        return
+    where = f"VPC {case.subject.vpc}" if case.subject.vpc else f"any VPC of {case.subject.region}"
+    if not found:
+        yield failed(f"there is no endpoint for DynamoDB in {where}", fixes.ENDPOINT)
+    for each in found:
+        yield from _endpoint(case, each)
+
+
+def _endpoint(case: Case, found: EndpointFacts) -> Iterator[Finding]:
+    label = f"{found.name} ({found.kind}, {found.vpc})"
+    if found.state != "available":
+        yield failed(f"{label} is {found.state}", fixes.ENDPOINT)
+    if not found.routes:
+        yield failed(f"{label} has no route table: nothing goes through it", fixes.ENDPOINT)
+    faults = list(_policy_faults(case, found.policy))
+    if faults:
+        yield failed(f"{label}: {'; '.join(faults)}", fixes.ENDPOINT_POLICY)
+    elif found.state == "available" and found.routes:
+        yield passed(f"{label} is available on {found.routes} route tables and lets only tenants' sessions pass")
+
+
+def _policy_faults(case: Case, policy: Statements) -> Iterator[str]:
+    document, fault = read_document("of the endpoint", _as_identity(policy), "identity")
+    if document is None:
+        yield fault or ""
+        return
+    deployment = case.deployment
+    if deployment is None:
+        if not any(row.key.lower() == "aws:principalarn" for made in document.statements for row in made.conditions):
+            yield "its policy does not name the tenants' role"
+        return
+    place = place_of(case.model, deployment)
+    rendered = PolicySet((document,))
+    tags = {"aws:PrincipalTag/TenantId": _TENANT, "aws:PrincipalArn": deployment.tenant_role}
+    own = Permissions(rendered, tags, place)
+    stranger = Permissions(rendered, {**tags, "aws:PrincipalArn": _STRANGER}, place)
+    asked = questions(case.model, _TENANT)
+    bodies = [(each, each.body(case.model.table, deployment.table)) for each in asked]
+    blocked = [each.pattern for each, body in bodies if not own.check(each.operation, body).allowed]
+    if blocked:
+        yield f"its policy blocks {len(blocked)} reads of tenants, such as {blocked[0]}"
+    if any(stranger.check(each.operation, body).allowed for each, body in bodies):
+        yield "its policy lets others than the tenants' role read"
+    if own.check("Scan", {"TableName": deployment.table}).allowed:
+        yield "its policy lets a Scan pass"
+
+
+def _as_identity(policy: Statements) -> Statements:
+    """The evaluator knows no endpoints; without its principals the policy reads as one of an identity."""
+    listed = policy.get("Statement", [])
+    statements = listed if isinstance(listed, list) else [listed]
+    kept = [
+        {key: value for key, value in statement.items() if key not in _PRINCIPALS}
+        for statement in statements
+        if isinstance(statement, dict)
+    ]
+    return {**{key: value for key, value in policy.items() if key != "Id"}, "Statement": kept}

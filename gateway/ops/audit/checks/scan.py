@@ -1,0 +1,61 @@
+"""No Scan: not in the code, not by any policy, and none counted by CloudWatch."""
+
+from collections.abc import Iterator
+
+from gateway.iam.document import Document
+from gateway.iam.evaluator import Authorisation, PolicySet, evaluate
+from gateway.ops.audit import fixes
+from gateway.ops.audit.checks.documents import boundary_document, identity_documents
+from gateway.ops.audit.facts import Missing, RoleFacts, Seen
+from gateway.ops.audit.gather.code import WHOLE_TABLE
+from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
+
+_ACTIONS = ("Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
+
+
+def no_scan(case: Case) -> Iterator[Finding]:
+    yield _code(case)
+    for label, role in (("tenants'", case.facts.tenant_role), ("gateway's", case.facts.gateway_role)):
+        yield _policies(case, label, role)
+    yield _counted(case.facts.seen)
+
+
+def _code(case: Case) -> Finding:
+    sends = case.facts.code.sends
+    found = {operation: modules for operation, modules in sends.items() if operation in WHOLE_TABLE}
+    if found:
+        words = "; ".join(f"{operation} in {', '.join(modules)}" for operation, modules in sorted(found.items()))
+        return failed(f"the code that serves requests names {words}", fixes.CODE)
+    return passed(f"the code that serves requests sends {', '.join(sorted(sends))} and reads no whole table")
+
+
+def _policies(case: Case, label: str, role: RoleFacts | Missing) -> Finding:
+    if not isinstance(role, RoleFacts):
+        return missing(role)
+    documents, faults = identity_documents(role)
+    boundary, fault = boundary_document(role)
+    if faults or fault:
+        return failed(f"the {label} role: {'; '.join([*faults, *([fault] if fault else [])])}", fixes.ROLES)
+    open_to = sorted(_allowed(case, documents, boundary))
+    if open_to:
+        return failed(f"the {label} role may {', '.join(open_to)}", fixes.ROLES)
+    return passed(f"the {label} role may neither Scan nor use PartiQL, on the table or any index")
+
+
+def _allowed(case: Case, documents: tuple[Document, ...], boundary: Document | None) -> Iterator[str]:
+    policies = PolicySet(documents, boundary=boundary)
+    table = case.facts.table
+    resources = (table.arn, *(f"{table.arn}/index/{name}" for name in table.indexes))
+    context = {"aws:PrincipalTag/TenantId": "audit"}
+    for action in _ACTIONS:
+        asked = (Authorisation(f"dynamodb:{action}", resource, context) for resource in resources)
+        if any(evaluate(policies, one).allowed for one in asked):
+            yield action
+
+
+def _counted(seen: Seen | Missing) -> Finding:
+    if not isinstance(seen, Seen):
+        return missing(seen)
+    if seen.scans > 0:
+        return failed(f"CloudWatch counted {seen.scans:,.0f} Scans in {seen.days} days", fixes.SCANS)
+    return passed(f"CloudWatch counted no Scan in {seen.days} days")

@@ -1,0 +1,49 @@
+"""The proof of isolation, put to work: on a sandbox of its own, or on the account that the settings name."""
+
+from datetime import UTC, datetime
+
+import boto3
+
+from gateway.app import Gateway, build_gateway
+from gateway.domains import MODEL
+from gateway.errors import ConfigurationError
+from gateway.model.keys import ItemKey
+from gateway.model.tenant import TenantId, tenant_id
+from gateway.ops.isolation import Ground
+from gateway.ops.proof import proof, unmarked
+from gateway.ops.proof_report import Report
+from gateway.sandbox.ready import Options
+from gateway.sandbox.sandbox import Sandbox
+from gateway.sandbox.seed import CANARIES, demo_items
+from gateway.settings import Settings
+
+
+async def prove_on_sandbox() -> Report:
+    with Sandbox(Options(port=0)) as sandbox:
+        keys = sandbox.ready.gateway
+        aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
+        return await _prove(build_gateway(sandbox.settings(), aws=aws), _demo_ground())
+
+
+async def prove_on_account(settings: Settings) -> Report:
+    """With the gateway's own credentials, as a request would; nothing is written to other tenants' rows."""
+    if not settings.tenants or len(settings.tenants) < 2:
+        raise ConfigurationError(["tenants: a proof of isolation needs two tenants by name"])
+    ground = unmarked(MODEL, [tenant_id(name) for name in settings.tenants])
+    return await _prove(build_gateway(settings), ground)
+
+
+async def _prove(gateway: Gateway, ground: Ground) -> Report:
+    try:
+        return await proof(gateway.client, gateway.sessions, ground)
+    finally:
+        await gateway.close()
+
+
+def _demo_ground() -> Ground:
+    markers = {tenant_id(name): marker for name, marker in CANARIES.items()}
+    rows: dict[TenantId, list[ItemKey]] = {tenant: [] for tenant in markers}
+    for item in demo_items(MODEL, datetime.now(UTC)):
+        tenant = tenant_id(item["PK"]["S"].split("#")[1])
+        rows[tenant].append(ItemKey(item["PK"]["S"], item["SK"]["S"]))
+    return Ground(MODEL, markers, {tenant: tuple(keys[:3]) for tenant, keys in rows.items()})

@@ -1,0 +1,171 @@
+variable "name" {
+  description = "Prefix of the names of what is made."
+  type        = string
+
+  validation {
+    # a target group's name has 32 characters at most
+    condition     = can(regex("^[a-z][a-z0-9-]{2,23}$", var.name)) && !endswith(var.name, "-")
+    error_message = "A name has 3 to 24 lower-case letters, digits or `-`, starts with a letter and does not end with `-`."
+  }
+}
+
+variable "image" {
+  description = "Container image with a tag that never moves or a digest, made from the Dockerfile of this repository."
+  type        = string
+
+  validation {
+    condition     = can(regex("(@sha256:[0-9a-f]{64}|:[^:/]+)$", var.image)) && !endswith(var.image, ":latest")
+    error_message = "Name a version by tag or digest; `latest` would make a roll-back impossible."
+  }
+}
+
+variable "environment" {
+  description = "Settings as GATEWAY_* variables; secrets are not among them."
+  type        = map(string)
+
+  validation {
+    condition     = !contains(keys(var.environment), "GATEWAY_CURSOR_SECRET")
+    error_message = "The cursor secret is made by this module and never stands in a task definition."
+  }
+}
+
+variable "task_role_arn" {
+  description = "Role of the gateway; output of the module `iam`."
+  type        = string
+}
+
+variable "vpc_id" {
+  description = "VPC of the service."
+  type        = string
+}
+
+variable "vpc_cidr" {
+  description = "Addresses of the VPC, where its interface endpoints are."
+  type        = string
+}
+
+variable "private_subnet_ids" {
+  description = "Subnets of the tasks."
+  type        = list(string)
+}
+
+variable "load_balancer_subnet_ids" {
+  description = "Subnets of the load balancer: public ones where it faces the internet."
+  type        = list(string)
+}
+
+variable "prefix_list_ids" {
+  description = "Address lists of the gateway endpoints that tasks may reach."
+  type        = map(string)
+  default     = {}
+}
+
+variable "internet" {
+  description = "Let tasks reach the internet by TLS, for token issuers that publish their keys there."
+  type        = bool
+  default     = true
+}
+
+variable "internal" {
+  description = "Keep the load balancer inside the VPC."
+  type        = bool
+  default     = true
+}
+
+variable "certificate_arn" {
+  description = "Certificate of the load balancer (ACM). Without it, it speaks HTTP, and only inside the VPC."
+  type        = string
+  default     = null
+}
+
+variable "client_cidrs" {
+  description = "Who may connect to the load balancer."
+  type        = set(string)
+  default     = []
+}
+
+variable "web_acl_arn" {
+  description = "Web ACL (WAF) for the load balancer."
+  type        = string
+  default     = null
+}
+
+variable "access_logs_bucket" {
+  description = "Bucket for the load balancer's access logs."
+  type        = string
+  default     = null
+}
+
+variable "deletion_protection" {
+  description = "Refuse to delete the load balancer until this is switched off."
+  type        = bool
+  default     = true
+}
+
+variable "log_group_name" {
+  description = "Log group for the gateway's lines; output of the module `observability`."
+  type        = string
+}
+
+variable "log_group_arn" {
+  description = "ARN of that log group."
+  type        = string
+}
+
+variable "kms_key_arn" {
+  description = "Key that encrypts the cursor secret."
+  type        = string
+}
+
+variable "repository_arn" {
+  description = "ECR repository of the image; null where it comes from elsewhere."
+  type        = string
+  default     = null
+}
+
+variable "cursor_secret_version" {
+  description = "Raise it to make a new cursor secret; cursors that clients hold are then refused."
+  type        = number
+  default     = 1
+}
+
+variable "size" {
+  description = "CPU units and memory (MiB) of a task, and its processor: `X86_64` or `ARM64`, as the image was built."
+  type = object({
+    cpu          = optional(number, 512)
+    memory       = optional(number, 1024)
+    architecture = optional(string, "X86_64")
+  })
+  default = {}
+
+  validation {
+    condition     = contains(["X86_64", "ARM64"], var.size.architecture)
+    error_message = "The architecture is `X86_64` or `ARM64`."
+  }
+}
+
+variable "tasks" {
+  description = "How few and how many tasks there are, and the CPU use in percent that their number follows."
+  type = object({
+    min         = optional(number, 2)
+    max         = optional(number, 10)
+    cpu_percent = optional(number, 60)
+  })
+  default = {}
+
+  validation {
+    condition     = var.tasks.min >= 1 && var.tasks.max >= var.tasks.min
+    error_message = "`min` is at least 1 and no larger than `max`."
+  }
+}
+
+variable "stop_seconds" {
+  description = "How long a task may drain and finish what is under way; more than the settings drain_seconds and request_seconds together."
+  type        = number
+  default     = 45
+
+  validation {
+    condition     = var.stop_seconds >= 2 && var.stop_seconds <= 120
+    error_message = "Fargate waits 2 to 120 seconds."
+  }
+}

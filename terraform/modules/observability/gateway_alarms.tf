@@ -1,0 +1,254 @@
+# What the gateway's own log lines tell, what CloudTrail tells of the tenants' role, and the service that runs it all.
+
+locals {
+  namespace = "Gateway/${var.name}"
+
+  # the first codes of an operation: a pattern can name the elements of a list only one by one
+  denied  = [for number in range(3) : "($.codes[${number}] = \"FORBIDDEN\")"]
+  refused = "$.codes[0] = \"UNAUTHENTICATED\""
+
+  lines = {
+    breaches  = { metric = "IsolationBreaches", pattern = "{ ($.logger = \"gateway.failure\") && ($.exception = \"*IsolationBreach*\") }" }
+    denials   = { metric = "Denials", pattern = "{ ($.logger = \"gateway.operation\") && (${join(" || ", local.denied)}) }" }
+    tokens    = { metric = "RefusedTokens", pattern = "{ ($.logger = \"gateway.operation\") && (${local.refused}) }" }
+    sessions  = { metric = "FailedSessions", pattern = "{ ($.logger = \"gateway.aws.sessions\") && ($.level = \"WARNING\") }" }
+    issuers   = { metric = "UnreachableIssuers", pattern = "{ ($.logger = \"gateway.identity.keyring\") && ($.level = \"WARNING\") }" }
+    failures  = { metric = "Failures", pattern = "{ ($.logger = \"gateway.operation\") && ($.status >= 500) }" }
+    durations = { metric = "OperationDuration", pattern = "{ ($.logger = \"gateway.operation\") && ($.duration_ms >= 0) }", value = "$.duration_ms", unit = "Milliseconds" }
+    consumed  = { metric = "ConsumedCapacity", pattern = "{ ($.logger = \"gateway.operation\") && ($.consumed_capacity > 0) }", value = "$.consumed_capacity" }
+  }
+
+  gateway_alarms = {
+    for name, alarm in merge(local.line_alarms, local.service_alarms) : name => alarm
+  }
+
+  line_alarms = {
+    isolation-breach = {
+      severity   = "critical"
+      runbook    = "isolation"
+      says       = "The gateway was about to use a row or a session of another tenant, and stopped."
+      namespace  = local.namespace
+      metric     = "IsolationBreaches"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = 0
+      periods    = 1
+      points     = 1
+    }
+    denials = {
+      severity   = "warning"
+      runbook    = "isolation"
+      says       = "Policies refuse more than ${var.thresholds.denials} operations in five minutes: somebody tries, or a role is too narrow."
+      namespace  = local.namespace
+      metric     = "Denials"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = var.thresholds.denials
+      period     = 300
+      periods    = 1
+      points     = 1
+    }
+    refused-tokens = {
+      severity   = "warning"
+      runbook    = "tokens"
+      says       = "More than ${var.thresholds.refused_tokens} requests in five minutes come without a valid token."
+      namespace  = local.namespace
+      metric     = "RefusedTokens"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = var.thresholds.refused_tokens
+      period     = 300
+      periods    = 1
+      points     = 1
+    }
+    failed-sessions = {
+      severity   = "critical"
+      runbook    = "sessions"
+      says       = "STS gives the gateway no sessions: tenants whose session runs out are not served."
+      namespace  = local.namespace
+      metric     = "FailedSessions"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = var.thresholds.failed_sessions
+      period     = 300
+      periods    = 1
+      points     = 1
+    }
+    unreachable-issuers = {
+      severity   = "warning"
+      runbook    = "tokens"
+      says       = "The keys of a token issuer cannot be fetched; tokens are refused once the kept keys are too old."
+      namespace  = local.namespace
+      metric     = "UnreachableIssuers"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = 0
+      period     = 300
+      periods    = 3
+      points     = 2
+    }
+    gateway-p99 = {
+      severity   = "warning"
+      runbook    = "gateway"
+      says       = "One in a hundred operations takes the gateway longer than ${var.thresholds.gateway_p99_ms} ms."
+      namespace  = local.namespace
+      metric     = "OperationDuration"
+      dimensions = {}
+      percentile = "p99"
+      threshold  = var.thresholds.gateway_p99_ms
+    }
+  }
+
+  balanced = [for gateway in [var.gateway] : gateway if gateway != null]
+  service_alarms = merge(
+    { for gateway in local.balanced : "gateway-5xx" => {
+      severity   = "critical"
+      runbook    = "gateway"
+      says       = "The gateway answers with 5xx."
+      namespace  = "AWS/ApplicationELB"
+      metric     = "HTTPCode_Target_5XX_Count"
+      dimensions = { LoadBalancer = gateway.load_balancer, TargetGroup = gateway.target_group }
+      statistic  = "Sum"
+      threshold  = 5
+    } },
+    { for gateway in local.balanced : "gateway-unreachable" => {
+      severity   = "critical"
+      runbook    = "gateway"
+      says       = "The load balancer itself answers with 5xx: no task is up, or none answers in time."
+      namespace  = "AWS/ApplicationELB"
+      metric     = "HTTPCode_ELB_5XX_Count"
+      dimensions = { LoadBalancer = gateway.load_balancer }
+      statistic  = "Sum"
+      threshold  = 5
+    } },
+    { for gateway in local.balanced : "gateway-unhealthy" => {
+      severity   = "critical"
+      runbook    = "gateway"
+      says       = "A task of the gateway does not pass its health check."
+      namespace  = "AWS/ApplicationELB"
+      metric     = "UnHealthyHostCount"
+      dimensions = { LoadBalancer = gateway.load_balancer, TargetGroup = gateway.target_group }
+      statistic  = "Maximum"
+      threshold  = 0
+      periods    = 5
+      points     = 5
+    } },
+    { for gateway in local.balanced : "gateway-response-p99" => {
+      severity   = "warning"
+      runbook    = "gateway"
+      says       = "One in a hundred requests waits longer than ${var.thresholds.gateway_p99_ms} ms at the load balancer."
+      namespace  = "AWS/ApplicationELB"
+      metric     = "TargetResponseTime"
+      dimensions = { LoadBalancer = gateway.load_balancer, TargetGroup = gateway.target_group }
+      percentile = "p99"
+      threshold  = var.thresholds.gateway_p99_ms / 1000
+    } },
+    { for pair in setproduct(local.balanced, ["CPU", "Memory"]) : "gateway-${lower(pair[1])}" => {
+      severity   = "warning"
+      runbook    = "gateway"
+      says       = "The tasks of the gateway use more than 85 percent of their ${lower(pair[1])}."
+      namespace  = "AWS/ECS"
+      metric     = "${pair[1]}Utilization"
+      dimensions = { ClusterName = pair[0].cluster, ServiceName = pair[0].service }
+      statistic  = "Average"
+      threshold  = 85
+      periods    = 10
+      points     = 10
+    } },
+  )
+
+  trailed = [for name in [var.trail_log_group_name] : name if name != null]
+  # the gateway asks the same policies before every call: a denial by AWS means that the two fences differ
+  trail_lines = { for pair in setproduct(local.trailed, ["denied", "changed"]) : pair[1] => {
+    metric = { denied = "DeniedByAws", changed = "TenantRoleChanges" }[pair[1]]
+    pattern = {
+      denied  = "{ ($.errorCode = \"AccessDenied*\") && ($.userIdentity.sessionContext.sessionIssuer.arn = \"${var.tenant_role.arn}\") }"
+      changed = "{ ($.eventSource = \"iam.amazonaws.com\") && ($.requestParameters.roleName = \"${var.tenant_role.name}\") && ($.errorCode NOT EXISTS) }"
+    }[pair[1]]
+  } }
+  trail_alarms = merge(
+    { for name in local.trailed : "denied-by-aws" => {
+      severity   = "critical"
+      runbook    = "isolation"
+      says       = "AWS refused a tenant's session something that the gateway had let pass."
+      namespace  = local.namespace
+      metric     = "DeniedByAws"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = 0
+      periods    = 1
+      points     = 1
+    } },
+    { for name in local.trailed : "tenant-role-changed" => {
+      severity   = "critical"
+      runbook    = "isolation"
+      says       = "Somebody changed the tenants' role."
+      namespace  = local.namespace
+      metric     = "TenantRoleChanges"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = 0
+      periods    = 1
+      points     = 1
+    } },
+  )
+
+  dax = {
+    cpu       = { metric = "CPUUtilization", statistic = "Average", threshold = 70, says = "The DAX cluster uses more than 70 percent of its processors." }
+    memory    = { metric = "CacheMemoryUtilization", statistic = "Average", threshold = 90, says = "The memory of the DAX cluster is nearly full." }
+    faults    = { metric = "FaultRequestCount", statistic = "Sum", threshold = 0, says = "The DAX cluster fails requests." }
+    errors    = { metric = "ErrorRequestCount", statistic = "Sum", threshold = 100, says = "The DAX cluster refuses requests as invalid." }
+    throttled = { metric = "ThrottledRequestCount", statistic = "Sum", threshold = 0, says = "The DAX cluster throttles requests." }
+    evictions = { metric = "EvictedSize", statistic = "Sum", threshold = 0, says = "The DAX cluster drops items before their time: it is too small." }
+  }
+  dax_alarms = { for pair in setproduct([for name in [var.dax_cluster] : name if name != null], keys(local.dax)) : "dax-${pair[1]}" => {
+    severity   = "warning"
+    runbook    = "dax"
+    says       = local.dax[pair[1]].says
+    namespace  = "AWS/DAX"
+    metric     = local.dax[pair[1]].metric
+    dimensions = { ClusterId = pair[0] }
+    statistic  = local.dax[pair[1]].statistic
+    threshold  = local.dax[pair[1]].threshold
+  } }
+}
+
+resource "aws_cloudwatch_log_group" "gateway" {
+  #checkov:skip=CKV_AWS_338:The operator decides how long; the default is a year
+  name              = "/gateway/${var.name}"
+  retention_in_days = var.log_retention_days
+  kms_key_id        = var.kms_key_arn
+}
+
+resource "aws_cloudwatch_log_metric_filter" "gateway" {
+  for_each = local.lines
+
+  name           = "${var.name}-${each.key}"
+  log_group_name = aws_cloudwatch_log_group.gateway.name
+  pattern        = each.value.pattern
+
+  metric_transformation {
+    namespace = local.namespace
+    name      = each.value.metric
+    value     = try(each.value.value, "1")
+    unit      = try(each.value.unit, "Count")
+    # counts start at zero; a duration of zero would be a lie
+    default_value = can(each.value.value) ? null : "0"
+  }
+}
+
+resource "aws_cloudwatch_log_metric_filter" "trail" {
+  for_each = local.trail_lines
+
+  name           = "${var.name}-${each.key}"
+  log_group_name = var.trail_log_group_name
+  pattern        = each.value.pattern
+
+  metric_transformation {
+    namespace     = local.namespace
+    name          = each.value.metric
+    value         = "1"
+    unit          = "Count"
+    default_value = "0"
+  }
+}

@@ -20,6 +20,7 @@ from gateway.aws.limits import WireLimits
 from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
 from gateway.domains import MODEL, MUTATIONS
+from gateway.graph.compile import Programs
 from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits
 from gateway.graph.landing import landing_page
@@ -73,6 +74,7 @@ def build_gateway(settings: Settings, model: Model = MODEL, aws: boto3.Session |
     endpoint = Endpoint(
         model=model,
         schema=schema,
+        programs=Programs(model, schema),
         documents=Documents(schema, _document_limits(settings), introspection=settings.introspection),
         authenticate=authenticator.authenticate,
         open_session=sessions.open,
@@ -92,9 +94,11 @@ def _document_limits(settings: Settings) -> DocumentLimits:
     return DocumentLimits(depth=settings.max_depth, aliases=settings.max_aliases, tokens=settings.max_tokens)
 
 
-def create_app(settings: Settings, model: Model = MODEL, state: State | None = None) -> Starlette:
+def create_app(
+    settings: Settings, model: Model = MODEL, state: State | None = None, aws: boto3.Session | None = None
+) -> Starlette:
     state = state or State()
-    gateway = build_gateway(settings, model)
+    gateway = build_gateway(settings, model, aws)
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
     page = landing_page(address, playground=settings.playground)
 

@@ -1,8 +1,10 @@
 """The adopter's room: each domain declares its entities, access patterns and API."""
 
-from gateway.domains.commerce import COMMERCE
-from gateway.domains.commerce.mutations import COMMERCE_MUTATIONS
+from gateway.domains import commerce, devices, publishing
+from gateway.graph.mutation import Mutation
 from gateway.model.model import Model
 
-MODEL = Model(domains=(COMMERCE,))
-MUTATIONS = (*COMMERCE_MUTATIONS,)
+_SHIPPED = (commerce, devices, publishing)
+
+MODEL = Model(domains=tuple(domain.DOMAIN for domain in _SHIPPED))
+MUTATIONS: tuple[Mutation, ...] = tuple(mutation for domain in _SHIPPED for mutation in domain.MUTATIONS)

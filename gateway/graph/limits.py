@@ -94,7 +94,8 @@ class _Scale:
     def _field(self, node: FieldNode) -> Weight:
         below = self._selections(node.selection_set)
         return Weight(
-            depth=below.depth + 1,
+            # tools ask for the schema in 15 levels; it is no data, and a rule of GraphQL's own bounds how it nests
+            depth=1 if node.name.value in ("__schema", "__type") else below.depth + 1,
             aliases=below.aliases + (node.alias is not None),
             root_fields=1,
             fields=below.fields + 1,

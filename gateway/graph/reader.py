@@ -1,8 +1,9 @@
 """How one request reads: loaders made for it alone, so that equal questions are asked once and together."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -19,14 +20,35 @@ from gateway.store.cursor import Cursors
 from gateway.store.plan import Attributes, GetItems, Window, plan_listing, plan_together
 from gateway.store.rows import Item
 from gateway.store.table import Page, Table
+from gateway.store.window import windowed
 
 Arguments = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Wanted:
-    key: ItemKey
+    """What one field needs: for all its parents at once, so that loading costs by fields and not by items."""
+
+    keys: tuple[ItemKey, ...]
     attributes: Attributes
+
+
+Found = dict[ItemKey, Item | None]
+
+
+class _Shelf:
+    """What was read of one entity in this request, and what failed."""
+
+    __slots__ = ("failure", "items", "loader")
+
+    def __init__(self, load: Callable[[list[_Wanted]], Coroutine[Any, Any, list[Found]]]) -> None:
+        self.loader: DataLoader[_Wanted, Found] = DataLoader(load, cache=False)
+        self.items: dict[ItemKey, tuple[Attributes, Item | None]] = {}
+        self.failure: Exception | None = None
+
+    def lacks(self, wanted: _Wanted) -> list[ItemKey]:
+        known = self.items
+        return [key for key in wanted.keys if key not in known or not wanted.attributes <= known[key][0]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +75,9 @@ class Reader:
         self.limits = limits
         self._table = table
         self._cursors = cursors
-        self._items: dict[tuple[str, bool], DataLoader[_Wanted, Item | None]] = {}
+        self._shelves: dict[tuple[str, bool], _Shelf] = {}
         self._pages: DataLoader[_Asked, Page] = DataLoader(self._load_pages)
+        self._failed_pages: dict[_Asked, Exception] = {}
         self._queries = 0
         self._known_denied: dict[Attributes, Attributes] = {}
         self._loading: set[asyncio.Task[Any]] = set()
@@ -66,8 +89,9 @@ class Reader:
 
     def changed(self, item: Item | None) -> Item | None:
         """What a mutation answers, as a read would show it; what was loaded before it is forgotten."""
-        self._items.clear()
+        self._shelves.clear()
         self._pages.clear_all()
+        self._failed_pages.clear()
         if item is not None:
             self._refuse(item, frozenset(item.values))
         return item
@@ -84,11 +108,21 @@ class Reader:
 
     async def item(self, lookup: Lookup, values: Arguments, attributes: Attributes) -> Item | None:
         key = item_key(self.tenant, self.model.entities[lookup.entity], values)
-        return await self._loader(lookup).load(_Wanted(key, attributes))
+        return (await self.items_at(lookup, (key,), attributes))[key]
 
     async def items(self, lookup: Lookup, wanted: list[Arguments], attributes: Attributes) -> list[Item | None]:
-        entity, loader = self.model.entities[lookup.entity], self._loader(lookup)
-        return await loader.load_many([_Wanted(item_key(self.tenant, entity, values), attributes) for values in wanted])
+        entity = self.model.entities[lookup.entity]
+        keys = tuple(item_key(self.tenant, entity, values) for values in wanted)
+        found = await self.items_at(lookup, keys, attributes)
+        return [found[key] for key in keys]
+
+    async def items_at(self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes) -> Found:
+        """Items by their keys; whatever is asked for in the same turn of the loop is read together."""
+        shelf = self._shelf(lookup)
+        wanted = _Wanted(keys, attributes)
+        if shelf.failure is None and not shelf.lacks(wanted):
+            return {key: shelf.items[key][1] for key in keys}
+        return await shelf.loader.load(wanted)
 
     async def page(self, listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> Page:
         return await self._pages.load(_asked(listing, arguments, window, attributes))
@@ -117,10 +151,9 @@ class Reader:
             page = Page(tuple(found[: window.limit]), more=len(found) > window.limit)
             self._pages.prime(_asked(served, names, window, members), page)
         elif isinstance(served, Lookup):
-            loader = self._loader(served)
+            shelf = self._shelf(served)
             for item in found:
-                key = ItemKey(plan.query.partition, item.position)
-                loader.prime(_Wanted(key, members), item)
+                shelf.items[ItemKey(plan.query.partition, item.position)] = (members, item)
         return root
 
     def window(
@@ -151,23 +184,33 @@ class Reader:
     def cursor(self, listing: Listing, arguments: Arguments, item: Item) -> str:
         return self._cursors.seal(self.tenant, listing.name, arguments, item.position)
 
-    def _loader(self, lookup: Lookup) -> "DataLoader[_Wanted, Item | None]":
+    def _shelf(self, lookup: Lookup) -> _Shelf:
         key = (lookup.entity, lookup.strong)
-        loader = self._items.get(key)
-        if loader is None:
-            loader = self._items[key] = DataLoader(partial(self._load_items, *key))
-        return loader
+        shelf = self._shelves.get(key)
+        if shelf is None:
+            shelf = self._shelves[key] = _Shelf(partial(self._load_items, *key))
+        return shelf
 
-    async def _load_items(self, entity: str, strong: bool, wanted: list[_Wanted]) -> list[Item | None]:
+    async def _load_items(self, entity: str, strong: bool, wanted: list[_Wanted]) -> list[Found]:
         """One read for all that were asked for in this turn, with the union of their attributes."""
         self._track()
+        shelf = self._shelves[entity, strong]
+        if shelf.failure is not None:
+            raise shelf.failure
         asked = frozenset[str]().union(*(each.attributes for each in wanted))
-        keys = tuple(each.key for each in wanted)
-        plan = GetItems(self.tenant, entity, keys, self._readable(asked), strong)
-        items = await self._table.get(self.access, plan)
-        for item in items:
-            self._refuse(item, asked)
-        return items
+        keys = tuple(dict.fromkeys(key for each in wanted for key in shelf.lacks(each)))
+        if keys:
+            plan = GetItems(self.tenant, entity, keys, self._readable(asked), strong)
+            try:
+                items = await self._table.get(self.access, plan)
+            except Exception as error:
+                # asked again, it would most likely fail again, and cost AWS and the caller more time
+                shelf.failure = error
+                raise
+            for key, item in zip(keys, items, strict=True):
+                self._refuse(item, asked)
+                shelf.items[key] = (asked, item)
+        return [{key: shelf.items[key][1] for key in each.keys} for each in wanted]
 
     async def _load_pages(self, asked: list[_Asked]) -> list[Page]:
         self._track()
@@ -179,18 +222,31 @@ class Reader:
         return await together([self._load_page(each) for each in asked])
 
     async def _load_page(self, asked: _Asked) -> Page:
+        if asked in self._failed_pages:
+            raise self._failed_pages[asked]
+        try:
+            return await self._read_page(asked)
+        except Exception as error:
+            self._failed_pages[asked] = error
+            raise
+
+    async def _read_page(self, asked: _Asked) -> Page:
         listing = self.model.listing(asked.listing)
         attributes = self._readable(asked.attributes)
-        plan = plan_listing(self.model, listing, self.tenant, dict(asked.arguments), asked.window, attributes)
+        arguments = windowed(listing, dict(asked.arguments), datetime.now(UTC))
+        plan = plan_listing(self.model, listing, self.tenant, arguments, asked.window, attributes)
         page = await self._table.query(self.access, plan)
         for item in page.items:
             self._refuse(item, asked.attributes)
         return page
 
-    def _readable(self, attributes: Attributes) -> Attributes:
-        return attributes - self._denied(attributes)
+    def parameters(self, listing: Listing) -> tuple[str, ...]:
+        return parameters(self.model, listing)
 
-    def _denied(self, attributes: Attributes) -> Attributes:
+    def _readable(self, attributes: Attributes) -> Attributes:
+        return attributes - self.denied(attributes)
+
+    def denied(self, attributes: Attributes) -> Attributes:
         """Those that the role may not read, by the same policies that AWS enforces."""
         denied = self._known_denied.get(attributes)
         if denied is None:
@@ -206,7 +262,7 @@ class Reader:
         """What the role may not read is an error on its field; the rest of the item is answered."""
         if item is None:
             return
-        for name in self._denied(asked):
+        for name in self.denied(asked):
             if name in self.model.entities[item.entity].attribute:
                 item.values[name] = Forbidden(f"the role `{self.access.session.role}` may not read `{name}`")
 

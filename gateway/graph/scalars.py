@@ -15,7 +15,7 @@ from gateway.errors import BadUserInput
 _DECIMAL = re.compile(r"-?\d{1,38}(\.\d{1,38})?", re.ASCII)
 
 
-def _moment_text(value: datetime) -> str:
+def moment_text(value: datetime) -> str:
     return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
@@ -61,7 +61,7 @@ SCALARS: dict[object, ScalarDefinition] = {
         "DateTime",
         "A moment in UTC, such as `2026-01-31T12:00:00Z`.",
         "https://scalars.graphql.org/andimarek/date-time",
-        _moment_text,
+        moment_text,
         _moment,
     ),
     Decimal: _define(

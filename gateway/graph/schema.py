@@ -16,11 +16,14 @@ from gateway.graph.fields import Types, argument, basic, object_type, resolved
 from gateway.graph.mutation import Mutation
 from gateway.graph.mutations import mutation_type
 from gateway.graph.scalars import SCALARS
-from gateway.model.entity import Attribute, Collection, Entity, Reference, Relation
+from gateway.graph.totals import total
+from gateway.model.entity import Attribute, Collection, Entity, Reference, Relation, Total
 from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import AccessPattern, Listing, Lookup
+from gateway.model.wording import length_words
 from gateway.store.rows import Item
+from gateway.store.window import LAST_HOURS
 
 _PAGING = (
     argument("first", int, "How many from the start.", required=False),
@@ -124,6 +127,9 @@ class _Build:
         if isinstance(relation, Reference):
             resolver = resolvers.reference(self._model, relation)
             return resolved(self._types, relation.name, f"{target} | None", relation.description, resolver)
+        if isinstance(relation, Total):
+            summed = self._annotations.output(self._model.entities[target].attribute[relation.attribute].type)
+            return resolved(self._types, relation.name, summed, relation.description, total(self._model, relation))
         return self._collection(entity, relation, target)
 
     def _collection(self, entity: Entity, relation: Collection, target: str) -> StrawberryField:
@@ -139,7 +145,12 @@ class _Build:
         if listing.between is not None:
             attribute = self._model.entities[listing.entity].attribute[listing.between]
             kind = self._annotations.span(attribute.type)
-            yield argument(listing.between, kind, f"Only this range of `{listing.between}`.", required=False)
+            words = f"Only this range of `{listing.between}`"
+            if listing.window is not None:
+                words += f"; without it, the last {length_words(listing.window)}"
+                hours = f"Only so many hours up to now, instead of a range of `{listing.between}`."
+                yield argument(LAST_HOURS, int, hours, required=False)
+            yield argument(listing.between, kind, f"{words}.", required=False)
 
     def _parameters(self, pattern: AccessPattern) -> list[Any]:
         entity = self._model.entities[pattern.entity]

@@ -7,8 +7,7 @@ from graphql import FieldNode, FragmentDefinitionNode, FragmentSpreadNode, Graph
 
 from gateway.model.entity import Collection, Entity
 from gateway.model.model import Model
-from gateway.model.pattern_checks import parameters
-from gateway.model.relation_checks import bound_attribute
+from gateway.model.relation_checks import bound_attribute, own_parameters
 from gateway.store.plan import Attributes
 
 Fragments = Mapping[str, FragmentDefinitionNode]
@@ -80,8 +79,6 @@ class Selections:
         relation = entity.relation.get(field)
         if relation is None:
             return set()
-        bound = {
-            bound_attribute(relation, name) for name in parameters(self._model, self._model.patterns[relation.pattern])
-        }
+        bound = {bound_attribute(relation, name) for name in own_parameters(self._model, relation)}
         each = {relation.each} if isinstance(relation, Collection) and relation.each else set()
         return {name for name in bound if name in entity.attribute} | each

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
+from typing import Any
 from typing import Literal as OneOf
 
 from gateway.model.template import DERIVED, Template, parse_template
@@ -102,10 +103,28 @@ class Collection:
     each: str | None = None
 
 
-Relation = Reference | Collection
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """The sum of a number over `count` items, such as the shards of a counter; all of them are read in one batch.
+
+    The items are found by a lookup: its parameter `over` counts from 0, those in `fixed` are the same for every item,
+    and the others are this item's attributes of the same name (or `bind`).
+    """
+
+    name: str
+    pattern: str
+    description: str
+    attribute: str
+    over: str
+    count: int
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    bind: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+Relation = Reference | Collection | Total
+
+
+@dataclass(frozen=True)
 class Placement:
     """One place of an item with its parsed templates: `index` is None in the table itself."""
 
@@ -127,7 +146,7 @@ class Placement:
     def when(self) -> When | None:
         return self.declared.when if isinstance(self.declared, OnIndex) else None
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         """Every attribute that decides where the item lies here."""
         derived = {part for part in (self.shards and self.shards.by, self.bucket and self.bucket.of) if part}

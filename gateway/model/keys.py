@@ -26,9 +26,12 @@ class ItemKey:
 
 def key_parts(entity: Entity, template: Template, values: Mapping[str, Any]) -> dict[str, str]:
     """The texts that fill a template's holes; holes without a value are left out, wrong values refused."""
+    holes = template.holes
+    if not holes:
+        return {}
     return {
         hole.name: _text(entity, hole, values[hole.name])
-        for hole in template.holes
+        for hole in holes
         if hole.name not in DERIVED and values.get(hole.name) is not None
     }
 
@@ -54,7 +57,10 @@ def _absent(entity: Entity, place: Placement) -> str:
 
 def rendered(entity: Entity, place: Placement, values: Mapping[str, Any]) -> tuple[str, str] | None:
     """Partition path and sort key of an item in this placement, or None where it has no place in it."""
-    if any(values.get(name) is None for name in place.names) or not _holds(entity, place.when, values):
+    for name in place.names:
+        if values.get(name) is None:
+            return None
+    if place.when is not None and not _holds(entity, place.when, values):
         return None
     parts = key_parts(entity, place.pk, values)
     if place.shards is not None:
@@ -66,9 +72,7 @@ def rendered(entity: Entity, place: Placement, values: Mapping[str, Any]) -> tup
     return place.pk.render(parts), place.sk.render(key_parts(entity, place.sk, values))
 
 
-def _holds(entity: Entity, when: When | None, values: Mapping[str, Any]) -> bool:
-    if when is None:
-        return True
+def _holds(entity: Entity, when: When, values: Mapping[str, Any]) -> bool:
     value = values.get(when.attribute)
     return value is not None and _text(entity, Hole(when.attribute), value) in when.values
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gateway.model.entity import Attribute, Collection, Copy, Entity, Placement, Relation
+from gateway.model.entity import Attribute, Collection, Copy, Entity, Placement, Relation, Total
 from gateway.model.model import Domain, Model
 from gateway.model.pattern_checks import member_place, names_of, parameters
 from gateway.model.patterns import AccessPattern, Listing, Lookup, Together
@@ -115,6 +115,9 @@ def _attribute(attribute: Attribute) -> tuple[str, ...]:
 
 
 def _relation(relation: Relation) -> str:
+    if isinstance(relation, Total):
+        sum_of = f"the sum of `{relation.attribute}` over {relation.count} items, by `{relation.pattern}`"
+        return f"- `{relation.name}`: {sum_of}. {relation.description}"
     many = "many" if isinstance(relation, Collection) else "one"
     each = f", each of `{relation.each}`" if isinstance(relation, Collection) and relation.each else ""
     bound = "".join(f", `{parameter}` is `{own}`" for parameter, own in relation.bind.items())

@@ -1,6 +1,7 @@
 """What makes an access pattern wrong, and what a caller must give to use one."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gateway.model.entity import Entity, Placement, Reference
@@ -47,6 +48,7 @@ def _listing_faults(model: "Model", entity: Entity, listing: Listing) -> Iterato
         if not listing.single or not isinstance(target, Reference):
             yield f"`follow` needs `single` and a reference of {entity.name}"
     yield from _range_faults(entity, place, listing)
+    yield from _window_faults(entity, listing)
     yield from _strangers(model, entity, place)
 
 
@@ -58,6 +60,13 @@ def _range_faults(entity: Entity, place: Placement, listing: Listing) -> Iterato
         yield f"a range needs a timestamp or a number, `{listing.between}` is none"
     if place.bucket is not None and listing.between != place.bucket.of:
         yield f"time buckets need `between` over `{place.bucket.of}`"
+
+
+def _window_faults(entity: Entity, listing: Listing) -> Iterator[str]:
+    between = entity.attribute.get(listing.between or "")
+    timed = between is not None and isinstance(between.type, Timestamp)
+    if listing.window is not None and not (timed and listing.window > timedelta()):
+        yield "a window needs a length, and `between` over a timestamp"
 
 
 def _strangers(model: "Model", entity: Entity, place: Placement) -> Iterator[str]:

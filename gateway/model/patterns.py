@@ -1,6 +1,7 @@
 """Named access patterns: every way in which the table may be read, as declared data."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from gateway.model.entity import PRIMARY
 
@@ -31,7 +32,8 @@ class Listing:
     """A Query on one placement of an entity: the table itself, one of its copies, or an index.
 
     Its parameters are the attributes of the partition key, those sort key attributes named in `where`, and an optional
-    range over the sort key attribute `between`.
+    range over the sort key attribute `between`. With a `window` an end that is left open is filled in, so that without
+    any range the last such time up to now is read, and callers may ask for the last hours instead.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Listing:
     on: str = PRIMARY
     where: tuple[str, ...] = ()
     between: str | None = None
+    window: timedelta | None = None
     newest_first: bool = False  # descending sort keys
     single: bool = False  # at most one item answers
     follow: str | None = None  # with `single`: answer with what this reference of the item leads to

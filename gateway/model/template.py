@@ -6,6 +6,7 @@ A template is a row of segments between `#`; each is a literal or one hole. The 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from gateway.errors import ModelError
 from gateway.model.types import KEY_SEPARATOR
@@ -41,24 +42,28 @@ class Hole:
 Segment = Literal | Hole
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Template:
     text: str
     segments: tuple[Segment, ...]
 
-    @property
+    @cached_property
     def holes(self) -> tuple[Hole, ...]:
         return tuple(segment for segment in self.segments if isinstance(segment, Hole))
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         """The attributes it is made of."""
         return frozenset(hole.name for hole in self.holes) - DERIVED
 
+    @cached_property
+    def _format(self) -> str:
+        # literals and names are words, so that no brace can be mistaken
+        parts = (each.text if isinstance(each, Literal) else f"{{{each.name}}}" for each in self.segments)
+        return KEY_SEPARATOR.join(parts)
+
     def render(self, parts: Mapping[str, str]) -> str:
-        return KEY_SEPARATOR.join(
-            segment.text if isinstance(segment, Literal) else parts[segment.name] for segment in self.segments
-        )
+        return self._format.format_map(parts)
 
     def prefix(self, parts: Mapping[str, str]) -> str:
         """The text up to the first hole that is not filled; it ends with `#` unless every hole is."""

@@ -54,6 +54,8 @@ def _bound(relation: Collection, segment: Segment) -> Segment:
 def _order_faults(root: Entity, place: Placement, listing: Listing) -> Iterator[str]:
     if listing.where:
         yield f"`{listing.name}` is narrowed by {list(listing.where)}, one Query for both cannot be"
+    if listing.window is not None:
+        yield f"`{listing.name}` reads a window of time, one Query for both cannot"
     if (root.primary.sk.text > leading_literals(place.sk)[0]) is not listing.newest_first:
         yield f"`{root.primary.sk.text}` must come before the members in reading order"
 

@@ -126,6 +126,8 @@ def key_pattern(kind: KeyType) -> re.Pattern[str]:
 
 def key_text(name: str, kind: KeyType, value: Any, width: int = 0, scale: int = 0) -> str:
     """The value as one part of a key, or `BadUserInput` naming the attribute."""
+    if type(kind) is Id and isinstance(value, str) and _ID.fullmatch(value):
+        return value  # most keys are made of ids, and of many of them
     match kind:
         case Id() | KeyText():
             if isinstance(value, str) and key_pattern(kind).fullmatch(value) and len(value.encode()) <= MAX_KEY_TEXT:

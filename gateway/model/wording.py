@@ -62,8 +62,9 @@ def range_words(place: Placement, listing: Listing) -> str:
     fixed = place.sk.prefix({name: f"<{name}>" for name in listing.where})
     words = [f"sort key begins with {code(fixed)}"] if fixed else []
     if listing.between is not None:
-        choice = "" if place.bucket is not None else "optionally "
-        words.append(f"{choice}between two {code(f'<{listing.between}>')}")
+        choice = "" if place.bucket is not None and listing.window is None else "optionally "
+        window = f", by default the last {length_words(listing.window)}" if listing.window is not None else ""
+        words.append(f"{choice}between two {code(f'<{listing.between}>')}{window}")
     return ", ".join(words) or "every sort key"
 
 
@@ -109,6 +110,12 @@ def traffic_words(traffic: Traffic) -> str:
 def expiry_words(expiry: Expiry) -> str:
     if expiry.at is not None:
         return f"at {code(expiry.at)}"
-    days, rest = divmod(expiry.after, timedelta(days=1))
-    length = str(expiry.after) if rest else f"{days} days"
-    return f"{length} after {code(expiry.since or '')}"
+    return f"{length_words(expiry.after)} after {code(expiry.since or '')}"
+
+
+def length_words(length: timedelta) -> str:
+    for unit, name in ((timedelta(days=1), "days"), (timedelta(hours=1), "hours")):
+        count, rest = divmod(length, unit)
+        if count > 1 and not rest:
+            return f"{count} {name}"
+    return str(length)

@@ -12,12 +12,11 @@ from gateway.aws.errors import (
     AwsError,
     ConditionFailed,
     InvalidRequest,
-    ResourceMissing,
     TableMissing,
     TransactionCancelled,
 )
 from gateway.aws.sessions import Session
-from gateway.errors import GatewayError
+from gateway.errors import Conflict, GatewayError, NotFound
 from gateway.iam.roles import ROLES
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
@@ -30,19 +29,20 @@ Outcome = Literal["denied", "answered", "refused", "failed"]
 Verdict = Literal["held", "leak", "not denied", "control failed", "unproven"]
 
 _AT_ONCE = 16
-# The request was authorised and then found nothing, or something that stood in its way.
-_AUTHORISED = (ConditionFailed, TransactionCancelled, ResourceMissing, TableMissing)
+# AWS may refuse the form of a request before it asks who sends it; whatever else it refuses, it has authorised.
+_MALFORMED = frozenset(("ValidationException", "SerializationException", "UnknownOperationException"))
+_AUTHORISED = (Conflict, NotFound, TableMissing, InvalidRequest)
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
     """What the proof is about: the model, each tenant's marker, and rows that exist, where they are known.
 
-    A marker is a text that stands in every row of its tenant and nowhere else.
+    A marker is a text that stands in every row of its tenant and nowhere else; None where rows have none.
     """
 
     model: Model
-    markers: Mapping[TenantId, str]
+    markers: Mapping[TenantId, str | None]
     rows: Mapping[TenantId, tuple[ItemKey, ...]] = field(default_factory=dict)
 
 
@@ -98,7 +98,7 @@ def _scenes(sessions: Iterable[Session], ground: Ground) -> Iterable[tuple[Sessi
 
 
 async def _judged(
-    client: DynamoDB, session: Session, scene: Scene, probe: Probe, markers: Mapping[TenantId, str]
+    client: DynamoDB, session: Session, scene: Scene, probe: Probe, markers: Mapping[TenantId, str | None]
 ) -> Result:
     answer = await _send(client, session, probe)
     outcome, marks = answer.outcome, foreign_marks(session.tenant, markers, answer.rows, answer.words)
@@ -132,9 +132,9 @@ async def _send(client: DynamoDB, session: Session, probe: Probe) -> _Answer:
 def _outcome(error: AwsError) -> Outcome:
     if isinstance(error, AccessDenied):
         return "denied"
-    if isinstance(error, _AUTHORISED):
-        return "answered"
-    return "refused" if isinstance(error, InvalidRequest) else "failed"
+    if error.aws_code in _MALFORMED:
+        return "refused"
+    return "answered" if isinstance(error, _AUTHORISED) else "failed"
 
 
 def _items(error: AwsError) -> list[Any]:
@@ -145,14 +145,18 @@ def _items(error: AwsError) -> list[Any]:
 
 
 def foreign_marks(
-    tenant: TenantId, markers: Mapping[TenantId, str], rows: str, words: str = ""
+    tenant: TenantId, markers: Mapping[TenantId, str | None], rows: str, words: str = ""
 ) -> tuple[TenantId, ...]:
     """Other tenants that show: by their marker anywhere, by a partition key among the rows.
 
     The words of an error may repeat a key that the request itself has named; that shows nothing new.
     """
-    others = (other for other in markers if other != tenant)
-    return tuple(other for other in others if markers[other] in rows + words or partition(other, "") in rows)
+
+    def shows(other: TenantId) -> bool:
+        marker = markers[other]
+        return partition(other, "") in rows or (marker is not None and marker in rows + words)
+
+    return tuple(other for other in markers if other != tenant and shows(other))
 
 
 def _verdict(probe: Probe, outcome: Outcome, marks: tuple[TenantId, ...]) -> Verdict:
@@ -160,10 +164,6 @@ def _verdict(probe: Probe, outcome: Outcome, marks: tuple[TenantId, ...]) -> Ver
         return "leak"
     if outcome == "failed":
         return "unproven"
-    match probe.expected:
-        case "allowed":
-            return "held" if outcome == "answered" else "control failed"
-        case "denied":
-            return "not denied" if outcome == "answered" else "held"
-        case "harmless":
-            return "held"
+    if probe.expected == "allowed":
+        return "held" if outcome == "answered" else "control failed"
+    return "not denied" if probe.expected == "denied" and outcome == "answered" else "held"

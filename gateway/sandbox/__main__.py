@@ -24,8 +24,8 @@ def main(arguments: list[str]) -> int:
     options = options_from(arguments)
     try:
         asyncio.run(run(options, _announce, _stop_on_signals))
-    except GatewayError as error:
-        _say(json.dumps({"error": error.message}))
+    except (GatewayError, OSError) as error:
+        _say(json.dumps({"error": str(error)}))
         return 1
     return 0
 

@@ -57,6 +57,9 @@ def dev(wanted: Dev, console: Console | None = None) -> int:
     except GatewayError as error:
         console.print(error.message, style="red", markup=False)
         return 1
+    except OSError as error:
+        console.print(f"cannot listen on {wanted.host} port {wanted.port}: {error}", style="red", markup=False)
+        return 1
 
 
 def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
@@ -109,13 +112,14 @@ def _tell_moved(console: Console, port: int, url: str) -> None:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM ends it as Ctrl-C does."""
+    """SIGTERM ends it as Ctrl-C does, and Ctrl-C also where a shell that started it had switched that off."""
 
     def end(number: int, frame: object) -> NoReturn:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, end)
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

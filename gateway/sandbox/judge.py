@@ -32,12 +32,10 @@ class Judge:
             return
         place = self._place or await self._look()
         verdict = Permissions(caller.policies, caller.principal, place).check(operation, body)
-        match verdict:
-            case Allow():
-                return
-            case Deny():
-                _note(caller, operation, verdict)
-                raise denied(caller, f"dynamodb:{operation}", verdict)
+        # INVARIANT: only an `Allow` lets a request through.
+        if not isinstance(verdict, Allow):
+            _note(caller, operation, verdict)
+            raise denied(caller, f"dynamodb:{operation}", verdict)
 
     def forget(self, operation: str) -> None:
         """Tables may have other keys after this operation, so that they are looked at anew."""

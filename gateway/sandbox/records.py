@@ -7,6 +7,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
+from gateway.sandbox.feeds import measured, published
 from gateway.sandbox.shops import FAMILY_NAMES, GIVEN_NAMES, NOTES, QUALITIES, STREETS, Shop
 
 _USERS = 25
@@ -58,6 +59,8 @@ def records(shop: Shop, now: datetime) -> Iterator[Record]:
         yield "Stock", {"productId": product["productId"], "available": available, "updatedAt": moved}
     for number in range(_ORDERS):
         yield from _order(shop, random, moment, number, (users, products))
+    yield from measured(shop, moment.ago(0))
+    yield from published(shop, users, moment.ago(0))
 
 
 def _user(shop: Shop, random: Random, moment: _Moment, number: int) -> Values:

@@ -13,7 +13,7 @@ from gateway.iam.sts import RoleRequest, packed_percent
 from gateway.iam.trust import Caller as TrustedCaller
 from gateway.iam.trust import Invalid, assume, session_tags
 from gateway.iam.variables import Value
-from gateway.iam.verdict import Deny
+from gateway.iam.verdict import Allow, Deny
 from gateway.sandbox.account import Account, Caller, Registry, Role, assumed, session_keys, unique_id
 from gateway.sandbox.form import read_form, role_request
 from gateway.sandbox.judge import denied
@@ -48,11 +48,12 @@ class Sts:
         # AWS does not tell either whether a role exists that one may not assume
         if role is None or asking is None:
             _refuse(caller, Deny("no such role, or not for this caller", "request", action="sts:AssumeRole"), request)
-        match assume(request, role.trusted, asking):
-            case Deny() as verdict:
-                _refuse(caller, verdict, request)
-            case Invalid(code, message):
-                raise AwsFault(code, message)
+        verdict = assume(request, role.trusted, asking)
+        if isinstance(verdict, Invalid):
+            raise AwsFault(verdict.code, verdict.message)
+        # INVARIANT: only an `Allow` gives a session.
+        if not isinstance(verdict, Allow):
+            _refuse(caller, verdict, request)
         if request.policy_arns:
             raise AwsFault("ValidationError", "the sandbox has no managed policies: send the session policy as text")
         session = self._session(role, asking, request)

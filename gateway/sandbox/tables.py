@@ -45,9 +45,8 @@ async def create(engine: Engine, name: str, spec: TableSpec) -> bool:
 
 async def fill(engine: Engine, name: str, items: list[dict[str, Any]]) -> None:
     turns = asyncio.Semaphore(_AT_ONCE)
-    async with asyncio.TaskGroup() as group:
-        for start in range(0, len(items), _BATCH):
-            group.create_task(_write(engine, name, items[start : start + _BATCH], turns))
+    batches = (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
+    await asyncio.gather(*(_write(engine, name, batch, turns) for batch in batches))
 
 
 async def _write(engine: Engine, name: str, items: list[dict[str, Any]], turns: asyncio.Semaphore) -> None:

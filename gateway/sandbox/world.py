@@ -8,6 +8,7 @@ from typing import Any
 from starlette.applications import Starlette
 
 from gateway.domains import MODEL
+from gateway.errors import ConfigurationError
 from gateway.model.model import Model
 from gateway.sandbox.account import Registry, administrator
 from gateway.sandbox.engine import Engine
@@ -32,9 +33,12 @@ class World:
 def engine_for(options: Options) -> Engine:
     if options.dynamodb_endpoint is not None:
         return Forwarded(options.dynamodb_endpoint, options.region)
-    # moto takes half a second to import, and another engine does not need it
-    from gateway.sandbox.embedded import Embedded  # noqa: PLC0415
-
+    try:
+        # moto takes half a second to import, and another engine does not need it
+        from gateway.sandbox.embedded import Embedded  # noqa: PLC0415
+    except ImportError as error:
+        fault = "the embedded engine needs moto: pip install 'tenant-graphql-gateway[sandbox]'"
+        raise ConfigurationError([fault]) from error
     return Embedded(options.account, options.region)
 
 

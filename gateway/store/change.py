@@ -10,7 +10,7 @@ from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
 from gateway.model.types import key_text
-from gateway.store.codec import Wire
+from gateway.store.codec import Wire, encode_attribute
 from gateway.store.faults import Fault, UserErrorCode
 from gateway.store.items import items_for
 from gateway.store.rows import Item
@@ -25,12 +25,16 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One write of a transaction; `fault` is what it means when its condition does not hold."""
+    """One write of a transaction; `fault` is what it means when its condition does not hold.
+
+    One that is `optional` is then left out instead, and the others are written without it.
+    """
 
     kind: Literal["Put", "Update", "Delete", "ConditionCheck"]
     key: ItemKey
     body: Wire
     fault: Fault | None = None
+    optional: bool = False
 
 
 @dataclass(slots=True)
@@ -100,10 +104,23 @@ class Change:
         body = _conditional(" AND ".join(conditions), names, values)
         self._add("Update", at, {**body, "UpdateExpression": f"ADD {', '.join(parts)}"}, fault)
 
-    def require(self, name: str, key: Values, fault: Fault) -> None:
-        """The item must exist; it is not changed."""
-        at = item_key(self.tenant, self.model.entities[name], key)
-        self._add("ConditionCheck", at, _conditional("attribute_exists(#pk)", {"#pk": self.model.table.pk}, {}), fault)
+    def require(self, name: str, key: Values, fault: Fault, **values: Any) -> None:
+        """The item must exist, with these values; it is not changed."""
+        entity = self.model.entities[name]
+        names, given = {"#pk": self.model.table.pk}, {}
+        for position, (attribute, value) in enumerate(values.items()):
+            names[f"#r{position}"] = attribute
+            given[f":r{position}"] = encode_attribute(entity.attribute[attribute], value)
+        conditions = ["attribute_exists(#pk)", *(f"#r{position} = :r{position}" for position in range(len(values)))]
+        body = _conditional(" AND ".join(conditions), names, given)
+        self._add("ConditionCheck", item_key(self.tenant, entity, key), body, fault)
+
+    def append(self, member: Member) -> None:
+        if len(self.members) >= MAX_MEMBERS:
+            raise LimitExceeded(f"the change has more than {MAX_MEMBERS} parts, which is what one transaction takes")
+        if any(known.key == member.key for known in self.members):
+            raise Internal("one item is written twice in a transaction")
+        self.members.append(member)
 
     def put_raw(self, item: Wire, condition: str, names: Mapping[str, str], values: Wire, fault: Fault) -> None:
         """An item of the gateway's own, such as an idempotency record."""
@@ -182,12 +199,8 @@ class Change:
         body: Wire,
         fault: Fault | None = None,
     ) -> None:
-        if len(self.members) >= MAX_MEMBERS:
-            raise LimitExceeded(f"the change has more than {MAX_MEMBERS} parts, which is what one transaction takes")
-        if any(member.key == key for member in self.members):
-            raise Internal("one item is written twice in a transaction")
         at = {} if kind == "Put" else {"Key": key_of(self.model.table, key)}
-        self.members.append(Member(kind, key, {**at, **body}, fault))
+        self.append(Member(kind, key, {**at, **body}, fault))
 
 
 def _conditional(condition: str, names: Mapping[str, str], values: Wire) -> Wire:

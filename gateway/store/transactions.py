@@ -32,24 +32,32 @@ class Transactions:
     async def run(self, access: Access, change: Change) -> None:
         """All members or none; raises `Rejected` with the faults of the members that stood in the way."""
         for attempt in range(_TRIES):
+            if not change.members:
+                return
             try:
                 await self._table.call(access, "TransactWriteItems", _body(access, change))
             except TransactionCancelled as error:
-                failed = [
-                    member
-                    for member, reason in zip(change.members, error.reasons, strict=False)
-                    if reason.code == _FAILED
-                ]
-                if failed:
-                    raise Rejected(*[await self._told(access, member) for member in failed]) from error
-                if not any(reason.code in _PASSING for reason in error.reasons):
-                    raise
+                if await self._lightened(access, change, error):
+                    continue
             except TransactionInProgress:
                 pass
             else:
                 return
             await _pause(access, attempt)
         raise Conflict("the items are being changed by others; try again")
+
+    async def _lightened(self, access: Access, change: Change, error: TransactionCancelled) -> bool:
+        """Whether it was optional members that stood in the way, and the change now goes without them."""
+        failed = [
+            member for member, reason in zip(change.members, error.reasons, strict=False) if reason.code == _FAILED
+        ]
+        needed = [member for member in failed if not member.optional]
+        if needed:
+            raise Rejected(*[await self._told(access, member) for member in needed]) from error
+        if not failed and not any(reason.code in _PASSING for reason in error.reasons):
+            raise error
+        change.members = [member for member in change.members if member not in failed]
+        return bool(failed)
 
     async def stored(self, access: Access, entity: str, key: dict[str, Any]) -> Item | None:
         """The whole item as it is now, to change it."""

@@ -11,6 +11,7 @@ from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
 from gateway.store.access import Access, Refusal
+from gateway.store.batches import put_all
 from gateway.store.change import MAX_MEMBERS, Change
 from gateway.store.faults import Fault, Rejected, UserErrorCode, missing
 from gateway.store.idempotency import Once, Records
@@ -18,6 +19,7 @@ from gateway.store.plan import GetItems, Window, plan_listing
 from gateway.store.rows import Item
 from gateway.store.table import Table
 from gateway.store.transactions import Transactions
+from gateway.store.upserts import replacement
 from gateway.store.wire import key_of
 
 Values = Mapping[str, Any]
@@ -83,6 +85,21 @@ class Writer:
             raise LimitExceeded(f"there are more than {MAX_MEMBERS} {pattern.entity} items to change at once")
         return list(page.items)
 
+    async def peek(self, entity: str, key: Values, *names: str) -> Item | None:
+        """Some attributes of an item that is not to be changed, perhaps a moment old."""
+        at = item_key(self.tenant, self.model.entities[entity], key)
+        [item] = await self.table.get(self.access, GetItems(self.tenant, entity, (at,), frozenset(names)))
+        return item
+
+    async def put_all(self, entity: str, rows: Sequence[Values]) -> int:
+        """Many items without a transaction, each in place of what is there; how many different ones they are."""
+        change, items = self.change(), {}
+        for values in rows:
+            item = replacement(change, entity, values)
+            items[item[self.model.table.pk]["S"], item[self.model.table.sk]["S"]] = item
+        await put_all(self.table, self.access, list(items.values()))
+        return len(items)
+
     def _everything(self, entity: Entity) -> frozenset[str]:
         return frozenset((*entity.attribute, self.model.table.version))
 
@@ -95,9 +112,10 @@ class Writer:
     async def run(self, work: Work, once: Once | None) -> Outcome:
         """The work, or, where its key has been used for the same before, what came of it then."""
         self._check_may_write()
+        # also where there is none: an earlier mutation of the same operation may have had one
+        self._once = once
         if once is None:
             return await work(self)
-        self._once = once
         known = await self._records.find(self.access, once)
         if known is not None:
             return await self._replayed(known)

@@ -15,6 +15,7 @@ from gateway.aws.credentials import Credentials
 from gateway.aws.sessions import Session
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import Unauthenticated
+from gateway.graph.compile import Programs
 from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits
 from gateway.graph.limits import DocumentLimits
@@ -70,6 +71,7 @@ class World:
         self.endpoint = Endpoint(
             model=MODEL,
             schema=core,
+            programs=Programs(MODEL, core),
             documents=Documents(core, self.document_limits, introspection=self.introspection),
             authenticate=authenticate,
             open_session=open_session,

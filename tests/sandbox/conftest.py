@@ -1,12 +1,17 @@
-"""One sandbox for the tests of this folder, served from a thread, with its demo rows; nobody changes those."""
+"""One sandbox for the tests of this folder, served from a thread, with some demo rows; nobody changes those."""
 
 import asyncio
 from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
 
 import pytest
 
+from gateway.model.model import Model
 from gateway.sandbox.pytest_plugin import iam_sandbox
 from gateway.sandbox.ready import Options
+from gateway.sandbox.seed import demo_items
+from gateway.sandbox.shops import SHOPS
 from gateway.sandbox.world import World, build, engine_for
 from tests.sandbox.documents import ACCOUNT, REGION, written
 from tests.sandbox.small import Small
@@ -15,13 +20,18 @@ from tests.sandbox.wire import closed, listening, serving
 __all__ = ["iam_sandbox", "small", "world"]
 
 
+def some_rows(model: Model, now: datetime) -> list[dict[str, Any]]:
+    """Suppliers, categories and the first users of each tenant: all rows take a second."""
+    return [item for shop in SHOPS for item in demo_items(model, now, [shop])[:30]]
+
+
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     policies = written(tmp_path_factory.mktemp("policies"))
     options = Options(account=ACCOUNT, region=REGION, policies=policies)
     engine = engine_for(options)
     with listening() as (found, url):
-        made = asyncio.run(build(options, engine, url))
+        made = asyncio.run(build(options, engine, url, some_rows))
         with serving(made.app, found):
             yield made
     closed(engine)

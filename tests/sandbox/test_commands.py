@@ -114,6 +114,14 @@ def test_an_engine_that_is_not_there_ends_it_with_a_message() -> None:
     assert f"the engine at {url}/ does not answer" in out.getvalue()
 
 
+def test_an_address_of_another_machine_is_a_message() -> None:
+    out = io.StringIO()
+    with another_engine() as url:
+        wanted = replace(WANTED, host="192.0.2.1", dynamodb_endpoint=url)
+        assert dev(wanted, Console(file=out, width=200)) == 1
+    assert "cannot listen on 192.0.2.1 port 0" in out.getvalue()
+
+
 def test_with_reload_only_the_gateway_is_started_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "_PACKAGE", tmp_path)
     out = io.StringIO()

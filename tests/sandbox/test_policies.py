@@ -11,9 +11,8 @@ from gateway.errors import ConfigurationError
 from gateway.iam.generate import documents, session_file
 from gateway.sandbox.policies import read_policies
 from gateway.sandbox.ready import Options, Ready
-from gateway.sandbox.seed import demo_items
-from gateway.sandbox.shops import ACME
 from gateway.sandbox.world import build, engine_for
+from tests.sandbox.conftest import some_rows
 from tests.sandbox.documents import DEPLOYMENT, RAW, TABLE, written
 from tests.sandbox.wire import assume, boto, closed, listening, serving
 
@@ -46,7 +45,7 @@ def shipped() -> Iterator[Ready]:
     options = Options(account="123412341234")
     engine = engine_for(options)
     with listening() as (found, url):
-        made = asyncio.run(build(options, engine, url, lambda model, now: demo_items(model, now, [ACME])[:60]))
+        made = asyncio.run(build(options, engine, url, some_rows))
         with serving(made.app, found):
             yield made.ready
     closed(engine)

@@ -1,6 +1,8 @@
 """What docs/testing-policies.md promises: a test of one's own policies, with one's own table."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,6 +49,14 @@ def test_a_broken_policy_is_found_here_and_not_in_production(iam_sandbox: Rig) -
     role = iam_sandbox.role("customer", {**POLICY, "Statement": statement})
     client = iam_sandbox.client("dynamodb", iam_sandbox.assume(role, tags={"Customer": "a"}))
     assert "Item" not in client.get_item(TableName="notes", Key={"customer": {"S": "b"}})
+
+
+def test_the_example_of_the_documentation_works(iam_sandbox: Rig) -> None:
+    page = Path(__file__).parents[2].joinpath("docs", "testing-policies.md").read_text()
+    example, parts = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {"pytest": pytest}
+    exec(parts + example, names)  # noqa: S102  # our own page
+    names["test_a_customer_reads_only_its_own_notes"](iam_sandbox)
 
 
 def test_each_test_starts_with_nothing(iam_sandbox: Rig) -> None:

@@ -4,16 +4,20 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from gateway.domains import MODEL
 from gateway.errors import Unavailable
 from gateway.identity.authenticator import Authenticator
 from gateway.identity.issuer import Issuer
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Child, Sandbox
+from gateway.sandbox.seed import CANARIES, demo_items
 from tests.sandbox.documents import TABLE
 from tests.sandbox.wire import another_engine, boto
 
@@ -35,6 +39,20 @@ def sandbox() -> Iterator[Sandbox]:
 def test_it_is_up_when_it_is_made(sandbox: Sandbox) -> None:
     with boto("dynamodb", sandbox.url, sandbox.ready.admin) as client:
         assert client.list_tables()["TableNames"] == [TABLE]
+
+
+def test_every_row_that_was_written_carries_its_tenants_marker(sandbox: Sandbox) -> None:
+    items = demo_items(MODEL, datetime.now(UTC))
+    expected = Counter(item["PK"]["S"].split("#")[1] for item in items)
+    with boto("dynamodb", sandbox.url, sandbox.ready.admin) as client:
+        for tenant, marker in CANARIES.items():
+            found = client.scan(
+                TableName=TABLE,
+                Select="COUNT",
+                FilterExpression="canary = :marker AND begins_with(PK, :tenant)",
+                ExpressionAttributeValues={":marker": {"S": marker}, ":tenant": {"S": f"TENANT#{tenant}#"}},
+            )
+            assert (found["Count"], found["ScannedCount"]) == (expected[tenant], len(items))
 
 
 async def test_its_settings_trust_its_own_issuer(sandbox: Sandbox) -> None:

@@ -76,8 +76,8 @@ async def test_what_the_engine_leaves_over_is_sent_again(monkeypatch: pytest.Mon
     engine = Scripted([{"UnprocessedItems": left}, {"UnprocessedItems": {}}])
     await tables.fill(engine, "made", items)
     sent = [body["RequestItems"]["made"] for _, body in engine.asked]
-    assert [len(batch) for batch in sent] == [25, 1, 5]
-    assert sent[1] == left["made"]
+    assert sorted(len(batch) for batch in sent) == [1, 5, 25]
+    assert left["made"] in sent
 
 
 async def test_items_that_are_never_taken_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

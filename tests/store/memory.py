@@ -75,6 +75,7 @@ class Memory(DynamoDB):
             "GetItem": self._get,
             "BatchGetItem": self._batch_get,
             "Query": self._query,
+            "BatchWriteItem": self._batch_write,
             "TransactWriteItems": lambda body: transact(self.rows, body, self.spec.pk, self.spec.sk),
         }
 
@@ -98,6 +99,16 @@ class Memory(DynamoDB):
             "UnprocessedKeys": {},
             "ConsumedCapacity": [self._consumed(found, wanted["ConsistentRead"])],
         }
+
+    def _batch_write(self, body: Row) -> Answer:
+        [(name, writes)] = body["RequestItems"].items()
+        self._check_table(name)
+        rows = [write["PutRequest"]["Item"] for write in writes]
+        keys = [(row[self.spec.pk]["S"], row[self.spec.sk]["S"]) for row in rows]
+        _require(1 <= len(keys) <= 25, "too many or no items")
+        _require(len(set(keys)) == len(keys), "Provided list of item keys contains duplicates")
+        self.put(rows)
+        return {"UnprocessedItems": {}, "ConsumedCapacity": [self._consumed(rows, True)]}
 
     def _query(self, body: Row) -> Answer:
         self._check_table(body["TableName"])

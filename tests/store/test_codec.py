@@ -181,7 +181,6 @@ def test_numbers_in_any_spelling_can_be_read() -> None:
         (SIZE, {"width": None}),
         (SIZE, "wide"),
     ],
-    ids=repr,
 )
 def test_a_wrong_value_is_refused_with_the_name_of_the_attribute(kind: AttributeType, value: Any) -> None:
     with pytest.raises(BadUserInput, match="`a"):

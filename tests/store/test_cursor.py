@@ -147,7 +147,6 @@ def test_the_same_question_in_other_words_is_the_same_question() -> None:
         {"price": 10**40},
         {"price": Decimal("1E+999999")},
     ],
-    ids=repr,
 )
 def test_arguments_that_are_wrong_themselves_do_no_harm(arguments: dict[str, Any]) -> None:
     with pytest.raises(BadUserInput):

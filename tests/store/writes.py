@@ -55,8 +55,15 @@ def _term(text: str, row: Row, names: Mapping[str, str], values: Row) -> bool:
     stored = row.get(names.get(found["left"], found["left"]))
     if stored is None:
         return False
-    [left], [right] = (float(each["N"]) for each in (stored,)), (float(values[found["right"]]["N"]),)
+    left, right = _comparable(stored), _comparable(values[found["right"]])
+    if left[0] != right[0]:
+        return False  # another type: as AWS, no comparison holds
     return {"=": left == right, "<=": left <= right, ">=": left >= right}[found["op"]]
+
+
+def _comparable(wire: Row) -> tuple[str, Any]:
+    [(kind, value)] = wire.items()
+    return kind, float(value) if kind == "N" else value.encode()
 
 
 def _updated(row: Row, member: Row) -> Row:

@@ -8,7 +8,7 @@ from gateway.domains.commerce.stocking import STOCKING
 from gateway.graph.crud import crud
 from gateway.graph.mutation import Mutation
 
-COMMERCE_MUTATIONS: tuple[Mutation, ...] = (
+MUTATIONS: tuple[Mutation, ...] = (
     *PEOPLE,
     *ACCOUNT,
     *crud(category.ENTITIES[0]),

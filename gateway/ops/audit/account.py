@@ -65,13 +65,17 @@ class Live:
 
         return self._told(service, operation, collect)
 
+    def expect(self, service: str) -> None:
+        """Raises `Unlearned` where there is no such service."""
+        if self._account.endpoint is not None and service != _ENDPOINT:
+            raise Unlearned(NotHere(f"there is no {service} at {self._account.endpoint}, only DynamoDB"))
+
     def close(self) -> None:
         for client in self._clients.values():
             client.close()
 
     def _client(self, service: str) -> Any:
-        if self._account.endpoint is not None and service != _ENDPOINT:
-            raise Unlearned(NotHere(f"there is no {service} at {self._account.endpoint}, only DynamoDB"))
+        self.expect(service)
         client = self._clients.get(service)
         if client is None:
             endpoint = self._account.endpoint if service == _ENDPOINT else None
@@ -85,7 +89,7 @@ class Live:
             return call()
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
-            raise Unlearned(Unknown(_reason(service, operation, code)), code) from error
+            raise Unlearned(_unknown(service, operation, code), code) from error
         except BotoCoreError as error:
             raise Unlearned(Unknown(f"{service} did not answer: {type(error).__name__}")) from error
 
@@ -97,8 +101,8 @@ def learn(gather: Callable[[], T]) -> T | Missing:
         return error.missing
 
 
-def _reason(service: str, operation: str, code: str) -> str:
+def _unknown(service: str, operation: str, code: str) -> Unknown:
     action = f"{service}:{''.join(word.capitalize() for word in operation.split('_'))}"
     if code in _DENIED:
-        return f"no permission: the auditor needs `{action}`"
-    return f"`{action}` failed: {code or 'no reason given'}"
+        return Unknown(f"no permission for `{action}`", "let the auditor do that: docs/audit.md has the policy")
+    return Unknown(f"`{action}` failed: {code or 'no reason given'}")

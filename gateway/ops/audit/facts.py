@@ -9,9 +9,10 @@ Statements = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """It could not be learned; `reason` says which permission or connection is missing."""
+    """It could not be learned; `reason` says which permission, connection or option is missing."""
 
     reason: str
+    fix: str = ""
 
 
 @dataclass(frozen=True, slots=True)

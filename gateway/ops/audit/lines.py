@@ -90,10 +90,15 @@ def not_applicable(reason: str) -> Finding:
     return Finding(Verdict.NOT_APPLICABLE, reason)
 
 
+def passed_unless(faults: Iterable[Finding], fact: str) -> tuple[Finding, ...]:
+    """The faults; or, where there is none, what was found right."""
+    return tuple(faults) or (passed(fact),)
+
+
 def missing(fact: Missing) -> Finding:
     """What could not be learned is unknown, never passed."""
     if isinstance(fact, Unknown):
-        return Finding(Verdict.UNKNOWN, fact.reason, "see `The auditor's permissions` in docs/audit.md")
+        return Finding(Verdict.UNKNOWN, fact.reason, fact.fix)
     return not_applicable(fact.reason)
 
 

@@ -66,6 +66,7 @@ resource "aws_vpc_security_group_egress_rule" "gateways" {
 resource "aws_lb" "this" {
   #checkov:skip=CKV_AWS_91:Access logs are on where access_logs_bucket is set; the gateway writes a line for each operation
   #checkov:skip=CKV2_AWS_28:A web ACL is attached where web_acl_arn is set
+  #checkov:skip=CKV2_AWS_20:With a certificate there is no HTTP listener that could redirect; without one the balancer is internal
   #checkov:skip=CKV_AWS_150:Deletion protection is on unless an environment switches it off
   name                       = var.name
   load_balancer_type         = "application"
@@ -133,7 +134,6 @@ resource "aws_lb_listener" "https" {
 resource "aws_lb_listener" "http" {
   #checkov:skip=CKV_AWS_2:Only where there is no certificate, and then only inside the VPC
   #checkov:skip=CKV_AWS_103:As above
-  #checkov:skip=CKV2_AWS_20:As above
   count = var.certificate_arn == null ? 1 : 0
 
   load_balancer_arn = aws_lb.this.arn

@@ -47,7 +47,8 @@ resource "aws_ecs_task_definition" "this" {
     secrets                = [{ name = "GATEWAY_CURSOR_SECRET", valueFrom = aws_secretsmanager_secret.cursor.arn }]
     linuxParameters        = { initProcessEnabled = true, capabilities = { drop = ["ALL"], add = [] } }
     healthCheck = {
-      command     = ["CMD", "python", "-m", "gateway", "version"]
+      # the same as in the Dockerfile, which ECS does not read
+      command     = ["CMD", "python", "-c", "import urllib.request as web; web.urlopen('http://127.0.0.1:8000/healthz', timeout=3)"]
       interval    = 30
       timeout     = 10
       retries     = 3

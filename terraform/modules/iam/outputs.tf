@@ -1,6 +1,9 @@
+# The ARNs are those that the documents name, so that a plan shows the policies that use them; they exist with the roles.
+
 output "gateway_role_arn" {
   description = "Role that the gateway runs in."
-  value       = aws_iam_role.gateway.arn
+  value       = local.gateway_role_arn
+  depends_on  = [aws_iam_role.gateway, aws_iam_role_policy.gateway]
 }
 
 output "gateway_role_name" {
@@ -10,7 +13,8 @@ output "gateway_role_name" {
 
 output "tenant_role_arn" {
   description = "Role that the gateway assumes for a tenant."
-  value       = aws_iam_role.tenant.arn
+  value       = local.tenant_role_arn
+  depends_on  = [aws_iam_role.tenant, aws_iam_role_policy.tenant]
 }
 
 output "tenant_role_name" {
@@ -29,7 +33,7 @@ output "sts_endpoint_policy" {
     Version = "2012-10-17"
     Statement = [
       for statement in flatten([for policy in aws_iam_role_policy.gateway : jsondecode(policy.policy).Statement]) :
-      merge(statement, { Sid = "Gateway${substr(sha256(jsonencode(statement.Resource)), 0, 8)}", Principal = { AWS = aws_iam_role.gateway.arn } })
+      merge(statement, { Sid = "Gateway${substr(sha256(jsonencode(statement.Resource)), 0, 8)}", Principal = { AWS = local.gateway_role_arn } })
       if statement.Effect == "Allow"
     ]
   })

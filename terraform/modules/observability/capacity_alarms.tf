@@ -54,8 +54,9 @@ locals {
     },
   )
 
+  # another name than on demand: a switch of the mode makes the one before it deletes the other
   capacity_maths = {
-    for pair in setproduct(keys(local.places), local.kinds) : "${lower(pair[0])}-${lower(pair[1])}-consumed" => {
+    for pair in setproduct(keys(local.places), local.kinds) : "${lower(pair[0])}-${lower(pair[1])}-utilisation" => {
       severity   = "warning"
       runbook    = "capacity"
       says       = "More than ${var.thresholds.consumed_percent} percent of the provisioned ${lower(pair[1])} units are consumed (${pair[0]}): autoscaling does not keep up."

@@ -3,14 +3,17 @@ data "aws_region" "current" {}
 locals {
   region = data.aws_region.current.id
 
+  # dimensions as a graph takes them: name, value, name, value
+  flat = { for place, dimensions in local.places : place => flatten([for name in sort(keys(dimensions)) : [name, dimensions[name]]]) }
+
   # rows of three graphs
   graphs = [
     { title = "Calls per minute", stat = "SampleCount", metrics = [for operation in local.operations : ["AWS/DynamoDB", "SuccessfulRequestLatency", "TableName", var.table_name, "Operation", operation]] },
     { title = "p99 latency in DynamoDB (ms)", stat = "p99", metrics = [for operation in local.operations : ["AWS/DynamoDB", "SuccessfulRequestLatency", "TableName", var.table_name, "Operation", operation]] },
     { title = "System errors", stat = "Sum", metrics = [for operation in local.operations : ["AWS/DynamoDB", "SystemErrors", "TableName", var.table_name, "Operation", operation]] },
-    { title = "Consumed read units", stat = "Sum", metrics = [for place, dimensions in local.places : concat(["AWS/DynamoDB", "ConsumedReadCapacityUnits"], flatten([for name in sort(keys(dimensions)) : [name, dimensions[name]]]))] },
-    { title = "Consumed write units", stat = "Sum", metrics = [for place, dimensions in local.places : concat(["AWS/DynamoDB", "ConsumedWriteCapacityUnits"], flatten([for name in sort(keys(dimensions)) : [name, dimensions[name]]]))] },
-    { title = "Throttled events", stat = "Sum", metrics = flatten([for place, dimensions in local.places : [for kind in local.kinds : [concat(["AWS/DynamoDB", "${kind}ThrottleEvents"], flatten([for name in sort(keys(dimensions)) : [name, dimensions[name]]]))]]]...) },
+    { title = "Consumed read units", stat = "Sum", metrics = [for place in keys(local.places) : concat(["AWS/DynamoDB", "ConsumedReadCapacityUnits"], local.flat[place])] },
+    { title = "Consumed write units", stat = "Sum", metrics = [for place in keys(local.places) : concat(["AWS/DynamoDB", "ConsumedWriteCapacityUnits"], local.flat[place])] },
+    { title = "Throttled events", stat = "Sum", metrics = [for pair in setproduct(keys(local.places), local.kinds) : concat(["AWS/DynamoDB", "${pair[1]}ThrottleEvents"], local.flat[pair[0]])] },
     {
       title = "Why reads and writes are throttled (table)", stat = "Sum"
       metrics = [

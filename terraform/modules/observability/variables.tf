@@ -56,6 +56,7 @@ variable "consumed_per_second" {
 variable "latency_ms" {
   description = "DynamoDB operations to watch, with the server-side latency in milliseconds that is too much: 99th percentile and average. A metric-math alarm takes ten metrics, so ten operations at most."
   type        = map(object({ p99 = number, average = number }))
+  nullable    = false
   default = {
     GetItem            = { p99 = 20, average = 10 }
     BatchGetItem       = { p99 = 100, average = 20 }

@@ -5,9 +5,9 @@ from typing import Final, Literal
 
 from gateway.ops.audit import fixes
 from gateway.ops.audit.facts import Facts, IndexFacts, ScalingTarget, Seen, TableFacts, Throughput
-from gateway.ops.audit.lines import Case, Finding, failed, missing, not_applicable, passed
+from gateway.ops.audit.lines import Case, Finding, failed, missing, not_applicable, passed, passed_unless
 from gateway.ops.capacity.assumptions import DEFAULTS
-from gateway.ops.capacity.demand import TABLE, demand
+from gateway.ops.capacity.demand import TABLE, Demand, demand
 
 Kind = Literal["read", "write"]
 
@@ -22,38 +22,40 @@ def index_capacity(case: Case) -> Iterator[Finding]:
     if not table.indexes:
         yield not_applicable("the table has no index")
         return
-    whole = ceiling(case.facts, TABLE, "write")
-    for name, index in table.indexes.items():
+    for name in table.indexes:
         most = ceiling(case.facts, name, "write")
-        if index.status != "ACTIVE":
-            yield failed(f"{name} is {index.status}", "wait until it is ACTIVE")
-        if most < whole:
-            fix = fixes.LIMITS if table.on_demand else fixes.BOUNDS
-            yield failed(f"{name} takes {most:,.0f} WCU at most, the table {_words(whole)}", fix)
-        yield from _throttled(case, name)
-    if table.on_demand:
-        yield passed(f"on demand: {', '.join(table.indexes)} grow with the table, up to {_words(whole)} WCU each")
-    else:
-        yield passed(f"compared with the table's {_words(whole)} WCU: {', '.join(table.indexes)}")
+        yield from passed_unless(_index_faults(case, name), f"{name} takes as much as the table: {_words(most)}")
+
+
+def _index_faults(case: Case, name: str) -> Iterator[Finding]:
+    table = case.facts.table
+    most, whole = ceiling(case.facts, name, "write"), ceiling(case.facts, TABLE, "write")
+    if table.indexes[name].status != "ACTIVE":
+        yield failed(f"{name} is {table.indexes[name].status}", "wait until it is ACTIVE")
+    if most < whole:
+        yield failed(f"{name} takes {_words(most)} at most, the table {_words(whole)}", _raise(case.facts))
+    yield from _throttled(case, name)
 
 
 def mode(case: Case) -> Iterator[Finding]:
     """Whether what can be had at most is enough for what the model expects."""
-    table, expected = case.facts.table, demand(case.model, DEFAULTS)
-    name = "on demand" if table.on_demand else "provisioned"
-    for place in (TABLE, *table.indexes):
+    expected = demand(case.model, DEFAULTS)
+    name, total = "on demand" if case.facts.table.on_demand else "provisioned", expected.total
+    yield from passed_unless(
+        (*_too_little(case, name, expected), *_throttled(case, TABLE)),
+        f"{name}; the model expects {total.read:,.0f} RCU and {total.write:,.0f} WCU in all "
+        "(`gateway capacity` compares the costs)",
+    )
+
+
+def _too_little(case: Case, name: str, expected: Demand) -> Iterator[Finding]:
+    for place in (TABLE, *case.facts.table.indexes):
         need = expected.need(place)
-        for kind, units in (("read", need.read), ("write", need.write)):
-            most = ceiling(case.facts, place, "read" if kind == "read" else "write")
+        for kind in _KINDS:
+            most, units = ceiling(case.facts, place, kind), need.read if kind == "read" else need.write
             if most < units:
                 fact = f"{name}: {place} has {most:,.0f} {_UNITS[kind]} at most, the model expects {units:,.0f}"
-                yield failed(fact, fixes.LIMITS if table.on_demand else fixes.BOUNDS)
-    yield from _throttled(case, TABLE)
-    total = expected.total
-    yield passed(
-        f"{name}; the model expects {total.read:,.0f} RCU and {total.write:,.0f} WCU in all "
-        "(`gateway capacity` compares the costs)"
-    )
+                yield failed(fact, _raise(case.facts))
 
 
 def autoscaling(case: Case) -> Iterator[Finding]:
@@ -112,5 +114,9 @@ def _of(throughput: Throughput, kind: Kind) -> float:
     return throughput.read if kind == "read" else throughput.write
 
 
+def _raise(facts: Facts) -> str:
+    return fixes.LIMITS if facts.table.on_demand else fixes.BOUNDS
+
+
 def _words(units: float) -> str:
-    return "the account's quota" if units == float("inf") else f"{units:,.0f}"
+    return "what the account's quota allows" if units == float("inf") else f"{units:,.0f} WCU"

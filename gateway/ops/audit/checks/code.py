@@ -42,4 +42,4 @@ def idempotent_writes(case: Case) -> Iterator[Finding]:
         yield failed("no write is remembered by its idempotency key", fixes.CODE)
         return
     users = ", ".join(code.records_used_by)
-    yield passed(f"writes leave an idempotency record in their own transaction ({users}); every transaction has a token")
+    yield passed(f"writes leave an idempotency record in their own transaction ({users}), which has a token")

@@ -1,14 +1,17 @@
 """Where the model, the table and the installed policies no longer say the same."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
+from gateway.errors import ConfigurationError
 from gateway.iam.deployment import Deployment, render
 from gateway.iam.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE, documents
 from gateway.iam.wording import canonical
 from gateway.ops.audit import fixes
-from gateway.ops.audit.facts import Missing, RoleFacts, Statements, TtlFacts
-from gateway.ops.audit.lines import Case, Finding, failed, missing, not_applicable, passed
+from gateway.ops.audit.facts import Missing, RoleFacts, Statements, TtlFacts, Unknown
+from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
 
 
 def table_drift(case: Case) -> Iterator[Finding]:
@@ -50,7 +53,7 @@ def policy_drift(case: Case) -> Iterator[Finding]:
     yield from _files(case)
     deployment = case.deployment
     if deployment is None:
-        yield not_applicable("installed policies were not compared: give `--tenant-role`")
+        yield missing(Unknown("installed policies were not compared", "give `--tenant-role`"))
         return
     made = documents(case.model)
     yield from _tenant_role(case.facts.tenant_role, made, deployment)
@@ -84,31 +87,47 @@ def _tenant_role(
         wanted = canonical(render(made[TRUST_FILE], deployment))
         yield _same("trust of the tenants' role", TRUST_FILE, canonical(role.trust) == wanted)
     else:
-        yield not_applicable("the trust policy was not compared: give `--gateway-role`")
+        yield missing(Unknown("the trust policy was not compared", "give `--gateway-role`"))
 
 
 def _gateway_role(
     role: RoleFacts | Missing, made: Mapping[str, Mapping[str, Any]], deployment: Deployment
 ) -> Iterator[Finding]:
-    if isinstance(role, RoleFacts):
-        yield from _attached("gateway's role", role, GATEWAY_FILE, render(made[GATEWAY_FILE], deployment))
-    else:
+    if not isinstance(role, RoleFacts):
         yield missing(role)
+        return
+    # a tenant with a table of its own has a role of its own, and the gateway the same document for it
+    wanted = [render(made[GATEWAY_FILE], each) for each in (deployment, *_silos(role, deployment))]
+    yield from _attached("gateway's role", role, GATEWAY_FILE, *wanted)
 
 
-def _attached(label: str, role: RoleFacts, name: str, wanted: Statements) -> Iterator[Finding]:
-    same = [each for each, found in role.policies.items() if canonical(found) == canonical(wanted)]
-    yield _same(label, name, bool(same))
-    # what only denies, such as a revocation of sessions, takes nothing from the model's word
+def _silos(role: RoleFacts, deployment: Deployment) -> Iterator[Deployment]:
+    for statement in (each for found in role.policies.values() for each in _statements(found)):
+        arn = statement.get("Resource")
+        with suppress(ConfigurationError):
+            if isinstance(arn, str):
+                yield replace(deployment, tenant_role=arn)
+
+
+def _attached(label: str, role: RoleFacts, name: str, wanted: Statements, *others: Statements) -> Iterator[Finding]:
+    texts = {each: canonical(found) for each, found in role.policies.items()}
+    yield _same(label, name, canonical(wanted) in texts.values())
+    known = {canonical(each) for each in (wanted, *others)}
     for each, found in role.policies.items():
-        if each not in same[:1] and _grants(found):
+        # what only denies, such as a revocation of sessions, takes nothing from the model's word
+        if texts[each] not in known and _grants(found):
             yield failed(f"the {label} has a further policy `{each}` that allows something", fixes.ROLES)
 
 
 def _grants(found: Statements) -> bool:
+    statements = _statements(found)
+    # what cannot be read might allow anything
+    return not statements or any(each.get("Effect") != "Deny" for each in statements)
+
+
+def _statements(found: Statements) -> list[Mapping[str, Any]]:
     listed = found.get("Statement", [])
-    statements = listed if isinstance(listed, list) else [listed]
-    return not found or any(not isinstance(each, dict) or each.get("Effect") != "Deny" for each in statements)
+    return [each for each in (listed if isinstance(listed, list) else [listed]) if isinstance(each, dict)]
 
 
 def _same(label: str, name: str, same: bool) -> Finding:

@@ -11,9 +11,9 @@ from gateway.model.patterns import Listing
 from gateway.model.template import Literal
 from gateway.model.tenant import owns, tenant_id
 from gateway.ops.audit import fixes
-from gateway.ops.audit.lines import Case, Finding, failed, passed
+from gateway.ops.audit.lines import Case, Finding, failed, passed, passed_unless
 from gateway.ops.capacity.assumptions import DEFAULTS
-from gateway.ops.capacity.partitions import partitions
+from gateway.ops.capacity.partitions import Partition, partitions
 
 _TENANT = tenant_id("audit")
 
@@ -52,16 +52,18 @@ def prefixes(case: Case) -> Iterator[Finding]:
 def cardinality(case: Case) -> Iterator[Finding]:
     """What the model declares, and how hot it gets under the traffic that the model expects."""
     busiest = partitions(case.model, DEFAULTS)
-    for each in busiest:
-        if each.heat == "hot":
-            fact = f"`{each.key}` in {each.place} expects {each.read:,.0f} RCU and {each.write:,.0f} WCU in one partition"
-            yield failed(fact, each.advice or fixes.SHARDS)
+    hot = [failed(_expected(each), each.advice or fixes.SHARDS) for each in busiest if each.heat == "hot"]
     small = [place for _, place in _places(case.model) if place.declared.small]
     sharded = [place for _, place in _places(case.model) if place.shards is not None]
-    yield passed(
+    yield from passed_unless(
+        hot,
         f"{len(sharded)} places are sharded, {len(small)} are declared small with a reason, all others are keyed by "
-        f"an id; busiest expected partition: `{busiest[0].key}`, {busiest[0].read:,.0f} RCU, {busiest[0].write:,.0f} WCU"
+        f"an id; the busiest partition: {_expected(busiest[0])}",
     )
+
+
+def _expected(found: Partition) -> str:
+    return f"`{found.key}` in {found.place} expects {found.read:,.0f} RCU and {found.write:,.0f} WCU"
 
 
 def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:

@@ -6,13 +6,15 @@ from typing import Any
 from urllib.parse import unquote
 
 from gateway.ops.audit.account import Live, Unlearned
-from gateway.ops.audit.facts import NotHere, RoleFacts, Statements, Unknown
+from gateway.ops.audit.facts import RoleFacts, Statements, Unknown
 
 
 def role_facts(live: Live, arn: str | None, option: str) -> RoleFacts:
     """`option` is the one that would have named the role."""
+    live.expect("iam")
     if arn is None:
-        raise Unlearned(NotHere(f"no role was named: give `{option}`"))
+        # INVARIANT: a role that is not named is unknown, and never passes.
+        raise Unlearned(Unknown("the role is not named", f"give `{option}`"))
     name = arn.rpartition("/")[2]
     role = live.ask("iam", "get_role", RoleName=name)["Role"]
     if role["Arn"] != arn:

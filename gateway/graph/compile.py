@@ -1,0 +1,376 @@
+"""From a validated query to a `Program`; what it does not know is left to graphql-core, which runs everything."""
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+from cachetools import LRUCache
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    OperationType,
+    SelectionSetNode,
+    get_named_type,
+)
+
+from gateway.graph.documents import Document
+from gateway.graph.scalars import moment_text
+from gateway.graph.selection import ID, VERSION, Selections
+from gateway.graph.shape import (
+    Asked,
+    Cell,
+    ConnectionShape,
+    Constant,
+    Each,
+    EdgeShape,
+    GlobalId,
+    One,
+    PageInfoShape,
+    Pages,
+    Program,
+    Root,
+    RootMany,
+    RootOne,
+    RootSingle,
+    Shape,
+    Write,
+)
+from gateway.model.entity import Collection, Entity, Reference
+from gateway.model.model import Model
+from gateway.model.pattern_checks import parameters
+from gateway.model.patterns import Listing, Lookup
+from gateway.model.relation_checks import bound_attribute, open_parameters
+from gateway.model.types import (
+    AttributeType,
+    Blob,
+    Choice,
+    Field,
+    Integer,
+    ListOf,
+    Number,
+    SetOf,
+    Struct,
+    Timestamp,
+)
+
+_INT = 2**31
+_PAGE_INFO = {
+    "hasNextPage": "has_next_page",
+    "hasPreviousPage": "has_previous_page",
+    "startCursor": "start_cursor",
+    "endCursor": "end_cursor",
+}
+
+
+class Unsupported(Exception):
+    """The operation uses something that only graphql-core runs."""
+
+
+class Abnormal(Exception):
+    """Something is not as it should be; graphql-core runs the operation again and words the error."""
+
+
+def compiled(model: Model, schema: GraphQLSchema, document: Document, name: str | None) -> Program | None:
+    operation = document.operation(name)
+    if operation is None or document.ast is None or operation.operation is not OperationType.QUERY:
+        return None
+    fragments = {node.name.value: node for node in document.ast.definitions if isinstance(node, FragmentDefinitionNode)}
+    try:
+        return _Compiler(model, schema, fragments).program(operation)
+    except Unsupported:
+        return None
+
+
+class Programs:
+    """Programs by document and operation, remembered; None where graphql-core has to run it."""
+
+    def __init__(self, model: Model, schema: GraphQLSchema) -> None:
+        self._model = model
+        self._schema = schema
+        self._known: LRUCache[tuple[str, str | None], Program | None] = LRUCache(1_000)
+
+    def get(self, document: Document, name: str | None) -> Program | None:
+        key = (document.hash, name)
+        if key not in self._known:
+            self._known[key] = compiled(self._model, self._schema, document, name)
+        return self._known[key]
+
+
+class _Compiler:
+    def __init__(self, model: Model, schema: GraphQLSchema, fragments: dict[str, FragmentDefinitionNode]) -> None:
+        self._model = model
+        self._schema = schema
+        self._fragments = fragments
+        self._selections = Selections(model)
+        self._lookups = {
+            name: (lookup, many)
+            for lookup in model.patterns.values()
+            if isinstance(lookup, Lookup)
+            for name, many in ((lookup.name, False), (lookup.many, True))
+            if name is not None
+        }
+
+    def program(self, operation: OperationDefinitionNode) -> Program:
+        query = self._schema.query_type
+        if operation.directives or query is None:
+            raise Unsupported
+        groups = self._fields([operation.selection_set], query)
+        roots = tuple(self._root(query, key, nodes) for key, nodes in groups.items())
+        return Program(roots, tuple(operation.variable_definitions or ()))
+
+    def _fields(self, sets: list[SelectionSetNode], owner: GraphQLObjectType) -> dict[str, list[FieldNode]]:
+        """Fields by response key, through fragments, in the order in which the answer has them."""
+        groups: dict[str, list[FieldNode]] = {}
+        seen: set[str] = set()
+        for node in self._walk(sets, owner, seen):
+            groups.setdefault(node.alias.value if node.alias else node.name.value, []).append(node)
+        return groups
+
+    def _walk(self, sets: list[SelectionSetNode], owner: GraphQLObjectType, seen: set[str]) -> Iterator[FieldNode]:
+        for selections in sets:
+            for node in selections.selections:
+                if node.directives:
+                    raise Unsupported
+                if isinstance(node, FieldNode):
+                    yield node
+                    continue
+                spread = isinstance(node, FragmentSpreadNode)
+                fragment: Any = self._fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
+                if spread and fragment.name.value in seen:
+                    continue
+                if spread:
+                    seen.add(fragment.name.value)
+                if self._applies(fragment.type_condition, owner):
+                    yield from self._walk([fragment.selection_set], owner, seen)
+
+    def _applies(self, condition: Any, owner: GraphQLObjectType) -> bool:
+        if condition is None or condition.name.value == owner.name:
+            return True
+        named = self._schema.type_map.get(condition.name.value)
+        return isinstance(named, GraphQLInterfaceType) and named in owner.interfaces
+
+    def _root(self, query: GraphQLObjectType, key: str, nodes: list[FieldNode]) -> Root:
+        name = nodes[0].name.value
+        if name == "__typename":
+            return Constant(key, query.name)
+        if name not in query.fields or name.startswith("__"):
+            raise Unsupported
+        asked = Asked(query.fields[name], nodes[0])
+        owner = get_named_type(asked.definition.type)
+        if not isinstance(owner, GraphQLObjectType):
+            raise Unsupported
+        if name in self._lookups:
+            lookup, many = self._lookups[name]
+            return self._root_lookup(key, lookup, many, asked, nodes, owner)
+        listing = self._model.patterns.get(name)
+        if not isinstance(listing, Listing):
+            raise Unsupported
+        if listing.single:
+            return self._root_single(key, listing, asked, nodes, owner)
+        return Pages(key, None, listing, asked, self._connection(listing, nodes, owner))
+
+    def _root_lookup(
+        self, key: str, lookup: Lookup, many: bool, asked: Asked, nodes: list[FieldNode], owner: GraphQLObjectType
+    ) -> RootOne | RootMany:
+        entity = self._model.entities[lookup.entity]
+        shape = self._shape(entity, nodes, owner)
+        if many:
+            return RootMany(key, lookup, parameters(self._model, lookup)[0], asked, shape)
+        return RootOne(key, lookup, asked, shape, None if lookup.strong else self._together(entity, shape))
+
+    def _together(self, entity: Entity, shape: Shape) -> Any:
+        for load in shape.loads:
+            same = [each for each in shape.loads if each.relation is load.relation]
+            pattern = self._model.together.get((entity.name, load.relation.name)) if load.relation else None
+            if pattern is None or len(same) != 1:
+                continue
+            plain = not isinstance(load, Pages) or all(
+                argument.name.value == "first" for argument in load.asked.node.arguments or ()
+            )
+            if plain:
+                return pattern, load
+        return None
+
+    def _root_single(
+        self, key: str, listing: Listing, asked: Asked, nodes: list[FieldNode], owner: GraphQLObjectType
+    ) -> RootSingle:
+        entity = self._model.entities[listing.entity]
+        follow = entity.relation.get(listing.follow or "")
+        if not isinstance(follow, Reference):
+            return RootSingle(key, listing, asked, self._shape(entity, nodes, owner))
+        lookup = self._model.lookup(follow.pattern)
+        names = frozenset(bound_attribute(follow, name) for name in parameters(self._model, lookup))
+        shape = self._shape(self._model.entities[lookup.entity], nodes, owner)
+        return RootSingle(key, listing, asked, shape, follow, lookup, names)
+
+    def _shape(self, entity: Entity, nodes: list[FieldNode], owner: GraphQLObjectType) -> Shape:
+        groups = self._fields(_sets(nodes), owner)
+        fields = tuple(self._field(entity, owner, key, found) for key, found in groups.items())
+        attributes = self._selections.attributes(nodes, self._fragments, entity)
+        return Shape(entity, attributes, fields)
+
+    def _field(self, entity: Entity, owner: GraphQLObjectType, key: str, nodes: list[FieldNode]) -> Any:
+        name = nodes[0].name.value
+        if name == "__typename":
+            return Constant(key, owner.name)
+        if name == ID:
+            return GlobalId(key)
+        if name == VERSION:
+            return Cell(key, name, None, True)
+        attribute = entity.attribute.get(name)
+        if attribute is not None:
+            write = self._write(attribute.type, nodes, owner.fields[name].type)
+            return Cell(key, name, write, attribute.required and not attribute.personal)
+        return self._relation(entity, owner, key, nodes)
+
+    def _relation(self, entity: Entity, owner: GraphQLObjectType, key: str, nodes: list[FieldNode]) -> Any:
+        relation = entity.relation.get(nodes[0].name.value)
+        definition = owner.fields[nodes[0].name.value]
+        target = get_named_type(definition.type)
+        if not isinstance(target, GraphQLObjectType):
+            raise Unsupported
+        match relation:
+            case Reference():
+                lookup = self._model.lookup(relation.pattern)
+                return One(key, relation, lookup, self._shape(self._model.entities[lookup.entity], nodes, target))
+            case Collection(each=str()):
+                lookup = self._model.lookup(relation.pattern)
+                (free,) = open_parameters(self._model, entity, relation)
+                fixed = tuple(name for name in parameters(self._model, lookup) if name != free)
+                shape = self._shape(self._model.entities[lookup.entity], nodes, target)
+                return Each(key, relation, lookup, shape, free, fixed)
+            case Collection():
+                listing = self._model.listing(relation.pattern)
+                asked = Asked(definition, nodes[0])
+                return Pages(key, relation, listing, asked, self._connection(listing, nodes, target))
+        raise Unsupported
+
+    def _connection(self, listing: Listing, nodes: list[FieldNode], owner: GraphQLObjectType) -> ConnectionShape:
+        entity = self._model.entities[listing.entity]
+        fields: list[tuple[str, Any]] = []
+        attributes: set[str] = set()
+        for key, found in self._fields(_sets(nodes), owner).items():
+            name = found[0].name.value
+            if name == "__typename":
+                fields.append((key, owner.name))
+                continue
+            target = get_named_type(owner.fields[name].type)
+            if not isinstance(target, GraphQLObjectType):
+                raise Unsupported
+            if name == "nodes":
+                shape = self._shape(entity, found, target)
+                attributes |= shape.attributes
+                fields.append((key, shape))
+            elif name == "edges":
+                edge = self._edge(entity, found, target, attributes)
+                fields.append((key, edge))
+            elif name == "pageInfo":
+                fields.append((key, self._page_info(found, target)))
+            else:
+                raise Unsupported
+        return ConnectionShape(tuple(fields), frozenset(attributes))
+
+    def _edge(
+        self, entity: Entity, nodes: list[FieldNode], owner: GraphQLObjectType, attributes: set[str]
+    ) -> EdgeShape:
+        fields: list[tuple[str, Any]] = []
+        for key, found in self._fields(_sets(nodes), owner).items():
+            name = found[0].name.value
+            if name == "node":
+                target = get_named_type(owner.fields[name].type)
+                if not isinstance(target, GraphQLObjectType):
+                    raise Unsupported
+                shape = self._shape(entity, found, target)
+                attributes |= shape.attributes
+                fields.append((key, shape))
+            else:
+                fields.append((key, "cursor" if name == "cursor" else f"={owner.name}"))
+        return EdgeShape(tuple(fields))
+
+    def _page_info(self, nodes: list[FieldNode], owner: GraphQLObjectType) -> PageInfoShape:
+        groups = self._fields(_sets(nodes), owner)
+        fields = ((key, _PAGE_INFO.get(found[0].name.value, f"={owner.name}")) for key, found in groups.items())
+        return PageInfoShape(tuple(fields))
+
+    def _write(self, kind: AttributeType, nodes: list[FieldNode], declared: Any) -> Write | None:
+        match kind:
+            case Integer():
+                return _int
+            case Number():
+                return "{:f}".format
+            case Timestamp():
+                return moment_text
+            case Choice():
+                return _name
+            case Blob():
+                return _base64
+            case SetOf(of):
+                return _list_writer(self._write(of, nodes, declared), ordered=True)
+            case ListOf(of):
+                return _list_writer(self._write(of, nodes, declared))
+            case Struct(_, fields):
+                return self._struct_writer(fields, nodes, declared)
+        return None
+
+    def _struct_writer(self, fields: tuple[Field, ...], nodes: list[FieldNode], declared: Any) -> Write:
+        owner = get_named_type(declared)
+        if not isinstance(owner, GraphQLObjectType):
+            raise Unsupported
+        known = {field.name: field for field in fields}
+        cells: list[tuple[str, str, Write | None, bool]] = []
+        for key, found in self._fields(_sets(nodes), owner).items():
+            name = found[0].name.value
+            if name == "__typename":
+                cells.append((key, "", _constant(owner.name), False))
+                continue
+            field = known[name]
+            cells.append((key, name, self._write(field.type, found, owner.fields[name].type), field.required))
+
+        def write(value: dict[str, Any]) -> dict[str, Any]:
+            out: dict[str, Any] = {}
+            for key, name, inner, required in cells:
+                part = value.get(name) if name else ""
+                if part is None:
+                    if required:
+                        raise Abnormal
+                    out[key] = None
+                else:
+                    out[key] = part if inner is None else inner(part)
+            return out
+
+        return write
+
+
+def _sets(nodes: list[FieldNode]) -> list[SelectionSetNode]:
+    return [node.selection_set for node in nodes if node.selection_set is not None]
+
+
+def _int(value: int) -> int:
+    if not -_INT <= value < _INT:
+        raise Abnormal
+    return value
+
+
+def _name(value: Any) -> str:
+    return str(value.name)
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+def _constant(text: str) -> Write:
+    return lambda _: text
+
+
+def _list_writer(inner: Write | None, *, ordered: bool = False) -> Write:
+    def write(values: Any) -> list[Any]:
+        members = sorted(values) if ordered else values
+        return list(members) if inner is None else [inner(each) for each in members]
+
+    return write

@@ -1,0 +1,296 @@
+"""Runs a `Program`: level by level, each field for all its parents at once.
+
+It answers what graphql-core would, or raises `Abnormal`: then graphql-core runs the operation and words the errors.
+What was read until then waits in the request's reader, so nothing is read twice.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Any
+
+from graphql import GraphQLEnumType, GraphQLSchema, get_nullable_type
+from graphql.execution.values import get_argument_values, get_variable_values
+
+from gateway.graph.compile import Abnormal
+from gateway.graph.connection import Connection, Edge
+from gateway.graph.global_id import global_id
+from gateway.graph.reader import Arguments, Reader
+from gateway.graph.shape import (
+    Asked,
+    Cell,
+    ConnectionShape,
+    Constant,
+    Each,
+    EdgeShape,
+    GlobalId,
+    Load,
+    One,
+    PageInfoShape,
+    Pages,
+    Program,
+    Root,
+    RootMany,
+    RootOne,
+    RootSingle,
+    Shape,
+)
+from gateway.model.keys import ItemKey, item_key, key_parts
+from gateway.model.patterns import Listing
+from gateway.model.relation_checks import bound_attribute
+from gateway.store.access import together
+from gateway.store.plan import Attributes, Range, Window
+from gateway.store.rows import Item
+
+Out = dict[str, Any]
+_PAGING = ("first", "after", "last", "before")
+
+
+async def run_program(program: Program, schema: GraphQLSchema, reader: Reader, given: dict[str, Any]) -> Out:
+    variables = get_variable_values(schema, program.variables, given)
+    if isinstance(variables, list):
+        raise Abnormal
+    return await _Run(reader, variables).roots(program.roots)
+
+
+class _Run:
+    def __init__(self, reader: Reader, variables: Any) -> None:
+        self._reader = reader
+        self._variables = variables
+
+    async def roots(self, roots: tuple[Root, ...]) -> Out:
+        found = await together([self._root(root) for root in roots])
+        return {root.key: value for root, value in zip(roots, found, strict=True)}
+
+    async def _root(self, root: Root) -> Any:
+        match root:
+            case Constant():
+                return root.value
+            case RootOne():
+                values = self._arguments(root.asked)
+                return await self._shaped_one(root.shape, await self._looked_up(root, values))
+            case RootMany():
+                return await self._many(root)
+            case RootSingle():
+                return await self._shaped_one(root.shape, await self._single(root))
+            case Pages():
+                [page] = await self._pages(root, [self._arguments(root.asked)])
+                return page
+
+    async def _looked_up(self, root: RootOne, values: Arguments) -> Item | None:
+        self._check_readable(root.shape.attributes)
+        if root.together is None:
+            return await self._reader.item(root.lookup, values, root.shape.attributes)
+        pattern, load = root.together
+        if isinstance(load, Pages):
+            first = self._arguments(load.asked).get("first")
+            window = self._reader.window(load.listing, {}, first, None, None, None)
+            return await self._reader.item_with(
+                pattern, values, window, root.shape.attributes, load.connection.attributes
+            )
+        return await self._reader.item_with(pattern, values, None, root.shape.attributes, load.shape.attributes)
+
+    async def _many(self, root: RootMany) -> list[Out | None]:
+        self._check_readable(root.shape.attributes)
+        [wanted] = self._arguments(root.asked).values()
+        if len(wanted) > self._reader.limits.page:
+            raise Abnormal
+        items = await self._reader.items(
+            root.lookup, [{root.parameter: each} for each in wanted], root.shape.attributes
+        )
+        present = [item for item in items if item is not None]
+        shaped = iter(await self._shaped(root.shape, present))
+        return [None if item is None else next(shaped) for item in items]
+
+    async def _single(self, root: RootSingle) -> Item | None:
+        names = root.names if root.follow is not None else root.shape.attributes
+        self._check_readable(names | root.shape.attributes)
+        page = await self._reader.page(root.listing, self._arguments(root.asked), Window(1), names)
+        if not page.items or root.follow is None or root.lookup is None:
+            return page.items[0] if page.items else None
+        key = self._key(root.lookup.entity, page.items[0], root.follow.bind)
+        if key is None:
+            return None
+        return (await self._reader.items_at(root.lookup, (key,), root.shape.attributes))[key]
+
+    async def _shaped_one(self, shape: Shape, item: Item | None) -> Out | None:
+        return None if item is None else (await self._shaped(shape, [item]))[0]
+
+    async def _shaped(self, shape: Shape, items: list[Item]) -> list[Out]:
+        """The answers for these items; loads run for all of them at once."""
+        outs = [self._cells(shape, item) for item in items]
+        loads = shape.loads
+        if loads and items:
+            await together([self._load(load, items, outs) for load in loads])
+        return outs
+
+    def _cells(self, shape: Shape, item: Item) -> Out:
+        values = item.values
+        out: Out = {}
+        for field in shape.fields:
+            if type(field) is Cell:
+                value = values.get(field.name)
+                if value is None:
+                    if field.required:
+                        raise Abnormal
+                    out[field.key] = None
+                else:
+                    out[field.key] = value if field.write is None else field.write(value)
+            elif type(field) is Constant:
+                out[field.key] = field.value
+            elif type(field) is GlobalId:
+                out[field.key] = self._global_id(shape, item)
+            else:
+                out[field.key] = None  # its place; the load fills it
+        return out
+
+    def _global_id(self, shape: Shape, item: Item) -> str:
+        entity = shape.entity
+        parts = {
+            **key_parts(entity, entity.primary.pk, item.values),
+            **key_parts(entity, entity.primary.sk, item.values),
+        }
+        return global_id(self._reader.tenant, entity.name, tuple(parts[name] for name in entity.key_names))
+
+    async def _load(self, load: Load, items: list[Item], outs: list[Out]) -> None:
+        match load:
+            case One():
+                await self._one(load, items, outs)
+            case Each():
+                await self._each(load, items, outs)
+            case Pages():
+                arguments = [self._bound(load, item) for item in items]
+                for out, page in zip(outs, await self._pages(load, arguments), strict=True):
+                    out[load.key] = page
+
+    async def _one(self, load: One, items: list[Item], outs: list[Out]) -> None:
+        keys = [self._key(load.lookup.entity, item, load.relation.bind) for item in items]
+        shaped = await self._by_key(load, {key for key in keys if key is not None})
+        for out, key in zip(outs, keys, strict=True):
+            out[load.key] = None if key is None else shaped.get(key)
+
+    async def _each(self, load: Each, items: list[Item], outs: list[Out]) -> None:
+        entity = self._reader.model.entities[load.lookup.entity]
+        lists: list[list[ItemKey]] = []
+        for item in items:
+            shared = {name: item.values.get(bound_attribute(load.relation, name)) for name in load.fixed}
+            members = item.values.get(load.relation.each or "") or ()
+            lists.append([item_key(self._reader.tenant, entity, {**shared, load.free: member}) for member in members])
+        shaped = await self._by_key(load, {key for keys in lists for key in keys})
+        for out, keys in zip(outs, lists, strict=True):
+            out[load.key] = [shaped[key] for key in keys if key in shaped]
+
+    async def _by_key(self, load: One | Each, keys: set[ItemKey]) -> dict[ItemKey, Out]:
+        """Each item is read and shaped once, however many parents lead to it."""
+        if not keys:
+            return {}
+        self._check_readable(load.shape.attributes)
+        found = await self._reader.items_at(load.lookup, tuple(sorted(keys, key=_order)), load.shape.attributes)
+        present = [(key, item) for key, item in found.items() if item is not None]
+        shaped = await self._shaped(load.shape, [item for _, item in present])
+        return {key: out for (key, _), out in zip(present, shaped, strict=True)}
+
+    def _key(self, entity: str, item: Item, bind: Any) -> ItemKey | None:
+        known = self._reader.model.entities[entity]
+        values = {name: item.values.get(bind.get(name, name)) for name in known.key_names}
+        if any(value is None for value in values.values()):
+            return None
+        return item_key(self._reader.tenant, known, values)
+
+    def _bound(self, load: Pages, item: Item) -> dict[str, Any]:
+        if load.relation is None:
+            raise Abnormal
+        arguments = self._arguments(load.asked)
+        for name in self._reader.parameters(load.listing):
+            arguments[name] = item.values.get(bound_attribute(load.relation, name))
+        return arguments
+
+    async def _pages(self, load: Pages, wanted: list[dict[str, Any]]) -> list[Out]:
+        shape = load.connection
+        self._check_readable(shape.attributes)
+        connections = await together([self._connection(load.listing, shape, arguments) for arguments in wanted])
+        items = [item for connection in connections for item in connection.page.items]
+        shaped = [await self._shaped(each, items) for each in _item_shapes(shape)]
+        columns = [iter(column) for column in shaped]
+        return [await self._page(shape, connection, columns) for connection in connections]
+
+    async def _connection(self, listing: Listing, shape: ConnectionShape, arguments: dict[str, Any]) -> Connection:
+        span = arguments.get(listing.between or "")
+        if span is not None and listing.between is not None:
+            arguments[listing.between] = Range(span.get("from"), span.get("to"))
+        paging = [arguments.pop(name, None) for name in _PAGING]
+        window = self._reader.window(listing, arguments, *paging)
+        page = await self._reader.page(listing, arguments, window, shape.attributes)
+        return Connection(self._reader, listing, arguments, window, page)
+
+    async def _page(self, shape: ConnectionShape, connection: Connection, columns: list[Any]) -> Out:
+        """`columns` hold the shaped items of every page, one column for each selection on the items."""
+        out: Out = {}
+        count, column = len(connection.page.items), iter(columns)
+        for key, field in shape.fields:
+            match field:
+                case Shape():
+                    shaped = next(column)
+                    out[key] = [next(shaped) for _ in range(count)]
+                case EdgeShape():
+                    out[key] = _edges(field, connection, column)
+                case PageInfoShape():
+                    out[key] = await _page_info(field, connection)
+                case str():
+                    out[key] = field
+        return out
+
+    def _arguments(self, asked: Asked) -> dict[str, Any]:
+        values = get_argument_values(asked.definition, asked.node, self._variables)
+        for name, value in values.items():
+            kind = get_nullable_type(asked.definition.args[name].type)
+            if isinstance(kind, GraphQLEnumType) and value is not None and not isinstance(value, Enum):
+                raise Abnormal
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _check_readable(self, attributes: Attributes) -> None:
+        """Where the role may not read something, graphql-core words the error of each field."""
+        if self._reader.denied(attributes):
+            raise Abnormal
+
+
+def _order(key: ItemKey) -> tuple[str, str]:
+    return key.pk, key.sk
+
+
+def _item_shapes(shape: ConnectionShape) -> list[Shape]:
+    found: list[Shape] = []
+    for _, field in shape.fields:
+        if isinstance(field, Shape):
+            found.append(field)
+        elif isinstance(field, EdgeShape):
+            found += [part for _, part in field.fields if isinstance(part, Shape)]
+    return found
+
+
+def _edges(shape: EdgeShape, connection: Connection, column: Any) -> list[Out]:
+    makers: list[tuple[str, Callable[[Edge], Any]]] = []
+    for key, part in shape.fields:
+        if isinstance(part, Shape):
+            makers.append((key, _taken_from(next(column))))
+        elif part == "cursor":
+            makers.append((key, lambda edge: edge.cursor))
+        else:
+            makers.append((key, _always(part[1:])))
+    return [{key: make(edge) for key, make in makers} for edge in connection.edges]
+
+
+def _taken_from(shaped: Iterator[Out]) -> Callable[[Edge], Any]:
+    return lambda _: next(shaped)
+
+
+def _always(text: str) -> Callable[[Edge], Any]:
+    return lambda _: text
+
+
+async def _page_info(shape: PageInfoShape, connection: Connection) -> Out:
+    info, out = connection.page_info, {}
+    for key, name in shape.fields:
+        value: Any = name[1:] if name.startswith("=") else getattr(info, name)
+        out[key] = await value if inspect.isawaitable(value) else value
+    return out

@@ -1,0 +1,56 @@
+"""The production checklist in its order: each line with the check that judges it."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gateway.ops.audit.checks.alarms import alarms
+from gateway.ops.audit.checks.capacity import autoscaling, index_capacity, mode
+from gateway.ops.audit.checks.code import idempotent_writes, unprocessed
+from gateway.ops.audit.checks.drift import policy_drift, table_drift
+from gateway.ops.audit.checks.gateway_role import gateway_privilege
+from gateway.ops.audit.checks.model import cardinality, documented_patterns, prefixes
+from gateway.ops.audit.checks.network import endpoint
+from gateway.ops.audit.checks.privilege import tenant_privilege
+from gateway.ops.audit.checks.retention import deletion_protection, recovery, ttl
+from gateway.ops.audit.checks.scan import no_scan
+from gateway.ops.audit.lines import Case, Check, Finding, Line, Result, not_applicable, result
+
+_TABLE: Final = "terraform/modules/table/main.tf"
+_DOMAINS: Final = "gateway/domains/__init__.py"
+
+
+def _least_privilege(case: Case) -> Iterator[Finding]:
+    yield from tenant_privilege(case)
+    yield from gateway_privilege(case)
+
+
+CHECKLIST: Final[tuple[tuple[Line, Check], ...]] = (
+    (Line("access-patterns", "access patterns are documented", "docs/access-patterns.md"), documented_patterns),
+    (Line("key-prefixes", "one table, keys with prefixes", _DOMAINS), prefixes),
+    (Line("key-cardinality", "partition keys spread, busy ones are sharded", _DOMAINS), cardinality),
+    (Line("no-scan", "no Scan", "policies/tenant-role.json"), no_scan),
+    (Line("index-capacity", "indexes can follow the table", _TABLE), index_capacity),
+    (Line("capacity-mode", "the capacity mode holds the load", _TABLE), mode),
+    (Line("autoscaling", "autoscaling at 70 %", "terraform/modules/table/autoscaling.tf"), autoscaling),
+    (Line("ttl", "TTL on what expires", _TABLE), ttl),
+    (Line("point-in-time-recovery", "point-in-time recovery", _TABLE), recovery),
+    (Line("vpc-endpoint", "VPC endpoint with a policy", "terraform/modules/network/main.tf"), endpoint),
+    (Line("alarms", "alarms with the right dimensions", "terraform/modules/observability/main.tf"), alarms),
+    (Line("least-privilege", "least privilege", "terraform/modules/iam/main.tf"), _least_privilege),
+    (Line("unprocessed-items", "unprocessed items are sent again", "gateway/store/table.py"), unprocessed),
+    (Line("idempotent-writes", "writes are idempotent", "gateway/store/idempotency.py"), idempotent_writes),
+    (Line("table-drift", "the table is as the model says", "terraform/table.json"), table_drift),
+    (Line("policy-drift", "the policies are as the model says", "policies/README.md"), policy_drift),
+    (Line("deletion-protection", "deletion protection", _TABLE), deletion_protection),
+)
+"""The fourteen lines of the checklist, then drift, then what an accident would make us wish for."""
+
+NAMES: Final = tuple(line.name for line, _ in CHECKLIST)
+
+
+def judge(case: Case, skipped: frozenset[str] = frozenset()) -> tuple[Result, ...]:
+    """Every line; those that are skipped say so."""
+    return tuple(
+        result(line, [not_applicable("skipped on request")] if line.name in skipped else check(case))
+        for line, check in CHECKLIST
+    )

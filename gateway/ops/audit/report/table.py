@@ -1,0 +1,57 @@
+"""The results as a table for people."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gateway.ops.audit.lines import Finding, Result, Subject, Verdict
+
+_STYLES: Final = {
+    Verdict.FAIL: "bold red",
+    Verdict.UNKNOWN: "yellow",
+    Verdict.PASS: "green",
+    Verdict.NOT_APPLICABLE: "dim",
+}
+_MARKS: Final = {
+    Verdict.FAIL: "✗",
+    Verdict.UNKNOWN: "?",
+    Verdict.PASS: "✓",
+    Verdict.NOT_APPLICABLE: "–",
+}
+
+
+def show(console: Console, subject: Subject, results: Sequence[Result]) -> None:
+    table = Table(title=f"{subject.table} in {subject.region}", title_justify="left", show_lines=True)
+    for head in ("", "line", "verdict", "found"):
+        table.add_column(head, justify="right" if not head else "left", overflow="fold")
+    for number, result in enumerate(results, 1):
+        style = _STYLES[result.verdict]
+        table.add_row(str(number), Text(result.line.title), Text(result.verdict, style=style), _found(result))
+    console.print(table)
+    console.print(Text(summary(results)))
+
+
+def summary(results: Sequence[Result]) -> str:
+    counted = Counter(result.verdict for result in results)
+    return ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict)
+
+
+def _found(result: Result) -> Text:
+    """The worst first; a failure with what mends it."""
+    text = Text()
+    worst_first = sorted(result.findings, key=lambda finding: list(Verdict).index(finding.verdict))
+    for position, finding in enumerate(worst_first):
+        text.append("\n" if position else "")
+        _append(text, finding)
+    return text
+
+
+def _append(text: Text, finding: Finding) -> None:
+    text.append(f"{_MARKS[finding.verdict]} ", style=_STYLES[finding.verdict])
+    text.append(finding.fact)
+    if finding.fix:
+        text.append(f"\n  → {finding.fix}", style="cyan")

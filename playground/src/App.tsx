@@ -1,0 +1,79 @@
+import { explorerPlugin } from "@graphiql/plugin-explorer";
+import { HISTORY_PLUGIN } from "@graphiql/plugin-history";
+import { GraphiQL } from "graphiql";
+import { useMemo, useState } from "react";
+import { Bar } from "./Bar";
+import { hueOf, useColours } from "./colours";
+import { type Config, variablesOf } from "./config";
+import { examplesPlugin } from "./Examples";
+import { EXPLAIN_PLUGIN } from "./Explain";
+import { createFetcher } from "./fetcher";
+import { identity } from "./identity";
+import { SignIn } from "./SignIn";
+import { useStored } from "./store";
+import { Summary } from "./Summary";
+
+const WELCOME = `# Ctrl-Enter runs the operation; Ctrl-Space completes a name.
+query WhoAmI {
+  __typename
+}
+`;
+
+/** GraphiQL shows the query of the first default tab but not its variables; what a visitor has left goes first. */
+function isFirstVisit(): boolean {
+  return localStorage.getItem("graphiql:tabState") === null;
+}
+
+export function App({ config }: { config: Config }) {
+  const who = useStored(identity);
+  const [refused, setRefused] = useState("");
+  const tenants = config.sandbox?.tenants.map((tenant) => tenant.name) ?? [];
+  useColours(who?.tenant ?? "", who?.role ?? "", hueOf(who?.tenant ?? "", tenants));
+
+  function signOut(reason: string): void {
+    setRefused(reason);
+    identity.set(null);
+  }
+
+  // a new fetcher or plugin would make GraphiQL start over, so they are made once
+  const fetcher = useMemo(() => createFetcher(config, signOut), [config]);
+  const plugins = useMemo(
+    () => [...(config.examples.length ? [examplesPlugin(config)] : []), EXPLAIN_PLUGIN, HISTORY_PLUGIN, explorerPlugin()],
+    [config],
+  );
+  const tabs = useMemo(
+    () =>
+      config.examples
+        .filter((example) => example.tab)
+        .map((example) => ({
+          query: example.query.trim() + "\n",
+          variables: variablesOf(example, who?.tenant ?? ""),
+          headers: null,
+        })),
+    [config],
+  );
+
+  if (!who) return <SignIn config={config} reason={refused} />;
+  return (
+    <GraphiQL
+      fetcher={fetcher}
+      plugins={plugins}
+      visiblePlugin={EXPLAIN_PLUGIN}
+      defaultTabs={tabs.length ? tabs : undefined}
+      defaultQuery={WELCOME}
+      initialVariables={isFirstVisit() ? tabs[0]?.variables : undefined}
+      defaultEditorToolsVisibility="variables"
+      inputValueDeprecation
+      shouldPersistHeaders={false}
+      showPersistHeadersSettings={false}
+    >
+      <GraphiQL.Logo>
+        <span className="logo">{config.sandbox ? "sandbox" : ""}</span>
+      </GraphiQL.Logo>
+      <GraphiQL.Footer>
+        <Summary />
+      </GraphiQL.Footer>
+      <Bar config={config} signOut={signOut} />
+    </GraphiQL>
+  );
+}

@@ -1,0 +1,94 @@
+// The bar on top: who asks, as which role, with which token.
+import { useGraphiQL } from "@graphiql/react";
+import { useEffect, useState } from "react";
+import { createPortal } from "react-dom";
+import { hueOf } from "./colours";
+import type { Config } from "./config";
+import { identity } from "./identity";
+import { useStored } from "./store";
+import { useSwitch } from "./switching";
+import { TokenPanel } from "./TokenPanel";
+
+interface Choice {
+  name: string;
+  hint: string;
+  hue?: number;
+}
+
+export function Bar({ config, signOut }: { config: Config; signOut: (reason: string) => void }) {
+  const who = useStored(identity);
+  useFreshPanels();
+  const place = document.getElementById("bar");
+  if (!who || !place) return null;
+  return createPortal(
+    <>
+      <strong className="title">Playground</strong>
+      {config.sandbox ? (
+        <Switch config={config} />
+      ) : (
+        <p className="who">
+          <span className="tenant">{who.tenant}</span> <span className="role">{who.role}</span>
+        </p>
+      )}
+      <TokenPanel who={who} signOut={config.sandbox ? undefined : () => signOut("")} />
+    </>,
+    place,
+  );
+}
+
+/** GraphiQL shows one panel after the other in the same box, which stays scrolled. */
+function useFreshPanels(): void {
+  const panel = useGraphiQL((state) => state.visiblePlugin);
+  useEffect(() => document.querySelector(".graphiql-plugin")?.scrollTo(0, 0), [panel]);
+}
+
+function Switch({ config }: { config: Config }) {
+  const who = useStored(identity);
+  const [failure, setFailure] = useState("");
+  const switchTo = useSwitch(config);
+  const names = config.sandbox?.tenants.map((tenant) => tenant.name) ?? [];
+  const tenants = (config.sandbox?.tenants ?? []).map(({ name, title }) => ({ name, hint: title, hue: hueOf(name, names) }));
+  const roles = (config.sandbox?.roles ?? []).map(({ name, description }) => ({ name, hint: `${name} ${description}` }));
+
+  async function change(tenant: string, role: string): Promise<void> {
+    try {
+      setFailure("");
+      await switchTo(tenant, role);
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  if (!who) return null;
+  return (
+    <>
+      <Choices label="Tenant" choices={tenants} chosen={who.tenant} choose={(name) => change(name, who.role)} />
+      <Choices label="Role" choices={roles} chosen={who.role} choose={(name) => change(who.tenant, name)} />
+      <p className="failure" role="alert">
+        {failure}
+      </p>
+    </>
+  );
+}
+
+interface ChoicesProps {
+  label: string;
+  choices: Choice[];
+  chosen: string;
+  choose: (name: string) => void;
+}
+
+/** Radio buttons that look like one control: arrow keys move, one Tab passes. */
+function Choices({ label, choices, chosen, choose }: ChoicesProps) {
+  return (
+    <fieldset className={`choices ${label.toLowerCase()}s`}>
+      <legend>{label}</legend>
+      {choices.map(({ name, hint, hue }) => (
+        <label key={name} title={hint} style={hue === undefined ? undefined : ({ "--own-hue": hue } as React.CSSProperties)}>
+          <input type="radio" name={label} value={name} checked={name === chosen} onChange={() => choose(name)} />
+          <span>{name}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}

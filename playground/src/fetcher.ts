@@ -1,0 +1,85 @@
+// Sends operations with the current token, and keeps what the gateway explains about them.
+import type { Fetcher, FetcherParams } from "@graphiql/toolkit";
+import type { ExecutionResult } from "graphql";
+import { parse } from "graphql";
+import type { Config } from "./config";
+import { lastOperation } from "./explanation";
+import { become, identity } from "./identity";
+
+const JSON_TYPES = "application/graphql-response+json, application/json;q=0.9";
+const INTROSPECTION = "IntrospectionQuery";
+
+// an answer that came too late is for somebody who is not here any more
+const never = new Promise<never>(() => {});
+
+type Headers = Record<string, string>;
+
+export async function ask(config: Config, params: FetcherParams, headers: Headers = {}, token = identity.get()?.token) {
+  return fetch("/graphql", {
+    method: "POST",
+    headers: {
+      ...headers,
+      accept: JSON_TYPES,
+      "content-type": "application/json",
+      // the switcher decides who asks; a header typed by hand would make the bar lie
+      authorization: `Bearer ${token}`,
+    },
+    body: JSON.stringify({ ...params, ...(config.explain && { extensions: { explain: true, cost: true } }) }),
+  });
+}
+
+export function createFetcher(config: Config, signOut: (reason: string) => void): Fetcher {
+  return async (params, options) => {
+    const headers = withoutAuthorization(options?.headers);
+    let asked = identity.get();
+    let answer = await ask(config, params, headers);
+    if (answer.status === 401 && identity.get() === asked && asked) {
+      // the sandbox was started anew, or the token has expired
+      if (!config.sandbox) signOut("The token is not accepted any more.");
+      else {
+        await become(config.sandbox, asked.tenant, asked.role);
+        asked = identity.get();
+        answer = await ask(config, params, headers);
+      }
+    }
+    const content = await answer.json();
+    if (identity.get() !== asked) return never;
+    if (params.operationName !== INTROSPECTION) keep(params, answer, content);
+    return shown(content);
+  };
+}
+
+function withoutAuthorization(headers: unknown): Headers {
+  const entries = Object.entries((headers ?? {}) as Headers);
+  return Object.fromEntries(entries.filter(([name]) => name.toLowerCase() !== "authorization"));
+}
+
+function keep(params: FetcherParams, answer: Response, content: ExecutionResult): void {
+  const { explain, cost } = (content.extensions ?? {}) as Record<string, never>;
+  const codes = (content.errors ?? []).map((error) => String(error.extensions?.code ?? "ERROR"));
+  lastOperation.set({
+    name: params.operationName ?? nameOf(params.query),
+    at: new Date(),
+    status: answer.status,
+    requestId: answer.headers.get("x-request-id"),
+    errors: [...new Set(codes)],
+    explanation: explain ?? null,
+    cost: cost ?? null,
+  });
+}
+
+function nameOf(query: string): string {
+  try {
+    const [first] = parse(query, { noLocation: true }).definitions;
+    return (first && "name" in first && first.name?.value) || "operation without a name";
+  } catch {
+    return "not an operation";
+  }
+}
+
+/** The answer without the explanation, which has its own panel. */
+function shown(content: ExecutionResult): ExecutionResult {
+  const { explain: _, ...extensions } = (content.extensions ?? {}) as Record<string, unknown>;
+  const { extensions: __, ...rest } = content;
+  return Object.keys(extensions).length ? { ...rest, extensions } : rest;
+}

@@ -1,0 +1,51 @@
+// From one tenant or role to another: nothing of the one before stays on the screen, and queries are asked again.
+import { pick, useGraphiQL, useGraphiQLActions } from "@graphiql/react";
+import { type Config, variablesOf } from "./config";
+import { lastOperation } from "./explanation";
+import { become, identity } from "./identity";
+
+export function useSwitch(config: Config): (tenant: string, role: string) => Promise<void> {
+  const { run, stop, updateActiveTabValues } = useGraphiQLActions();
+  const state = useGraphiQL(
+    pick("tabs", "activeTabIndex", "responseEditor", "variableEditor", "operations", "operationName", "isFetching"),
+  );
+
+  return async (tenant, role) => {
+    const before = identity.get()?.tenant ?? "";
+    const wasRun = state.isFetching || Boolean(state.responseEditor?.getValue());
+    stop();
+    for (const [index, tab] of state.tabs.entries()) {
+      // GraphiQL reads a tab's values when it is opened and has no action to change those of another one
+      const variables = translated(config, tab.query ?? "", tab.variables ?? "", before, tenant);
+      if (index === state.activeTabIndex) {
+        if (variables !== null) state.variableEditor?.setValue(variables);
+      } else {
+        tab.response = null;
+        if (variables !== null) tab.variables = variables;
+      }
+    }
+    state.responseEditor?.setValue("");
+    updateActiveTabValues({ response: "" });
+    lastOperation.set(null);
+    if (config.sandbox) await become(config.sandbox, tenant, role);
+    // a change is never made twice, least of all for somebody else
+    if (wasRun && isQuery(state.operations, state.operationName)) await run();
+  };
+}
+
+/** The other tenant's variables of an example that was left as it is; null where they stay. */
+function translated(config: Config, query: string, variables: string, from: string, to: string): string | null {
+  const example = config.examples.find((each) => each.query.trim() === query.trim());
+  if (!example || variables.trim() !== variablesOf(example, from)) return null;
+  return variablesOf(example, to);
+}
+
+interface Operation {
+  operation: string;
+  name?: { value: string };
+}
+
+function isQuery(operations: readonly Operation[] | undefined, name: string | undefined): boolean {
+  const found = operations?.find((each) => !name || each.name?.value === name);
+  return found?.operation === "query";
+}

@@ -1,0 +1,102 @@
+# What not everybody needs: copies beyond point-in-time recovery, and a budget.
+
+resource "aws_backup_vault" "this" {
+  count = var.backup == null ? 0 : 1
+
+  name        = var.name
+  kms_key_arn = module.kms.operations_key_arn
+}
+
+resource "aws_backup_plan" "this" {
+  count = var.backup == null ? 0 : 1
+
+  name = var.name
+
+  rule {
+    rule_name         = "table"
+    target_vault_name = aws_backup_vault.this[0].name
+    schedule          = var.backup.schedule
+
+    lifecycle {
+      delete_after = var.backup.keep_days
+    }
+
+    dynamic "copy_action" {
+      for_each = var.backup.copy_to_vault == null ? [] : [var.backup.copy_to_vault]
+
+      content {
+        destination_vault_arn = copy_action.value
+
+        lifecycle {
+          delete_after = var.backup.copied_keep_days
+        }
+      }
+    }
+  }
+}
+
+data "aws_partition" "current" {}
+
+data "aws_caller_identity" "current" {}
+
+data "aws_iam_policy_document" "backup_trust" {
+  statement {
+    actions = ["sts:AssumeRole"]
+
+    principals {
+      type        = "Service"
+      identifiers = ["backup.amazonaws.com"]
+    }
+
+    condition {
+      test     = "StringEquals"
+      variable = "aws:SourceAccount"
+      values   = [data.aws_caller_identity.current.account_id]
+    }
+  }
+}
+
+resource "aws_iam_role" "backup" {
+  count = var.backup == null ? 0 : 1
+
+  name               = "${var.name}-backup"
+  assume_role_policy = data.aws_iam_policy_document.backup_trust.json
+}
+
+resource "aws_iam_role_policy_attachment" "backup" {
+  for_each = toset([for name in ["Backup", "Restores"] : name if var.backup != null])
+
+  role       = aws_iam_role.backup[0].name
+  policy_arn = "arn:${data.aws_partition.current.partition}:iam::aws:policy/service-role/AWSBackupServiceRolePolicyFor${each.key}"
+}
+
+resource "aws_backup_selection" "this" {
+  count = var.backup == null ? 0 : 1
+
+  name         = "table"
+  plan_id      = aws_backup_plan.this[0].id
+  iam_role_arn = aws_iam_role.backup[0].arn
+  resources    = [module.table.arn]
+}
+
+resource "aws_budgets_budget" "this" {
+  count = var.budget == null ? 0 : 1
+
+  name         = var.name
+  budget_type  = "COST"
+  limit_amount = format("%.1f", var.budget.monthly_usd)
+  limit_unit   = "USD"
+  time_unit    = "MONTHLY"
+
+  dynamic "notification" {
+    for_each = { ACTUAL = 80, FORECASTED = 100 }
+
+    content {
+      notification_type         = notification.key
+      comparison_operator       = "GREATER_THAN"
+      threshold                 = notification.value
+      threshold_type            = "PERCENTAGE"
+      subscriber_sns_topic_arns = [module.observability.notice_topic_arn]
+    }
+  }
+}

@@ -1,0 +1,129 @@
+# One environment: the table, its keys and roles, the way to it, the alarms on it, and the gateway.
+
+locals {
+  definition = jsondecode(file(coalesce(var.table_file, "${path.module}/../../table.json")))
+
+  settings = merge(
+    {
+      table_name      = module.table.name
+      region          = data.aws_region.current.id
+      tenant_role_arn = module.iam.tenant_role_arn
+      issuers         = [for issuer in var.issuers : { for name, value in issuer : name => value if value != null }]
+    },
+    { for name, value in var.gateway_settings : name => value if value != null && name != "silos" },
+    {
+      for name, silos in { silos = var.gateway_settings.silos } :
+      name => { for tenant, silo in silos : tenant => { for key, value in silo : key => value if value != null } } if silos != null
+    },
+  )
+
+  # the same settings as environment variables: texts as they are, the rest as JSON
+  environment = { for name, value in local.settings : "GATEWAY_${upper(name)}" => try(tostring(value), jsonencode(value)) }
+
+  served = try(var.gateway.image, null) != null
+}
+
+data "aws_region" "current" {}
+
+module "iam" {
+  source = "../iam"
+
+  name                     = var.name
+  table_name               = var.name
+  policies_dir             = var.policies_dir
+  gateway_principals       = var.gateway_principals
+  further_tenant_role_arns = var.further_tenant_role_arns
+  revoke_sessions          = var.revoke_sessions
+}
+
+module "kms" {
+  source = "../kms"
+
+  name                 = var.name
+  table_name           = var.name
+  tenant_role_arns     = [module.iam.tenant_role_arn]
+  trail_name           = var.audit == null ? null : "${var.name}-audit"
+  rotation_days        = var.keys.rotation_days
+  deletion_window_days = var.keys.deletion_window_days
+}
+
+# No depends_on here: it would hide the live capacity from the plan.
+module "table" {
+  source = "../table"
+
+  name                 = var.name
+  definition           = local.definition
+  kms_key_arn          = module.kms.data_key_arn
+  capacity_mode        = var.capacity.mode
+  on_demand_limits     = var.capacity.on_demand
+  provisioned          = var.capacity.provisioned
+  deletion_protection  = var.table.deletion_protection
+  recovery_days        = var.table.recovery_days
+  stream_view_type     = var.table.stream_view_type
+  contributor_insights = var.table.contributor_insights
+}
+
+module "network" {
+  source = "../network"
+
+  name                     = var.name
+  create                   = var.network.create
+  existing                 = var.network.existing
+  interface_endpoints      = var.network.interface_endpoints
+  dynamodb_endpoint_policy = module.iam.dynamodb_endpoint_policy
+  sts_endpoint_policy      = module.iam.sts_endpoint_policy
+  flow_logs                = var.network.flow_log_days == null ? null : { days = var.network.flow_log_days, kms_key_arn = module.kms.operations_key_arn }
+}
+
+module "audit" {
+  source = "../audit"
+  count  = var.audit == null ? 0 : 1
+
+  name           = var.name
+  table_arn      = module.table.arn
+  kms_key_arn    = module.kms.operations_key_arn
+  writes_only    = var.audit.writes_only
+  retention_days = var.audit.retention_days
+  force_destroy  = var.audit.force_destroy
+}
+
+module "dax" {
+  source = "../dax"
+  count  = var.dax == null ? 0 : 1
+
+  name                       = substr(trimsuffix(substr("${var.name}-dax", 0, 20), "-"), 0, 20)
+  accept_no_tenant_isolation = var.dax.accept_no_tenant_isolation
+  table_arn                  = module.table.arn
+  index_names                = module.table.index_names
+  vpc_id                     = module.network.vpc_id
+  subnet_ids                 = module.network.private_subnet_ids
+  client_security_group_ids  = var.dax.client_security_group_ids
+  node_type                  = var.dax.node_type
+  nodes                      = var.dax.nodes
+}
+
+module "observability" {
+  source = "../observability"
+
+  name                 = var.name
+  table_name           = module.table.name
+  index_names          = local.definition.indexes[*].name
+  capacity_mode        = var.capacity.mode
+  bounds               = module.table.bounds
+  on_demand_limits     = var.capacity.on_demand
+  consumed_per_second  = var.capacity.expected
+  latency_ms           = var.alarms.latency_ms
+  thresholds           = var.alarms.thresholds
+  user_errors          = var.alarms.user_errors
+  tenant_role          = { name = module.iam.tenant_role_name, arn = module.iam.tenant_role_arn }
+  trail_log_group_name = one(module.audit[*].log_group_name)
+  data_key             = { id = module.kms.data_key_id, arn = module.kms.data_key_arn }
+  kms_key_arn          = module.kms.operations_key_arn
+  gateway              = one(module.gateway[*].alarms)
+  dax_cluster          = one(module.dax[*].cluster_name)
+  page_emails          = var.alarms.page_emails
+  notice_emails        = var.alarms.notice_emails
+  actions_enabled      = var.alarms.actions_enabled
+  log_retention_days   = var.alarms.log_retention_days
+  runbooks             = var.alarms.runbooks
+}

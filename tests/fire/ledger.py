@@ -1,0 +1,51 @@
+"""What the clients asked for and what they were told: the truth that the table is compared with."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.model.keys import ItemKey
+from gateway.model.tenant import TenantId, partition
+
+
+@dataclass(slots=True)
+class Entry:
+    """One mutation with its idempotency key, and what became of it."""
+
+    tenant: TenantId
+    mutation: str
+    input: dict[str, Any]
+    key: str
+    # the answer of a change that was made
+    item: dict[str, Any] | None = None
+    acknowledged: bool = False
+    refused: tuple[str, ...] = ()
+    # attempts that ended without a result: the change may have been made, or may still be
+    uncertain: int = 0
+
+    @property
+    def settled(self) -> bool:
+        return self.acknowledged or bool(self.refused)
+
+    @property
+    def record(self) -> ItemKey:
+        """Where the gateway keeps the record that the change was made."""
+        digest = hashlib.sha256(self.key.encode()).hexdigest()
+        return ItemKey(partition(self.tenant, f"IDEMPOTENCY#{digest}"), "IDEMPOTENCY")
+
+
+@dataclass(slots=True)
+class Ledger:
+    entries: list[Entry] = field(default_factory=list)
+    # what should never happen, told while it happens
+    surprises: list[str] = field(default_factory=list)
+    retries: int = 0
+
+    def open(self, tenant: TenantId, mutation: str, given: dict[str, Any]) -> Entry:
+        entry = Entry(tenant, mutation, given, f"{mutation}-{len(self.entries)}")
+        self.entries.append(entry)
+        return entry
+
+    def of(self, tenant: TenantId, *mutations: str) -> Iterator[Entry]:
+        return (each for each in self.entries if each.tenant == tenant and each.mutation in mutations)

@@ -1,0 +1,59 @@
+import pytest
+
+from gateway.ops.audit.checks.dimensions import ALLOWED, dimension_fault
+from gateway.ops.audit.facts import Metric
+
+VALUES = {"TableName": "shop", "Operation": "Query", "GlobalSecondaryIndexName": "GSI1"}
+
+# the table of metrics that CloudWatch publishes, written down a second time on purpose
+ORACLE = [
+    ("SuccessfulRequestLatency", {"TableName", "Operation"}),
+    ("ThrottledRequests", {"TableName", "Operation"}),
+    ("SystemErrors", {"TableName", "Operation"}),
+    ("ReturnedItemCount", {"TableName", "Operation"}),
+    ("ConsumedReadCapacityUnits", {"TableName"}),
+    ("ConsumedWriteCapacityUnits", {"TableName", "GlobalSecondaryIndexName"}),
+    ("ProvisionedReadCapacityUnits", {"TableName", "GlobalSecondaryIndexName"}),
+    ("ProvisionedWriteCapacityUnits", {"TableName"}),
+    ("ReadThrottleEvents", {"TableName"}),
+    ("WriteThrottleEvents", {"TableName", "GlobalSecondaryIndexName"}),
+    ("OnlineIndexThrottleEvents", {"TableName", "GlobalSecondaryIndexName"}),
+    ("ConditionalCheckFailedRequests", {"TableName"}),
+    ("TransactionConflict", {"TableName"}),
+    ("TimeToLiveDeletedItemCount", {"TableName"}),
+    ("UserErrors", set()),
+    ("AccountProvisionedReadCapacityUtilization", set()),
+    ("MaxProvisionedTableWriteCapacityUtilization", set()),
+    ("ReplicationLatency", {"TableName", "ReceivingRegion"}),
+]
+
+
+def metric(name: str, dimensions: set[str], namespace: str = "AWS/DynamoDB") -> Metric:
+    return Metric(namespace, name, {each: VALUES.get(each, "x") for each in dimensions}, "Sum")
+
+
+@pytest.mark.parametrize(("name", "dimensions"), ORACLE)
+def test_every_known_set_of_dimensions_is_right(name: str, dimensions: set[str]) -> None:
+    assert frozenset(dimensions) in ALLOWED[name]
+    assert dimension_fault(metric(name, dimensions)) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "dimensions", "right"),
+    [
+        ("ThrottledRequests", {"TableName"}, "TableName+Operation"),
+        ("UserErrors", {"TableName"}, "no dimension"),
+        ("ConsumedReadCapacityUnits", set(), "TableName or TableName+GlobalSecondaryIndexName"),
+        ("SystemErrors", {"TableName"}, "TableName+Operation"),
+        ("OnlineIndexThrottleEvents", {"TableName"}, "TableName+GlobalSecondaryIndexName"),
+    ],
+)
+def test_the_mistakes_of_public_modules_are_found(name: str, dimensions: set[str], right: str) -> None:
+    fault = dimension_fault(metric(name, dimensions))
+    assert fault is not None
+    assert fault.endswith(f"never has a value: use {right}")
+
+
+def test_metrics_of_others_are_not_judged() -> None:
+    assert dimension_fault(metric("ThrottledRequests", {"TableName"}, "Custom")) is None
+    assert dimension_fault(metric("NewMetricOfNextYear", {"TableName"})) is None

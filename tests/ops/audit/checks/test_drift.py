@@ -1,0 +1,99 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.domains import MODEL
+from gateway.iam.deployment import render
+from gateway.iam.generate import ENDPOINT_FILE, GATEWAY_FILE, documents
+from gateway.ops.audit.checks.drift import policy_drift, table_drift
+from gateway.ops.audit.facts import NotHere, TtlFacts, Unknown
+from gateway.ops.audit.lines import Case, Verdict
+from tests.ops.audit.spoil import changed, facts_of, failures, role_of, with_index, with_role, with_table
+from tests.ops.audit.world import DEPLOYMENT, policy
+
+DENY = {"Version": "2012-10-17", "Statement": {"Effect": "Deny", "Action": "*", "Resource": "*"}}
+ALLOW = {"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}}
+
+
+def test_other_keys_and_types_of_keys_are_drift(case: Case) -> None:
+    types = {**case.facts.table.key_types, "GSI1SK": "N"}
+    assert failures(table_drift, with_table(case, keys=("id",), key_types=types)) == [
+        "the table is keyed by id, the model by PK / SK",
+        "key attributes that are no texts: GSI1SK",
+    ]
+
+
+def test_missing_further_and_other_indexes_are_drift(case: Case) -> None:
+    table = case.facts.table
+    changes: dict[str, Any] = dict(with_index(table, "GSI1", keys=("GSI1PK",), projection="INCLUDE a b"))
+    changes["OLD"] = replace(changes.pop("GSI2"), name="OLD")
+    assert failures(table_drift, with_table(case, indexes=changes)) == [
+        "GSI2 is missing in the table",
+        "the model does not know OLD: it costs writes and serves nothing",
+        "GSI1 is keyed by GSI1PK, the model by GSI1PK / GSI1SK",
+        "GSI1 projects INCLUDE a b, the model says ALL",
+    ]
+
+
+def test_another_ttl_attribute_is_drift(case: Case) -> None:
+    assert failures(table_drift, changed(case, ttl=TtlFacts("ENABLED", "expires"))) == [
+        "TTL reads `expires`, the model says `ttl`"
+    ]
+    assert failures(table_drift, changed(case, ttl=Unknown("why"))) == []
+
+
+def test_files_that_are_stale_or_missing_are_told(case: Case) -> None:
+    stale = changed(case, files=replace(case.facts.files, stale_policies=("boundary.json: stale",)))
+    assert failures(policy_drift, stale) == ["policies/: boundary.json: stale"]
+    none = changed(case, files=replace(case.facts.files, stale_policies=NotHere("there is no directory")))
+    assert facts_of(policy_drift, none, Verdict.NOT_APPLICABLE) == ["there is no directory"]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "fact"),
+    [
+        ("tenant_role", {"boundary": None}, "boundary of the tenants' role: differs from boundary.json"),
+        ("tenant_role", {"trust": DENY}, "trust of the tenants' role: differs from tenant-trust.json"),
+        ("tenant_role", {"policies": {}}, "tenants' role: differs from tenant-role.json"),
+        ("gateway_role", {"policies": {}}, "gateway's role: differs from gateway-role.json"),
+    ],
+)
+def test_installed_text_that_differs_is_drift(case: Case, name: str, changes: dict[str, Any], fact: str) -> None:
+    assert failures(policy_drift, with_role(case, name, **changes)) == [fact]
+
+
+def test_a_further_policy_is_drift_unless_it_only_denies(case: Case) -> None:
+    installed = role_of(case.facts, "tenant_role").policies
+    revoked = with_role(case, "tenant_role", policies={**installed, "AWSRevokeOlderSessions": DENY})
+    assert failures(policy_drift, revoked) == []
+    for wide in (ALLOW, {}):
+        spoilt = with_role(case, "tenant_role", policies={**installed, "mine": wide})
+        assert failures(policy_drift, spoilt) == ["the tenants' role has a further policy `mine` that allows something"]
+
+
+def test_the_role_of_a_tenant_with_its_own_table_is_no_drift(case: Case) -> None:
+    silo = replace(DEPLOYMENT, tenant_role="arn:aws:iam::123456789012:role/silo-tenant")
+    installed = role_of(case.facts, "gateway_role").policies
+    second = {**installed, "silo": render(documents(MODEL)[GATEWAY_FILE], silo)}
+    assert failures(policy_drift, with_role(case, "gateway_role", policies=second)) == []
+    widened = {**installed, "silo": {**ALLOW, "Statement": [{**ALLOW["Statement"], "Resource": silo.tenant_role}]}}  # type: ignore[dict-item]  # the constant above
+    assert len(failures(policy_drift, with_role(case, "gateway_role", policies=widened))) == 1
+
+
+def test_another_endpoint_policy_is_drift(case: Case) -> None:
+    assert isinstance(case.facts.endpoints, tuple)
+    [found] = case.facts.endpoints
+    other = policy(ENDPOINT_FILE)
+    other["Statement"][0]["Sid"] = "Other"
+    [fact] = failures(policy_drift, changed(case, endpoints=(replace(found, policy=other),)))
+    assert fact == f"endpoint {found.name}: differs from vpc-endpoint.json"
+
+
+def test_what_was_not_named_or_may_not_be_read_is_unknown(case: Case) -> None:
+    nameless = replace(case, subject=replace(case.subject, tenant_role=None, gateway_role=None))
+    assert facts_of(policy_drift, nameless, Verdict.UNKNOWN) == ["installed policies were not compared"]
+    half = replace(case, subject=replace(case.subject, gateway_role=None))
+    assert facts_of(policy_drift, half, Verdict.UNKNOWN) == ["the trust policy was not compared"]
+    blind = changed(case, tenant_role=Unknown("a"), gateway_role=Unknown("b"), endpoints=Unknown("c"))
+    assert facts_of(policy_drift, blind, Verdict.UNKNOWN) == ["a", "b"]

@@ -1,0 +1,55 @@
+from dataclasses import replace
+
+import pytest
+
+from gateway.ops.audit.checks.dimensions import ALLOWED
+from gateway.ops.audit.checks.signals import Signal, operations, signals
+from gateway.ops.audit.facts import Metric
+from gateway.ops.audit.lines import Case
+from tests.ops.audit.spoil import provisioned
+
+
+def test_every_signal_has_dimensions_that_exist(case: Case) -> None:
+    for wanted in (*signals(case), *signals(provisioned(case))):
+        assert frozenset(wanted.dimensions) in ALLOWED[wanted.metric], wanted.label
+
+
+def test_throttling_is_watched_in_the_table_and_in_every_index(case: Case) -> None:
+    places = {
+        wanted.dimensions.get("GlobalSecondaryIndexName", "table")
+        for wanted in signals(case)
+        if wanted.group == "throttling"
+    }
+    assert places == {"table", *case.facts.table.indexes}
+
+
+def test_provisioned_capacity_is_watched_in_every_place(case: Case) -> None:
+    def watched(one: Case) -> set[str]:
+        return {wanted.label for wanted in signals(one) if wanted.group == "capacity"}
+
+    assert watched(case) == {"ConsumedReadCapacityUnits", "ConsumedWriteCapacityUnits"}
+    assert watched(provisioned(case)) >= {"ProvisionedReadCapacityUnits", "ConsumedWriteCapacityUnits of GSI2"}
+
+
+def test_operations_that_are_sent_are_watched(case: Case) -> None:
+    code = replace(case.facts.code, sends={"UpdateItem": ("store/x.py",)})
+    assert operations(code) == ("BatchGetItem", "GetItem", "Query", "UpdateItem")
+
+
+@pytest.mark.parametrize(
+    ("name", "dimensions", "statistic", "watched"),
+    [
+        ("SuccessfulRequestLatency", {"TableName": "shop", "Operation": "Query"}, "p99", True),
+        ("SuccessfulRequestLatency", {"TableName": "shop", "Operation": "Query"}, "Average", True),
+        ("SuccessfulRequestLatency", {"TableName": "shop", "Operation": "Query"}, "Minimum", False),
+        ("SuccessfulRequestLatency", {"TableName": "shop", "Operation": "GetItem"}, "p99", False),
+        ("SuccessfulRequestLatency", {"TableName": "shop"}, "p99", False),
+        ("SystemErrors", {"TableName": "shop", "Operation": "Query"}, "Average", False),
+    ],
+)
+def test_a_signal_needs_its_metric_its_dimensions_and_its_statistic(
+    name: str, dimensions: dict[str, str], statistic: str, watched: bool
+) -> None:
+    named = {"TableName": "shop", "Operation": "Query"}
+    wanted = Signal("latency", "SuccessfulRequestLatency", named, ("Average",), percentile=True)
+    assert wanted.watched_by(Metric("AWS/DynamoDB", name, dimensions, statistic)) is watched

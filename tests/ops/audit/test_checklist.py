@@ -1,0 +1,37 @@
+from dataclasses import replace
+
+from gateway.ops.audit.checklist import CHECKLIST, NAMES, judge
+from gateway.ops.audit.facts import Unknown
+from gateway.ops.audit.lines import Case, Verdict
+
+
+def test_an_account_as_terraform_makes_it_fails_no_line(case: Case) -> None:
+    bad = {
+        result.line.name: [finding for finding in result.findings if finding.verdict is not Verdict.PASS]
+        for result in judge(case)
+        if result.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE)
+    }
+    assert bad == {}
+
+
+def test_only_autoscaling_does_not_apply_on_demand(case: Case) -> None:
+    idle = [result.line.name for result in judge(case) if result.verdict is Verdict.NOT_APPLICABLE]
+    assert idle == ["autoscaling"]
+
+
+def test_the_fourteen_lines_come_first_and_then_drift() -> None:
+    assert len(set(NAMES)) == len(CHECKLIST)
+    assert NAMES[:14] == (
+        *("access-patterns", "key-prefixes", "key-cardinality", "no-scan", "index-capacity", "capacity-mode"),
+        *("autoscaling", "ttl", "point-in-time-recovery", "vpc-endpoint", "alarms", "least-privilege"),
+        *("unprocessed-items", "idempotent-writes"),
+    )
+    assert NAMES[14:16] == ("table-drift", "policy-drift")
+
+
+def test_a_line_that_is_skipped_says_so(case: Case) -> None:
+    spoilt = replace(case, facts=replace(case.facts, backups=Unknown("why")))
+    found = {result.line.name: result for result in judge(spoilt, frozenset({"point-in-time-recovery"}))}
+    skipped = found["point-in-time-recovery"]
+    assert (skipped.verdict, skipped.findings[0].fact) == (Verdict.NOT_APPLICABLE, "skipped on request")
+    assert found["ttl"].verdict is Verdict.PASS

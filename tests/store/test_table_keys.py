@@ -1,0 +1,129 @@
+"""The table by keys: any number of them, in their order, and none dropped silently."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from gateway.aws.errors import ThroughputExceeded
+from gateway.errors import DeadlineExceeded, Throttled
+from gateway.store import table as table_module
+from gateway.store.access import Access
+from gateway.store.plan import plan_lookup
+from gateway.store.table import Table
+from tests.store.memory import Answer, Memory
+from tests.store.things import NAMES, ids, lookup, operations, tag, thing
+from tests.store.world import ACME, MODEL
+
+
+@pytest.mark.parametrize(
+    ("keys", "chunks"), [(0, []), (1, [1]), (2, [2]), (100, [100]), (101, [100, 1]), (250, [100, 100, 50])]
+)
+async def test_any_number_of_keys_in_chunks_of_a_hundred_with_their_order_kept(
+    memory: Memory, table: Table, access: Access, keys: int, chunks: list[int]
+) -> None:
+    for number in range(0, keys, 2):  # every other one exists
+        memory.put(thing(f"t{number}"))
+    wanted = [f"t{(number * 7) % keys}" for number in range(keys)] * 2  # each of them twice
+    found = await table.get(access, lookup(*wanted))
+    assert ids(found) == [name if int(name[1:]) % 2 == 0 else None for name in wanted]
+    sizes = [len(body["RequestItems"]["app"]["Keys"]) if "RequestItems" in body else 1 for _, body in memory.sent]
+    assert sorted(sizes, reverse=True) == chunks
+    assert operations(memory) == ["GetItem" if keys == 1 else "BatchGetItem"] * len(chunks)
+
+
+async def test_chunks_are_read_side_by_side(memory: Memory, table: Table, access: Access) -> None:
+    await table.get(access, lookup(*(f"t{number}" for number in range(250))))
+    assert memory.most_running == 3
+
+
+async def test_a_lookup_reads_consistently_only_where_it_is_declared_so(
+    memory: Memory, table: Table, access: Access
+) -> None:
+    await table.get(access, lookup("a"))
+    await table.get(access, lookup("a", pattern="freshThing"))
+    await table.get(access, lookup("a", "b", pattern="freshThing"))
+    strong = [
+        body.get("ConsistentRead", body.get("RequestItems", {}).get("app", {}).get("ConsistentRead"))
+        for _, body in memory.sent
+    ]
+    assert strong == [False, True, True]
+
+
+def leaving(count: int) -> Callable[[Answer], Answer]:
+    """The last rows of a batch are left unprocessed."""
+
+    def change(answer: Answer) -> Answer:
+        rows = answer["Responses"]["app"]
+        left = [{"PK": row["PK"], "SK": row["SK"]} for row in rows[-count:]]
+        unprocessed = {"app": {"Keys": left, "ProjectionExpression": "#0"}}
+        return {**answer, "Responses": {"app": rows[:-count]}, "UnprocessedKeys": unprocessed}
+
+    return change
+
+
+async def test_unprocessed_keys_are_asked_for_until_all_are_there(memory: Memory, table: Table, access: Access) -> None:
+    names = [f"t{number}" for number in range(9)]
+    for name in names:
+        memory.put(thing(name))
+    memory.script["BatchGetItem"].extend([leaving(6), leaving(3), leaving(1)])
+    assert ids(await table.get(access, lookup(*names))) == names
+    assert [len(body["RequestItems"]["app"]["Keys"]) for _, body in memory.sent] == [9, 6, 3, 1]
+    # what is asked for again is asked for in the same way
+    assert len({body["RequestItems"]["app"]["ProjectionExpression"] for _, body in memory.sent}) == 1
+
+
+@pytest.mark.parametrize("left", [1, 3])
+async def test_unprocessed_keys_are_never_dropped_silently(
+    memory: Memory, table: Table, access: Access, left: int
+) -> None:
+    memory.put([*thing("a"), *thing("b"), *thing("c")])
+    memory.always["BatchGetItem"] = leaving(left)
+    access.deadline = asyncio.get_running_loop().time() + 0.03
+    with pytest.raises((Throttled, DeadlineExceeded), match=f"{left} items could not be read in time"):
+        await table.get(access, lookup("a", "b", "c"))
+    assert len(memory.sent) >= 1
+
+
+async def test_a_deadline_that_has_passed_ends_the_asking(memory: Memory, table: Table, access: Access) -> None:
+    memory.put([*thing("a"), *thing("b")])
+    memory.always["BatchGetItem"] = leaving(1)
+    access.deadline = asyncio.get_running_loop().time() - 1
+    with pytest.raises(DeadlineExceeded, match="1 items could not be read in time"):
+        await table.get(access, lookup("a", "b"))
+    assert len(memory.sent) == 1
+
+
+async def test_the_first_moment_of_the_clock_is_a_deadline_too(memory: Memory, table: Table, access: Access) -> None:
+    memory.put([*thing("a"), *thing("b")])
+    memory.always["BatchGetItem"] = leaving(1)
+    access.deadline = 0.0
+    with pytest.raises(DeadlineExceeded):
+        await table.get(access, lookup("a", "b"))
+
+
+async def test_without_a_deadline_patience_has_an_end(
+    memory: Memory, table: Table, access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_module, "_PATIENCE", 0.03)
+    memory.put([*thing("a"), *thing("b")])
+    memory.always["BatchGetItem"] = leaving(1)
+    with pytest.raises((Throttled, DeadlineExceeded)):
+        await table.get(access, lookup("a", "b"))
+
+
+async def test_one_chunk_that_fails_fails_the_whole_read(memory: Memory, table: Table, access: Access) -> None:
+    error = ThroughputExceeded("too many requests for the database at the moment")
+    memory.script["BatchGetItem"].append(error)
+    with pytest.raises(Throttled) as raised:
+        await table.get(access, lookup(*(f"t{number}" for number in range(250))))
+    assert raised.value is error
+    assert memory.running == 0
+
+
+async def test_an_expired_item_is_not_found(memory: Memory, table: Table, access: Access) -> None:
+    memory.put([*tag("old", -1), *tag("new", 60)])
+    wanted = ({"thingId": "t", "word": "old"}, {"thingId": "t", "word": "new"})
+    old, new = await table.get(access, plan_lookup(MODEL, MODEL.lookup("tag"), ACME, wanted, NAMES))
+    assert old is None
+    assert new is not None

@@ -1,0 +1,111 @@
+"""Terraform with its real provider, on copies of the sources, against an account that moto plays.
+
+The provider comes from the folder in TF_PLUGIN_DIR, or from the registry. Without either these tests skip, and say so;
+in CI (CI=true) they fail instead.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.terraform.deployed import Deployed, deploy
+from tests.terraform.plan import Plan
+from tests.terraform.servers import moto
+from tests.terraform.tool import Failed, Workspace, copied, workspace
+
+# what each plan is made of: an environment and its variables
+_IMAGE = "registry.example.com/gateway:1.0.0"
+_CERTIFICATE = "arn:aws:acm:eu-west-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
+_PLANS = {
+    "dev": ("envs/dev", {"gateway_image": _IMAGE}),
+    "prod": ("envs/prod", {"gateway_image": _IMAGE, "certificate_arn": _CERTIFICATE}),
+    "provisioned": ("envs/prod", {"capacity_mode": "provisioned"}),
+    "dax": ("envs/dev", {"dax": {"accept_no_tenant_isolation": True}}),
+    "minimal": ("examples/minimal", {}),
+}
+
+PlanOf = Callable[[str], Plan]
+WorkspaceOf = Callable[[str], Workspace]
+
+
+def _unable(reason: str) -> None:
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"terraform cannot be tested, and CI skips nothing: {reason}")
+    pytest.skip(f"TERRAFORM IS NOT TESTED: {reason}")
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources, for what changes nothing."""
+    if shutil.which("terraform") is None:
+        _unable("there is no terraform on the path; version 1.11 or newer is needed")
+    return copied(tmp_path_factory.mktemp("sources"))
+
+
+@pytest.fixture(scope="session")
+def provider(sources: Path) -> None:
+    """That the provider can be had."""
+    try:
+        workspace(sources, "modules/kms")
+    except Failed as error:
+        told = "" if os.environ.get("TF_PLUGIN_DIR") else "TF_PLUGIN_DIR names no folder with the provider, and "
+        _unable(f"{told}terraform init failed: {error}")
+
+
+@pytest.fixture(scope="session")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An empty account, which stays empty: plans look up its number and zones."""
+    with moto(tmp_path_factory.mktemp("account")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def workspace_of(provider: None, sources: Path, account: str) -> WorkspaceOf:
+    made: dict[str, Workspace] = {}
+
+    def found(root: str) -> Workspace:
+        if root not in made:
+            made[root] = workspace(sources, root, account)
+        return made[root]
+
+    return found
+
+
+@pytest.fixture(scope="session")
+def plan_of(workspace_of: WorkspaceOf) -> PlanOf:
+    made: dict[str, Plan] = {}
+
+    def found(name: str) -> Plan:
+        if name not in made:
+            root, variables = _PLANS[name]
+            made[name] = workspace_of(root).plan(**variables)
+        return made[name]
+
+    return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _deployment(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Future[Deployed] | None]:
+    """Begun at once where a test needs it: a load balancer takes the provider a minute of waiting."""
+    wanted = any("deployed" in item.fixturenames for item in request.session.items if isinstance(item, pytest.Function))
+    if not wanted:
+        yield None
+        return
+    request.getfixturevalue("provider")
+    folder = tmp_path_factory.mktemp("deployed")
+    with ExitStack() as stack, ThreadPoolExecutor(1) as background:
+        aws = stack.enter_context(moto(folder))
+        yield background.submit(deploy, copied(folder), aws, _IMAGE)
+
+
+@pytest.fixture(scope="session")
+def deployed(_deployment: Future[Deployed]) -> Deployed:
+    """The environment `dev`, applied to an account of its own."""
+    return _deployment.result()

@@ -1,0 +1,59 @@
+"""moto's server with the few requests of Terraform's provider that moto does not know."""
+
+import json
+import sys
+from typing import Any
+
+from moto.applicationautoscaling.responses import ApplicationAutoScalingResponse as Scaling
+from moto.cloudwatch.responses import CloudWatchResponse as Watch
+from moto.kms.responses import KmsResponse as Kms
+from moto.server import main
+
+_tags: dict[str, dict[str, str]] = {}
+_periods: dict[str, int] = {}
+_register = Scaling.register_scalable_target
+_enable_rotation = Kms.enable_key_rotation
+_rotation_status = Kms.get_key_rotation_status
+
+
+def _register_with_tags(self: Any) -> str:
+    answer = str(_register(self))
+    _tags.setdefault(json.loads(answer)["ScalableTargetARN"], {}).update(self._get_param("Tags") or {})
+    return answer
+
+
+def _list_tags(self: Any) -> str:
+    return json.dumps({"Tags": _tags.get(self._get_param("ResourceARN"), {})})
+
+
+def _tag(self: Any) -> str:
+    _tags.setdefault(self._get_param("ResourceARN"), {}).update(self._get_param("Tags"))
+    return "{}"
+
+
+def _enable_rotation_with_period(self: Any) -> str:
+    _periods[self._get_param("KeyId")] = self._get_param("RotationPeriodInDays") or 365
+    return str(_enable_rotation(self))
+
+
+def _rotation_status_with_period(self: Any) -> str:
+    answer = json.loads(_rotation_status(self))
+    period = _periods.get(self._get_param("KeyId"))
+    return json.dumps({**answer, **({"RotationPeriodInDays": period} if period else {})})
+
+
+def install() -> None:
+    # without an answer the provider asks for the tags again and again, for minutes
+    Scaling.register_scalable_target = _register_with_tags
+    Scaling.list_tags_for_resource = _list_tags
+    Scaling.tag_resource = _tag
+    # what moto stores for PutMetricAlarm it can read back as a composite alarm, too
+    Watch.put_composite_alarm = Watch.put_metric_alarm
+    # moto forgets how often a key rotates
+    Kms.enable_key_rotation = _enable_rotation_with_period
+    Kms.get_key_rotation_status = _rotation_status_with_period
+
+
+if __name__ == "__main__":
+    install()
+    main(["--host", "127.0.0.1", "--port", sys.argv[1]])

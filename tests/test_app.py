@@ -1,0 +1,137 @@
+"""The whole gateway on the sandbox, in process: real tokens, real sessions, IAM enforced by the front."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from httpx2 import ASGITransport, AsyncClient
+from starlette.applications import Starlette
+
+from gateway.app import State, create_app
+from gateway.errors import ConfigurationError
+from gateway.sandbox.ready import Options
+from gateway.sandbox.sandbox import Sandbox
+from gateway.sandbox.seed import CANARIES
+
+QUERY = """{ activeOrders(first: 5) { nodes { orderId note user { name email } lines { title product { price } } } }
+  user(userId: "u-1001") { name orders(first: 3) { nodes { orderId } } } }"""
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(Options(port=0)) as running:
+        yield running
+
+
+def _app(sandbox: Sandbox, state: State | None = None, **changes: Any) -> Starlette:
+    keys = sandbox.ready.gateway
+    aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
+    return create_app(sandbox.settings(**changes), state=state, aws=aws)
+
+
+async def _client(app: Starlette) -> AsyncIterator[AsyncClient]:
+    async with (
+        app.router.lifespan_context(app),
+        AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway", timeout=30) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+async def client(sandbox: Sandbox) -> AsyncIterator[AsyncClient]:
+    async for made in _client(_app(sandbox)):
+        yield made
+
+
+async def ask(client: AsyncClient, token: str, query: str = QUERY) -> Any:
+    return await client.post("/graphql", json={"query": query}, headers={"Authorization": f"Bearer {token}"})
+
+
+@pytest.mark.parametrize("tenant", ["acme", "globex", "initech"])
+async def test_a_tenant_is_served_its_own_data(sandbox: Sandbox, client: AsyncClient, tenant: str) -> None:
+    response = await ask(client, sandbox.token(tenant, "viewer"))
+    assert response.json()["data"]["activeOrders"]["nodes"]
+    assert "errors" not in response.json()
+    for other in CANARIES.keys() - {tenant}:
+        assert CANARIES[other] not in response.text
+
+
+async def test_a_refused_attribute_is_forbidden_and_the_rest_is_answered(sandbox: Sandbox, client: AsyncClient) -> None:
+    content = (await ask(client, sandbox.token("acme", "support"))).json()
+    assert content["data"]["user"]["name"] is None
+    assert content["data"]["user"]["orders"]["nodes"]
+    assert {error["extensions"]["code"] for error in content["errors"]} == {"FORBIDDEN"}
+
+
+async def test_an_editor_changes_and_a_viewer_does_not(sandbox: Sandbox, client: AsyncClient) -> None:
+    query = """mutation { updateProduct(input: {productId: "p-1001", title: "Hammer"}) {
+      product { title version } errors { code } } }"""
+    changed = (await ask(client, sandbox.token("acme", "editor"), query)).json()
+    assert changed["data"]["updateProduct"]["product"]["title"] == "Hammer"
+    refused = (await ask(client, sandbox.token("acme", "viewer"), query)).json()
+    assert refused["errors"][0]["extensions"]["code"] == "FORBIDDEN"
+    other = (await ask(client, sandbox.token("globex", "viewer"), '{ product(productId: "p-1001") { title } }')).json()
+    assert other["data"]["product"]["title"] != "Hammer"
+
+
+async def test_a_bad_token_gets_401(client: AsyncClient) -> None:
+    for header in ({}, {"Authorization": "Bearer nonsense"}, {"Authorization": "Basic x"}):
+        response = await client.post("/graphql", json={"query": QUERY}, headers=header)
+        assert response.status_code == 401
+        assert response.json()["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
+
+
+async def test_a_suspended_tenant_is_refused_at_once(sandbox: Sandbox) -> None:
+    async for client in _client(_app(sandbox, suspended_tenants=["acme"])):
+        response = await ask(client, sandbox.token("acme", "viewer"))
+        assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "TENANT_SUSPENDED")
+        assert (await ask(client, sandbox.token("globex", "viewer"))).status_code == 200
+
+
+async def test_an_unknown_tenant_is_refused(sandbox: Sandbox) -> None:
+    async for client in _client(_app(sandbox, tenants=["globex", "initech"])):
+        response = await ask(client, sandbox.token("acme", "viewer"))
+        assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "FORBIDDEN")
+
+
+async def test_without_sts_nothing_is_served(sandbox: Sandbox) -> None:
+    async for client in _client(_app(sandbox, sts_endpoint="http://127.0.0.1:1")):
+        response = await ask(client, sandbox.token("acme", "viewer"))
+        assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (503, "UNAVAILABLE")
+
+
+async def test_a_silo_whose_table_is_missing_fails_closed(sandbox: Sandbox) -> None:
+    async for client in _client(_app(sandbox, silos={"acme": {"table_name": "elsewhere"}})):
+        content = (await ask(client, sandbox.token("acme", "viewer"), '{ user(userId: "u-1001") { name } }')).json()
+        assert content["data"] == {"user": None}
+        assert content["errors"][0]["extensions"]["code"] in {"FORBIDDEN", "UNAVAILABLE"}
+        assert (await ask(client, sandbox.token("globex", "viewer"))).status_code == 200
+
+
+async def test_health_and_readiness(sandbox: Sandbox) -> None:
+    state = State()
+    async for client in _client(_app(sandbox, state)):
+        assert (await client.get("/healthz")).json() == {"status": "ok"}
+        assert (await client.get("/readyz")).status_code == 200
+        state.draining = True
+        assert (await client.get("/readyz")).status_code == 503
+        assert (await client.get("/healthz")).status_code == 200
+        assert "/graphql" in (await client.get("/")).text
+
+
+async def test_cors_is_a_setting(sandbox: Sandbox) -> None:
+    ask_first = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
+    async for client in _client(_app(sandbox, cors_origins=["https://shop.example"])):
+        response = await client.options("/graphql", headers=ask_first)
+        assert response.headers["access-control-allow-origin"] == "https://shop.example"
+        other = await client.options("/graphql", headers={**ask_first, "Origin": "https://evil.example"})
+        assert "access-control-allow-origin" not in other.headers
+    async for client in _client(_app(sandbox)):
+        assert "access-control-allow-origin" not in (await client.options("/graphql", headers=ask_first)).headers
+
+
+def test_policies_that_are_missing_or_changed_stop_the_start(sandbox: Sandbox, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError):
+        _app(sandbox, policies_dir=tmp_path)

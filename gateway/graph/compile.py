@@ -38,13 +38,15 @@ from gateway.graph.shape import (
     RootOne,
     RootSingle,
     Shape,
+    Sum,
+    Target,
     Write,
 )
-from gateway.model.entity import Collection, Entity, Reference
+from gateway.model.entity import Collection, Entity, Reference, Total
 from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import Listing, Lookup
-from gateway.model.relation_checks import bound_attribute, open_parameters
+from gateway.model.relation_checks import bound_attribute, open_parameters, own_parameters
 from gateway.model.types import (
     AttributeType,
     Blob,
@@ -181,7 +183,10 @@ class _Compiler:
         shape = self._shape(entity, nodes, owner)
         if many:
             return RootMany(key, lookup, parameters(self._model, lookup)[0], asked, shape)
-        return RootOne(key, lookup, asked, shape, None if lookup.strong else self._together(entity, shape))
+        return RootOne(key, asked, self._target(lookup, shape))
+
+    def _target(self, lookup: Lookup, shape: Shape) -> Target:
+        return Target(lookup, shape, None if lookup.strong else self._together(shape.entity, shape))
 
     def _together(self, entity: Entity, shape: Shape) -> Any:
         for load in shape.loads:
@@ -206,7 +211,7 @@ class _Compiler:
         lookup = self._model.lookup(follow.pattern)
         names = frozenset(bound_attribute(follow, name) for name in parameters(self._model, lookup))
         shape = self._shape(self._model.entities[lookup.entity], nodes, owner)
-        return RootSingle(key, listing, asked, shape, follow, lookup, names)
+        return RootSingle(key, listing, asked, shape, (follow, self._target(lookup, shape)), names)
 
     def _shape(self, entity: Entity, nodes: list[FieldNode], owner: GraphQLObjectType) -> Shape:
         groups = self._fields(_sets(nodes), owner)
@@ -231,6 +236,11 @@ class _Compiler:
     def _relation(self, entity: Entity, owner: GraphQLObjectType, key: str, nodes: list[FieldNode]) -> Any:
         relation = entity.relation.get(nodes[0].name.value)
         definition = owner.fields[nodes[0].name.value]
+        if isinstance(relation, Total):
+            lookup = self._model.lookup(relation.pattern)
+            kind = self._model.entities[lookup.entity].attribute[relation.attribute].type
+            write = self._write(kind, nodes, definition.type)
+            return Sum(key, relation, lookup, own_parameters(self._model, relation), write)
         target = get_named_type(definition.type)
         if not isinstance(target, GraphQLObjectType):
             raise Unsupported

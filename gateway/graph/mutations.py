@@ -16,10 +16,10 @@ from gateway.store.idempotency import once
 from gateway.store.writer import Outcome, Writer
 
 
-def mutation_type(types: Types, annotations: Annotations, mutations: Sequence[Mutation]) -> Any:
+def mutation_type(types: Types, annotations: Annotations, mutations: Sequence[Mutation], description: str) -> Any:
     _user_error(types, annotations)
     fields = [_field(types, annotations, mutation) for mutation in mutations]
-    return object_type(types, "Mutation", "What can be changed.", fields)
+    return object_type(types, "Mutation", description, fields)
 
 
 def _user_error(types: Types, annotations: Annotations) -> None:

@@ -34,7 +34,10 @@ from gateway.graph.shape import (
     RootOne,
     RootSingle,
     Shape,
+    Sum,
+    Target,
 )
+from gateway.graph.totals import members, summed
 from gateway.model.keys import ItemKey, item_key, key_parts
 from gateway.model.patterns import Listing
 from gateway.model.relation_checks import bound_attribute
@@ -67,8 +70,8 @@ class _Run:
             case Constant():
                 return root.value
             case RootOne():
-                values = self._arguments(root.asked)
-                return await self._shaped_one(root.shape, await self._looked_up(root, values))
+                item = await self._looked_up(root.target, self._arguments(root.asked))
+                return await self._shaped_one(root.target.shape, item)
             case RootMany():
                 return await self._many(root)
             case RootSingle():
@@ -77,18 +80,17 @@ class _Run:
                 [page] = await self._pages(root, [self._arguments(root.asked)])
                 return page
 
-    async def _looked_up(self, root: RootOne, values: Arguments) -> Item | None:
-        self._check_readable(root.shape.attributes)
-        if root.together is None:
-            return await self._reader.item(root.lookup, values, root.shape.attributes)
-        pattern, load = root.together
+    async def _looked_up(self, target: Target, values: Arguments) -> Item | None:
+        attributes = target.shape.attributes
+        self._check_readable(attributes)
+        if target.together is None:
+            return await self._reader.item(target.lookup, values, attributes)
+        pattern, load = target.together
         if isinstance(load, Pages):
             first = self._arguments(load.asked).get("first")
             window = self._reader.window(load.listing, {}, first, None, None, None)
-            return await self._reader.item_with(
-                pattern, values, window, root.shape.attributes, load.connection.attributes
-            )
-        return await self._reader.item_with(pattern, values, None, root.shape.attributes, load.shape.attributes)
+            return await self._reader.item_with(pattern, values, window, attributes, load.connection.attributes)
+        return await self._reader.item_with(pattern, values, None, attributes, load.shape.attributes)
 
     async def _many(self, root: RootMany) -> list[Out | None]:
         self._check_readable(root.shape.attributes)
@@ -106,12 +108,12 @@ class _Run:
         names = root.names if root.follow is not None else root.shape.attributes
         self._check_readable(names | root.shape.attributes)
         page = await self._reader.page(root.listing, self._arguments(root.asked), Window(1), names)
-        if not page.items or root.follow is None or root.lookup is None:
+        if not page.items or root.follow is None:
             return page.items[0] if page.items else None
-        key = self._key(root.lookup.entity, page.items[0], root.follow.bind)
-        if key is None:
-            return None
-        return (await self._reader.items_at(root.lookup, (key,), root.shape.attributes))[key]
+        relation, target = root.follow
+        names_of = self._reader.model.entities[target.lookup.entity].key_names
+        values = {name: page.items[0].values.get(bound_attribute(relation, name)) for name in names_of}
+        return await self._looked_up(target, values)
 
     async def _shaped_one(self, shape: Shape, item: Item | None) -> Out | None:
         return None if item is None else (await self._shaped(shape, [item]))[0]
@@ -158,6 +160,8 @@ class _Run:
                 await self._one(load, items, outs)
             case Each():
                 await self._each(load, items, outs)
+            case Sum():
+                await self._sum(load, items, outs)
             case Pages():
                 arguments = [self._bound(load, item) for item in items]
                 for out, page in zip(outs, await self._pages(load, arguments), strict=True):
@@ -179,6 +183,16 @@ class _Run:
         shaped = await self._by_key(load, {key for keys in lists for key in keys})
         for out, keys in zip(outs, lists, strict=True):
             out[load.key] = [shaped[key] for key in keys if key in shaped]
+
+    async def _sum(self, load: Sum, items: list[Item], outs: list[Out]) -> None:
+        relation, attributes = load.relation, frozenset({load.relation.attribute})
+        self._check_readable(attributes)
+        tenant, entity = self._reader.tenant, self._reader.model.entities[load.lookup.entity]
+        lists = [[item_key(tenant, entity, each) for each in members(relation, load.own, item)] for item in items]
+        found = await self._reader.items_at(load.lookup, tuple(key for keys in lists for key in keys), attributes)
+        for out, keys in zip(outs, lists, strict=True):
+            value = summed(relation, [found[key] for key in keys])
+            out[load.key] = value if load.write is None else load.write(value)
 
     async def _by_key(self, load: One | Each, keys: set[ItemKey]) -> dict[ItemKey, Out]:
         """Each item is read and shaped once, however many parents lead to it."""
@@ -210,7 +224,7 @@ class _Run:
         self._check_readable(shape.attributes)
         connections = await together([self._connection(load.listing, shape, arguments) for arguments in wanted])
         items = [item for connection in connections for item in connection.page.items]
-        shaped = [await self._shaped(each, items) for each in _item_shapes(shape)]
+        shaped = await together([self._shaped(each, items) for each in _item_shapes(shape)])
         columns = [iter(column) for column in shaped]
         return [await self._page(shape, connection, columns) for connection in connections]
 

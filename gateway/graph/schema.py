@@ -17,6 +17,8 @@ from gateway.graph.mutation import Mutation
 from gateway.graph.mutations import mutation_type
 from gateway.graph.scalars import SCALARS
 from gateway.graph.totals import total
+from gateway.iam.policies import generated
+from gateway.iam.visibility import visibility
 from gateway.model.entity import Attribute, Collection, Entity, Reference, Relation, Total
 from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
@@ -58,6 +60,8 @@ class _Build:
         self._model = model
         self._types: Types = {"Node": Node, "list": list}
         self._annotations = Annotations(self._types)
+        # what a role can never read or ask is told by the same policies that refuse it
+        self._seen = visibility(model, generated(model))
         self._lookups = {pattern.entity: pattern for pattern in model.patterns.values() if isinstance(pattern, Lookup)}
 
     def query(self) -> Any:
@@ -68,7 +72,8 @@ class _Build:
         return object_type(self._types, "Query", "What can be read.", [*self._nodes(), *fields])
 
     def mutation(self, mutations: Sequence[Mutation]) -> Any:
-        return mutation_type(self._types, self._annotations, mutations)
+        words = f"What can be changed.{self._seen.of_writes()}"
+        return mutation_type(self._types, self._annotations, mutations, words)
 
     def _page_info(self) -> None:
         fields = [
@@ -106,7 +111,7 @@ class _Build:
         required = attribute.required and not attribute.personal
         annotation = optional(self._annotations.output(attribute.type), required)
         words = attribute.description + (" Personal information." if attribute.personal else "")
-        return basic(self._types, attribute.name, annotation, words)
+        return basic(self._types, attribute.name, annotation, words + self._seen.of_attribute(attribute.name))
 
     def _connection(self, entity: Entity) -> None:
         name = entity.name
@@ -124,22 +129,23 @@ class _Build:
 
     def _relation(self, entity: Entity, relation: Relation) -> StrawberryField:
         target = self._model.patterns[relation.pattern].entity
+        words = relation.description + self._seen.of_pattern(relation.pattern)
         if isinstance(relation, Reference):
             resolver = resolvers.reference(self._model, relation)
-            return resolved(self._types, relation.name, f"{target} | None", relation.description, resolver)
+            return resolved(self._types, relation.name, f"{target} | None", words, resolver)
         if isinstance(relation, Total):
             summed = self._annotations.output(self._model.entities[target].attribute[relation.attribute].type)
-            return resolved(self._types, relation.name, summed, relation.description, total(self._model, relation))
-        return self._collection(entity, relation, target)
+            return resolved(self._types, relation.name, summed, words, total(self._model, relation))
+        return self._collection(entity, relation, target, words)
 
-    def _collection(self, entity: Entity, relation: Collection, target: str) -> StrawberryField:
+    def _collection(self, entity: Entity, relation: Collection, target: str, words: str) -> StrawberryField:
         if relation.each is not None:
             resolver = resolvers.collection_each(self._model, entity, relation)
-            return resolved(self._types, relation.name, f"list[{target}]", relation.description, resolver)
+            return resolved(self._types, relation.name, f"list[{target}]", words, resolver)
         listing = self._model.listing(relation.pattern)
         resolver = resolvers.collection_page(self._model, relation)
         arguments = [*self._span(listing), *_PAGING]
-        return resolved(self._types, relation.name, f"{target}Connection", relation.description, resolver, arguments)
+        return resolved(self._types, relation.name, f"{target}Connection", words, resolver, arguments)
 
     def _span(self, listing: Listing) -> Iterator[Any]:
         if listing.between is not None:
@@ -164,6 +170,9 @@ class _Build:
             for name in parameters(self._model, pattern)
         ]
 
+    def _words(self, pattern: AccessPattern) -> str:
+        return pattern.description + self._seen.of_pattern(pattern.name)
+
     def _root(self, pattern: AccessPattern) -> Iterator[StrawberryField]:
         match pattern:
             case Lookup():
@@ -174,19 +183,19 @@ class _Build:
                 arguments = [*self._parameters(pattern), *self._span(pattern), *_PAGING]
                 resolver = resolvers.listing_page(self._model, pattern)
                 kind = f"{pattern.entity}Connection"
-                yield resolved(self._types, pattern.name, kind, pattern.description, resolver, arguments)
+                yield resolved(self._types, pattern.name, kind, self._words(pattern), resolver, arguments)
 
     def _root_lookup(self, lookup: Lookup) -> Iterator[StrawberryField]:
         required = self._parameters(lookup)
         resolver = resolvers.lookup_one(self._model, lookup)
-        yield resolved(self._types, lookup.name, f"{lookup.entity} | None", lookup.description, resolver, required)
+        yield resolved(self._types, lookup.name, f"{lookup.entity} | None", self._words(lookup), resolver, required)
         if lookup.many is not None:
             name = required[0].name
             words = "Their ids; the answer has the same order, with null for what does not exist."
             plural = argument(f"{name}s", list[strawberry.ID], words, required=True)
             many = resolvers.lookup_many(self._model, lookup, name, plural.name)
             yield resolved(
-                self._types, lookup.many, f"list[{lookup.entity} | None]", lookup.description, many, [plural]
+                self._types, lookup.many, f"list[{lookup.entity} | None]", self._words(lookup), many, [plural]
             )
 
     def _root_single(self, listing: Listing) -> StrawberryField:
@@ -195,7 +204,7 @@ class _Build:
         target = self._model.patterns[relation.pattern].entity if relation else listing.entity
         resolver = resolvers.listing_single(self._model, listing)
         arguments = self._parameters(listing)
-        return resolved(self._types, listing.name, f"{target} | None", listing.description, resolver, arguments)
+        return resolved(self._types, listing.name, f"{target} | None", self._words(listing), resolver, arguments)
 
     def _nodes(self) -> Iterator[StrawberryField]:
         find = resolvers.node(self._model, self._lookups)

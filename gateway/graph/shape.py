@@ -1,12 +1,12 @@
 """What an operation selects, compiled once: cells to copy, and loads to make for all parents at once."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from graphql import FieldNode, GraphQLField
 
-from gateway.model.entity import Collection, Entity, Reference
+from gateway.model.entity import Collection, Entity, Reference, Total
 from gateway.model.patterns import Listing, Lookup, Together
 from gateway.store.plan import Attributes
 
@@ -75,7 +75,18 @@ class Pages:
     connection: "ConnectionShape"
 
 
-Load = One | Each | Pages
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A total; `own` are the parameters of its lookup that the parent fills."""
+
+    key: str
+    relation: Total
+    lookup: Lookup
+    own: tuple[str, ...]
+    write: Write | None
+
+
+Load = One | Each | Pages | Sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +99,7 @@ class Shape:
 
     @property
     def loads(self) -> tuple[Load, ...]:
-        return tuple(each for each in self.fields if isinstance(each, One | Each | Pages))
+        return tuple(each for each in self.fields if isinstance(each, One | Each | Pages | Sum))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +125,19 @@ class PageInfoShape:
 
 
 @dataclass(frozen=True, slots=True)
-class RootOne:
-    """A lookup at the root; with `together`, the one collection that the same Query answers."""
+class Target:
+    """An item to look up; with `together`, the one collection that the same Query answers."""
 
-    key: str
     lookup: Lookup
-    asked: Asked
     shape: Shape
-    together: "tuple[Together, One | Each | Pages] | None" = None
+    together: tuple[Together, Each | Pages] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RootOne:
+    key: str
+    asked: Asked
+    target: Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +157,8 @@ class RootSingle:
     listing: Listing
     asked: Asked
     shape: Shape
-    follow: Reference | None = None
-    lookup: Lookup | None = None
-    names: Attributes = field(default_factory=frozenset)
+    follow: tuple[Reference, Target] | None = None
+    names: Attributes = frozenset()
 
 
 Root = RootOne | RootMany | RootSingle | Pages | Constant

@@ -1,5 +1,6 @@
 """Sums over a fixed number of items, such as likes over the shards of their counter."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -13,19 +14,24 @@ from gateway.model.relation_checks import bound_attribute, own_parameters
 from gateway.store.rows import Item
 
 
+def members(relation: Total, own: tuple[str, ...], item: Item) -> list[dict[str, Any]]:
+    """What finds the items to sum; `own` are the parameters that the item itself fills."""
+    shared = {name: value_of(item, bound_attribute(relation, name)) for name in own}
+    return [{**shared, **relation.fixed, relation.over: number} for number in range(relation.count)]
+
+
+def summed(relation: Total, found: Iterable[Item | None]) -> int | Decimal:
+    """What does not exist counts nothing."""
+    return sum(value_of(item, relation.attribute) or 0 for item in found if item is not None)
+
+
 def total(model: Model, relation: Total) -> Resolver:
-    """The items of all parents go into the same batches; what does not exist counts nothing."""
-    lookup = model.lookup(relation.pattern)
-    own = own_parameters(model, relation)
-    attributes = frozenset({relation.attribute})
+    """The items of all parents go into the same batches."""
+    lookup, own = model.lookup(relation.pattern), own_parameters(model, relation)
 
     async def resolve(root: Item, info: Info) -> int | Decimal:
         context: Context = info.context
-        shared = {name: value_of(root, bound_attribute(relation, name)) for name in own}
-        wanted: list[dict[str, Any]] = [
-            {**shared, **relation.fixed, relation.over: number} for number in range(relation.count)
-        ]
-        found = await context.reader.items(lookup, list(wanted), attributes)
-        return sum(value_of(item, relation.attribute) or 0 for item in found if item is not None)
+        wanted = list[Any](members(relation, own, root))
+        return summed(relation, await context.reader.items(lookup, wanted, frozenset({relation.attribute})))
 
     return resolve

@@ -21,9 +21,16 @@ class PersonalKey:
 
 
 def personal_attributes(model: Model) -> tuple[str, ...]:
-    """By name alone, as IAM sees them: a name that is personal in one entity is hidden in all."""
-    entities = model.entities.values()
-    return tuple(sorted({each.name for entity in entities for each in entity.attributes if each.personal}))
+    """By name alone, as IAM knows them; a name that is personal in one entity has to be so in all."""
+    declared = [(each, entity) for entity in model.entities.values() for each in entity.attributes]
+    hidden = {each.name: entity.name for each, entity in declared if each.personal}
+    for each, entity in declared:
+        if each.name in hidden and not each.personal:
+            raise ModelError(
+                f"`{each.name}` is personal in {hidden[each.name]} and not in {entity.name}: a policy knows attributes "
+                "by name only and would hide both; rename one of them or mark both"
+            )
+    return tuple(sorted(hidden))
 
 
 def personal_partitions(model: Model) -> tuple[str, ...]:

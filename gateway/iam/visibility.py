@@ -28,6 +28,20 @@ class Visibility:
     readers_only: tuple[str, ...]
     """Roles that may not write at all."""
 
+    def of_attribute(self, name: str) -> str:
+        """A sentence for a description; empty where every role may read it."""
+        return _sentence(self.unreadable.get(name, ()))
+
+    def of_pattern(self, name: str) -> str:
+        return _sentence(self.unasked.get(name, ()))
+
+    def of_writes(self) -> str:
+        return _sentence(self.readers_only)
+
+
+def _sentence(roles: tuple[str, ...]) -> str:
+    return f" Not for {' and '.join(f'`{role}`' for role in roles)}." if roles else ""
+
 
 def visibility(model: Model, policies: Policies) -> Visibility:
     permissions = permissions_at(policies, model)

@@ -91,6 +91,8 @@ class Change:
         entity = self.model.entities[name]
         if any(set(amounts) & place.names for place in entity.placements):
             raise Internal(f"a number that is part of a key of {name} cannot be added to")
+        if entity.copies:
+            raise Internal(f"{name} has copies, which adding to a number would leave behind")
         at = item_key(self.tenant, entity, key)
         names = {"#v": self.model.table.version, "#pk": self.model.table.pk}
         values: Wire = {":one": {"N": "1"}}
@@ -114,6 +116,14 @@ class Change:
         conditions = ["attribute_exists(#pk)", *(f"#r{position} = :r{position}" for position in range(len(values)))]
         body = _conditional(" AND ".join(conditions), names, given)
         self._add("ConditionCheck", item_key(self.tenant, entity, key), body, fault)
+
+    def unchanged(self, item: Item) -> None:
+        """The item must still be as it was read; CONFLICT where it is not."""
+        entity = self.model.entities[item.entity]
+        names, given = {"#v": self.model.table.version}, {":v": {"N": str(item.values[self.model.table.version])}}
+        key = item_key(self.tenant, entity, item.values)
+        fault = self._conflict(entity, item.values)
+        self._add("ConditionCheck", key, _conditional("#v = :v", names, given), fault)
 
     def append(self, member: Member) -> None:
         if len(self.members) >= MAX_MEMBERS:

@@ -39,8 +39,13 @@ class Once:
 def once(key: str, mutation: str, arguments: Mapping[str, Any]) -> Once:
     if not 1 <= len(key) <= _MAX_LENGTH:
         raise BadUserInput(f"an idempotency key has 1 to {_MAX_LENGTH} characters")
-    content = orjson.dumps([mutation, arguments], default=str, option=orjson.OPT_SORT_KEYS)
+    content = orjson.dumps([mutation, arguments], default=_plain, option=orjson.OPT_SORT_KEYS)
     return Once(key, hashlib.sha256(content).hexdigest())
+
+
+def _plain(value: Any) -> Any:
+    # a set has another order in every process, and the repeat may come to another one
+    return sorted(map(str, value)) if isinstance(value, set | frozenset) else str(value)
 
 
 class Records:

@@ -43,7 +43,8 @@ def _keys(body: Body) -> Iterator[Body]:
         if name in body:
             yield body[name]
     for wanted in body.get("RequestItems", {}).values():
-        yield from wanted["Keys"]
+        # a list holds writes, an object the keys of a read
+        yield from (write["PutRequest"]["Item"] for write in wanted) if isinstance(wanted, list) else wanted["Keys"]
     for member in body.get("TransactItems", ()):
         for part in member.values():
             yield from _keys(part)

@@ -4,6 +4,7 @@ import asyncio
 import random
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from gateway.aws.errors import TransactionCancelled, TransactionInProgress
 from gateway.errors import Conflict, DeadlineExceeded
@@ -31,13 +32,17 @@ class Transactions:
 
     async def run(self, access: Access, change: Change) -> None:
         """All members or none; raises `Rejected` with the faults of the members that stood in the way."""
+        token = str(uuid4())
         for attempt in range(_TRIES):
             if not change.members:
                 return
             try:
-                await self._table.call(access, "TransactWriteItems", _body(access, change))
+                await self._table.call(access, "TransactWriteItems", _body(access, change, token))
             except TransactionCancelled as error:
-                if await self._lightened(access, change, error):
+                lighter = await self._lightened(access, change, error)
+                # INVARIANT: while an attempt may have been carried out, the next one has the same token.
+                token = str(uuid4()) if lighter or not error.uncertain else token
+                if lighter:
                     continue
             except TransactionInProgress:
                 pass
@@ -80,10 +85,11 @@ class Transactions:
         return replace(fault, current_version=current.values[self._model.table.version])
 
 
-def _body(access: Access, change: Change) -> dict[str, Any]:
+def _body(access: Access, change: Change, token: str) -> dict[str, Any]:
     table = access.session.tenancy.table
     return {
         "TransactItems": [{member.kind: {"TableName": table, **member.body}} for member in change.members],
+        "ClientRequestToken": token,
         "ReturnConsumedCapacity": "TOTAL",
     }
 

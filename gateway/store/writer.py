@@ -1,7 +1,7 @@
 """What a mutation may use: read what it changes, collect a change, commit it once."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gateway.errors import Forbidden, LimitExceeded
@@ -78,6 +78,8 @@ class Writer:
     async def listed(self, listing: str, arguments: Values) -> list[Item]:
         """Whole items of a listing; more than a transaction can hold are refused, not dropped."""
         pattern = self.model.listing(listing)
+        # what is to be changed is read as it is now; only an index cannot be
+        pattern = replace(pattern, strong=self.model.place(pattern).index is None)
         attributes = self._everything(self.model.entities[pattern.entity])
         plan = plan_listing(self.model, pattern, self.tenant, arguments, Window(MAX_MEMBERS), attributes)
         page = await self.table.query(self.access, plan)

@@ -4,12 +4,12 @@ import { useEffect, useState } from "react";
 import { createPortal } from "react-dom";
 import { hueOf } from "./colours";
 import type { Config } from "./config";
-import { identity } from "./identity";
+import { type Choice, choice, identity } from "./identity";
 import { useStored } from "./store";
 import { useSwitch } from "./switching";
 import { TokenPanel } from "./TokenPanel";
 
-interface Choice {
+interface Option {
   name: string;
   hint: string;
   hue?: number;
@@ -39,31 +39,32 @@ export function Bar({ config, signOut }: { config: Config; signOut: (reason: str
 /** GraphiQL shows one panel after the other in the same box, which stays scrolled. */
 function useFreshPanels(): void {
   const panel = useGraphiQL((state) => state.visiblePlugin);
-  useEffect(() => document.querySelector(".graphiql-plugin")?.scrollTo(0, 0), [panel]);
+  useEffect(() => {
+    document.querySelector(".graphiql-plugin")?.scrollTo(0, 0);
+  }, [panel]);
 }
 
 function Switch({ config }: { config: Config }) {
-  const who = useStored(identity);
+  const who = useStored(choice);
   const [failure, setFailure] = useState("");
   const switchTo = useSwitch(config);
   const names = config.sandbox?.tenants.map((tenant) => tenant.name) ?? [];
   const tenants = (config.sandbox?.tenants ?? []).map(({ name, title }) => ({ name, hint: title, hue: hueOf(name, names) }));
   const roles = (config.sandbox?.roles ?? []).map(({ name, description }) => ({ name, hint: `${name} ${description}` }));
 
-  async function change(tenant: string, role: string): Promise<void> {
+  async function change(part: Partial<Choice>): Promise<void> {
     try {
       setFailure("");
-      await switchTo(tenant, role);
+      await switchTo({ ...choice.get(), ...part });
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error));
     }
   }
 
-  if (!who) return null;
   return (
     <>
-      <Choices label="Tenant" choices={tenants} chosen={who.tenant} choose={(name) => change(name, who.role)} />
-      <Choices label="Role" choices={roles} chosen={who.role} choose={(name) => change(who.tenant, name)} />
+      <Choices label="Tenant" options={tenants} chosen={who.tenant} choose={(tenant) => change({ tenant })} />
+      <Choices label="Role" options={roles} chosen={who.role} choose={(role) => change({ role })} />
       <p className="failure" role="alert">
         {failure}
       </p>
@@ -73,17 +74,17 @@ function Switch({ config }: { config: Config }) {
 
 interface ChoicesProps {
   label: string;
-  choices: Choice[];
+  options: Option[];
   chosen: string;
   choose: (name: string) => void;
 }
 
 /** Radio buttons that look like one control: arrow keys move, one Tab passes. */
-function Choices({ label, choices, chosen, choose }: ChoicesProps) {
+function Choices({ label, options, chosen, choose }: ChoicesProps) {
   return (
     <fieldset className={`choices ${label.toLowerCase()}s`}>
       <legend>{label}</legend>
-      {choices.map(({ name, hint, hue }) => (
+      {options.map(({ name, hint, hue }) => (
         <label key={name} title={hint} style={hue === undefined ? undefined : ({ "--own-hue": hue } as React.CSSProperties)}>
           <input type="radio" name={label} value={name} checked={name === chosen} onChange={() => choose(name)} />
           <span>{name}</span>

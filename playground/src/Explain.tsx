@@ -163,7 +163,7 @@ function OneCall({ call, whole }: { call: Call; whole: number }) {
     <>
       {call.touched.map((touched) => (
         <p className="touched" key={touched.partition + touched.sort}>
-          <code>{touched.partition}</code> <code className="sort">{touched.sort}</code>
+          <code>{touched.partition}</code> {touched.sort !== "…" && <code className="sort">{touched.sort}</code>}
           {touched.keys > 1 && <span> × {touched.keys}</span>}
         </p>
       ))}

@@ -4,7 +4,7 @@ import type { ExecutionResult } from "graphql";
 import { parse } from "graphql";
 import type { Config } from "./config";
 import { lastOperation } from "./explanation";
-import { become, identity } from "./identity";
+import { arrived, become, type Identity, identity, isChosen } from "./identity";
 
 const JSON_TYPES = "application/graphql-response+json, application/json;q=0.9";
 const INTROSPECTION = "IntrospectionQuery";
@@ -31,22 +31,29 @@ export async function ask(config: Config, params: FetcherParams, headers: Header
 export function createFetcher(config: Config, signOut: (reason: string) => void): Fetcher {
   return async (params, options) => {
     const headers = withoutAuthorization(options?.headers);
+    await arrived();
     let asked = identity.get();
     let answer = await ask(config, params, headers);
-    if (answer.status === 401 && identity.get() === asked && asked) {
+    if (answer.status === 401 && asked && isStill(asked, config)) {
       // the sandbox was started anew, or the token has expired
       if (!config.sandbox) signOut("The token is not accepted any more.");
       else {
-        await become(config.sandbox, asked.tenant, asked.role);
+        if (!(await become(config.sandbox, { tenant: asked.tenant, role: asked.role }))) return never;
         asked = identity.get();
         answer = await ask(config, params, headers);
       }
     }
     const content = await answer.json();
-    if (identity.get() !== asked) return never;
-    if (params.operationName !== INTROSPECTION) keep(params, answer, content);
+    // the schema is the same for everybody
+    if (params.operationName === INTROSPECTION) return shown(content);
+    if (!asked || !isStill(asked, config)) return never;
+    keep(params, answer, content);
     return shown(content);
   };
+}
+
+function isStill(asked: Identity, config: Config): boolean {
+  return identity.get() === asked && (!config.sandbox || isChosen(asked));
 }
 
 function withoutAuthorization(headers: unknown): Headers {

@@ -2,16 +2,53 @@
 import type { Switcher } from "./config";
 import { createStore } from "./store";
 
-export interface Identity {
+export interface Choice {
   tenant: string;
   role: string;
+}
+
+export interface Identity extends Choice {
   token: string;
 }
 
+// a reload keeps the choice, not the token
+const CHOICE = "playground:choice";
+
+/** Who has been chosen; the token may still be on its way. */
+export const choice = createStore<Choice>({ tenant: "", role: "" });
+
 export const identity = createStore<Identity | null>(null);
 
-/** A token of the sandbox's issuer for a demo tenant. */
-export async function become(switcher: Switcher, tenant: string, role: string): Promise<void> {
+export function isChosen({ tenant, role }: Choice): boolean {
+  return choice.get().tenant === tenant && choice.get().role === role;
+}
+
+let arriving: Promise<unknown> = Promise.resolve();
+
+/** When the token of the one who has been chosen is here. */
+export async function arrived(): Promise<void> {
+  await arriving.catch(() => undefined);
+}
+
+/** Gets a token of the sandbox's issuer for a demo tenant; false where another one was chosen meanwhile. */
+export async function become(switcher: Switcher, chosen: Choice): Promise<boolean> {
+  choice.set(chosen);
+  const wanted = issued(switcher, chosen);
+  arriving = wanted;
+  try {
+    const token = await wanted;
+    if (!isChosen(chosen)) return false;
+    sessionStorage.setItem(CHOICE, JSON.stringify(chosen));
+    identity.set({ ...chosen, token });
+    return true;
+  } catch (error) {
+    const still = identity.get();
+    if (isChosen(chosen) && still) choice.set({ tenant: still.tenant, role: still.role });
+    throw error;
+  }
+}
+
+async function issued(switcher: Switcher, { tenant, role }: Choice): Promise<string> {
   const answer = await fetch(switcher.tokens, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -19,8 +56,7 @@ export async function become(switcher: Switcher, tenant: string, role: string): 
   });
   const content = await answer.json();
   if (!answer.ok) throw new Error(content.error ?? `no token: ${answer.status}`);
-  remember({ tenant, role });
-  identity.set({ tenant, role, token: content.token });
+  return content.token;
 }
 
 /** The claims of a token, to be shown to the one who holds it; the gateway alone verifies them. */
@@ -34,14 +70,7 @@ export function claimsOf(token: string): Record<string, unknown> {
   }
 }
 
-// a reload keeps the choice, not the token
-const CHOICE = "playground:choice";
-
-function remember(choice: { tenant: string; role: string }): void {
-  sessionStorage.setItem(CHOICE, JSON.stringify(choice));
-}
-
-export function firstChoice(switcher: Switcher): { tenant: string; role: string } {
+export function firstChoice(switcher: Switcher): Choice {
   const names = (all: { name: string }[]) => all.map((each) => each.name);
   try {
     const { tenant, role } = JSON.parse(sessionStorage.getItem(CHOICE) ?? "{}");

@@ -10,10 +10,7 @@ import { become, firstChoice } from "./identity";
 async function start(root: HTMLElement): Promise<void> {
   try {
     const config = await loadConfig();
-    if (config.sandbox) {
-      const { tenant, role } = firstChoice(config.sandbox);
-      await become(config.sandbox, tenant, role);
-    }
+    if (config.sandbox) await become(config.sandbox, firstChoice(config.sandbox));
     root.replaceChildren();
     createRoot(root).render(<App config={config} />);
   } catch (error) {

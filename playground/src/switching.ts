@@ -1,22 +1,27 @@
 // From one tenant or role to another: nothing of the one before stays on the screen, and queries are asked again.
 import { pick, useGraphiQL, useGraphiQLActions } from "@graphiql/react";
+import { useRef } from "react";
 import { type Config, variablesOf } from "./config";
 import { lastOperation } from "./explanation";
-import { become, identity } from "./identity";
+import { become, type Choice, choice } from "./identity";
 
-export function useSwitch(config: Config): (tenant: string, role: string) => Promise<void> {
+export function useSwitch(config: Config): (chosen: Choice) => Promise<void> {
   const { run, stop, updateActiveTabValues } = useGraphiQLActions();
   const state = useGraphiQL(
     pick("tabs", "activeTabIndex", "responseEditor", "variableEditor", "operations", "operationName", "isFetching"),
   );
 
-  return async (tenant, role) => {
-    const before = identity.get()?.tenant ?? "";
-    const wasRun = state.isFetching || Boolean(state.responseEditor?.getValue());
+  const isDue = useRef(false);
+
+  return async (chosen) => {
+    const before = choice.get().tenant;
+    // what was asked and not yet answered is asked again too
+    const wasRun = isDue.current || state.isFetching || Boolean(state.responseEditor?.getValue());
+    isDue.current = wasRun;
     stop();
     for (const [index, tab] of state.tabs.entries()) {
       // GraphiQL reads a tab's values when it is opened and has no action to change those of another one
-      const variables = translated(config, tab.query ?? "", tab.variables ?? "", before, tenant);
+      const variables = translated(config, tab.query ?? "", tab.variables ?? "", before, chosen.tenant);
       if (index === state.activeTabIndex) {
         if (variables !== null) state.variableEditor?.setValue(variables);
       } else {
@@ -27,7 +32,8 @@ export function useSwitch(config: Config): (tenant: string, role: string) => Pro
     state.responseEditor?.setValue("");
     updateActiveTabValues({ response: "" });
     lastOperation.set(null);
-    if (config.sandbox) await become(config.sandbox, tenant, role);
+    if (!config.sandbox || !(await become(config.sandbox, chosen))) return;
+    isDue.current = false;
     // a change is never made twice, least of all for somebody else
     if (wasRun && isQuery(state.operations, state.operationName)) await run();
   };

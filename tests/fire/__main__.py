@@ -25,13 +25,13 @@ def main(arguments: list[str]) -> int:
     write = given.pop("write")
     missing = engine("ministack").missing
     if missing is not None:
-        print(missing)  # noqa: T201  a command
+        print(missing)
         return 1 if os.environ.get("CI") == "true" else 0
     with tempfile.TemporaryDirectory() as logs:
         result = run(Wanted(**given), Path(logs))
-        print("\n".join(lines(result)))  # noqa: T201
+        print("\n".join(lines(result)))
         for fault in result.faults[:50]:
-            print(f"VIOLATION {fault}")  # noqa: T201
+            print(f"VIOLATION {fault}")
     if write and not result.faults:
         write_page(result, _PAGE)
     return 1 if result.faults else 0

@@ -11,7 +11,7 @@ from tests.fire.ledger import Entry, Ledger
 from tests.fire.shop import Shop, document
 
 _ANSWER_SECONDS = 8.0
-_PAUSE = (0.05, 0.4)
+_PAUSE = (0.02, 0.2)
 _PATIENCE = 60.0
 _DUPLICATES = 0.15
 # failures that a caller may meet here; anything else is a fault of the gateway
@@ -46,10 +46,10 @@ class Client:
                 break
             attempt += 1
             self._ledger.retries += 1
-            await asyncio.sleep(self._random.uniform(*_PAUSE))
+            # the other gateway first, then both after a pause
+            await asyncio.sleep(self._random.uniform(*_PAUSE) if attempt % len(self._urls) else 0)
         if entry.acknowledged:
-            self.shop.learn(mutation, entry.item)
-            self.shop.forget(mutation, given)
+            self.shop.learn(mutation, given, entry.item)
         return entry
 
     async def _ask(self, http: httpx.AsyncClient, entry: Entry, url: str) -> bool:
@@ -58,6 +58,9 @@ class Client:
         try:
             answer = await http.post(url, json={"query": document(entry.mutation), "variables": variables})
             content = answer.json()
+        except httpx.ConnectError:
+            # it is being started again: nothing was sent
+            return False
         except (httpx.HTTPError, ValueError):
             entry.uncertain += 1
             return False

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId, partition
 from tests.fire.ledger import Entry, Ledger
-from tests.fire.shop import STOCK, Shop
+from tests.fire.shop import DEVICE, POSTS, STOCK, Shop
 from tests.fire.stored import Contents, Stored
 
 
@@ -15,7 +15,7 @@ def contradictions(found: Contents, ledger: Ledger, shops: list[Shop]) -> list[s
     faults += [f"outcomes: {fault}" for fault in outcomes(found, ledger)]
     made = Ledger([entry for entry in ledger.entries if applied(found, entry)])
     for shop in shops:
-        for check in (stock, placed, moved, people, products):
+        for check in (stock, placed, moved, people, products, likes, readings):
             faults += [f"{check.__name__}: {shop.tenant}: {fault}" for fault in check(found, made, shop)]
     return faults
 
@@ -78,7 +78,9 @@ def people(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
     """Users that were created and not removed are there; their versions count what was changed."""
     removed = {entry.input["userId"] for entry in made.of(shop.tenant, "removeUser")}
     created = {entry.input["userId"] for entry in made.of(shop.tenant, "createUser")}
-    there = {item.values["userId"]: item for item in _of(found, shop.tenant, "User") if item.values["userId"][:2] == "f-"}
+    there = {
+        item.values["userId"]: item for item in _of(found, shop.tenant, "User") if item.values["userId"][:2] == "f-"
+    }
     for user in (created - removed) ^ there.keys():
         yield f"user {user} {'is there and should not be' if user in there else 'is missing'}"
     steps = Counter(entry.input["userId"] for entry in made.of(shop.tenant, "updateUser", "addEmail"))
@@ -93,6 +95,44 @@ def products(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
     for product, count in steps.items():
         if there.get(product) != count:
             yield f"product {product} has version {there.get(product)} after {count} changes"
+
+
+def likes(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
+    """Who likes what is what was liked and not unliked since, and every shard counts just its own likes."""
+    there = Counter[tuple[str, str]]()
+    shards = Counter[tuple[str, int]]()
+    for item in _of(found, shop.tenant, "Like"):
+        if item.values["postId"] in POSTS:
+            there[item.values["postId"], item.values["userId"]] += 1
+            shards[item.values["postId"], item.values["slot"]] += 1
+    balance = Counter((entry.input["postId"], entry.input["userId"]) for entry in made.of(shop.tenant, "likePost"))
+    balance.subtract((entry.input["postId"], entry.input["userId"]) for entry in made.of(shop.tenant, "unlikePost"))
+    for like in balance.keys() | there.keys():
+        if balance[like] != there[like]:
+            yield f"like {like} is there {there[like]} times, the acknowledged changes add up to {balance[like]}"
+    for item in _of(found, shop.tenant, "Counter"):
+        shard = item.values["subjectId"], item.values["slot"]
+        if shard[0] in POSTS and item.values["count"] != shards[shard]:
+            yield f"shard {shard} counts {item.values['count']}, and has {shards[shard]} likes"
+
+
+def readings(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
+    """A bulk is no transaction: all of an acknowledged one is there, and the latest reading is not older than that."""
+    bulks = [reading for entry in made.of(shop.tenant, "recordReadings") for reading in entry.input["readings"]]
+    there = {
+        item.values["recordedAt"].isoformat(): str(item.values["value"])
+        for item in _of(found, shop.tenant, "Reading")
+        if item.values["deviceId"] == DEVICE
+    }
+    missing = [each for each in bulks if there.get(each["recordedAt"]) != each["value"]]
+    if missing:
+        yield f"{len(missing)} of {len(bulks)} readings are missing or wrong"
+    for item in _of(found, shop.tenant, "LatestReading"):
+        newest = item.values["recordedAt"].isoformat()
+        if item.values["deviceId"] != DEVICE or not bulks:
+            continue
+        if newest not in there or newest < max(each["recordedAt"] for each in bulks):
+            yield f"the latest reading is of {newest}, which is not the newest"
 
 
 def _orders(made: Ledger, tenant: TenantId) -> Iterator[Entry]:

@@ -4,7 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from random import Random
 
@@ -76,14 +76,13 @@ class Gateway:
 @contextmanager
 def gateways(sandbox: Sandbox, dynamodb: str, logs: Path, count: int = 2) -> Iterator[list[Gateway]]:
     secret = "the same secret in every process, as in production"
-    made: list[Gateway] = []
-    try:
+    with ExitStack() as open_ones:
+        made = []
         for number in range(count):
-            made.append(Gateway(sandbox, dynamodb, secret, logs / f"gateway-{number}.log"))
+            each = Gateway(sandbox, dynamodb, secret, logs / f"gateway-{number}.log")
+            open_ones.callback(each.stop)
+            made.append(each)
         yield made
-    finally:
-        for each in made:
-            each.stop()
 
 
 async def killing(running: list[Gateway], random: Random, seconds: tuple[float, float]) -> int:

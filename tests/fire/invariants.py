@@ -102,7 +102,9 @@ def main_addresses(found: Contents) -> Iterator[str]:
 
 
 def negative_stock(found: Contents) -> Iterator[str]:
-    return (f"{item.key} has {item.values['available']}" for item in found.items("Stock") if item.values["available"] < 0)
+    return (
+        f"{item.key} has {item.values['available']}" for item in found.items("Stock") if item.values["available"] < 0
+    )
 
 
 def orders(found: Contents) -> Iterator[str]:

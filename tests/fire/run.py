@@ -11,6 +11,7 @@ from random import Random
 
 from gateway.aws.dynamodb import DynamoDBClient
 from gateway.domains import MODEL
+from gateway.model.keys import item_key
 from gateway.model.tenant import tenant_id
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
@@ -22,12 +23,12 @@ from tests.fire.gateways import Gateway, gateways, killing
 from tests.fire.invariants import violations
 from tests.fire.ledger import Ledger
 from tests.fire.proxy import Proxy
-from tests.fire.shop import PRODUCTS, STOCK, Shop
+from tests.fire.shop import PRODUCTS, Shop
 from tests.fire.stored import ask, dump, key_of
 
 TENANTS = ("acme", "globex", "initech")
 _FIRST_PRODUCTS = {"acme": 1001, "globex": 1001, "initech": 5001}
-_KILL_EVERY = (3.0, 7.0)
+_KILL_EVERY = (3.0, 6.0)
 _WATCH_SECONDS = 0.25
 
 
@@ -52,9 +53,12 @@ class Result:
 
 
 def run(wanted: Wanted, logs: Path) -> Result:
-    with (logs / "engine.log").open("wb") as log, running(engine("ministack"), log) as url:
-        with Sandbox(Options(port=0, dynamodb_endpoint=url)) as sandbox:
-            return asyncio.run(_run(wanted, url, sandbox, logs))
+    with (
+        (logs / "engine.log").open("wb") as log,
+        running(engine("ministack"), log) as url,
+        Sandbox(Options(port=0, dynamodb_endpoint=url)) as sandbox,
+    ):
+        return asyncio.run(_run(wanted, url, sandbox, logs))
 
 
 async def _run(wanted: Wanted, engine_url: str, sandbox: Sandbox, logs: Path) -> Result:
@@ -65,7 +69,7 @@ async def _run(wanted: Wanted, engine_url: str, sandbox: Sandbox, logs: Path) ->
         with gateways(sandbox, proxy.url, logs) as processes:
             await asyncio.gather(*(each.up() for each in processes))
             clients = _clients(wanted, sandbox, shops, processes, result.ledger)
-            await _count_in(clients)
+            await _prepare(clients)
             started = time.monotonic()
             async with _watched(root, engine_url, table, shops, result):
                 await _burn(wanted, clients, processes, result)
@@ -93,13 +97,12 @@ def _clients(
     ]
 
 
-async def _count_in(clients: list[Client]) -> None:
-    """Every product starts with the same stock; nothing fails yet."""
+async def _prepare(clients: list[Client]) -> None:
+    """Nothing fails yet."""
     for client in clients[: len(TENANTS)]:
         async with client.http() as http:
-            for product in client.shop.products:
-                given = {"productId": product, "available": STOCK}
-                await client.change(http, "setStock", given)
+            for mutation, given in client.shop.preparations():
+                await client.change(http, mutation, given)
 
 
 async def _burn(wanted: Wanted, clients: list[Client], processes: list[Gateway], result: Result) -> None:
@@ -123,8 +126,8 @@ async def _watched(
 ) -> AsyncIterator[None]:
     """Reads the stock again and again, past the gateway: it is never below zero, not even for a moment."""
     stock = MODEL.entities["Stock"]
-    names = [(shop.tenant, product) for shop in shops for product in shop.products]
-    keys = [{"PK": {"S": f"TENANT#{tenant}#PRODUCT#{name}"}, "SK": {"S": "STOCK"}} for tenant, name in names]
+    names = [item_key(shop.tenant, stock, {"productId": name}) for shop in shops for name in shop.products]
+    keys = [{"PK": {"S": key.pk}, "SK": {"S": key.sk}} for key in names]
     below: Counter[str] = Counter()
 
     async def watch() -> None:
@@ -135,7 +138,6 @@ async def _watched(
                 below[key_of(row).pk] += int(row["available"]["N"]) < 0
             await asyncio.sleep(_WATCH_SECONDS)
 
-    assert stock.primary.sk.text == "STOCK"
     task = asyncio.create_task(watch())
     try:
         yield

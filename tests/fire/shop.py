@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
@@ -9,8 +10,13 @@ from gateway.model.tenant import TenantId
 from gateway.sandbox.seed import CANARIES
 
 PRODUCTS = 5
-STOCK = 40
+STOCK = 25
+POSTS = ("f-1", "f-2")
+DEVICE = "f-device"
 _ADDRESSES = 14
+_FEW, _MANY = 3, 8
+_FANS = 6
+_READINGS = 40
 _STATUSES = ("CONFIRMED", "REVIEW", "SHIPPED", "DELIVERED", "CANCELLED")
 _WORDS = ("sturdy", "light", "blue", "small", "new", "sale", "classic", "travel")
 
@@ -30,13 +36,23 @@ RETURNS = {
     "removeEmail": "email { userId email }",
     "createProduct": "product { productId tags version }",
     "updateProduct": "product { productId tags version }",
+    "createAuthor": "author { authorId }",
+    "createPost": "post { postId }",
+    "publishPost": "post { postId }",
+    "likePost": "like { postId userId }",
+    "unlikePost": "like { postId userId }",
+    "registerDevice": "device { deviceId }",
+    "recordReadings": "device { deviceId }",
 }
 
 
 def document(mutation: str) -> str:
     title = mutation[0].upper() + mutation[1:]
     fields = f"{RETURNS[mutation]} errors {{ code field message }}"
-    return f"mutation ($input: {title}Input!, $key: String) {{ {mutation}(input: $input, idempotencyKey: $key) {{ {fields} }} }}"
+    return (
+        f"mutation ($input: {title}Input!, $key: String) "
+        f"{{ {mutation}(input: $input, idempotencyKey: $key) {{ {fields} }} }}"
+    )
 
 
 @dataclass(slots=True)
@@ -48,7 +64,10 @@ class Shop:
     users: list[str] = field(default_factory=list)
     orders: list[str] = field(default_factory=list)
     created: list[str] = field(default_factory=list)
+    # who has which address beside the main one
+    addresses: list[tuple[str, str]] = field(default_factory=list)
     made: int = 0
+    opened: datetime = field(default_factory=lambda: datetime.now(UTC) - timedelta(hours=1))
 
     @property
     def canary(self) -> str:
@@ -62,28 +81,40 @@ class Shop:
         # few addresses, so that users compete for them
         return f"box{random.randrange(_ADDRESSES)}@{self.tenant}.example"
 
+    def preparations(self) -> list[tuple[str, Input]]:
+        """What is there before anything fails."""
+        stock = [("setStock", {"productId": product, "available": STOCK}) for product in self.products]
+        post = {"authorId": "f-author", "title": self.canary, "content": self.canary, "category": "fire"}
+        return [
+            *stock,
+            ("createAuthor", {"authorId": "f-author", "penName": self.canary}),
+            *(("createPost", {**post, "postId": name}) for name in POSTS),
+            *(("publishPost", {"postId": name}) for name in POSTS),
+            ("registerDevice", {"deviceId": DEVICE, "title": self.canary}),
+        ]
+
     def next(self, random: Random) -> tuple[str, Input]:
-        """A mutation and its input."""
-        if len(self.users) < 3:
-            return "createUser", _create_user(self, random)
+        """A mutation and its input; few users, so that many change the same one."""
+        if not _FEW <= len(self.users) <= _MANY:
+            few = len(self.users) < _FEW
+            return ("createUser", _create_user(self, random)) if few else ("removeUser", _remove_user(self, random))
         [mutation] = random.choices(list(_CHOICES), [weight for weight, _ in _CHOICES.values()])
         made = _CHOICES[mutation][1](self, random)
         return (mutation, made) if made is not None else ("placeOrder", _place_order(self, random))
 
-    def learn(self, mutation: str, item: Input | None) -> None:
-        if item is None:
-            return
-        if mutation == "createUser":
-            self.users.append(item["userId"])
-        elif mutation == "placeOrder":
-            self.orders.append(item["orderId"])
-        elif mutation == "createProduct":
-            self.created.append(item["productId"])
-
-    def forget(self, mutation: str, given: Input) -> None:
+    def learn(self, mutation: str, given: Input, item: Input | None) -> None:
         """A removed user stays known now and then, so that others still try."""
-        if mutation == "removeUser" and given["userId"] in self.users and self.made % 3:
-            self.users.remove(given["userId"])
+        match mutation:
+            case "createUser":
+                self.users.append(given["userId"])
+            case "removeUser" if given["userId"] in self.users and self.made % 5:
+                self.users.remove(given["userId"])
+            case "placeOrder" if item is not None:
+                self.orders.append(item["orderId"])
+            case "createProduct":
+                self.created.append(given["productId"])
+            case "addEmail":
+                self.addresses.append((given["userId"], given["email"]))
 
 
 def _place_order(shop: Shop, random: Random) -> Input:
@@ -113,8 +144,11 @@ def _create_user(shop: Shop, random: Random) -> Input:
 
 
 def _update_user(shop: Shop, random: Random) -> Input:
+    if shop.addresses and random.random() < 0.3:
+        # one of the user's own addresses becomes the main one
+        return _known_address(shop, random)
     given: Input = {"userId": random.choice(shop.users)}
-    if random.random() < 0.7:
+    if random.random() < 0.6:
         return {**given, "email": shop.address(random)}
     return {**given, "name": f"{shop.canary} {shop.number()}"}
 
@@ -123,8 +157,17 @@ def _remove_user(shop: Shop, random: Random) -> Input:
     return {"userId": random.choice(shop.users)}
 
 
-def _address(shop: Shop, random: Random) -> Input:
+def _add_email(shop: Shop, random: Random) -> Input:
     return {"userId": random.choice(shop.users), "email": shop.address(random)}
+
+
+def _remove_email(shop: Shop, random: Random) -> Input | None:
+    return _known_address(shop, random) if shop.addresses else None
+
+
+def _known_address(shop: Shop, random: Random) -> Input:
+    user, address = random.choice(shop.addresses[-6:])
+    return {"userId": user, "email": address}
 
 
 def _create_product(shop: Shop, random: Random) -> Input:
@@ -145,8 +188,23 @@ def _update_product(shop: Shop, random: Random) -> Input | None:
     return {**given, "price": f"{random.randint(1, 99)}.25"} if random.random() < 0.5 else given
 
 
+def _like(shop: Shop, random: Random) -> Input:
+    return {"postId": random.choice(POSTS), "userId": f"fan-{random.randrange(_FANS)}"}
+
+
+def _readings(shop: Shop, random: Random) -> Input:
+    """Moments that no other bulk has, and a number in each reading that tells its moment."""
+    first = shop.number() * _READINGS
+    return {"deviceId": DEVICE, "readings": [reading(shop, first + each) for each in range(_READINGS)]}
+
+
+def reading(shop: Shop, number: int) -> Input:
+    moment = shop.opened + timedelta(milliseconds=number)
+    return {"recordedAt": moment.isoformat(), "value": str(number)}
+
+
 def _recent(known: list[str], random: Random) -> str:
-    return random.choice(known[-12:])
+    return random.choice(known[-6:])
 
 
 _CHOICES: dict[str, tuple[int, Callable[[Shop, Random], Input | None]]] = {
@@ -157,8 +215,11 @@ _CHOICES: dict[str, tuple[int, Callable[[Shop, Random], Input | None]]] = {
     "createUser": (8, _create_user),
     "updateUser": (10, _update_user),
     "removeUser": (4, _remove_user),
-    "addEmail": (8, _address),
-    "removeEmail": (8, _address),
-    "createProduct": (5, _create_product),
-    "updateProduct": (5, _update_product),
+    "addEmail": (9, _add_email),
+    "removeEmail": (7, _remove_email),
+    "createProduct": (3, _create_product),
+    "updateProduct": (4, _update_product),
+    "likePost": (7, _like),
+    "unlikePost": (4, _like),
+    "recordReadings": (4, _readings),
 }

@@ -10,18 +10,20 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response as StarletteResponse
 from starlette.routing import Route
+from strawberry import Schema
 
 from gateway.aws.credentials import Credentials
-from gateway.aws.sessions import Session
+from gateway.aws.sessions import PermissionsFor, Session
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import Unauthenticated
 from gateway.graph.compile import Programs
 from gateway.graph.documents import Documents
-from gateway.graph.endpoint import Endpoint, EndpointLimits
+from gateway.graph.endpoint import Endpoint, EndpointLimits, OpenSession
 from gateway.graph.limits import DocumentLimits
 from gateway.graph.schema import build_schema, core_schema
 from gateway.iam.policies import generated
 from gateway.identity.principal import Principal
+from gateway.model.model import Model
 from gateway.model.tenant import tenant_id
 from gateway.ops.policy_files import permissions_for
 from gateway.sandbox.seed import demo_items
@@ -36,6 +38,19 @@ PERMISSIONS = permissions_for(generated(MODEL), MODEL)
 _ITEMS = demo_items(MODEL, NOW)
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What is served, and what is in the table when a test begins."""
+
+    model: Model
+    schema: Schema
+    permissions: PermissionsFor
+    items: list[dict[str, Any]]
+
+
+SHIPPED = Setting(MODEL, SCHEMA, PERMISSIONS, _ITEMS)
+
+
 async def authenticate(authorization: str | None) -> Principal:
     """The token is `tenant/role`, as the tests need no signatures here."""
     if authorization is None:
@@ -44,11 +59,16 @@ async def authenticate(authorization: str | None) -> Principal:
     return Principal(tenant_id(tenant), "ada", frozenset({role}), "tests", 2**40)
 
 
-async def open_session(principal: Principal) -> Session:
-    role = min(principal.roles)
-    credentials = Credentials(f"AKID{principal.tenant}", "secret")
-    place = tenancy()
-    return Session(principal.tenant, role, credentials, place, PERMISSIONS(place, principal.tenant, role))
+def opening(permissions: PermissionsFor) -> OpenSession:
+    async def open_session(principal: Principal) -> Session:
+        role, place = min(principal.roles), tenancy()
+        credentials = Credentials(f"AKID{principal.tenant}", "secret")
+        return Session(principal.tenant, role, credentials, place, permissions(place, principal.tenant, role))
+
+    return open_session
+
+
+open_session = opening(PERMISSIONS)
 
 
 async def no_renewal(session: Session) -> Session:
@@ -60,24 +80,27 @@ class World:
     limits: EndpointLimits = field(default_factory=EndpointLimits)
     document_limits: DocumentLimits = field(default_factory=DocumentLimits)
     introspection: bool = True
+    explain: bool = False
+    setting: Setting = SHIPPED
     memory: Memory = field(init=False)
     endpoint: Endpoint = field(init=False)
     client: AsyncClient = field(init=False)
 
     def __post_init__(self) -> None:
-        self.memory = Memory(MODEL.table, TABLE)
-        self.memory.put(_ITEMS)
-        core = core_schema(SCHEMA)
+        model, core = self.setting.model, core_schema(self.setting.schema)
+        self.memory = Memory(model.table, TABLE)
+        self.memory.put(self.setting.items)
         self.endpoint = Endpoint(
-            model=MODEL,
+            model=model,
             schema=core,
-            programs=Programs(MODEL, core),
+            programs=Programs(model, core),
             documents=Documents(core, self.document_limits, introspection=self.introspection),
             authenticate=authenticate,
-            open_session=open_session,
-            table=Table(self.memory, MODEL, no_renewal),
+            open_session=opening(self.setting.permissions),
+            table=Table(self.memory, model, no_renewal),
             cursors=Cursors("c" * 32),
             limits=self.limits,
+            explain=self.explain,
         )
         app = Starlette(routes=[Route("/graphql", self._handle, methods=["GET", "POST", "PUT", "DELETE"])])
         self.client = AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway")

@@ -1,21 +1,33 @@
 """Where personal information shows: by attribute name, and in keys."""
 
+from dataclasses import replace
+
 import pytest
 
 from gateway.domains import MODEL
 from gateway.errors import ModelError
 from gateway.iam.personal import PersonalKey, personal_attributes, personal_keys, personal_names, personal_partitions
-from gateway.model.entity import Attribute
+from gateway.model.entity import Attribute, Key
 from gateway.model.types import Id, KeyText
 from tests.model.build import ATTRIBUTES, model, on, thing
 
 MAIL = Attribute("mail", KeyText(), "Whom to write to.", personal=True)
 
 
-def test_a_name_that_is_personal_once_is_personal_everywhere() -> None:
+def test_personal_attributes_are_known_by_name() -> None:
     names = personal_attributes(MODEL)
     assert list(names) == sorted(set(names))
     assert set(names) >= {"email", "name"}
+
+
+def test_a_name_is_personal_in_every_entity_or_in_none() -> None:
+    other = thing(
+        name="Other", attributes=(*ATTRIBUTES[:-1], replace(MAIL, personal=False)), key=Key(pk="O#{thingId}", sk="X")
+    )
+    with pytest.raises(ModelError, match="`mail` is personal in Thing and not in Other"):
+        personal_attributes(model(thing(attributes=(*ATTRIBUTES, MAIL)), other))
+    both = thing(name="Other", attributes=(*ATTRIBUTES[:-1], MAIL), key=Key(pk="O#{thingId}", sk="X"))
+    assert personal_attributes(model(thing(attributes=(*ATTRIBUTES, MAIL)), both)) == ("mail",)
 
 
 def test_keys_that_show_a_personal_attribute_are_listed_with_where_they_are_held() -> None:

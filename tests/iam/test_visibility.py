@@ -26,3 +26,11 @@ def test_readers_are_told_apart_from_writers() -> None:
 def test_a_model_without_personal_attributes_hides_nothing() -> None:
     plain = model(thing())
     assert visibility(plain, generated(plain)).unreadable == {}
+
+
+def test_descriptions_name_the_roles_that_are_left_out() -> None:
+    assert SEEN.of_attribute("email") == " Not for `support`."
+    assert SEEN.of_attribute("userId") == ""
+    assert SEEN.of_pattern("userByEmail") == " Not for `support`."
+    assert SEEN.of_pattern("user") == ""
+    assert SEEN.of_writes() == " Not for `support` and `viewer`."

@@ -138,3 +138,8 @@ def test_expiry_and_relations_are_told() -> None:
 
 def test_no_line_ends_in_a_blank() -> None:
     assert [line for line in LINES if line != line.rstrip()] == []
+
+
+def test_a_window_and_a_total_are_told() -> None:
+    assert "optionally between two `<recordedAt>`, by default the last 24 hours" in row(LINES, "`readings`")[4]
+    assert "- `likes`: the sum of `count` over 8 items, by `counterShard`. How many users like it." in LINES

@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import pytest
 
 from gateway.domains import MODEL
@@ -36,6 +38,7 @@ def said(*patterns: AccessPattern) -> str:
         listing(on="GSI2", where=("active",), between="price"),
         listing(on="GSI2", where=("active", "price", "email", "thingId")),
         listing(on="log", between="madeAt", strong=True),
+        listing(on="log", between="madeAt", window=timedelta(hours=1)),
         listing(single=True, follow="self"),
     ],
 )
@@ -48,6 +51,18 @@ def test_a_pattern_is_named_in_camel_case(name: str) -> None:
     assert said(listing(name=name)) == f"pattern {name}: `{name}` is not a name such as ordersOfUser"
     many = Lookup(name="some", many=name or "X", entity="Thing", description="")
     assert said(many) == f"pattern some: `{name or 'X'}` is not a name such as ordersOfUser"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        listing(window=timedelta(hours=1)),
+        listing(between="madeAt", window=timedelta()),
+        listing(on="GSI2", where=("active",), between="price", window=timedelta(hours=1)),
+    ],
+)
+def test_a_window_is_a_length_of_time_over_a_range_of_moments(wrong: Listing) -> None:
+    assert said(wrong) == "pattern things: a window needs a length, and `between` over a timestamp"
 
 
 @pytest.mark.parametrize("traffic", [Traffic(0), Traffic(1, 0), Traffic(1, 1, 0), Traffic(-1)])

@@ -1,16 +1,20 @@
+from dataclasses import replace
+
 import pytest
 
 from gateway.domains import MODEL
-from gateway.model.entity import Collection, Key, Reference, Relation
+from gateway.model.entity import Collection, Key, Reference, Relation, Total
 from gateway.model.patterns import AccessPattern, Listing, Lookup
-from gateway.model.relation_checks import bound_attribute, open_parameters
-from tests.model.build import fault, model, on, passes, related, thing
+from gateway.model.relation_checks import bound_attribute, open_parameters, own_parameters
+from tests.model.build import Colour, fault, model, on, passes, related, thing
 
 PART = thing(name="Part", key=Key(pk="PART#{thingId}", sk="META"), indexes=(on("GSI2"),))
 PAIR = thing(name="Pair", key=Key(pk="PAIR#{thingId}", sk="PAIR#{email}"))
+SHARD = thing(name="Shard", key=Key(pk="SHARD#{colour}#{thingId}#{count:2}", sk="META"))
 PATTERNS: tuple[AccessPattern, ...] = (
     Lookup(name="part", entity="Part", description=""),
     Lookup(name="pair", entity="Pair", description=""),
+    Lookup(name="shard", entity="Shard", description=""),
     Listing(name="partsOfOwner", entity="Part", on="GSI2", description=""),
     Listing(name="partOfOwner", entity="Part", on="GSI2", description="", single=True),
 )
@@ -24,8 +28,13 @@ def many(pattern: str, each: str | None = None, **bind: str) -> Collection:
     return Collection(name="it", pattern=pattern, description="", each=each, bind=bind)
 
 
+SUM = Total(
+    name="it", pattern="shard", description="", attribute="price", over="count", count=8, fixed={"colour": Colour.RED}
+)
+
+
 def said(relation: Relation) -> str:
-    text = fault(related(relation), PART, PAIR, patterns=PATTERNS)
+    text = fault(related(relation), PART, PAIR, SHARD, patterns=PATTERNS)
     assert text.startswith("entity Thing: relation `it` ")
     return text.removeprefix("entity Thing: relation `it` ")
 
@@ -39,10 +48,12 @@ def said(relation: Relation) -> str:
         many("partsOfOwner"),
         many("partsOfOwner", ownerId="thingId"),
         many("part", each="partIds", thingId="partIds"),
+        SUM,
+        replace(SUM, bind={"thingId": "ownerId"}, attribute="count"),
     ],
 )
 def test_a_right_relation_passes(relation: Relation) -> None:
-    assert passes(related(relation), PART, PAIR, patterns=PATTERNS)
+    assert passes(related(relation), PART, PAIR, SHARD, patterns=PATTERNS)
 
 
 def test_a_relation_that_no_pattern_serves_is_named() -> None:
@@ -71,7 +82,7 @@ def test_a_relation_fills_every_parameter() -> None:
         key=Key(pk="BARE#{thingId}", sk="META"),
         relations=(many("partsOfOwner"),),
     )
-    text = fault(bare, PART, PAIR, patterns=PATTERNS)
+    text = fault(bare, PART, PAIR, SHARD, patterns=PATTERNS)
     assert text == "entity Bare: relation `it` leaves ['ownerId'] of `partsOfOwner` open"
 
 
@@ -114,3 +125,26 @@ def test_an_item_may_lead_to_others_of_its_own_kind() -> None:
 def test_a_parameter_is_filled_by_the_attribute_of_its_name_unless_bound() -> None:
     assert bound_attribute(one("part"), "thingId") == "thingId"
     assert bound_attribute(one("part", thingId="ownerId"), "thingId") == "ownerId"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (replace(SUM, pattern="partsOfOwner"), "needs a lookup, `partsOfOwner` is none"),
+        (replace(SUM, over="number"), "gives ['number'], which `shard` does not take"),
+        (replace(SUM, fixed={"color": "RED"}), "gives ['color'], which `shard` does not take"),
+        (replace(SUM, over="thingId"), "counts over `thingId`, which is not a whole number"),
+        (replace(SUM, attribute="label"), "sums `label`, which is no number of Shard"),
+        (replace(SUM, attribute="nothing"), "sums `nothing`, which is no number of Shard"),
+        (replace(SUM, count=0), "sums 0 items; it may sum 1 to 100"),
+        (replace(SUM, count=101), "sums 101 items; it may sum 1 to 100"),
+        (replace(SUM, bind={"thingId": "label"}), "fills `thingId` of `shard` with a value of another type"),
+    ],
+)
+def test_a_total_sums_a_number_over_the_items_of_a_lookup(wrong: Total, words: str) -> None:
+    assert said(wrong) == words
+
+
+def test_a_total_gives_some_parameters_itself() -> None:
+    summed = model(related(SUM), SHARD, patterns=(PATTERNS[2],))
+    assert own_parameters(summed, SUM) == ("thingId",)

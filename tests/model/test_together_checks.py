@@ -1,3 +1,5 @@
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -51,6 +53,12 @@ def test_one_query_reads_an_item_and_its_members_past_all_neighbours(sk: str) ->
 @pytest.mark.parametrize("sk", ["LEAFS#{thingId}", "LEAVES", "M#{thingId}", "M", "ROO#{thingId}"])
 def test_neighbours_in_between_are_refused(sk: str) -> None:
     assert said(root(), leaf(), neighbour(sk)) == f"items of Neighbour (`{sk}`) lie in between"
+
+
+def test_a_window_of_time_is_not_read_with_the_item() -> None:
+    recent = replace(LEAVES, between="madeAt", window=timedelta(hours=1))
+    words = "`leavesOfRoot` reads a window of time, one Query for both cannot"
+    assert said(root(), leaf(), patterns=(recent, TOGETHER)) == words
 
 
 def test_a_neighbour_that_can_be_anywhere_is_refused() -> None:

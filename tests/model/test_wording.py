@@ -73,4 +73,5 @@ def test_traffic_and_expiry_read_as_sentences() -> None:
     assert traffic_words(Traffic(0.5, 1, 1_500)) == "0.5/s, 1 item of 1,500 bytes"
     assert traffic_words(Traffic(20, 25, 600)) == "20/s, 25 items of 600 bytes"
     assert expiry_words(Expiry(at="endsAt")) == "at `endsAt`"
-    assert expiry_words(Expiry(since="madeAt", after=timedelta(hours=2))) == "2:00:00 after `madeAt`"
+    assert expiry_words(Expiry(since="madeAt", after=timedelta(hours=2))) == "2 hours after `madeAt`"
+    assert expiry_words(Expiry(since="madeAt", after=timedelta(minutes=90))) == "1:30:00 after `madeAt`"

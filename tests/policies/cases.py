@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 from gateway.domains import MODEL
 from gateway.iam.personal import personal_attributes, personal_partitions
@@ -53,15 +54,17 @@ class Case:
     context: Context = field(default_factory=dict)
 
 
-def cases(name: str) -> Iterator[Case]:
+@cache
+def cases(name: str) -> tuple[Case, ...]:
+    """Kept, because a thousand mutants are asked the same."""
     match name:
         case "gateway-role.json":
-            return gateway_cases()
+            return tuple(gateway_cases())
         case "vpc-endpoint.json":
-            return endpoint_cases()
+            return tuple(endpoint_cases())
         case "tenant-role.json" | "boundary.json":
-            return layer_cases(ITEM_ACTIONS)
-    return session_cases(name.removeprefix("session-").removesuffix(".json"))
+            return tuple(layer_cases(ITEM_ACTIONS))
+    return tuple(session_cases(name.removeprefix("session-").removesuffix(".json")))
 
 
 def asked(action: str, keys: tuple[str, ...] | None, **more: Value) -> Context:

@@ -22,8 +22,8 @@ def faults(name: str, document: Mapping[str, Any]) -> Iterator[str]:
     except PolicyError as error:
         yield f"refused: {error.message}"
         return
-    for finding in (*lint(parsed), *review(parsed)):
-        yield f"{finding.level}: {finding.statement} {finding.message}"
+    for check in (lint, review):
+        yield from (f"{finding.level}: {finding.statement} {finding.message}" for finding in check(parsed))
     if name == TRUST_FILE:
         yield from trust_faults(parsed)
         return

@@ -4,7 +4,7 @@ import asyncio
 import math
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,8 @@ class Memory(DynamoDB):
     script: defaultdict[str, deque[Exception | Change]] = field(default_factory=lambda: defaultdict(deque))
     # changes that stay
     always: dict[str, Change] = field(default_factory=dict)
+    # how many items the next calls of BatchWriteItem leave unprocessed
+    left_out: Iterator[int] = field(default_factory=lambda: iter(()))
     running: int = 0
     most_running: int = 0
 
@@ -107,8 +109,10 @@ class Memory(DynamoDB):
         keys = [(row[self.spec.pk]["S"], row[self.spec.sk]["S"]) for row in rows]
         _require(1 <= len(keys) <= 25, "too many or no items")
         _require(len(set(keys)) == len(keys), "Provided list of item keys contains duplicates")
-        self.put(rows)
-        return {"UnprocessedItems": {}, "ConsumedCapacity": [self._consumed(rows, True)]}
+        done = len(rows) - next(self.left_out, 0)
+        self.put(rows[:done])
+        left = {name: writes[done:]} if writes[done:] else {}
+        return {"UnprocessedItems": left, "ConsumedCapacity": [self._consumed(rows[:done], True)]}
 
     def _query(self, body: Row) -> Answer:
         self._check_table(body["TableName"])

@@ -54,7 +54,8 @@ def provider(sources: Path) -> None:
         workspace(sources, "modules/kms")
     except Failed as error:
         told = "" if os.environ.get("TF_PLUGIN_DIR") else "TF_PLUGIN_DIR names no folder with the provider, and "
-        _unable(f"{told}terraform init failed: {error}")
+        faults = [line for line in str(error).splitlines() if line.startswith("Error: ")]
+        _unable(f"{told}terraform init failed: {' '.join(faults)}")
 
 
 @pytest.fixture(scope="session")

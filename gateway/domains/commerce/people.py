@@ -52,7 +52,11 @@ async def _replace_contact(writer: Writer, change: Change, user: Item, attribute
     stored = await writer.find(entity, {"userId": user_id, attribute: old}) if old is not None else None
     if stored is not None:
         change.remove(stored)
-    if value is not None and await writer.find(entity, {"userId": user_id, attribute: value}) is None:
+    known = await writer.find(entity, {"userId": user_id, attribute: value}) if value is not None else None
+    if known is not None:
+        # one of the user's own becomes the main one: it must not be removed meanwhile
+        change.unchanged(known)
+    elif value is not None:
         _contact(change, user_id, attribute, value)
 
 
@@ -73,7 +77,8 @@ def _add(attribute: str) -> Mutation:
     async def run(writer: Writer, values: dict[str, Any]) -> Outcome:
         change = writer.change()
         there = Fault(UserErrorCode.NOT_FOUND, f"there is no user `{values['userId']}`", "userId")
-        change.require("User", {"userId": values["userId"]}, there)
+        # a new version of the user, so that whoever removes the user at this moment does not miss the address
+        change.add("User", {"userId": values["userId"]}, {}, there, never_below_zero=False)
         item = _contact(change, values["userId"], attribute, values[attribute])
         return await writer.commit(change, Outcome(item))
 
@@ -84,18 +89,20 @@ def _add(attribute: str) -> Mutation:
     return Mutation(name=name, description=words, returns=entity.name, input=fields, run=run)
 
 
-async def _not_main(writer: Writer, values: dict[str, Any], attribute: str) -> None:
-    user = await writer.find("User", {"userId": values["userId"]})
-    if user is not None and user.values.get(attribute) == values[attribute]:
-        raise invalid(f"`{attribute}` is the user's main one; change the user first", attribute)
-
-
 def _remove(attribute: str) -> Mutation:
     plain = remove(EMAIL if attribute == "email" else PHONE)
 
     async def run(writer: Writer, values: dict[str, Any]) -> Outcome:
-        await _not_main(writer, values, attribute)
-        return await plain.run(writer, values)
+        user = await writer.find("User", {"userId": values["userId"]})
+        if user is not None and user.values.get(attribute) == values[attribute]:
+            raise invalid(f"`{attribute}` is the user's main one; change the user first", attribute)
+        key = {"userId": values["userId"], attribute: values[attribute]}
+        item = await writer.stored(plain.returns, key, values.get("version"))
+        change = writer.change()
+        if user is not None:
+            # or it might become the main one at this moment
+            change.unchanged(user)
+        return await writer.commit(change, Outcome(change.remove(item)))
 
     return Mutation(name=plain.name, description=plain.description, returns=plain.returns, input=plain.input, run=run)
 

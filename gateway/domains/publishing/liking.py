@@ -16,7 +16,7 @@ from gateway.store.rows import Item
 from gateway.store.upserts import discard, newest, tally
 from gateway.store.writer import Outcome, Writer
 
-_UNPUBLISHED = Fault(UserErrorCode.INVALID, "the post is not published", "postId")
+UNPUBLISHED = Fault(UserErrorCode.INVALID, "the post is not published", "postId")
 _INPUT = (Field("postId", Id(), "The post."), Field("userId", Id(), "Who likes it."))
 
 
@@ -29,7 +29,7 @@ async def like_post(writer: Writer, values: dict[str, Any]) -> Outcome:
     if post is None:
         raise missing("Post", {"postId": values["postId"]})
     if post.values["status"] is not PostStatus.PUBLISHED:
-        raise Rejected(_UNPUBLISHED)
+        raise Rejected(UNPUBLISHED)
     slot = random.randrange(SHARDS)  # noqa: S311  any shard will do
     change = writer.change()
     like = change.create("Like", {**values, "likedAt": now(), "slot": slot})
@@ -65,7 +65,7 @@ async def _rank(writer: Writer, change: Change, standing: tuple[Item, Item | Non
     known = score.values["score"] if score is not None else 0
     if post.values["status"] is PostStatus.PUBLISHED and random.random() * known < EXACT:  # noqa: S311  no secret
         # a post that is being unpublished meanwhile does not come back to the board
-        change.require("Post", {"postId": post.values["postId"]}, _UNPUBLISHED, status=PostStatus.PUBLISHED)
+        change.require("Post", {"postId": post.values["postId"]}, UNPUBLISHED, status=PostStatus.PUBLISHED)
         await rank(writer, change, post, by)
 
 

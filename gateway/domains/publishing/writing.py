@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 from gateway.domains.publishing.comment import COMMENT
-from gateway.domains.publishing.liking import rank, shard_keys
+from gateway.domains.publishing.liking import UNPUBLISHED, rank, shard_keys
 from gateway.domains.publishing.post import POST, PostStatus
 from gateway.graph.crud import VERSION, create, new_id, now, remove, update
 from gateway.graph.mutation import Mutation
 from gateway.model.types import Field, Id
-from gateway.store.faults import Fault, UserErrorCode, invalid
+from gateway.store.faults import Fault, Rejected, UserErrorCode, invalid, missing
 from gateway.store.upserts import discard
 from gateway.store.writer import Outcome, Writer
 
@@ -44,7 +44,7 @@ async def publish_post(writer: Writer, values: dict[str, Any]) -> Outcome:
 async def unpublish_post(writer: Writer, values: dict[str, Any]) -> Outcome:
     post = await writer.stored("Post", {"postId": values["postId"]}, values.get("version"))
     if post.values["status"] is PostStatus.DRAFT:
-        raise invalid("the post is not published", "postId")
+        raise Rejected(UNPUBLISHED)
     change = writer.change()
     item = change.update(post, {"status": PostStatus.DRAFT, "publishedAt": None})
     discard(change, "PostScore", {"postId": values["postId"]})
@@ -52,13 +52,14 @@ async def unpublish_post(writer: Writer, values: dict[str, Any]) -> Outcome:
 
 
 async def remove_post(writer: Writer, values: dict[str, Any]) -> Outcome:
+    """Only a draft: nobody comments on it any more, so that none of the comments is left behind."""
     key = {"postId": values["postId"]}
     post = await writer.stored("Post", key, values.get("version"))
+    if post.values["status"] is PostStatus.PUBLISHED:
+        raise invalid("the post is published; unpublish it first", "postId")
     comments = await writer.listed("commentsOfPost", key)
     if len(comments) > MAX_REMOVED_COMMENTS:
-        raise invalid(
-            f"the post has more than {MAX_REMOVED_COMMENTS} comments; remove some first, or unpublish it", "postId"
-        )
+        raise invalid(f"the post has more than {MAX_REMOVED_COMMENTS} comments; remove some of them first", "postId")
     change = writer.change()
     change.remove(post)
     for comment in comments:
@@ -71,11 +72,10 @@ async def remove_post(writer: Writer, values: dict[str, Any]) -> Outcome:
 
 async def create_comment(writer: Writer, values: dict[str, Any]) -> Outcome:
     key = {"postId": values["postId"]}
-    post = await writer.peek("Post", key, "status")
-    if post is not None and post.values["status"] is not PostStatus.PUBLISHED:
-        raise invalid("the post is not published", "postId")
+    if await writer.peek("Post", key) is None:
+        raise missing("Post", key)
     change = writer.change()
-    change.require("Post", key, Fault(UserErrorCode.NOT_FOUND, f"there is no post `{values['postId']}`", "postId"))
+    change.require("Post", key, UNPUBLISHED, status=PostStatus.PUBLISHED)
     item = change.create("Comment", {**values, "createdAt": now(), "commentId": new_id()})
     return await writer.commit(change, Outcome(item))
 
@@ -107,7 +107,7 @@ WRITING: tuple[Mutation, ...] = (
     ),
     replace(
         remove(POST),
-        description="Remove a post with its comments and likes; the payload shows it as it was.",
+        description="Remove a draft with its comments and likes; a published post is unpublished first.",
         run=remove_post,
     ),
     replace(

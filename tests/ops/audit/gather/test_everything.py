@@ -1,0 +1,16 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.domains import MODEL
+from gateway.errors import ConfigurationError
+from gateway.ops.audit.gather.everything import gather
+from gateway.ops.audit.gather.files import Places
+from tests.ops.audit.scripted import Scripted, refused
+from tests.ops.audit.world import SUBJECT
+
+
+def test_an_audit_cannot_run_without_its_table(places: Places) -> None:
+    live = Scripted({"describe_table": refused("ResourceNotFoundException")})
+    with pytest.raises(ConfigurationError, match="the table `shop-prod` cannot be described: failed"):
+        gather(live, SUBJECT, MODEL, places, datetime.now(UTC))

@@ -1,0 +1,54 @@
+import json
+
+import pytest
+
+from gateway.ops.audit.account import Unlearned
+from gateway.ops.audit.facts import BackupFacts, Facts, Throughput, TtlFacts
+from gateway.ops.audit.gather.table import backup_facts, table_facts, table_policy, ttl_facts
+from tests.ops.audit.scripted import Scripted, refused
+from tests.ops.audit.world import TABLE
+
+NO_LIMIT = Throughput(float("inf"), float("inf"))
+
+
+def test_a_table_on_demand_is_read_as_it_is(facts: Facts) -> None:
+    table = facts.table
+    assert table.on_demand
+    assert table.arn.endswith(f"table/{TABLE}")
+    assert (table.keys, set(table.indexes)) == (("PK", "SK"), {"GSI1", "GSI2", "GSI3"})
+    assert (table.limit, table.deletion_protection) == (NO_LIMIT, True)
+    assert table.indexes["GSI1"].keys == ("GSI1PK", "GSI1SK")
+    assert (facts.ttl, facts.backups) == (TtlFacts("ENABLED", "ttl"), BackupFacts(enabled=True, days=35))
+
+
+def test_an_old_table_without_a_billing_mode_is_provisioned() -> None:
+    described = {
+        "TableArn": "arn",
+        "KeySchema": [{"AttributeName": "SK", "KeyType": "RANGE"}, {"AttributeName": "PK", "KeyType": "HASH"}],
+        "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 7},
+        "OnDemandThroughput": {"MaxReadRequestUnits": 100, "MaxWriteRequestUnits": -1},
+        "SSEDescription": {"KMSMasterKeyArn": "key"},
+        "GlobalSecondaryIndexes": [
+            {"IndexName": "X", "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["b", "a"]}}
+        ],
+    }
+    table = table_facts(Scripted({"describe_table": {"Table": described}}), "old")
+    assert not table.on_demand
+    assert (table.keys, table.provisioned, table.key_arn) == (("PK", "SK"), Throughput(5, 7), "key")
+    assert table.limit == Throughput(100, float("inf"))
+    assert table.indexes["X"].projection == "INCLUDE a b"
+
+
+def test_a_table_without_ttl_and_recovery_is_told() -> None:
+    silent = Scripted({"describe_time_to_live": {}, "describe_continuous_backups": {}})
+    assert ttl_facts(silent, "t") == TtlFacts("DISABLED", None)
+    assert backup_facts(silent, "t") == BackupFacts(enabled=False, days=None)
+
+
+def test_no_resource_policy_is_a_fact_and_a_denial_is_none() -> None:
+    assert table_policy(Scripted({"get_resource_policy": refused("PolicyNotFoundException")}), "arn") is None
+    found = Scripted({"get_resource_policy": {"Policy": json.dumps({"Statement": []})}})
+    assert table_policy(found, "arn") == {"Statement": []}
+    assert table_policy(Scripted({"get_resource_policy": {"Policy": "[]"}}), "arn") == {}
+    with pytest.raises(Unlearned):
+        table_policy(Scripted({"get_resource_policy": refused("AccessDeniedException")}), "arn")

@@ -1,0 +1,33 @@
+import io
+
+from rich.console import Console
+
+from gateway.ops.audit.checklist import judge
+from gateway.ops.audit.facts import Unknown
+from gateway.ops.audit.lines import Case, Line, Result, failed, missing, passed
+from gateway.ops.audit.report.table import show, summary
+from tests.ops.audit.world import SUBJECT
+
+
+def shown(results: tuple[Result, ...]) -> str:
+    console = Console(file=io.StringIO(), width=200, force_terminal=False)
+    show(console, SUBJECT, results)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_every_line_is_a_row(case: Case) -> None:
+    text = shown(judge(case))
+    assert "shop-prod in eu-west-1" in text
+    for result in judge(case):
+        assert result.line.title in text
+
+
+def test_a_failure_stands_first_and_says_what_mends_it() -> None:
+    line = Line("ttl", "TTL", "x")
+    text = shown((Result(line, (passed("good"), failed("bad [b]", "do this"), missing(Unknown("who knows", "ask")))),))
+    assert text.index("✗ bad [b]") < text.index("→ do this") < text.index("? who knows") < text.index("✓ good")
+
+
+def test_the_summary_counts_every_verdict(case: Case) -> None:
+    assert summary(judge(case)) == f"0 fail, 0 unknown, {len(judge(case)) - 1} pass, 1 not applicable"

@@ -1,0 +1,29 @@
+"""A stand-in for the account: answers by operation, so that gathering can be tested on what AWS may say."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.ops.audit.account import Account, Live, Unlearned
+from gateway.ops.audit.facts import Unknown
+
+
+class Scripted(Live):
+    """`answers` by operation; an exception among them is raised."""
+
+    def __init__(self, answers: Mapping[str, Any], endpoint: str | None = None) -> None:
+        super().__init__(Account("eu-west-1", endpoint))
+        self.answers = answers
+
+    def ask(self, service: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
+        answer = self.answers[operation]
+        if isinstance(answer, Exception):
+            raise answer
+        found: Mapping[str, Any] = answer(**parameters) if callable(answer) else answer
+        return found
+
+    def pages(self, service: str, operation: str, key: str, **parameters: Any) -> list[Any]:
+        return list(self.ask(service, operation, **parameters).get(key, ()))
+
+
+def refused(code: str) -> Unlearned:
+    return Unlearned(Unknown(f"failed: {code}"), code)

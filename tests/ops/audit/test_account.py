@@ -1,0 +1,68 @@
+import socket
+from collections.abc import Iterator
+
+import pytest
+from moto import mock_aws
+from moto.core import set_initial_no_auth_action_count
+
+from gateway.aws.credentials import Credentials
+from gateway.ops.audit.account import Account, Live, Unlearned, learn
+from gateway.ops.audit.facts import NotHere, Unknown
+from tests.ops.audit.world import REGION
+
+
+@pytest.fixture
+def live() -> Iterator[Live]:
+    with mock_aws():
+        made = Live(Account(REGION, credentials=Credentials("test", "test")))
+        yield made
+        made.close()
+
+
+def test_an_answer_is_handed_on(live: Live) -> None:
+    assert live.ask("dynamodb", "list_tables")["TableNames"] == []
+    assert live.pages("dynamodb", "list_tables", "TableNames") == []
+
+
+def test_a_failure_names_the_action_and_the_code(live: Live) -> None:
+    with pytest.raises(Unlearned) as caught:
+        live.ask("dynamodb", "describe_table", TableName="absent")
+    assert caught.value.code == "ResourceNotFoundException"
+    assert caught.value.missing == Unknown("`dynamodb:DescribeTable` failed: ResourceNotFoundException")
+
+
+@set_initial_no_auth_action_count(0)
+def test_a_denial_says_which_permission_is_missing(live: Live) -> None:
+    found = learn(lambda: live.pages("iam", "list_role_policies", "PolicyNames", RoleName="any"))
+    assert isinstance(found, Unknown)
+    # moto does not know the key; AWS would say AccessDenied
+    assert "iam:ListRolePolicies" in found.reason
+
+
+@pytest.mark.parametrize("code", ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation"])
+def test_every_word_for_a_denial_is_understood(code: str) -> None:
+    from gateway.ops.audit.account import _unknown
+
+    found = _unknown("ec2", "describe_vpc_endpoints", code)
+    assert found.reason == "no permission for `ec2:DescribeVpcEndpoints`"
+    assert "docs/audit.md" in found.fix
+
+
+def test_behind_an_endpoint_only_dynamodb_is_asked() -> None:
+    live = Live(Account(REGION, "http://127.0.0.1:9"))
+    found = learn(lambda: live.ask("iam", "get_role", RoleName="any"))
+    assert found == NotHere("there is no iam at http://127.0.0.1:9, only DynamoDB")
+
+
+def test_an_address_that_nobody_answers_at_is_unknown() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        # bound and not listening: whoever connects is refused
+        live = Live(Account(REGION, f"http://127.0.0.1:{taken.getsockname()[1]}", credentials=Credentials("a", "b")))
+        found = learn(lambda: live.ask("dynamodb", "list_tables"))
+        live.close()
+    assert found == Unknown("dynamodb did not answer: EndpointConnectionError")
+
+
+def test_keys_do_not_show() -> None:
+    assert "secret-text" not in repr(Account(REGION, credentials=Credentials("key", "secret-text")))

@@ -1,0 +1,83 @@
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from gateway.domains import MODEL
+from gateway.errors import ConfigurationError
+from gateway.ops.audit.account import Account
+from gateway.ops.audit.checklist import judge
+from gateway.ops.audit.commands import Audit, audit, exit_code, read_subject
+from gateway.ops.audit.facts import Unknown
+from gateway.ops.audit.gather.files import Places
+from gateway.ops.audit.lines import Case, Subject
+from gateway.sandbox.ready import Options
+from gateway.sandbox.sandbox import Sandbox
+from tests.ops.audit.spoil import changed, with_table
+from tests.ops.audit.world import SUBJECT, TABLE, client
+
+
+def run(wanted: Audit) -> tuple[int, str]:
+    console = Console(file=io.StringIO(), width=200)
+    code = audit(wanted, MODEL, console)
+    assert isinstance(console.file, io.StringIO)
+    return code, console.file.getvalue()
+
+
+def test_a_good_account_passes_and_a_spoilt_one_does_not(account: Account, places: Places) -> None:
+    code, text = run(Audit(SUBJECT, account, places))
+    assert (code, "0 fail, 0 unknown" in text) == (0, True)
+    client("dynamodb").update_table(TableName=TABLE, DeletionProtectionEnabled=False)
+    code, text = run(Audit(SUBJECT, account, places, "json"))
+    failed = [line["name"] for line in json.loads(text)["lines"] if line["verdict"] == "fail"]
+    assert (code, failed) == (1, ["deletion-protection"])
+    code, text = run(Audit(SUBJECT, account, places, "sarif", skip=("deletion-protection",)))
+    assert (code, json.loads(text)["version"]) == (0, "2.1.0")
+
+
+def test_the_sandbox_is_audited_for_what_it_has(places: Places) -> None:
+    with Sandbox(Options(port=0)) as sandbox:
+        ready = sandbox.ready
+        subject = Subject(ready.table, ready.region, ready.role_arn)
+        there = Account(ready.region, sandbox.url, credentials=ready.admin)
+        code, text = run(Audit(subject, there, places, "json"))
+        refused = Account(ready.region, sandbox.url, credentials=ready.gateway)
+        with pytest.raises(ConfigurationError, match="no permission for `dynamodb:DescribeTable`"):
+            run(Audit(subject, refused, places))
+    verdicts = {line["name"]: line["verdict"] for line in json.loads(text)["lines"]}
+    assert code == 1
+    assert verdicts["table-drift"] == verdicts["ttl"] == verdicts["no-scan"] == "pass"
+    assert verdicts["alarms"] == verdicts["vpc-endpoint"] == verdicts["least-privilege"] == "not applicable"
+    assert verdicts["point-in-time-recovery"] == "fail"
+
+
+def test_what_is_unknown_fails_only_where_that_is_asked_for(case: Case) -> None:
+    unknown = judge(changed(case, backups=Unknown("why")))
+    assert exit_code(unknown, strict=False) == 0
+    assert exit_code(unknown, strict=True) == 1
+    assert exit_code(judge(with_table(case, deletion_protection=False)), strict=False) == 1
+
+
+def test_a_line_that_does_not_exist_cannot_be_skipped(account: Account) -> None:
+    with pytest.raises(ConfigurationError, match="there is no line `tll`"):
+        run(Audit(SUBJECT, account, skip=("tll",)))
+
+
+def test_the_names_come_from_terraforms_output(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.json"
+    role = SUBJECT.tenant_role
+    path.write_text(json.dumps({"table_name": TABLE, "region": "eu-west-1", "tenant_role_arn": role, "issuers": []}))
+    assert read_subject(path) == replace(SUBJECT, gateway_role=None)
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "no json"])
+def test_a_file_without_the_names_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "gateway.json"
+    path.write_text(content)
+    with pytest.raises(ConfigurationError):
+        read_subject(path)
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        read_subject(tmp_path / "absent.json")

@@ -1,6 +1,7 @@
 """Settings as the values that the rooms take."""
 
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.routing import Route
@@ -78,7 +79,7 @@ def playground(settings: Settings) -> list[Route]:
         return playground_routes(told)
     from gateway.sandbox.token_route import sandbox_address, switcher, token_route  # noqa: PLC0415  never in production
 
-    told["examples"] = [asdict(example) for example in load_examples()]
+    told["examples"] = [asdict(example) for example in load_examples(datetime.now(UTC))]
     address = sandbox_address(settings)
     if address is None:
         return playground_routes(told)

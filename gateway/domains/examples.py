@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
 
@@ -23,6 +24,8 @@ class Example:
         return self.tenants.get(tenant, self.variables)
 
 
-def load_examples() -> tuple[Example, ...]:
+def load_examples(now: datetime) -> tuple[Example, ...]:
+    """`now` is what the variables call `@now`."""
     text = (files("gateway.domains") / "examples.toml").read_text(encoding="utf-8")
-    return tuple(Example(**entry) for entry in tomllib.loads(text)["example"])
+    moment = now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return tuple(Example(**entry) for entry in tomllib.loads(text.replace("@now", moment))["example"])

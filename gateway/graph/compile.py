@@ -1,6 +1,5 @@
 """From a validated query to a `Program`; what it does not know is left to graphql-core, which runs everything."""
 
-import base64
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +18,6 @@ from graphql import (
 )
 
 from gateway.graph.documents import Document
-from gateway.graph.scalars import moment_text
 from gateway.graph.selection import ID, VERSION, Selections
 from gateway.graph.shape import (
     Asked,
@@ -40,27 +38,14 @@ from gateway.graph.shape import (
     Shape,
     Sum,
     Target,
-    Write,
 )
+from gateway.graph.writing import writer
 from gateway.model.entity import Collection, Entity, Reference, Total
 from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import Listing, Lookup
 from gateway.model.relation_checks import bound_attribute, open_parameters, own_parameters
-from gateway.model.types import (
-    AttributeType,
-    Blob,
-    Choice,
-    Field,
-    Integer,
-    ListOf,
-    Number,
-    SetOf,
-    Struct,
-    Timestamp,
-)
 
-_INT = 2**31
 _PAGE_INFO = {
     "hasNextPage": "has_next_page",
     "hasPreviousPage": "has_previous_page",
@@ -71,10 +56,6 @@ _PAGE_INFO = {
 
 class Unsupported(Exception):
     """The operation uses something that only graphql-core runs."""
-
-
-class Abnormal(Exception):
-    """Something is not as it should be; graphql-core runs the operation again and words the error."""
 
 
 def compiled(model: Model, schema: GraphQLSchema, document: Document, name: str | None) -> Program | None:
@@ -132,6 +113,9 @@ class _Compiler:
         for node in self._walk(sets, owner, seen):
             groups.setdefault(node.alias.value if node.alias else node.name.value, []).append(node)
         return groups
+
+    def _below(self, nodes: list[FieldNode], owner: GraphQLObjectType) -> dict[str, list[FieldNode]]:
+        return self._fields(_sets(nodes), owner)
 
     def _walk(self, sets: list[SelectionSetNode], owner: GraphQLObjectType, seen: set[str]) -> Iterator[FieldNode]:
         for selections in sets:
@@ -214,7 +198,7 @@ class _Compiler:
         return RootSingle(key, listing, asked, shape, (follow, self._target(lookup, shape)), names)
 
     def _shape(self, entity: Entity, nodes: list[FieldNode], owner: GraphQLObjectType) -> Shape:
-        groups = self._fields(_sets(nodes), owner)
+        groups = self._below(nodes, owner)
         fields = tuple(self._field(entity, owner, key, found) for key, found in groups.items())
         attributes = self._selections.attributes(nodes, self._fragments, entity)
         return Shape(entity, attributes, fields)
@@ -229,7 +213,7 @@ class _Compiler:
             return Cell(key, name, None, True)
         attribute = entity.attribute.get(name)
         if attribute is not None:
-            write = self._write(attribute.type, nodes, owner.fields[name].type)
+            write = writer(attribute.type, nodes, owner.fields[name].type, self._below)
             return Cell(key, name, write, attribute.required and not attribute.personal)
         return self._relation(entity, owner, key, nodes)
 
@@ -239,7 +223,7 @@ class _Compiler:
         if isinstance(relation, Total):
             lookup = self._model.lookup(relation.pattern)
             kind = self._model.entities[lookup.entity].attribute[relation.attribute].type
-            write = self._write(kind, nodes, definition.type)
+            write = writer(kind, nodes, definition.type, self._below)
             return Sum(key, relation, lookup, own_parameters(self._model, relation), write)
         target = get_named_type(definition.type)
         if not isinstance(target, GraphQLObjectType):
@@ -264,7 +248,7 @@ class _Compiler:
         entity = self._model.entities[listing.entity]
         fields: list[tuple[str, Any]] = []
         attributes: set[str] = set()
-        for key, found in self._fields(_sets(nodes), owner).items():
+        for key, found in self._below(nodes, owner).items():
             name = found[0].name.value
             if name == "__typename":
                 fields.append((key, owner.name))
@@ -289,7 +273,7 @@ class _Compiler:
         self, entity: Entity, nodes: list[FieldNode], owner: GraphQLObjectType, attributes: set[str]
     ) -> EdgeShape:
         fields: list[tuple[str, Any]] = []
-        for key, found in self._fields(_sets(nodes), owner).items():
+        for key, found in self._below(nodes, owner).items():
             name = found[0].name.value
             if name == "node":
                 target = get_named_type(owner.fields[name].type)
@@ -303,84 +287,10 @@ class _Compiler:
         return EdgeShape(tuple(fields))
 
     def _page_info(self, nodes: list[FieldNode], owner: GraphQLObjectType) -> PageInfoShape:
-        groups = self._fields(_sets(nodes), owner)
+        groups = self._below(nodes, owner)
         fields = ((key, _PAGE_INFO.get(found[0].name.value, f"={owner.name}")) for key, found in groups.items())
         return PageInfoShape(tuple(fields))
-
-    def _write(self, kind: AttributeType, nodes: list[FieldNode], declared: Any) -> Write | None:
-        match kind:
-            case Integer():
-                return _int
-            case Number():
-                return "{:f}".format
-            case Timestamp():
-                return moment_text
-            case Choice():
-                return _name
-            case Blob():
-                return _base64
-            case SetOf(of):
-                return _list_writer(self._write(of, nodes, declared), ordered=True)
-            case ListOf(of):
-                return _list_writer(self._write(of, nodes, declared))
-            case Struct(_, fields):
-                return self._struct_writer(fields, nodes, declared)
-        return None
-
-    def _struct_writer(self, fields: tuple[Field, ...], nodes: list[FieldNode], declared: Any) -> Write:
-        owner = get_named_type(declared)
-        if not isinstance(owner, GraphQLObjectType):
-            raise Unsupported
-        known = {field.name: field for field in fields}
-        cells: list[tuple[str, str, Write | None, bool]] = []
-        for key, found in self._fields(_sets(nodes), owner).items():
-            name = found[0].name.value
-            if name == "__typename":
-                cells.append((key, "", _constant(owner.name), False))
-                continue
-            field = known[name]
-            cells.append((key, name, self._write(field.type, found, owner.fields[name].type), field.required))
-
-        def write(value: dict[str, Any]) -> dict[str, Any]:
-            out: dict[str, Any] = {}
-            for key, name, inner, required in cells:
-                part = value.get(name) if name else ""
-                if part is None:
-                    if required:
-                        raise Abnormal
-                    out[key] = None
-                else:
-                    out[key] = part if inner is None else inner(part)
-            return out
-
-        return write
 
 
 def _sets(nodes: list[FieldNode]) -> list[SelectionSetNode]:
     return [node.selection_set for node in nodes if node.selection_set is not None]
-
-
-def _int(value: int) -> int:
-    if not -_INT <= value < _INT:
-        raise Abnormal
-    return value
-
-
-def _name(value: Any) -> str:
-    return str(value.name)
-
-
-def _base64(value: bytes) -> str:
-    return base64.b64encode(value).decode()
-
-
-def _constant(text: str) -> Write:
-    return lambda _: text
-
-
-def _list_writer(inner: Write | None, *, ordered: bool = False) -> Write:
-    def write(values: Any) -> list[Any]:
-        members = sorted(values) if ordered else values
-        return list(members) if inner is None else [inner(each) for each in members]
-
-    return write

@@ -12,7 +12,6 @@ from typing import Any
 from graphql import GraphQLEnumType, GraphQLSchema, get_nullable_type
 from graphql.execution.values import get_argument_values, get_variable_values
 
-from gateway.graph.compile import Abnormal
 from gateway.graph.connection import Connection, Edge
 from gateway.graph.global_id import global_id
 from gateway.graph.reader import Arguments, Reader
@@ -38,6 +37,7 @@ from gateway.graph.shape import (
     Target,
 )
 from gateway.graph.totals import members, summed
+from gateway.graph.writing import Abnormal
 from gateway.model.keys import ItemKey, item_key, key_parts
 from gateway.model.patterns import Listing
 from gateway.model.relation_checks import bound_attribute

@@ -98,37 +98,40 @@ def control_probes(scene: Scene) -> Iterator[Probe]:
     """Operations on tables, streams, backups and policies."""
     place = scene.deployment
     absent = f"arn:{place.partition}:dynamodb:{place.region}:{place.account}:table/{_ABSENT}"
+    for operation, body in {**_on_tables(scene.table, absent), **_on_streams(scene.table, absent)}.items():
+        yield Probe("tables", operation, operation, body)
+
+
+def _on_tables(table: str, absent: str) -> dict[str, dict[str, Any]]:
     target = {"TargetTableName": f"{_ABSENT}-copy"}
-    bucket = {"S3Bucket": _ABSENT}
-    bodies_by_operation: dict[str, dict[str, Any]] = {
-        "DescribeTable": {"TableName": scene.table},
+    expiry = {"TimeToLiveSpecification": {"AttributeName": "ttl", "Enabled": True}}
+    return {
+        "DescribeTable": {"TableName": table},
         "ListTables": {},
         "UpdateTable": {"TableName": _ABSENT, "DeletionProtectionEnabled": True},
         "DeleteTable": {"TableName": _ABSENT},
-        "UpdateTimeToLive": {
-            "TableName": _ABSENT,
-            "TimeToLiveSpecification": {"AttributeName": "ttl", "Enabled": True},
-        },
+        "UpdateTimeToLive": {"TableName": _ABSENT, **expiry},
         "PutResourcePolicy": {"ResourceArn": absent, "Policy": "{}"},
         "GetResourcePolicy": {"ResourceArn": absent},
         "DeleteResourcePolicy": {"ResourceArn": absent},
+        "TagResource": {"ResourceArn": absent, "Tags": [{"Key": "probe", "Value": "probe"}]},
         "CreateBackup": {"TableName": _ABSENT, "BackupName": _ABSENT},
         "ListBackups": {},
         "RestoreTableToPointInTime": {"SourceTableName": _ABSENT, **target},
         "RestoreTableFromBackup": {"BackupArn": f"{absent}/backup/01489602797149-73d8d5bc", **target},
-        "ExportTableToPointInTime": {"TableArn": absent, **bucket},
-        "ListStreams": {"TableName": scene.table},
-        "DescribeStream": {"StreamArn": f"{absent}/stream/2026-01-01T00:00:00.000"},
-        "GetShardIterator": {
-            "StreamArn": f"{absent}/stream/2026-01-01T00:00:00.000",
-            "ShardId": "shardId-00000000000000000000-00000000",
-            "ShardIteratorType": "TRIM_HORIZON",
-        },
-        "GetRecords": {"ShardIterator": f"{absent}/stream/2026-01-01T00:00:00.000|1|AAAA"},
-        "TagResource": {"ResourceArn": absent, "Tags": [{"Key": "probe", "Value": "probe"}]},
+        "ExportTableToPointInTime": {"TableArn": absent, "S3Bucket": _ABSENT},
     }
-    for operation, body in bodies_by_operation.items():
-        yield Probe("tables", operation, operation, body)
+
+
+def _on_streams(table: str, absent: str) -> dict[str, dict[str, Any]]:
+    stream = f"{absent}/stream/2026-01-01T00:00:00.000"
+    shard = {"ShardId": "shardId-00000000000000000000-00000000", "ShardIteratorType": "TRIM_HORIZON"}
+    return {
+        "ListStreams": {"TableName": table},
+        "DescribeStream": {"StreamArn": stream},
+        "GetShardIterator": {"StreamArn": stream, **shard},
+        "GetRecords": {"ShardIterator": f"{stream}|1|AAAA"},
+    }
 
 
 def attribute_probes(scene: Scene) -> Iterator[Probe]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from gateway.model.entity import Placement
 from gateway.model.model import Model
+from gateway.model.table import TableSpec
 from gateway.model.template import DERIVED, Literal, Template
 from gateway.model.tenant import TenantId, owns, partition
 from gateway.model.types import KEY_SEPARATOR
@@ -32,22 +33,25 @@ class Touched:
 def touched(model: Model, tenant: TenantId, operation: str, body: Body) -> tuple[Touched, ...]:
     if operation == "Query":
         return (_query(model, tenant, body),)
-    pk, sk = model.table.pk, model.table.sk
-    forms = Counter(_item_form(model, tenant, key[pk]["S"], key[sk]["S"]) for key in _keys(body))
+    forms = Counter(_item_form(model, tenant, pk, sk) for pk, sk in _keys(body, model.table))
     return tuple(Touched(*form, keys) for form, keys in forms.items())
 
 
-def _keys(body: Body) -> Iterator[Body]:
-    """Every key of a request, whatever its operation calls the place where it stands."""
-    for name in ("Key", "Item"):
-        if name in body:
-            yield body[name]
-    for wanted in body.get("RequestItems", {}).values():
-        # a list holds writes, an object the keys of a read
-        yield from (write["PutRequest"]["Item"] for write in wanted) if isinstance(wanted, list) else wanted["Keys"]
-    for member in body.get("TransactItems", ()):
-        for part in member.values():
-            yield from _keys(part)
+def _keys(part: Any, table: TableSpec) -> Iterator[tuple[str, str]]:
+    """Every key of a request, wherever its operation has it: a call must not fail because it is explained."""
+    if isinstance(part, Mapping):
+        if table.pk in part and table.sk in part:
+            yield _text(part[table.pk]), _text(part[table.sk])
+            return
+        part = part.values()
+    elif not isinstance(part, list | tuple):
+        return
+    for each in part:
+        yield from _keys(each, table)
+
+
+def _text(value: Any) -> str:
+    return str(value.get("S", "")) if isinstance(value, Mapping) else ""
 
 
 def _item_form(model: Model, tenant: TenantId, pk: str, sk: str) -> tuple[str, str]:
@@ -59,11 +63,12 @@ def _item_form(model: Model, tenant: TenantId, pk: str, sk: str) -> tuple[str, s
 
 
 def _query(model: Model, tenant: TenantId, body: Body) -> Touched:
-    values = {name: value["S"] for name, value in body["ExpressionAttributeValues"].items()}
-    places = list(_places(model, tenant, body.get("IndexName"), values[":pk"]))
-    where = _partition_form(places[0], tenant, values[":pk"]) if places else _unknown(tenant, values[":pk"])
+    values = {name: _text(value) for name, value in body.get("ExpressionAttributeValues", {}).items()}
+    pk = values.get(":pk", "")
+    places = list(_places(model, tenant, body.get("IndexName"), pk))
+    where = _partition_form(places[0], tenant, pk) if places else _unknown(tenant, pk)
     low, high = (_start(places, values[name]) if name in values else None for name in (":low", ":high"))
-    if "begins_with" in body["KeyConditionExpression"]:
+    if "begins_with" in body.get("KeyConditionExpression", ""):
         return Touched(where, f"begins with {low}")
     if low is not None and values.get(":low") == values.get(":high"):
         return Touched(where, low)

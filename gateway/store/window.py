@@ -9,7 +9,7 @@ from gateway.model.patterns import Listing
 from gateway.store.plan import Range
 
 LAST_HOURS = "lastHours"
-_MOST_HOURS = 1_000
+_MOST_HOURS = 960  # 40 days; time buckets are read up to 1,000 at once
 
 
 def windowed(listing: Listing, arguments: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:

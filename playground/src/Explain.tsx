@@ -7,6 +7,9 @@ import { amount, counted, milliseconds, units, withCode } from "./words";
 
 export const EXPLAIN_PLUGIN: GraphiQLPlugin = { title: "Explain", icon: Icon, content: Explain };
 
+// of calls of one kind that are shown at once
+const ROWS = 6;
+
 function Explain() {
   const last = useStored(lastOperation);
   return (
@@ -144,9 +147,13 @@ function Group({ calls, whole }: { calls: Call[]; whole: number }) {
         {calls.length > 1 && <span className="times">× {calls.length}</span>}
         <span className="amount">{units(calls.reduce((sum, call) => sum + call.capacity, 0))}</span>
       </p>
-      {calls.map((call, index) => (
-        <OneCall key={index} call={call} whole={whole} />
-      ))}
+      <Rows calls={calls.slice(0, ROWS)} whole={whole} />
+      {calls.length > ROWS && (
+        <details>
+          <summary>and {calls.length - ROWS} more</summary>
+          <Rows calls={calls.slice(ROWS)} whole={whole} />
+        </details>
+      )}
       <p className="allowed" title="The policy statements that allowed it, one of each layer">
         <span>allowed by</span>
         {first.allowedBy.map((statement) => (
@@ -155,6 +162,10 @@ function Group({ calls, whole }: { calls: Call[]; whole: number }) {
       </p>
     </li>
   );
+}
+
+function Rows({ calls, whole }: { calls: Call[]; whole: number }) {
+  return calls.map((call, index) => <OneCall key={index} call={call} whole={whole} />);
 }
 
 function OneCall({ call, whole }: { call: Call; whole: number }) {

@@ -20,7 +20,8 @@ RECORD = """mutation ($input: RecordReadingInput!, $key: String) {
 BULK = """mutation ($id: ID!, $readings: [NewReadingInput!]!, $key: String) {
   recordReadings(input: {deviceId: $id, readings: $readings}, idempotencyKey: $key) {
     written device { deviceId latest { value } } errors { code field message } } }"""
-READ = """query ($id: ID!, $range: DateTimeRange, $hours: Int, $first: Int, $after: String, $last: Int, $before: String) {
+READ = """
+query ($id: ID!, $range: DateTimeRange, $hours: Int, $first: Int, $after: String, $last: Int, $before: String) {
   readings(deviceId: $id, recordedAt: $range, lastHours: $hours,
            first: $first, after: $after, last: $last, before: $before) {
     nodes { value recordedAt } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
@@ -192,10 +193,11 @@ async def test_a_bulk_that_cannot_be_written_in_time_says_how_much_is_missing() 
 
 async def test_a_key_makes_a_bulk_and_a_reading_harmless_to_repeat(world: World) -> None:
     await register(world)
-    for query, given, other in (
+    cases: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         (BULK, {"id": "d", "readings": measured(1, 2)}, {"id": "d", "readings": measured(3)}),
         (RECORD, {"input": {"deviceId": "d", **measured(4)[0]}}, {"input": {"deviceId": "d", **measured(5)[0]}}),
-    ):
+    ]
+    for query, given, other in cases:
         key = query[:20]
         first = await change(world, query, **given, key=key)
         assert first["errors"] == []
@@ -223,7 +225,7 @@ async def test_readings_are_read_by_range_by_hours_or_of_the_last_day(world: Wor
     await change(world, BULK, id="d", readings=measured(0, 1, 5, 23, 25, 50, 100, 600))
     assert await values(world) == [0, 60, 300, 1_380]
     assert await values(world, hours=2) == [0, 60]
-    assert await values(world, hours=1_000) == [0, 60, 300, 1_380, 1_500, 3_000, 6_000, 36_000]
+    assert await values(world, hours=960) == [0, 60, 300, 1_380, 1_500, 3_000, 6_000, 36_000]
     assert await values(world, range={"from": ago(50), "to": ago(5)}) == [300, 1_380, 1_500, 3_000]
     assert await values(world, range={"from": ago(26)}) == [0, 60, 300, 1_380, 1_500]
     assert await values(world, range={"to": ago(90)}) == [6_000]
@@ -231,7 +233,7 @@ async def test_readings_are_read_by_range_by_hours_or_of_the_last_day(world: Wor
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"hours": 0}, {"hours": 1_001}, {"hours": 1, "range": {"from": ago(1)}}, {"range": {"from": ago(2_000)}}],
+    [{"hours": 0}, {"hours": 961}, {"hours": 1, "range": {"from": ago(1)}}, {"range": {"from": ago(2_000)}}],
 )
 async def test_a_range_that_makes_no_sense_is_refused(world: World, arguments: dict[str, Any]) -> None:
     await register(world)
@@ -296,9 +298,8 @@ async def test_a_tenant_reads_its_own_devices_only(world: World) -> None:
     await register(world)
     await change(world, BULK, id="d", readings=measured(1))
     for query in (READ, LATEST):
-        answer = (await world.post(query, {"id": "d"}, "globex/viewer")).json()
-        assert answer["data"] in ({"latestReading": None}, answer["data"])
-        assert '"60"' not in str(answer)
+        [found] = (await world.post(query, {"id": "d"}, "globex/viewer")).json()["data"].values()
+        assert not (found and found["nodes"])
     refused = (await world.post(BULK, {"id": "d", "readings": measured(1)}, "globex/editor")).json()
     assert refused["data"]["recordReadings"]["errors"][0]["code"] == "NOT_FOUND"
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from urllib.parse import urlsplit
 
 from tests.fire.faults import Injector, Kind
@@ -30,6 +30,8 @@ class Proxy:
         self._upstream = address.hostname or HOST, address.port or 80
         self._injector = injector
         self._handlers: set[asyncio.Task[None]] = set()
+        # calls without an answer yet, and those that are carried out later
+        self._open: set[asyncio.Future[None]] = set()
         self._late: set[asyncio.Task[Message | None]] = set()
         self.url = ""
 
@@ -46,9 +48,9 @@ class Proxy:
             await asyncio.gather(*self._handlers, *self._late, return_exceptions=True)
 
     async def settled(self) -> None:
-        """Waits until everything that was to be done late is done."""
-        while self._late:
-            await asyncio.wait(self._late)
+        """Waits until nothing is under way, and everything that was to be done late is done."""
+        while self._open or self._late:
+            await asyncio.gather(*self._open, *self._late, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -57,7 +59,8 @@ class Proxy:
             task.add_done_callback(self._handlers.discard)
         try:
             while (request := await read(reader)) is not None:
-                given = await self._answer(request, reader)
+                with self._counted():
+                    given = await self._answer(request, reader)
                 if given is None:
                     writer.transport.abort()
                     return
@@ -67,6 +70,16 @@ class Proxy:
             pass
         finally:
             writer.close()
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._open.add(ended)
+        try:
+            yield
+        finally:
+            self._open.discard(ended)
+            ended.set_result(None)
 
     async def _answer(self, request: Message, reader: asyncio.StreamReader) -> Message | None:
         """None where the connection is to break without an answer."""

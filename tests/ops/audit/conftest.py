@@ -11,10 +11,11 @@ from gateway.aws.credentials import Credentials
 from gateway.domains import MODEL
 from gateway.model.describe import access_patterns
 from gateway.ops.audit.account import Account, Live
+from gateway.ops.audit.checklist import judge
 from gateway.ops.audit.facts import Facts
 from gateway.ops.audit.gather.everything import gather
 from gateway.ops.audit.gather.files import Places
-from gateway.ops.audit.lines import Case
+from gateway.ops.audit.lines import Case, Result
 from gateway.ops.policy_files import write_policies
 from tests.ops.audit.world import REGION, SUBJECT, build
 
@@ -46,6 +47,12 @@ def facts(places: Places) -> Facts:
         found = gather(live, SUBJECT, MODEL, places, datetime.now(UTC))
         live.close()
     return found
+
+
+@pytest.fixture(scope="session")
+def results(facts: Facts) -> tuple[Result, ...]:
+    """The verdicts on the good account."""
+    return judge(Case(MODEL, SUBJECT, facts))
 
 
 @pytest.fixture

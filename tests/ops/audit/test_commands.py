@@ -1,5 +1,8 @@
+import asyncio
 import io
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,15 +12,14 @@ from rich.console import Console
 from gateway.domains import MODEL
 from gateway.errors import ConfigurationError
 from gateway.ops.audit.account import Account
-from gateway.ops.audit.checklist import judge
 from gateway.ops.audit.commands import Audit, audit, exit_code, read_subject
 from gateway.ops.audit.facts import Unknown
 from gateway.ops.audit.gather.files import Places
-from gateway.ops.audit.lines import Case, Subject
-from gateway.sandbox.ready import Options
-from gateway.sandbox.sandbox import Sandbox
-from tests.ops.audit.spoil import changed, with_table
+from gateway.ops.audit.lines import Result, Subject, failed, missing
+from gateway.sandbox.ready import Options, Ready
+from gateway.sandbox.world import build, engine_for
 from tests.ops.audit.world import SUBJECT, TABLE, client
+from tests.sandbox.wire import closed, listening, serving
 
 
 def run(wanted: Audit) -> tuple[int, str]:
@@ -27,24 +29,33 @@ def run(wanted: Audit) -> tuple[int, str]:
     return code, console.file.getvalue()
 
 
+@contextmanager
+def sandbox() -> Iterator[Ready]:
+    """With its table and without rows, served from a thread."""
+    options = Options(account="210987654321")
+    engine = engine_for(options)
+    with listening() as (found, url):
+        made = asyncio.run(build(options, engine, url, lambda model, now: []))
+        with serving(made.app, found):
+            yield made.ready
+    closed(engine)
+
+
 def test_a_good_account_passes_and_a_spoilt_one_does_not(account: Account, places: Places) -> None:
     code, text = run(Audit(SUBJECT, account, places))
     assert (code, "0 fail, 0 unknown" in text) == (0, True)
     client("dynamodb").update_table(TableName=TABLE, DeletionProtectionEnabled=False)
-    code, text = run(Audit(SUBJECT, account, places, "json"))
-    failed = [line["name"] for line in json.loads(text)["lines"] if line["verdict"] == "fail"]
-    assert (code, failed) == (1, ["deletion-protection"])
-    code, text = run(Audit(SUBJECT, account, places, "sarif", skip=("deletion-protection",)))
-    assert (code, json.loads(text)["version"]) == (0, "2.1.0")
+    code, text = run(Audit(SUBJECT, account, places, "sarif"))
+    found = json.loads(text)["runs"][0]["results"]
+    assert (code, [each["ruleId"] for each in found if each["kind"] == "fail"]) == (1, ["deletion-protection"])
 
 
 def test_the_sandbox_is_audited_for_what_it_has(places: Places) -> None:
-    with Sandbox(Options(port=0)) as sandbox:
-        ready = sandbox.ready
+    with sandbox() as ready:
         subject = Subject(ready.table, ready.region, ready.role_arn)
-        there = Account(ready.region, sandbox.url, credentials=ready.admin)
+        there = Account(ready.region, ready.url, credentials=ready.admin)
         code, text = run(Audit(subject, there, places, "json"))
-        refused = Account(ready.region, sandbox.url, credentials=ready.gateway)
+        refused = Account(ready.region, ready.url, credentials=ready.gateway)
         with pytest.raises(ConfigurationError, match="no permission for `dynamodb:DescribeTable`"):
             run(Audit(subject, refused, places))
     verdicts = {line["name"]: line["verdict"] for line in json.loads(text)["lines"]}
@@ -54,11 +65,11 @@ def test_the_sandbox_is_audited_for_what_it_has(places: Places) -> None:
     assert verdicts["point-in-time-recovery"] == "fail"
 
 
-def test_what_is_unknown_fails_only_where_that_is_asked_for(case: Case) -> None:
-    unknown = judge(changed(case, backups=Unknown("why")))
+def test_what_is_unknown_fails_only_where_that_is_asked_for(results: tuple[Result, ...]) -> None:
+    unknown = [*results[1:], replace(results[0], findings=(missing(Unknown("why")),))]
     assert exit_code(unknown, strict=False) == 0
     assert exit_code(unknown, strict=True) == 1
-    assert exit_code(judge(with_table(case, deletion_protection=False)), strict=False) == 1
+    assert exit_code([replace(results[0], findings=(failed("bad", "do this"),))], strict=False) == 1
 
 
 def test_a_line_that_does_not_exist_cannot_be_skipped(account: Account) -> None:

@@ -2,9 +2,8 @@ import io
 
 from rich.console import Console
 
-from gateway.ops.audit.checklist import judge
 from gateway.ops.audit.facts import Unknown
-from gateway.ops.audit.lines import Case, Line, Result, failed, missing, passed
+from gateway.ops.audit.lines import Line, Result, failed, missing, passed
 from gateway.ops.audit.report.table import show, summary
 from tests.ops.audit.world import SUBJECT
 
@@ -16,10 +15,10 @@ def shown(results: tuple[Result, ...]) -> str:
     return console.file.getvalue()
 
 
-def test_every_line_is_a_row(case: Case) -> None:
-    text = shown(judge(case))
+def test_every_line_is_a_row(results: tuple[Result, ...]) -> None:
+    text = shown(results)
     assert "shop-prod in eu-west-1" in text
-    for result in judge(case):
+    for result in results:
         assert result.line.title in text
 
 
@@ -29,5 +28,5 @@ def test_a_failure_stands_first_and_says_what_mends_it() -> None:
     assert text.index("✗ bad [b]") < text.index("→ do this") < text.index("? who knows") < text.index("✓ good")
 
 
-def test_the_summary_counts_every_verdict(case: Case) -> None:
-    assert summary(judge(case)) == f"0 fail, 0 unknown, {len(judge(case)) - 1} pass, 1 not applicable"
+def test_the_summary_counts_every_verdict(results: tuple[Result, ...]) -> None:
+    assert summary(results) == f"0 fail, 0 unknown, {len(results) - 1} pass, 1 not applicable"

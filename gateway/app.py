@@ -19,7 +19,7 @@ from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.limits import WireLimits
 from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
-from gateway.domains import MODEL, MUTATIONS
+from gateway.domains.loading import load_domains
 from gateway.graph.compile import Programs
 from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits
@@ -28,7 +28,6 @@ from gateway.graph.limits import DocumentLimits
 from gateway.graph.reader import ReadLimits
 from gateway.graph.schema import build_schema, core_schema
 from gateway.identity.authenticator import Authenticator
-from gateway.model.model import Model
 from gateway.ops.policy_files import load_policies, permissions_for
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
@@ -60,8 +59,10 @@ class Gateway:
         await self.sts.close()
 
 
-def build_gateway(settings: Settings, model: Model = MODEL, aws: boto3.Session | None = None) -> Gateway:
+def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gateway:
     """Settings that contradict the policies or the model are refused here, before anything is served."""
+    loaded = load_domains(settings.domains)
+    model = loaded.model
     client = DynamoDBClient(WireLimits(connections=settings.max_connections), tls=ssl.create_default_context())
     sts = BotoSts(aws or boto3.Session(region_name=settings.region), endpoint_url=settings.sts_endpoint)
     policies = load_policies(settings.policies_dir, model)
@@ -70,7 +71,7 @@ def build_gateway(settings: Settings, model: Model = MODEL, aws: boto3.Session |
     )
     sessions = Sessions(sts, tenants(settings), Roles(policies.sessions), permissions_for(policies, model), rules)
     authenticator = Authenticator(issuers(settings))
-    schema = core_schema(build_schema(model, MUTATIONS))
+    schema = core_schema(build_schema(model, loaded.mutations))
     endpoint = Endpoint(
         model=model,
         schema=schema,
@@ -94,11 +95,9 @@ def _document_limits(settings: Settings) -> DocumentLimits:
     return DocumentLimits(depth=settings.max_depth, aliases=settings.max_aliases, tokens=settings.max_tokens)
 
 
-def create_app(
-    settings: Settings, model: Model = MODEL, state: State | None = None, aws: boto3.Session | None = None
-) -> Starlette:
+def create_app(settings: Settings, state: State | None = None, aws: boto3.Session | None = None) -> Starlette:
     state = state or State()
-    gateway = build_gateway(settings, model, aws)
+    gateway = build_gateway(settings, aws)
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
     page = landing_page(address, playground=settings.playground)
 

@@ -1,9 +1,12 @@
 """The commands; each one gathers its arguments and calls the room that does the work."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -19,6 +22,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+
+Domains = Annotated[
+    list[str] | None,
+    typer.Option(help="A module with a domain, such as helpdesk.domain; again for more. Without it, the shipped ones."),
+]
 
 isolation = typer.Typer(help="Prove that tenants are kept apart.", no_args_is_help=True, add_completion=False)
 app.add_typer(isolation, name="isolation")
@@ -61,13 +69,21 @@ def dev(
     dynamodb_endpoint: Annotated[
         str | None, typer.Option(help="Keep the data in DynamoDB Local or another engine instead of memory.")
     ] = None,
+    domains: Domains = None,
 ) -> None:
     """Run the gateway on a sandbox of AWS, with demo tenants."""
+    from gateway.domains.loading import load_domains  # noqa: PLC0415
+    from gateway.ops.policy_files import write_policies  # noqa: PLC0415
     from gateway.sandbox.commands import Dev  # noqa: PLC0415
     from gateway.sandbox.commands import dev as run  # noqa: PLC0415
 
-    with told():
-        raise typer.Exit(run(Dev(host, port, reload, dynamodb_endpoint, aws_port)))
+    wanted = Dev(host, port, reload, dynamodb_endpoint, aws_port)
+    with told(), TemporaryDirectory() as directory:
+        if domains:
+            # the shipped policies are of the shipped model; these are written as `gateway policies` would write them
+            write_policies(Path(directory), load_domains(domains).model)
+            wanted = replace(wanted, domains=tuple(domains), policies=Path(directory))
+        raise typer.Exit(run(wanted))
 
 
 @app.command()
@@ -88,26 +104,45 @@ def token(
 def schema(
     check: Annotated[bool, typer.Option("--check", help="Fail when schema.graphql is stale.")] = False,
     path: Annotated[Path, typer.Option(help="The file.")] = Path("schema.graphql"),
+    domains: Domains = None,
 ) -> None:
     """Write schema.graphql from the model."""
-    from gateway.domains import MODEL, MUTATIONS  # noqa: PLC0415
+    from gateway.domains.loading import load_domains  # noqa: PLC0415
     from gateway.graph.schema import build_schema  # noqa: PLC0415
 
     with told():
-        _write(path, build_schema(MODEL, MUTATIONS).as_str() + "\n", check=check, command="gateway schema")
+        loaded = load_domains(domains or ())
+        text = build_schema(loaded.model, loaded.mutations).as_str() + "\n"
+        _write(path, text, check=check, command="gateway schema")
 
 
 @app.command()
 def docs(
     check: Annotated[bool, typer.Option("--check", help="Fail when the page is stale.")] = False,
     path: Annotated[Path, typer.Option(help="The file.")] = Path("docs/access-patterns.md"),
+    domains: Domains = None,
 ) -> None:
     """Write docs/access-patterns.md from the model."""
-    from gateway.domains import MODEL  # noqa: PLC0415
+    from gateway.domains.loading import load_domains  # noqa: PLC0415
     from gateway.model.describe import access_patterns  # noqa: PLC0415
 
     with told():
-        _write(path, access_patterns(MODEL), check=check, command="gateway docs")
+        _write(path, access_patterns(load_domains(domains or ()).model), check=check, command="gateway docs")
+
+
+@app.command("terraform-inputs")
+def terraform_inputs(
+    check: Annotated[bool, typer.Option("--check", help="Fail when the file is stale.")] = False,
+    path: Annotated[Path, typer.Option(help="The file.")] = Path("terraform/table.json"),
+    domains: Domains = None,
+) -> None:
+    """Write terraform/table.json from the model: the table's keys, indexes and TTL."""
+    from gateway.domains.loading import load_domains  # noqa: PLC0415
+    from gateway.model.describe import table_description  # noqa: PLC0415
+
+    with told():
+        text = json.dumps(table_description(load_domains(domains or ()).model), indent=2) + "\n"
+        _write(path, text, check=check, command="gateway terraform-inputs")
 
 
 def _write(path: Path, text: str, *, check: bool, command: str) -> None:

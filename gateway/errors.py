@@ -5,7 +5,9 @@
     ├── Forbidden                    FORBIDDEN            a policy says no
     │   └── TenantSuspended          TENANT_SUSPENDED     the tenant is switched off
     ├── BadUserInput                 BAD_USER_INPUT       the caller can mend it
-    │   └── LimitExceeded            LIMIT_EXCEEDED       too large, too deep, too many
+    │   ├── LimitExceeded            LIMIT_EXCEEDED       too large, too deep, too many, too dear
+    │   ├── UnknownDocument          PERSISTED_QUERY_NOT_FOUND  no document is known by this id or hash
+    │   └── UntrustedDocument        UNTRUSTED_DOCUMENT   only trusted documents run, and this is none
     ├── NotFound                     NOT_FOUND            what is written to does not exist
     ├── Conflict                     CONFLICT             a condition or a version did not hold
     ├── Throttled                    THROTTLED            AWS asks us to slow down
@@ -50,6 +52,14 @@ class BadUserInput(GatewayError):
 
 class LimitExceeded(BadUserInput):
     code = "LIMIT_EXCEEDED"
+
+
+class UnknownDocument(BadUserInput):
+    code = "PERSISTED_QUERY_NOT_FOUND"
+
+
+class UntrustedDocument(BadUserInput):
+    code = "UNTRUSTED_DOCUMENT"
 
 
 class NotFound(GatewayError):

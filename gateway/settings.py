@@ -117,6 +117,7 @@ class Settings(BaseSettings):
     cursor_secret: SecretStr = Field(min_length=32)
 
     # how the service behaves
+    domains: list[Words] = []  # the modules of what is served, such as `helpdesk.domain`; empty: the shipped domains
     environment: Literal["production", "sandbox"] = "production"
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=0, le=65_535)
@@ -152,7 +153,7 @@ class Settings(BaseSettings):
     def account(self) -> str:
         return self.tenant_role_arn.split(":")[4]
 
-    @field_validator("tenants", "silos", "suspended_tenants", "issuers", "cors_origins", mode="before")
+    @field_validator("tenants", "silos", "suspended_tenants", "issuers", "cors_origins", "domains", mode="before")
     @classmethod
     def _from_json(cls, value: Any) -> Any:
         if not isinstance(value, str):
@@ -200,10 +201,7 @@ class Settings(BaseSettings):
 def load_settings(config: Path | None = None) -> Settings:
     """The settings, or one `ConfigurationError` that lists every fault."""
     given = _read(config) if config else {}
-    unknown = [
-        *(name for name in sorted(os.environ) if _unknown(name)),
-        *sorted(set(given) - set(Settings.model_fields)),
-    ]
+    unknown = [*filter(_unknown, sorted(os.environ)), *sorted(set(given) - set(Settings.model_fields))]
     faults = [f"{name}: there is no such setting" for name in unknown]
     try:
         settings = Settings(**{name: value for name, value in given.items() if name in Settings.model_fields})

@@ -218,6 +218,10 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
             "cors_origins: `*` is only for the sandbox; name the origins of your front ends",
         ),
         (
+            {"playground": "true"},
+            "playground: is on but introspection is off, so it could neither document nor complete anything",
+        ),
+        (
             {"drain_seconds": "5", "request_seconds": "10"},
             "drain_seconds: is shorter than request_seconds, so a stop would cut off requests in flight",
         ),
@@ -241,7 +245,16 @@ def test_the_sandbox_may_do_what_production_may_not(environment: pytest.MonkeyPa
     put(environment, "dynamodb_endpoint", "http://localhost:8000")
     put(environment, "cors_origins", ["*"])
     put(environment, "drain_seconds", "0")
+    put(environment, "playground", "true")
     assert load_settings().dynamodb_endpoint == "http://localhost:8000"
+
+
+@pytest.mark.parametrize("name", ["introspection", "playground", "explain"])
+def test_what_tells_about_the_gateway_is_off_unless_set(environment: pytest.MonkeyPatch, name: str) -> None:
+    assert getattr(load_settings(), name) is False
+    put(environment, "introspection", "true")
+    put(environment, name, "true")
+    assert getattr(load_settings(), name) is True
 
 
 def test_known_tenants_may_have_settings_of_their_own(environment: pytest.MonkeyPatch) -> None:

@@ -1,36 +1,34 @@
 """GraphQL over HTTP, the way in: what a request must look like before anything else happens to it."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
 import orjson
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
+
+from gateway.graph.body import read_body
+from gateway.graph.http_error import HttpError
 
 JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"
 
+# the ways in which clients name a document that was stored before
+DOCUMENT_IDS = ("documentId", "id")
+
 _QUALITY = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
-
-
-class HttpError(Exception):
-    """A request that is no GraphQL request; `message` is for the caller."""
-
-    def __init__(self, status: HTTPStatus, message: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.headers = headers or {}
 
 
 @dataclass(frozen=True, slots=True)
 class GraphQLRequest:
-    query: str
+    """`document_id` names a document that the gateway knows, in place of `query` or to be compared with it."""
+
+    query: str | None
     variables: dict[str, Any] = field(default_factory=dict)
     operation_name: str | None = None
     extensions: dict[str, Any] = field(default_factory=dict)
+    document_id: str | None = None
 
 
 def answer_type(accept: str | None) -> str:
@@ -60,7 +58,7 @@ async def read(request: Request, limit: int) -> GraphQLRequest:
     if request.method != "POST":
         raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "GraphQL is asked by GET or POST", {"Allow": "GET, POST"})
     _check_content_type(request.headers.get("content-type", ""))
-    body = await _body(request, limit)
+    body = await read_body(request, limit)
     try:
         content = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -77,31 +75,8 @@ def _check_content_type(text: str) -> None:
         raise HttpError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body must be {JSON} in UTF-8")
 
 
-async def _body(request: Request, limit: int) -> bytes:
-    """The body, read only as far as it may be long."""
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limit:
-        raise _too_large(limit)
-    chunks, size = [], 0
-    try:
-        async for chunk in request.stream():
-            size += len(chunk)
-            if size > limit:
-                raise _too_large(limit)
-            chunks.append(chunk)
-    except ClientDisconnect as error:
-        raise HttpError(HTTPStatus.BAD_REQUEST, "the body ended too early") from error
-    return b"".join(chunks)
-
-
-def _too_large(limit: int) -> HttpError:
-    # the rest of the body is not read, so the connection cannot be used again
-    message = f"the body is larger than {limit} bytes"
-    return HttpError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message, {"Connection": "close"})
-
-
 def _from_query(request: Request) -> dict[str, Any]:
-    names = ("query", "operationName", "variables", "extensions")
+    names = ("query", *DOCUMENT_IDS, "operationName", "variables", "extensions")
     for name in names:
         if len(request.query_params.getlist(name)) > 1:
             raise HttpError(HTTPStatus.BAD_REQUEST, f"`{name}` is given twice")
@@ -122,15 +97,20 @@ def _from_query(request: Request) -> dict[str, Any]:
 def _request(content: Any) -> GraphQLRequest:
     if not isinstance(content, dict):
         raise HttpError(HTTPStatus.BAD_REQUEST, "the body must be a JSON object")
-    query, name = content.get("query"), content.get("operationName")
-    if not isinstance(query, str) or not query.strip():
-        raise HttpError(HTTPStatus.BAD_REQUEST, "`query` is missing; it must be a text")
-    if name is not None and not isinstance(name, str):
-        raise HttpError(HTTPStatus.BAD_REQUEST, "`operationName` must be a text")
+    texts = {}
+    for key in ("query", *DOCUMENT_IDS, "operationName"):
+        value = content.get(key)
+        if value is not None and not isinstance(value, str):
+            raise HttpError(HTTPStatus.BAD_REQUEST, f"`{key}` must be a text")
+        texts[key] = value
     maps = {}
     for key in ("variables", "extensions"):
         value = content.get(key)
         if value is not None and not isinstance(value, dict):
             raise HttpError(HTTPStatus.BAD_REQUEST, f"`{key}` must be an object")
         maps[key] = value or {}
-    return GraphQLRequest(query, maps["variables"], name, maps["extensions"])
+    query = texts["query"] if texts["query"] and not texts["query"].isspace() else None
+    document_id = texts["documentId"] or texts["id"]
+    if query is None and document_id is None and "persistedQuery" not in maps["extensions"]:
+        raise HttpError(HTTPStatus.BAD_REQUEST, "`query` is missing; it must be a text")
+    return GraphQLRequest(query, maps["variables"], texts["operationName"], maps["extensions"], document_id)

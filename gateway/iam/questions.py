@@ -61,7 +61,10 @@ def _of(model: Model, pattern: AccessPattern, tenant: TenantId) -> Iterator[Ques
 def sample(entity: Entity, place: Placement) -> dict[str, Any]:
     """Values with which an item of this entity has a place there."""
     values = {name: _value(entity, name) for name in place.names}
-    return values | {place.when.attribute: place.when.values[0]} if place.when is not None else values
+    if place.when is not None:
+        text, kind = place.when.values[0], entity.attribute[place.when.attribute].type
+        values[place.when.attribute] = text == "true" if isinstance(kind, Flag) else text
+    return values
 
 
 def _value(entity: Entity, name: str) -> Any:

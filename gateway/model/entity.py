@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 from typing import Literal as OneOf
 
+from gateway.model.staleness import Staleness
 from gateway.model.template import DERIVED, Template, parse_template
 from gateway.model.types import Field
 
@@ -164,6 +165,7 @@ class Entity:
     relations: tuple[Relation, ...] = ()
     expiry: Expiry | None = None
     unique: tuple[str, ...] = ()  # attributes whose values only one item of the tenant may have
+    cached: Staleness | None = None  # how stale an item that is read by its key may be
 
     @cached_property
     def attribute(self) -> Mapping[str, Attribute]:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from gateway.model.entity import Collection, Entity, Expiry, Placement, When
 from gateway.model.key_checks import key_faults
 from gateway.model.name_checks import name_faults
+from gateway.model.staleness import staleness_faults
 from gateway.model.types import Blob, Choice, Flag, Id, ListOf, Text, Timestamp, key_pattern
 
 
@@ -22,6 +23,7 @@ def _faults(entity: Entity) -> Iterator[str]:
     yield from _shared_indexes(entity)
     yield from _relations(entity)
     yield from _expiry(entity)
+    yield from staleness_faults(entity.cached)
     for attribute in entity.attributes:
         if attribute.compressed and not isinstance(attribute.type, Text | Blob):
             yield f"`{attribute.name}` is compressed; only text and bytes can be"

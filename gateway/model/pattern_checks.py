@@ -8,6 +8,7 @@ from gateway.model.entity import Entity, Placement, Reference
 from gateway.model.name_checks import is_field_name
 from gateway.model.overlap import can_collide, can_match, leading_literals
 from gateway.model.patterns import AccessPattern, Listing, Lookup
+from gateway.model.staleness import staleness_faults
 from gateway.model.template import DERIVED
 from gateway.model.types import Integer, Number, Timestamp
 
@@ -49,6 +50,7 @@ def _listing_faults(model: "Model", entity: Entity, listing: Listing) -> Iterato
             yield f"`follow` needs `single` and a reference of {entity.name}"
     yield from _range_faults(entity, place, listing)
     yield from _window_faults(entity, listing)
+    yield from _staleness_faults(listing)
     yield from _strangers(model, entity, place)
 
 
@@ -67,6 +69,14 @@ def _window_faults(entity: Entity, listing: Listing) -> Iterator[str]:
     timed = between is not None and isinstance(between.type, Timestamp)
     if listing.window is not None and not (timed and listing.window > timedelta()):
         yield "a window needs a length, and `between` over a timestamp"
+
+
+def _staleness_faults(listing: Listing) -> Iterator[str]:
+    yield from staleness_faults(listing.cached)
+    if listing.cached is not None and listing.strong:
+        yield "what is read consistently is never cached"
+    if listing.cached is not None and listing.window is not None:
+        yield "a window ends now, so no two questions are the same and none is answered from a cache"
 
 
 def _strangers(model: "Model", entity: Entity, place: Placement) -> Iterator[str]:

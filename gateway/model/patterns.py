@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gateway.model.entity import PRIMARY
+from gateway.model.staleness import Staleness
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,7 @@ class Listing:
     single: bool = False  # at most one item answers
     follow: str | None = None  # with `single`: answer with what this reference of the item leads to
     strong: bool = False
+    cached: Staleness | None = None  # how stale a page may be
     traffic: Traffic = Traffic(items=20)
 
 

@@ -7,11 +7,16 @@ from typing import Annotated
 
 import typer
 
-from gateway.domains import MODEL
+from gateway.domains.loading import load_domains
 from gateway.errors import GatewayError
 from gateway.iam.policies import generated
 from gateway.ops.explain import as_text, explain
 from gateway.ops.policy_files import stale_policies, unsafe_policies, write_policies
+
+Domains = Annotated[
+    list[str] | None,
+    typer.Option(help="A module with a domain, such as helpdesk.domain; again for more. Without it, the shipped ones."),
+]
 
 policies = typer.Typer(help="Write policies/ from the model, check it, explain a verdict.", add_completion=False)
 
@@ -21,17 +26,19 @@ def write(
     context: typer.Context,
     check: Annotated[bool, typer.Option("--check", help="Fail when a file is stale.")] = False,
     directory: Annotated[Path, typer.Option(help="Where the files are.")] = Path("policies"),
+    domains: Domains = None,
 ) -> None:
     """Write the IAM documents of the model."""
     if context.invoked_subcommand is not None:
         return
     with _told():
-        if faults := unsafe_policies(MODEL):
+        model = load_domains(domains or ()).model
+        if faults := unsafe_policies(model):
             _fail(f"the model would make unsafe policies; nothing is written to {directory}", faults)
         if not check:
-            for name in write_policies(directory, MODEL):
+            for name in write_policies(directory, model):
                 typer.echo(f"wrote {directory / name}")
-        if faults := stale_policies(directory, MODEL):
+        if faults := stale_policies(directory, model):
             _fail(f"{directory} is not what the model says; run `gateway policies`", faults)
         typer.echo(f"{directory} is what the model says")
 
@@ -41,10 +48,12 @@ def explain_request(
     request: Annotated[str, typer.Argument(help="Such as 'GetItem PK=TENANT#globex#USER#1 SK=PROFILE'.")],
     role: Annotated[str, typer.Option(help="The gateway role that asks.")],
     tenant: Annotated[str, typer.Option(help="The tenant that it belongs to.")],
+    domains: Domains = None,
 ) -> None:
     """Tell whether a role may send a request to DynamoDB, and why."""
     with _told():
-        typer.echo(as_text(explain(MODEL, generated(MODEL), role, tenant, request)))
+        model = load_domains(domains or ()).model
+        typer.echo(as_text(explain(model, generated(model), role, tenant, request)))
 
 
 @contextmanager

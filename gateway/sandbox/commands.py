@@ -34,6 +34,9 @@ class Dev:
     reload: bool = False
     dynamodb_endpoint: str | None = None
     aws_port: int = DEFAULT_PORT
+    # what is served instead of the shipped domains, and the directory with its policies
+    domains: tuple[str, ...] = ()
+    policies: Path | None = None
     # the module that is the gateway, with its arguments
     command: tuple[str, ...] = ("gateway", "serve")
 
@@ -46,7 +49,7 @@ def token(tenant: str, role: str, subject: str | None = None, url: str = DEFAULT
 def dev(wanted: Dev, console: Console | None = None) -> int:
     """Runs sandbox and gateway until Ctrl-C; the exit code."""
     console = console or Console()
-    options = Options(port=wanted.aws_port, dynamodb_endpoint=wanted.dynamodb_endpoint)
+    options = Options(wanted.aws_port, wanted.dynamodb_endpoint, wanted.policies)
     try:
         with _ended_by_signals(), Sandbox(options) as sandbox:
             _tell_moved(console, wanted.aws_port, sandbox.url)
@@ -67,7 +70,8 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     visible = HOST if wanted.host in _EVERYWHERE else wanted.host
     url = f"http://{visible}:{port}"
     _tell_moved(console, wanted.port, url)
-    settings = sandbox.settings(host=wanted.host, port=port)
+    own = {} if wanted.policies is None else {"domains": list(wanted.domains), "policies_dir": wanted.policies}
+    settings = sandbox.settings(host=wanted.host, port=port, **own)
     environment = environment_with(settings, aws_variables(sandbox))
 
     def start() -> Child:

@@ -1,20 +1,24 @@
 """What one request may use: its tenant's session, its deadline, and the record of the calls it made."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from gateway.aws.sessions import Session
+from gateway.errors import Forbidden
+from gateway.iam.evaluator import Allow, Deny
 from gateway.store.touched import Touched
 
 T = TypeVar("T")
+Source = Literal["table", "cache", "dax"]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One finished DynamoDB call, for the log line, the metrics and `explain`; it holds no key and no item.
+    """One finished DynamoDB call, or what a cache answered in its place; it holds no key and no item.
 
+    It is for the log line, the metrics and `explain`.
     `touched` is the form of its keys, written only where the request is to be explained.
     """
 
@@ -26,7 +30,7 @@ class Call:
     statements: tuple[str, ...] = ()
     touched: tuple[Touched, ...] = ()
     started: float = 0.0  # a moment of the loop's clock
-    source: Literal["table", "cache"] = "table"
+    source: Source = "table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,16 @@ class Access:
     @property
     def capacity(self) -> float:
         return sum(call.capacity for call in self.calls)
+
+
+def judged(access: Access, operation: str, body: Mapping[str, Any]) -> Allow:
+    """What allows this request; raises `Forbidden` where the session's policies do not."""
+    session = access.session
+    verdict = session.permissions.check(operation, body)
+    if isinstance(verdict, Deny):
+        access.refusals.append(Refusal(operation, verdict.reason))
+        raise Forbidden(f"the role `{session.role}` may not do this") from PermissionError(verdict.reason)
+    return verdict
 
 
 async def together(jobs: list[Coroutine[Any, Any, T]]) -> list[T]:

@@ -11,6 +11,7 @@ from gateway.model.model import Model
 from gateway.model.overlap import leading_literals
 from gateway.model.pattern_checks import member_place, parameters
 from gateway.model.patterns import Listing, Lookup, Together
+from gateway.model.staleness import Staleness
 from gateway.model.table import Index
 from gateway.model.template import BUCKET, SHARD
 from gateway.model.tenant import TenantId, partition
@@ -46,13 +47,17 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class GetItems:
-    """Items by their keys; the answer has the same order, with None for what does not exist."""
+    """Items by their keys; the answer has the same order, with None for what does not exist.
+
+    One that is `fresh` is not answered from a cache, whatever the entity declares.
+    """
 
     tenant: TenantId
     entity: str
     keys: tuple[ItemKey, ...]
     attributes: Attributes
     strong: bool = False
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,7 @@ class QueryMany:
     entity: str
     groups: tuple[tuple[QueryPartition, ...], ...]
     window: Window
+    cached: Staleness | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +135,7 @@ def plan_listing(
         tuple(replace(query, partition=partition(tenant, path)) for path in shards)
         for shards in _partitions(entity, place, listing, arguments, query)
     )
-    return QueryMany(entity.name, () if query.bounds.empty else groups, window)
+    return QueryMany(entity.name, () if query.bounds.empty else groups, window, listing.cached)
 
 
 def _bounds(entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any]) -> Bounds:

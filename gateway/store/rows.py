@@ -51,11 +51,14 @@ class Rows:
         kind = self.kind(row)
         if kind != expected:
             raise Internal(f"expected an item of {expected} and found {kind}")
-        # a ttl that is no number does not expire in DynamoDB either
-        expiry = row.get(table.ttl, {}).get("N")
-        if expiry is not None and float(expiry) <= self._clock():
+        if not self.live(row):
             return None
         return Item(expected, self._values(row, expected, attributes), row[position]["S"])
+
+    def live(self, row: Wire) -> bool:
+        # a ttl that is no number does not expire in DynamoDB either
+        expiry = row.get(self._model.table.ttl, {}).get("N")
+        return expiry is None or float(expiry) > self._clock()
 
     def _values(self, row: Wire, entity: str, attributes: Attributes) -> Values:
         values: Values = {}

@@ -79,7 +79,7 @@ class Writer:
         """Whole items of a listing; more than a transaction can hold are refused, not dropped."""
         pattern = self.model.listing(listing)
         # what is to be changed is read as it is now; only an index cannot be
-        pattern = replace(pattern, strong=self.model.place(pattern).index is None)
+        pattern = replace(pattern, strong=self.model.place(pattern).index is None, cached=None)
         attributes = self._everything(self.model.entities[pattern.entity])
         plan = plan_listing(self.model, pattern, self.tenant, arguments, Window(MAX_MEMBERS), attributes)
         page = await self.table.query(self.access, plan)
@@ -90,7 +90,7 @@ class Writer:
     async def peek(self, entity: str, key: Values, *names: str) -> Item | None:
         """Some attributes of an item that is not to be changed, perhaps a moment old."""
         at = item_key(self.tenant, self.model.entities[entity], key)
-        [item] = await self.table.get(self.access, GetItems(self.tenant, entity, (at,), frozenset(names)))
+        [item] = await self.table.get(self.access, GetItems(self.tenant, entity, (at,), frozenset(names), fresh=True))
         return item
 
     async def put_all(self, entity: str, rows: Sequence[Values]) -> int:

@@ -177,10 +177,10 @@ async def test_a_bulk_has_bounds(world: World, count: int) -> None:
 
 
 async def test_a_bulk_that_cannot_be_written_in_time_says_how_much_is_missing() -> None:
-    world = World(limits=EndpointLimits(seconds=0.5))
+    world = World(limits=EndpointLimits(seconds=1))
     await register(world)
     world.memory.left_out = repeat(2)
-    variables = {"id": "d", "readings": measured(*range(20)), "key": "once"}
+    variables: dict[str, Any] = {"id": "d", "readings": measured(*range(20)), "key": "once"}
     answer = (await world.post(BULK, variables, "acme/editor")).json()
     [error] = answer["errors"]
     assert error["extensions"]["code"] == "THROTTLED"
@@ -199,12 +199,12 @@ async def test_a_key_makes_a_bulk_and_a_reading_harmless_to_repeat(world: World)
     ]
     for query, given, other in cases:
         key = query[:20]
-        first = await change(world, query, **given, key=key)
+        first = await change(world, query, **{**given, "key": key})
         assert first["errors"] == []
         stored = {name: dict(row) for name, row in world.memory.rows.items()}
-        assert await change(world, query, **given, key=key) == first
+        assert await change(world, query, **{**given, "key": key}) == first
         assert world.memory.rows == stored
-        refused = await change(world, query, **other, key=key)
+        refused = await change(world, query, **{**other, "key": key})
         assert (refused["errors"][0]["code"], refused["errors"][0]["field"]) == ("INVALID", "idempotencyKey")
     assert await values(world) == [60, 120, 240]
 
@@ -242,15 +242,16 @@ async def test_a_range_that_makes_no_sense_is_refused(world: World, arguments: d
     assert world.calls.count("Query") == 0
 
 
-@pytest.mark.parametrize("size", [1, 4, 7])
-@pytest.mark.parametrize("arguments", [{}, {"hours": 30}, {"range": {"from": ago(40), "to": ago(1)}}])
+@pytest.mark.parametrize(
+    ("size", "arguments"), [(4, {}), (7, {"hours": 30}), (3, {"range": {"from": ago(20), "to": ago(1)}})]
+)
 async def test_pages_follow_each_other_over_hours_in_both_directions(
     world: World, size: int, arguments: dict[str, Any]
 ) -> None:
     await register(world)
-    await change(world, BULK, id="d", readings=measured(*(number * 1.3 for number in range(30))))
+    await change(world, BULK, id="d", readings=measured(*(number * 1.3 for number in range(25))))
     whole = await values(world, **arguments)
-    assert len(whole) > 15
+    assert len(whole) > 12
     for count, cursor, more, at in (
         ("first", "after", "hasNextPage", "endCursor"),
         ("last", "before", "hasPreviousPage", "startCursor"),

@@ -10,7 +10,7 @@ from gateway.model.tenant import TenantId
 from gateway.sandbox.seed import CANARIES
 
 PRODUCTS = 5
-STOCK = 25
+STOCK = 10
 POSTS = ("f-1", "f-2")
 DEVICE = "f-device"
 _ADDRESSES = 14

@@ -34,7 +34,11 @@ class Alarm:
 def alarms(plan: Plan) -> dict[str, Alarm]:
     """By name without the environment's."""
     found = {}
-    for values in plan.of("aws_cloudwatch_metric_alarm").values():
+    for address, planned in plan.of("aws_cloudwatch_metric_alarm").items():
+        # the values of some dimensions are made by the apply, such as the name of a load balancer
+        later = plan.unknown(address).get("dimensions")
+        unknown = dict.fromkeys(later, "") if isinstance(later, dict) else {}
+        values = {**planned, "dimensions": {**unknown, **(planned.get("dimensions") or {})}}
         name = str(values["alarm_name"]).removeprefix("gateway-").partition("-")[2]
         queries = values.get("metric_query") or []
         expression = next((query["expression"] for query in queries if query.get("expression")), "")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,12 +22,16 @@ from tests.terraform.tool import Failed, Workspace, copied, workspace
 # what each plan is made of: an environment and its variables
 _IMAGE = "registry.example.com/gateway:1.0.0"
 _CERTIFICATE = "arn:aws:acm:eu-west-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
-_PLANS = {
+_PLANS: dict[str, tuple[str, dict[str, Any]]] = {
     "dev": ("envs/dev", {"gateway_image": _IMAGE}),
     "prod": ("envs/prod", {"gateway_image": _IMAGE, "certificate_arn": _CERTIFICATE}),
     "provisioned": ("envs/prod", {"capacity_mode": "provisioned"}),
     "dax": ("envs/dev", {"dax": {"accept_no_tenant_isolation": True}}),
     "minimal": ("examples/minimal", {}),
+    "revoked": (
+        "envs/dev",
+        {"revoke_sessions": {"all_before": "2026-01-31T10:00:00Z", "tenants": {"acme": "2026-01-31T12:00:00Z"}}},
+    ),
 }
 
 PlanOf = Callable[[str], Plan]
@@ -67,27 +72,19 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def workspace_of(provider: None, sources: Path, account: str) -> WorkspaceOf:
-    made: dict[str, Workspace] = {}
-
-    def found(root: str) -> Workspace:
-        if root not in made:
-            made[root] = workspace(sources, root, account)
-        return made[root]
-
-    return found
+    roots = {root for root, _ in _PLANS.values()}
+    made = {root: workspace(sources, root, account) for root in roots}
+    return made.__getitem__
 
 
 @pytest.fixture(scope="session")
-def plan_of(workspace_of: WorkspaceOf) -> PlanOf:
-    made: dict[str, Plan] = {}
-
-    def found(name: str) -> Plan:
-        if name not in made:
-            root, variables = _PLANS[name]
-            made[name] = workspace_of(root).plan(**variables)
-        return made[name]
-
-    return found
+def plan_of(workspace_of: WorkspaceOf) -> Iterator[PlanOf]:
+    """All plans are begun with the first, two at a time: most of one is waiting for the provider."""
+    with ThreadPoolExecutor(2) as pool:
+        made = {
+            name: pool.submit(workspace_of(root).plan, **variables) for name, (root, variables) in _PLANS.items()
+        }
+        yield lambda name: made[name].result()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -33,6 +33,13 @@ class Plan:
             if values.get(attribute)
         }
 
+    def unknown(self, address: str) -> Values:
+        """The attributes of a resource that only the apply will know, in the same form, with true for each."""
+        found: Values = next(
+            entry["change"]["after_unknown"] for entry in self.content["resource_changes"] if entry["address"] == address
+        )
+        return found
+
     def changes(self) -> dict[str, tuple[list[str], set[str]]]:
         """What is not as it should be: address to its actions and to the attributes that would change."""
         found = {}

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from tests.terraform.plan import Plan
@@ -60,9 +61,10 @@ class Workspace:
         return found.stdout
 
     def plan(self, **variables: Any) -> Plan:
-        """What would be done, as JSON; the plan's file stays beside the state."""
-        self.run("plan", "-input=false", "-out=tfplan", *_arguments(variables))
-        return Plan(json.loads(self.run("show", "-json", "tfplan")))
+        """What would be done, as JSON. Several may be made at once: nothing is changed, so nothing is locked."""
+        with NamedTemporaryFile(dir=self.root, suffix=".tfplan") as file:
+            self.run("plan", "-input=false", "-lock=false", f"-out={file.name}", *_arguments(variables))
+            return Plan(json.loads(self.run("show", "-json", file.name)))
 
     def apply(self, *options: str, **variables: Any) -> None:
         self.run("apply", "-input=false", "-auto-approve", *options, *_arguments(variables))

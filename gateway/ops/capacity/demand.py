@@ -19,7 +19,6 @@ from gateway.ops.capacity.assumptions import (
 from gateway.ops.capacity.units import query_units, read_units, write_units
 
 TABLE: Final = "table"
-_KEYS_ONLY_BYTES: Final = 256  # an index entry that holds only keys
 _RECORD_BYTES: Final = 1_000  # an idempotency record, or a mark that a value is taken
 
 
@@ -96,8 +95,7 @@ def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumptio
     traffic, place = pattern_traffic(model, listing.name, assumed), model.place(listing)
     shards = place.shards.count if place.shards is not None else 1
     buckets = pattern_override(listing.name, assumed).buckets if place.bucket is not None else 1
-    size = entry_bytes(model, place.index, traffic.item_bytes)
-    each = shards * buckets * query_units(traffic.items / buckets, size, strong=listing.strong)
+    each = shards * buckets * query_units(traffic.items / buckets, traffic.item_bytes, strong=listing.strong)
     spread = [f"{count} {what}" for count, what in ((shards, "shards"), (buckets, "buckets")) if count > 1]
     remark = f"{', '.join(spread)} read in parallel" if spread else ""
     where = place.index or TABLE
@@ -123,7 +121,7 @@ def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[C
         places = [place for place in entity.placements if place.index == index]
         # two places in one index are alternatives: an item has at most one entry there
         share = min(1.0, sum(entry_share(entity, place, assumed) for place in places))
-        each = entry_units(model, index, traffic.item_bytes, given) * share
+        each = entry_units(traffic.item_bytes, given) * share
         yield Consumption(name, index, "write", rate, each, f"{share:.0%} of the items, {given.moves:.0%} move")
 
 
@@ -138,12 +136,9 @@ def _table_write(entity: Entity, size: int, given: WriteOverride) -> tuple[float
     return each, " + ".join(parts) + (", in a transaction" if given.transactional else "")
 
 
-def entry_units(model: Model, index: str, size: int, given: WriteOverride) -> float:
-    """Of one index entry: it follows the transaction at the price of a plain write; one that moves is written twice."""
-    return write_units(entry_bytes(model, index, size)) * (1 + given.moves)
+def entry_units(size: int, given: WriteOverride) -> float:
+    """Of one index entry, which holds the whole item.
 
-
-def entry_bytes(model: Model, index: str | None, size: int) -> int:
-    """What an item takes in this place: an index that projects only keys holds little of it."""
-    projection = next((each.projection for each in model.table.indexes if each.name == index), "ALL")
-    return size if projection == "ALL" else min(size, _KEYS_ONLY_BYTES)
+    It follows the transaction at the price of a plain write; one that moves is deleted and written.
+    """
+    return write_units(size) * (1 + given.moves)

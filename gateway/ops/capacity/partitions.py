@@ -89,7 +89,7 @@ def _writes(model: Model, entity: Entity, place: Placement, assumed: Assumptions
     if place.index is None:
         each = float(write_units(traffic.item_bytes, transactional=given.transactional))
     else:
-        each = entry_units(model, place.index, traffic.item_bytes, given) * entry_share(entity, place, assumed)
+        each = entry_units(traffic.item_bytes, given) * entry_share(entity, place, assumed)
     return traffic.per_second * each * share_of_busiest(entity, place, assumed)
 
 

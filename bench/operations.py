@@ -1,0 +1,154 @@
+"""One nested operation (orders, users, lines, products) in four ways: CPU of the process that answers, and calls."""
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+import uvloop
+from graphql import execute
+
+from bench.naive import Source, build
+from gateway.aws.dynamodb import DynamoDBClient
+from gateway.aws.target import Target
+from gateway.domains import MODEL
+from gateway.graph.context import Context
+from gateway.graph.reader import Reader, ReadLimits
+from gateway.graph.run import run_program
+from gateway.graph.selection import Selections
+from gateway.store.access import Access
+from gateway.store.table import Table
+from gateway.store.writer import Writer
+from tests.graph.world import World, authenticate, no_renewal, open_session
+
+FIRST = 20
+OURS = """{ ordersByStatus(status: DELIVERED, first: 20) { nodes {
+  orderId total placedAt user { name email } lines { quantity product { title price } } } } }"""
+THEIRS = "{ orders { orderId total placedAt user { name email } lines { quantity product { title price } } } }"
+SECONDS, TOGETHER = 2.5, 8
+
+Ask = Callable[[], Awaitable[Any]]
+
+
+async def _measure(ask: Ask) -> float:
+    """CPU microseconds of this process for one operation."""
+    await asyncio.gather(*(ask() for _ in range(TOGETHER)))
+    done, started, end = 0, time.process_time(), time.perf_counter() + SECONDS
+    while time.perf_counter() < end:
+        await asyncio.gather(*(ask() for _ in range(TOGETHER)))
+        done += TOGETHER
+    return (time.process_time() - started) / done * 1e6
+
+
+async def _record(world: World) -> tuple[list[Any], list[Any]]:
+    """The rows, and the queries that the operation makes with their answers."""
+    said: list[Any] = []
+    original = world.memory.call
+
+    async def call(operation: str, body: Any, **more: Any) -> Any:
+        answer = await original(operation, body, **more)
+        if operation == "Query":
+            said.append([dict(body), answer])
+        return answer
+
+    world.memory.call = call  # type: ignore[method-assign]
+    await world.ask(OURS)
+    world.memory.call = original  # type: ignore[method-assign]
+    return list(world.memory.rows.values()), said
+
+
+async def _run(url: str, world: World, queries: list[Any]) -> None:
+    session = await open_session(await authenticate("Bearer acme/viewer"))
+    session = replace(session, tenancy=replace(session.tenancy, target=Target(url, "eu-west-1")))
+    async with DynamoDBClient() as client:
+        table = Table(client, MODEL, no_renewal)
+        document = world.endpoint.documents.get(OURS)
+        program = world.endpoint.programs.get(document, None)
+        assert program is not None
+        assert document.ast is not None
+
+        def reader() -> Reader:
+            return Reader(MODEL, table, Access(session), world.endpoint.cursors, ReadLimits())
+
+        async def compiled() -> Any:
+            used = reader()
+            answer = await run_program(program, world.endpoint.schema, used, {})
+            return orjson.dumps(answer), used.access.calls
+
+        async def interpreted() -> Any:
+            used = reader()
+            context = Context(used, Writer(MODEL, table, used.access), Selections(MODEL))
+            result: Any = await execute(world.endpoint.schema, document.ast, context_value=context)  # type: ignore[misc, arg-type]
+            return orjson.dumps(result.data), used.access.calls
+
+        source = Source(url, session.tenancy.table, [_asked(body) for body, _ in queries])
+        schemas = {batched: build(source, FIRST, batched=batched) for batched in (False, True)}
+
+        def theirs(batched: bool) -> Ask:
+            async def ask() -> Any:
+                result = await schemas[batched].execute(THEIRS, context_value={"loaders": {}})
+                assert result.data is not None, result.errors
+                return orjson.dumps(result.data), ()
+
+            return ask
+
+        await _table(
+            {
+                "strawberry + boto3, one read for each key": theirs(False),
+                "strawberry + dataloader + boto3": theirs(True),
+                "gateway, run by graphql-core": interpreted,
+                "gateway, compiled": compiled,
+            }
+        )
+
+
+def _asked(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "ReturnConsumedCapacity": "TOTAL"}
+
+
+async def _table(ways: dict[str, Ask]) -> None:
+    slowest = 0.0
+    print(f"   {'way':45}{'CPU us':>10}{'times faster':>14}  calls")
+    for name, ask in ways.items():
+        _, calls = await ask()
+        cost = await _measure(ask)
+        slowest = slowest or cost
+        counted = ", ".join(f"{n} {what}" for what, n in Counter(call.operation for call in calls).items())
+        print(f"   {name:45}{cost:>10.0f}{slowest / cost:>14.1f}  {counted}", flush=True)
+
+
+@contextmanager
+def _replayed(rows: list[Any], queries: list[Any]) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "recorded.json"
+        path.write_bytes(orjson.dumps({"rows": rows, "queries": queries}))
+        command = [sys.executable, "-m", "bench.replay", str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            try:
+                yield f"http://127.0.0.1:{int(server.stdout.readline())}"
+            finally:
+                server.terminate()
+
+
+async def _main() -> None:
+    world = World()
+    rows, queries = await _record(world)
+    with _replayed(rows, queries) as url:
+        await _run(url, world, queries)
+
+
+def main() -> None:
+    uvloop.run(_main())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,12 @@
+"""The help desk as the gateway loads it: the setting `domains` is `["helpdesk.domain"]`."""
+
+from gateway.model.model import Domain
+from helpdesk import staff, ticket
+
+DOMAIN = Domain(
+    name="helpdesk",
+    description="Tickets, and who answers them.",
+    entities=(ticket.TICKET, staff.STAFF),
+    patterns=(*ticket.PATTERNS, *staff.PATTERNS),
+)
+MUTATIONS = (*ticket.MUTATIONS, *staff.MUTATIONS)

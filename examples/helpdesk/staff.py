@@ -1,0 +1,23 @@
+"""Who answers tickets, found by department: on the same index as tickets by priority, under other words."""
+
+from gateway.graph.crud import crud
+from gateway.model.entity import Attribute, Entity, Key, OnIndex
+from gateway.model.patterns import Listing, Lookup
+from gateway.model.types import Id, Text
+
+STAFF = Entity(
+    name="Staff",
+    description="Somebody who answers tickets.",
+    attributes=(
+        Attribute("staffId", Id(), "The staff member's id."),
+        Attribute("displayName", Text(200), "What others call the staff member."),
+        Attribute("department", Id(), "Where the staff member works."),
+    ),
+    key=Key(pk="STAFF#{staffId}", sk="META"),
+    indexes=(OnIndex(index="GSI1", pk="DEPARTMENT#{department}", sk="STAFF#{staffId}"),),
+)
+PATTERNS = (
+    Lookup(name="staffMember", many="staffMembers", entity="Staff", description="Staff by id, one or many at once."),
+    Listing(name="staffByDepartment", entity="Staff", on="GSI1", description="Staff of a department."),
+)
+MUTATIONS = crud(STAFF)

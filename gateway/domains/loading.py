@@ -1,0 +1,82 @@
+"""Domains by the names of their modules: those that are shipped, or an adopter's own.
+
+A module has a `DOMAIN` and, where it can be changed, `MUTATIONS`; see docs/your-own-domain.md.
+"""
+
+import importlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+from gateway.domains import MODEL, MUTATIONS
+from gateway.errors import ConfigurationError, ModelError
+from gateway.graph.mutation import Mutation
+from gateway.model.model import Domain, Model
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What is served: the model, and what can be changed in it."""
+
+    model: Model
+    mutations: tuple[Mutation, ...]
+
+
+SHIPPED = Loaded(MODEL, MUTATIONS)
+
+
+def load_domains(names: Sequence[str] = ()) -> Loaded:
+    """Without names, the shipped domains; raises one `ConfigurationError` with every fault of every module."""
+    if not names:
+        return SHIPPED
+    faults = [f"domains: `{name}` is named twice" for name, count in Counter(names).items() if count > 1]
+    found = {name: _module(name) for name in names}
+    faults += [f"domains: `{name}` {fault}" for name, module in found.items() for fault in _faults(module)]
+    if faults:
+        raise ConfigurationError(faults)
+    return _joined([module for module in found.values() if isinstance(module, ModuleType)])
+
+
+def _module(name: str) -> ModuleType | str:
+    """The module, or what is wrong with its name."""
+    if not _NAME.fullmatch(name):
+        return "is not the name of a module, such as `helpdesk.domain`"
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        return f"cannot be imported: {error}"
+    except ModelError as error:
+        return f"is declared wrongly: {error.message}"
+
+
+def _faults(module: ModuleType | str) -> Iterator[str]:
+    if isinstance(module, str):
+        yield module
+        return
+    if not isinstance(getattr(module, "DOMAIN", None), Domain):
+        yield "has no `DOMAIN`"
+    mutations = getattr(module, "MUTATIONS", ())
+    if not isinstance(mutations, tuple) or not all(isinstance(each, Mutation) for each in mutations):
+        yield "has `MUTATIONS` that are not a tuple of mutations"
+
+
+def _joined(modules: list[ModuleType]) -> Loaded:
+    try:
+        model = Model(domains=tuple(module.DOMAIN for module in modules))
+    except ModelError as error:
+        raise ConfigurationError([f"domains: {error.message}"]) from error
+    mutations = tuple(mutation for module in modules for mutation in getattr(module, "MUTATIONS", ()))
+    counts = Counter(mutation.name for mutation in mutations)
+    faults = [f"domains: the mutation `{name}` is declared twice" for name, count in counts.items() if count > 1]
+    faults += [
+        f"domains: the mutation `{mutation.name}` answers with `{mutation.returns}`, which no domain declares"
+        for mutation in mutations
+        if mutation.returns not in model.entities
+    ]
+    if faults:
+        raise ConfigurationError(faults)
+    return Loaded(model, mutations)

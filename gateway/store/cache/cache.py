@@ -1,0 +1,196 @@
+"""The cache of the process: answers what it knows, and reads the rest once for all who wait.
+
+INVARIANT: the session's policies judge each request before anything is looked up, as if it were sent.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+from gateway.aws.sessions import Session
+from gateway.model.keys import ItemKey
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId
+from gateway.store.access import Access, Call, judged
+from gateway.store.cache.flights import Flight, Flights, Landed, landed
+from gateway.store.cache.keeper import CacheRules, Clocks, Keeper
+from gateway.store.cache.keys import ReadKey, item_read, page_read
+from gateway.store.cache.path import Asked, Cache, ReadItems, ReadPage
+from gateway.store.cache.question import Question, item_requests, keys_of, page_requests
+from gateway.store.cache.shelf import Shelf
+from gateway.store.cache.stats import CacheStats, GroupOf
+from gateway.store.codec import Wire
+from gateway.store.plan import QueryPartition
+from gateway.store.touched import touched
+
+_RULES, _CLOCKS = CacheRules(), Clocks()
+
+
+def _one_group(tenant: TenantId) -> str:
+    return "all"
+
+
+class ReadCache(Cache):
+    """One for all tenants of a process; belongs to the event loop it is first used in."""
+
+    def __init__(
+        self, model: Model, rules: CacheRules = _RULES, group_of: GroupOf = _one_group, clocks: Clocks = _CLOCKS
+    ) -> None:
+        self._model = model
+        self._rules = rules
+        self._now = clocks.now
+        self._keeper = Keeper(model.table, rules, group_of, clocks)
+        self._flights = Flights()
+
+    async def items(
+        self, access: Access, keys: tuple[ItemKey, ...], asked: Asked, read: ReadItems
+    ) -> dict[ItemKey, Wire]:
+        reads = tuple(item_read(access.session, key, asked) for key in keys)
+        if not reads or reads[0].strong:
+            return await read(access, keys, strong=asked.strong)
+
+        async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> Landed:
+            strong = any(map(self._keeper.unsettled, missing))
+            found = await read(own, keys_of(missing), strong=strong)
+            return {each: [found[key]] if key in found else [] for each, key in zip(missing, keys_of(missing), strict=True)}
+
+        requests = item_requests(self._model.table, access.session, asked)
+        rows = await self._answers(access, Question(reads, asked.staleness, requests, fetch))
+        return {key: rows[each][0] for key, each in zip(keys, reads, strict=True) if rows[each]}
+
+    async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]:
+        at = page_read(access.session, plan, asked)
+        if at.strong:
+            return await read(access, plan)
+
+        async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> Landed:
+            return {at: await read(own, replace(plan, strong=self._keeper.unsettled(at)))}
+
+        requests = page_requests(self._model.table, access.session, plan, asked)
+        return (await self._answers(access, Question((at,), asked.staleness, requests, fetch)))[at]
+
+    def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
+        return self._keeper.writing(session.tenant, operation, body)
+
+    def forget(self, tenant: TenantId) -> None:
+        """Empties what is kept of a tenant, such as one that is suspended; what is being read for it is not kept."""
+        self._keeper.forget(tenant)
+
+    def stats(self) -> CacheStats:
+        return self._keeper.stats()
+
+    async def close(self) -> None:
+        await self._flights.close()
+
+    async def _answers(self, access: Access, question: Question) -> dict[ReadKey, list[Wire]]:
+        statements = [judged(access, *request).statements for request in question.requests(question.reads)]
+        allowed_by = tuple(dict.fromkeys(name for each in statements for name in each))
+        shelf, now = self._keeper.shelf(access.session), self._now()
+        counts = self._keeper.counts(shelf.tenant)
+        rows: dict[ReadKey, list[Wire]] = {}
+        missing, stale = [], []
+        for read in question.reads:
+            entry = shelf.get(read, now)
+            if entry is None:
+                missing.append(read)
+                continue
+            rows[read] = entry.rows()
+            counts.units += entry.units
+            if now < entry.fresh_until:
+                counts.hits += 1
+            else:
+                counts.stale += 1
+                stale.append(read)
+        if stale:
+            self._renew(access, shelf, question, stale)
+        if rows:
+            self._record(access, question, rows, allowed_by)
+        if missing:
+            rows |= await self._read(access, shelf, question, missing, allowed_by)
+        return rows
+
+    async def _read(
+        self, access: Access, shelf: Shelf, question: Question, missing: Sequence[ReadKey], allowed_by: tuple[str, ...]
+    ) -> dict[ReadKey, list[Wire]]:
+        flights = {read: flight for read in missing if (flight := self._under_way(shelf, read)) is not None}
+        shared, own = tuple(flights), tuple(read for read in missing if read not in flights)
+        counts = self._keeper.counts(shelf.tenant)
+        counts.shared += len(shared)
+        counts.misses += len(own)
+        begun = self._depart(access, shelf, question, own) if own else None
+        if begun is not None:
+            flights |= dict.fromkeys(own, begun)
+        try:
+            await landed(flights.values(), access.deadline)
+        finally:
+            if begun is not None:
+                access.calls += begun.access.calls
+                access.refusals += begun.access.refusals
+        rows = {read: flight.task.result()[read] for read, flight in flights.items()}
+        if shared:
+            self._record(access, question, {read: rows[read] for read in shared}, allowed_by)
+        return rows
+
+    def _under_way(self, shelf: Shelf, read: ReadKey) -> Flight | None:
+        flight = shelf.flights.get(read)
+        return flight if flight is not None and self._keeper.joins(read, flight.started) else None
+
+    def _renew(self, access: Access, shelf: Shelf, question: Question, stale: Sequence[ReadKey]) -> None:
+        """Behind the answer: nobody waits, and while it fails the old answer serves until its time is over."""
+        reads = tuple(read for read in stale if read not in shelf.flights)
+        if reads and len(self._flights) < self._rules.renewals and not self._flights.closed:
+            counts = self._keeper.counts(shelf.tenant)
+            counts.renewals += len(reads)
+            flight = self._depart(access, shelf, question, reads)
+            flight.task.add_done_callback(lambda _: _consumed(counts, flight))
+
+    def _depart(self, access: Access, shelf: Shelf, question: Question, reads: tuple[ReadKey, ...]) -> Flight:
+        deadline = asyncio.get_running_loop().time() + self._rules.flight_seconds
+        own = Access(access.session, deadline, explained=access.explained)
+        started = self._now()
+        task = self._flights.start(self._fly(own, shelf, question, reads, started))
+        flight = Flight(task, own, started)
+        shelf.flights.update(dict.fromkeys(reads, flight))
+        task.add_done_callback(lambda _: self._arrived(shelf, flight, reads))
+        return flight
+
+    async def _fly(
+        self, own: Access, shelf: Shelf, question: Question, reads: tuple[ReadKey, ...], started: float
+    ) -> Landed:
+        rows = await question.fetch(own, reads)
+        units = own.capacity / len(reads)
+        for read in reads:
+            self._keeper.keep(shelf, read, self._keeper.answer(rows[read], started, units), question.staleness)
+        return rows
+
+    def _arrived(self, shelf: Shelf, flight: Flight, reads: tuple[ReadKey, ...]) -> None:
+        for read in reads:
+            # after a write there may be another
+            if shelf.flights.get(read) is flight:
+                del shelf.flights[read]
+        self._keeper.release(shelf)
+
+    def _record(
+        self, access: Access, question: Question, rows: Mapping[ReadKey, list[Wire]], allowed_by: tuple[str, ...]
+    ) -> None:
+        """One record for each request that was not sent."""
+        now, tenant = asyncio.get_running_loop().time(), access.session.tenant
+        left = sum(len(each) for each in rows.values())
+        for operation, body in question.requests(tuple(rows)):
+            seen = touched(self._model, tenant, operation, body) if access.explained else ()
+            access.calls.append(
+                Call(
+                    operation=operation,
+                    index=body.get("IndexName"),
+                    items=left,
+                    capacity=0.0,
+                    seconds=0.0,
+                    statements=allowed_by,
+                    touched=seen,
+                    started=now,
+                    source="cache",
+                )
+            )
+            left = 0

@@ -1,0 +1,148 @@
+"""Keeps answers and forgets them: what a write makes wrong, what policies or a suspension put out of reach."""
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.aws.sessions import Session
+from gateway.errors import IsolationBreach
+from gateway.model.keys import ItemKey
+from gateway.model.staleness import Staleness
+from gateway.model.table import TableSpec
+from gateway.model.tenant import TenantId, owns
+from gateway.store.cache.entry import Answer, Entry, entry
+from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.recent import RecentWrites, Underway
+from gateway.store.cache.shelf import Shelf
+from gateway.store.cache.shelves import Shelves
+from gateway.store.cache.stats import CacheStats, Counts, GroupOf, Tally
+from gateway.store.cache.writes import Written, written
+from gateway.store.codec import Wire
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRules:
+    bytes: int = 64_000_000
+    # how long replicas and indexes may lag behind a write of this process
+    settle_seconds: float = 2.0
+    # the longest that a read may take which several requests wait for
+    flight_seconds: float = 10.0
+    # answers that are renewed behind requests at one time
+    renewals: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """Moments of the cache, the time by which items expire, and the jitter from 0 to 1."""
+
+    now: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    jitter: Callable[[], float] = random.random
+
+
+class Keeper:
+    def __init__(self, spec: TableSpec, rules: CacheRules, group_of: GroupOf, clocks: Clocks) -> None:
+        self._spec = spec
+        self._settle = rules.settle_seconds
+        self._clocks = clocks
+        self._tally = Tally(group_of)
+        self._shelves = Shelves(rules.bytes, self._tally, clocks.now)
+        self._recent = RecentWrites(rules.settle_seconds + rules.flight_seconds)
+        self._underway = Underway()
+
+    def counts(self, tenant: TenantId) -> Counts:
+        return self._tally.of(tenant)
+
+    def stats(self) -> CacheStats:
+        return CacheStats(self._tally.groups(), self._shelves.entries, self._shelves.bytes, len(self._shelves))
+
+    def shelf(self, session: Session) -> Shelf:
+        """The tenant's shelf, without what was kept for the role under other policies."""
+        shelf = self._shelves.of(session.tenant)
+        for read in shelf.outdated(session.role, session.permissions.fingerprint):
+            self._drop(shelf, read)
+        return shelf
+
+    def release(self, shelf: Shelf) -> None:
+        self._shelves.drop_idle(shelf)
+
+    def unsettled(self, read: ReadKey) -> bool:
+        """Whether the table may still answer as it was before a write of this process."""
+        key = read.item
+        at = self._recent.partition(read) if key is None else self._recent.item(read.tenant, key)
+        return at > self._clocks.now() - self._settle
+
+    def joins(self, read: ReadKey, started: float) -> bool:
+        """Whether a read that was begun at a moment still answers for now; of a page nobody knows what it will hold."""
+        key = read.item
+        last = self._recent.last(read.tenant) if key is None else self._recent.item(read.tenant, key)
+        return last < started
+
+    def keep(self, shelf: Shelf, read: ReadKey, answer: Answer, staleness: Staleness) -> None:
+        """Unless a write came between, whose effect the answer may not show."""
+        for key in answer.holds:
+            # INVARIANT: a row of another tenant is not kept, and whoever waits for it gets nothing.
+            if not owns(read.tenant, key.pk):
+                raise IsolationBreach("a row of another tenant was read")
+        if self._recent.shown(read, answer.holds) <= answer.read_at - self._settle:
+            self._put(shelf, read, answer, staleness)
+
+    def answer(self, rows: Sequence[Wire], read_at: float, units: float = 0.0) -> Answer:
+        pk, sk = self._spec.pk, self._spec.sk
+        holds = tuple(ItemKey(row.get(pk, {}).get("S", ""), row.get(sk, {}).get("S", "")) for row in rows)
+        return Answer(rows, holds, read_at, units)
+
+    @contextmanager
+    def writing(self, tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Iterator[None]:
+        """However the write ends, what it may have changed is forgotten: a failure does not tell what was written."""
+        writes = written(self._spec, operation, body)
+        self._underway.begin(writes or ())
+        # only a transaction writes everything that it names, or nothing
+        exact = False
+        try:
+            yield
+            exact = operation == "TransactWriteItems"
+        finally:
+            contested = self._underway.end(writes or ())
+            self._recent.note(tenant, writes, self._clocks.now())
+            if writes is None:
+                self.forget(tenant)
+            for each in writes or ():
+                self._wrote(tenant, each, exact and each.key not in contested)
+
+    def forget(self, tenant: TenantId) -> None:
+        self._tally.of(tenant).dropped += self._shelves.clear(tenant)
+
+    def _wrote(self, tenant: TenantId, write: Written, exact: bool) -> None:
+        shelf = self._shelves.find(tenant)
+        for read in shelf.affected(write) if shelf is not None else ():
+            known = shelf.get(read, self._clocks.now()) if shelf is not None else None
+            if shelf is not None:
+                self._drop(shelf, read)
+                if exact and known is not None:
+                    self._carry(shelf, read, known, write)
+
+    def _carry(self, shelf: Shelf, read: ReadKey, known: Entry, write: Written) -> None:
+        """What was kept of the item is replaced by what it is now, where the request tells that exactly."""
+        if read.item != write.key or (write.row is None and not write.gone):
+            return
+        row = None if write.row is None else {name: write.row[name] for name in read.projection if name in write.row}
+        answer = self.answer([] if row is None else [row], self._clocks.now(), known.units)
+        if self._put(shelf, read, answer, known.staleness):
+            self._tally.of(shelf.tenant).carried += 1
+
+    def _put(self, shelf: Shelf, read: ReadKey, answer: Answer, staleness: Staleness) -> bool:
+        made = entry(answer, staleness, self._clocks.jitter(), self._first_end(answer.rows))
+        return made is not None and self._shelves.keep(shelf, read, made)
+
+    def _first_end(self, rows: Sequence[Wire]) -> float | None:
+        """When the first of the rows expires, as a moment of the cache: a page with a row less would look complete."""
+        ends = [float(row[self._spec.ttl]["N"]) for row in rows if "N" in row.get(self._spec.ttl, {})]
+        return min(ends) - self._clocks.wall() + self._clocks.now() if ends else None
+
+    def _drop(self, shelf: Shelf, read: ReadKey) -> None:
+        if self._shelves.drop(shelf, read):
+            self._tally.of(shelf.tenant).dropped += 1

@@ -1,0 +1,23 @@
+"""The page at `/` names what is there, and nothing else."""
+
+import pytest
+
+from gateway.graph.landing import landing_page
+
+
+@pytest.mark.parametrize("address", [None, "http://127.0.0.1:8000"])
+def test_it_leads_to_the_playground_where_that_is_on(address: str | None) -> None:
+    assert 'href="/playground"' in landing_page(address, playground=True)
+    assert "playground" not in landing_page(address)
+
+
+def test_outside_the_sandbox_it_says_nothing_about_tokens() -> None:
+    page = landing_page(playground=True)
+    for word in ("sandbox", "acme", "gateway token"):
+        assert word not in page
+
+
+def test_the_sandbox_shows_a_line_to_paste() -> None:
+    page = landing_page("http://127.0.0.1:8000")
+    assert "curl -s http://127.0.0.1:8000/graphql" in page
+    assert "ADDRESS" not in page

@@ -1,0 +1,55 @@
+"""What Terraform must not plan."""
+
+from typing import Any
+
+import pytest
+
+from tests.terraform.conftest import WorkspaceOf
+from tests.terraform.tool import Failed
+
+# all of them in one plan: Terraform checks every variable before it stops
+_VALUES: dict[str, Any] = {
+    "capacity_mode": "serverless",
+    "provisioned": {"read": {"min": 9, "max": 5}, "write": {"min": 1, "max": 5}},
+    "issuers": [],
+    "gateway_image": "registry.example.com/gateway:latest",
+    "revoke_sessions": {"all_before": "yesterday"},
+    "developers": ["arn:aws:iam::123456789012:root"],
+}
+_TOLD = {
+    "an unknown mode of capacity": "The capacity mode is `on_demand` or `provisioned`",
+    "a floor above the ceiling": "Each `min` is at least 1 and no larger than its `max`",
+    "no issuer": "Name at least one issuer",
+    "an image that moves": "Name a version by tag or digest",
+    "a moment that is none": "A moment is written as",
+    "a whole account as developer": "no wildcard, no whole account",
+}
+
+
+def _refusal(workspace_of: WorkspaceOf, root: str, **variables: Any) -> str:
+    with pytest.raises(Failed) as refused:
+        workspace_of(root).plan(**variables)
+    return " ".join(str(refused.value).split())
+
+
+@pytest.fixture(scope="module")
+def refusal(workspace_of: WorkspaceOf) -> str:
+    return _refusal(workspace_of, "envs/dev", **_VALUES)
+
+
+@pytest.mark.parametrize("told", _TOLD.values(), ids=_TOLD)
+def test_a_wrong_value_is_refused(told: str, refusal: str) -> None:
+    assert told in refusal
+
+
+def test_dax_is_refused_without_the_acknowledgement(workspace_of: WorkspaceOf) -> None:
+    assert "DAX does not know tenants" in _refusal(workspace_of, "envs/dev", dax={})
+
+
+def test_credentials_of_another_account_are_refused(workspace_of: WorkspaceOf) -> None:
+    assert "not allowed" in _refusal(workspace_of, "envs/dev", account_id="999999999999")
+
+
+def test_a_public_load_balancer_without_a_certificate_is_refused(workspace_of: WorkspaceOf) -> None:
+    told = _refusal(workspace_of, "envs/prod", gateway_image="registry.example.com/gateway:1.0.0")
+    assert "Tokens must not cross the internet in the clear" in told

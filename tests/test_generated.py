@@ -1,0 +1,48 @@
+"""What is printed from code is fresh, and the documentation names what there is."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gateway.domains import MODEL, MUTATIONS
+from gateway.graph.schema import build_schema
+from gateway.ops.policy_files import stale_policies
+from gateway.settings import IssuerSettings, Settings, SiloSettings
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_schema_file_is_fresh() -> None:
+    assert (ROOT / "schema.graphql").read_text() == build_schema(MODEL, MUTATIONS).as_str() + "\n", "gateway schema"
+
+
+def test_the_policy_files_are_fresh() -> None:
+    assert stale_policies(ROOT / "policies", MODEL) == [], "gateway policies"
+
+
+def test_every_setting_is_documented() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text()
+    for part in (Settings, IssuerSettings, SiloSettings):
+        for name in part.model_fields:
+            assert f"`{name}`" in page, name
+
+
+def test_the_architecture_page_names_files_that_exist() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    for symbols, files in re.findall(r"^\|[^|]*\| ([^|]*`[^|]*) \| (`gateway/[^|]*) \|$", page, re.MULTILINE):
+        sources = [(ROOT / path).read_text() for path in re.findall(r"`([^`]+)`", files)]
+        for symbol in re.findall(r"`([\w.]+)`", symbols):
+            name = symbol.rpartition(".")[2]
+            assert any(re.search(rf"\b(def|class) {name}\b", text) for text in sources), symbol
+
+
+@pytest.mark.parametrize(
+    "page",
+    sorted(path.name for path in ROOT.glob("*.md")) + ["docs/" + path.name for path in (ROOT / "docs").glob("*.md")],
+)
+def test_links_between_pages_lead_somewhere(page: str) -> None:
+    path = ROOT / page
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
+        if "://" not in target:
+            assert (path.parent / target).exists(), f"{page}: {target}"

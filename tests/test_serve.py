@@ -1,0 +1,135 @@
+"""The process: started, asked, told to stop; what is under way is finished."""
+
+import asyncio
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from gateway.sandbox.commands import aws_variables
+from gateway.sandbox.ready import Options
+from gateway.sandbox.sandbox import Sandbox
+from gateway.sandbox.server import free_port
+from gateway.settings import environment_with
+
+PATIENCE = 30.0
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(Options(port=0)) as running:
+        yield running
+
+
+class Served:
+    """`gateway serve` as a child process."""
+
+    def __init__(self, sandbox: Sandbox, **changes: Any) -> None:
+        self.port = free_port(0)
+        settings = sandbox.settings(port=self.port, **changes)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "gateway", "serve"],
+            env=environment_with(settings, aws_variables(sandbox)),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.until(lambda: self.status("/healthz") == 200)
+
+    def status(self, path: str) -> int:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
+            try:
+                connection.request("GET", path)
+                return connection.getresponse().status
+            except OSError:
+                return 0
+
+    def ask(self, token: str, query: str) -> Any:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+            connection.request("POST", "/graphql", json.dumps({"query": query}), headers)
+            return json.loads(connection.getresponse().read())
+
+    def until(self, holds: Any) -> None:
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            assert self.process.poll() is None, "the gateway has ended"
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+    def end(self) -> str:
+        """What it wrote until its end."""
+        out, _ = self.process.communicate(timeout=PATIENCE)
+        return out
+
+
+def test_a_stop_drains_first_and_finishes_what_is_under_way(sandbox: Sandbox) -> None:
+    served = Served(sandbox, drain_seconds=1)
+    token = sandbox.token("acme", "viewer")
+    assert served.ask(token, "{ categories { nodes { title } } }")["data"]
+    answers: list[Any] = []
+    deep = "{ activeOrders(first: 20) { nodes { orderId lines { product { title stock { available } } } } } }"
+    asking = threading.Thread(target=lambda: answers.append(served.ask(token, deep)))
+    asking.start()
+    served.process.send_signal(signal.SIGTERM)
+    served.until(lambda: served.status("/readyz") == 503)
+    assert served.status("/healthz") == 200, "it still serves while it drains"
+    asking.join(PATIENCE)
+    lines = [json.loads(line) for line in served.end().splitlines()]
+    assert answers[0]["data"]["activeOrders"]["nodes"]
+    assert served.process.returncode == 0
+    operations = [line for line in lines if line["logger"] == "gateway.operation"]
+    assert [line["status"] for line in operations] == [200, 200]
+    assert token not in json.dumps(lines)
+
+
+def test_ctrl_c_stops_at_once(sandbox: Sandbox) -> None:
+    served = Served(sandbox, drain_seconds=60)
+    served.process.send_signal(signal.SIGINT)
+    served.end()
+    assert served.process.returncode in {0, 130, -signal.SIGINT}
+
+
+def test_a_second_signal_ends_the_drain(sandbox: Sandbox) -> None:
+    served = Served(sandbox, drain_seconds=60)
+    served.process.send_signal(signal.SIGTERM)
+    served.until(lambda: served.status("/readyz") == 503)
+    served.process.send_signal(signal.SIGTERM)
+    served.end()
+    assert served.process.returncode is not None
+
+
+def test_a_wrong_setting_ends_the_start_with_a_list() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEWAY_")}
+    result = subprocess.run(
+        [sys.executable, "-m", "gateway", "serve"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert "table_name" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+async def test_the_server_drains_before_it_stops() -> None:
+    import uvicorn
+
+    from gateway.app import State
+    from gateway.serve import DrainingServer
+
+    state = State()
+    server = DrainingServer(uvicorn.Config(lambda scope: None), state, 0.0)
+    server.handle_exit(signal.SIGTERM, None)
+    assert state.draining
+    assert not server.should_exit
+    await asyncio.sleep(0)
+    assert await server.on_tick(0)
+    again = DrainingServer(uvicorn.Config(lambda scope: None), State(draining=True), 60.0)
+    again.handle_exit(signal.SIGTERM, None)
+    assert again.should_exit

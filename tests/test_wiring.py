@@ -1,0 +1,65 @@
+"""What the settings become; here the playground, which production has only where it is asked for."""
+
+from typing import Any
+
+import pytest
+from httpx2 import ASGITransport, AsyncClient, Response
+from starlette.applications import Starlette
+
+from gateway.settings import Settings
+from gateway.wiring import playground
+from tests.test_settings import ISSUER, RIGHT
+
+SANDBOX: dict[str, Any] = {
+    "environment": "sandbox",
+    "playground": True,
+    "explain": True,
+    "introspection": True,
+    "issuers": [{**ISSUER, "issuer": "http://127.0.0.1:8001/issuer"}],
+}
+
+
+async def get(settings: Settings, path: str, method: str = "GET") -> Response:
+    app = Starlette(routes=[*playground(settings)])
+    async with AsyncClient(transport=ASGITransport(app=app), base_url="http://127.0.0.1:8000") as client:
+        wanted = {"tenant": "acme", "role": "viewer"}
+        return await client.request(method, path, json=wanted if method == "POST" else None)
+
+
+@pytest.mark.parametrize("environment", ["production", "sandbox"])
+async def test_it_is_off_unless_it_is_set(environment: str) -> None:
+    settings = Settings(**{**RIGHT, "environment": environment})
+    for path in ("/playground", "/playground/", "/playground/config.json", "/sandbox/token"):
+        assert (await get(settings, path)).status_code == 404
+
+
+async def test_in_production_it_knows_neither_tenants_nor_examples_and_gives_no_tokens() -> None:
+    settings = Settings(**{**RIGHT, "playground": True, "introspection": True})
+    assert (await get(settings, "/playground")).status_code == 200
+    assert (await get(settings, "/playground/config.json")).json() == {
+        "explain": False,
+        "sandbox": None,
+        "examples": [],
+    }
+    # INVARIANT: production has no route that gives tokens
+    assert (await get(settings, "/sandbox/token", "POST")).status_code == 404
+
+
+async def test_in_production_it_says_whether_operations_are_explained() -> None:
+    settings = Settings(**{**RIGHT, "playground": True, "introspection": True, "explain": True})
+    assert (await get(settings, "/playground/config.json")).json()["explain"] is True
+
+
+async def test_in_the_sandbox_it_comes_with_a_switcher_and_examples() -> None:
+    settings = Settings(**{**RIGHT, **SANDBOX})
+    told = (await get(settings, "/playground/config.json")).json()
+    assert told["sandbox"]["tokens"] == "/sandbox/token"
+    assert {example["domain"] for example in told["examples"]} >= {"commerce"}
+    # there is no issuer in this test, but there is somebody who would ask it
+    assert (await get(settings, "/sandbox/token", "POST")).status_code == 503
+
+
+async def test_a_sandbox_with_another_issuer_asks_for_a_token() -> None:
+    settings = Settings(**{**RIGHT, **SANDBOX, "issuers": [ISSUER]})
+    assert (await get(settings, "/playground/config.json")).json()["sandbox"] is None
+    assert (await get(settings, "/sandbox/token", "POST")).status_code == 404

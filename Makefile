@@ -5,7 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test lint types imports format test-engines mutate-policies bench lock clean
+# suites that need more than Python: each has a target of its own, and CI runs them all
+SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
+.PHONY: help install run test lint types imports format test-engines test-fire test-clients test-browser test-terraform \
+  mutate-policies prove bench playground storefront lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -23,7 +26,7 @@ run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
 	@$(BIN)/gateway dev
 
 test: $(STAMP) lint types imports ## lint, types, import rules, and the tests with coverage
-	$(BIN)/pytest -n auto --cov --cov-report=term
+	$(BIN)/pytest -n auto $(SLOW) --cov --cov-report=term
 
 lint: $(STAMP) ## ruff: style and common mistakes
 	$(BIN)/ruff check .
@@ -43,6 +46,31 @@ test-engines: $(STAMP) ## the store's behaviour on DynamoDB Local and MiniStack 
 	scripts/engines
 	$(BIN)/pytest tests/engines --engine=dynamodb-local
 	$(BIN)/pytest tests/engines --engine=ministack
+
+test-fire: $(STAMP) ## concurrent writes under injected faults and killed processes, then the invariants
+	scripts/engines
+	$(BIN)/pytest tests/fire -s
+
+test-clients: $(STAMP) ## Apollo, urql, Relay, codegen, gql and the GraphQL-over-HTTP audit (needs npm)
+	scripts/clients
+	$(BIN)/pytest tests/clients
+
+test-browser: $(STAMP) ## the playground and the storefront in headless Chromium (needs chromium)
+	scripts/browser-tools
+	$(BIN)/pytest tests/browser
+
+test-terraform: $(STAMP) ## validate, plan and apply the Terraform modules offline (needs terraform)
+	scripts/terraform-tools
+	$(BIN)/pytest tests/terraform
+
+prove: $(STAMP) ## try to cross every border between tenants; writes report/isolation.md
+	$(BIN)/gateway isolation prove
+
+playground: ## build GraphiQL from playground/ (needs npm)
+	cd playground && npm ci && npm run build
+
+storefront: ## build the demo front end from examples/storefront (needs npm)
+	cd examples/storefront && npm ci && npm run build
 
 mutate-policies: $(STAMP) ## weaken every policy in every way; a test must notice each
 	$(BIN)/python -m tests.policies.mutate

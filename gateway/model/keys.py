@@ -1,9 +1,8 @@
 """From attribute values to keys: the parts of a template, the shard, the bucket, the full item key."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from gateway.errors import BadUserInput
@@ -13,11 +12,10 @@ from gateway.model.tenant import TenantId, partition
 from gateway.model.types import KeyType, key_text, timestamp_text, utc
 
 BUCKET_LENGTH = {"hour": len("2026-01-31-23"), "day": len("2026-01-31"), "month": len("2026-01")}
-_MAX_BUCKETS = 1_000
+MAX_BUCKETS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class ItemKey:
+class ItemKey(NamedTuple):
     """The full primary key of an item, tenant prefix included."""
 
     pk: str
@@ -92,8 +90,8 @@ def buckets_between(bucket: Bucket, first: datetime, last: datetime) -> tuple[st
     found: list[str] = []
     while moment <= final:
         found.append(bucket_of(bucket, moment))
-        if len(found) > _MAX_BUCKETS:
-            raise BadUserInput(f"the range of `{bucket.of}` spans more than {_MAX_BUCKETS} {bucket.size}s")
+        if len(found) > MAX_BUCKETS:
+            raise BadUserInput(f"the range of `{bucket.of}` spans more than {MAX_BUCKETS} {bucket.size}s")
         if found[-1] == bucket_of(bucket, final):
             break
         moment = _next(bucket, moment)

@@ -9,7 +9,7 @@ import time
 
 import bench
 
-_NOT_BENCHES = {"stub", "__main__", "naive", "replay"}
+_NOT_BENCHES = {"stub", "__main__", "naive", "replay", "ordered"}
 
 
 def main(names: list[str]) -> None:

@@ -21,10 +21,12 @@ from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
 from gateway.domains.loading import load_domains
 from gateway.graph.compile import Programs
+from gateway.graph.cost import Costs
 from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits
 from gateway.graph.landing import landing_page
 from gateway.graph.limits import DocumentLimits
+from gateway.graph.pricing import pricing
 from gateway.graph.reader import ReadLimits
 from gateway.graph.schema import build_schema, core_schema
 from gateway.identity.authenticator import Authenticator
@@ -32,7 +34,7 @@ from gateway.ops.policy_files import load_policies, permissions_for
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
-from gateway.wiring import issuers, playground, tenants
+from gateway.wiring import cost_limits, demo, issuers, persisted, playground, tenants
 
 
 @dataclass(slots=True)
@@ -72,11 +74,15 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     sessions = Sessions(sts, tenants(settings), Roles(policies.sessions), permissions_for(policies, model), rules)
     authenticator = Authenticator(issuers(settings))
     schema = core_schema(build_schema(model, loaded.mutations))
+    documents = Documents(schema, _document_limits(settings), introspection=settings.introspection)
+    reads = ReadLimits(page=settings.max_page, queries=settings.max_nested_queries)
     endpoint = Endpoint(
         model=model,
         schema=schema,
         programs=Programs(model, schema),
-        documents=Documents(schema, _document_limits(settings), introspection=settings.introspection),
+        documents=documents,
+        costs=Costs(pricing(model, schema, reads, loaded.mutations), cost_limits(settings)),
+        persisted=persisted(settings, documents),
         authenticate=authenticator.authenticate,
         open_session=sessions.open,
         table=Table(client, model, sessions.renew),
@@ -84,7 +90,8 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         limits=EndpointLimits(
             body_bytes=settings.max_body_bytes,
             seconds=settings.request_seconds,
-            reads=ReadLimits(page=settings.max_page, queries=settings.max_nested_queries),
+            packed_from=settings.packed_from_bytes,
+            reads=reads,
         ),
         explain=settings.explain,
     )
@@ -92,14 +99,22 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
 
 
 def _document_limits(settings: Settings) -> DocumentLimits:
-    return DocumentLimits(depth=settings.max_depth, aliases=settings.max_aliases, tokens=settings.max_tokens)
+    return DocumentLimits(
+        depth=settings.max_depth,
+        aliases=settings.max_aliases,
+        root_fields=settings.max_root_fields,
+        directives=settings.max_directives,
+        tokens=settings.max_tokens,
+        members=settings.max_list,
+    )
 
 
 def create_app(settings: Settings, state: State | None = None, aws: boto3.Session | None = None) -> Starlette:
     state = state or State()
     gateway = build_gateway(settings, aws)
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
-    page = landing_page(address, playground=settings.playground)
+    pages = [*playground(settings), *demo(settings)]
+    page = landing_page(address, pages={route.path for route in pages})
 
     async def graphql(request: Request) -> Response:
         return await gateway.endpoint(request)
@@ -131,7 +146,7 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
             Route("/graphql", graphql, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
             Route("/healthz", alive),
             Route("/readyz", ready),
-            *playground(settings),
+            *pages,
         ],
         middleware=_middleware(settings),
         lifespan=lifespan,
@@ -146,7 +161,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
             CORSMiddleware,
             allow_origins=settings.cors_origins,
             allow_methods=["GET", "POST"],
-            allow_headers=["authorization", "content-type", "x-request-id", "traceparent"],
+            allow_headers=["authorization", "content-type", "content-encoding", "x-request-id", "traceparent"],
             expose_headers=["x-request-id"],
             max_age=600,
         )

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,8 +10,10 @@ from typing import Annotated
 import typer
 
 from gateway import __version__
-from gateway.errors import ConfigurationError, GatewayError
-from gateway.ops.policy_commands import policies
+from gateway.errors import GatewayError
+from gateway.operating import audit, capacity
+from gateway.ops.policy_commands import Domains, policies
+from gateway.telling import told
 
 app = typer.Typer(
     help="A multi-tenant GraphQL gateway with fine-grained IAM over one DynamoDB table.",
@@ -23,29 +23,13 @@ app = typer.Typer(
 )
 
 
-Domains = Annotated[
-    list[str] | None,
-    typer.Option(help="A module with a domain, such as helpdesk.domain; again for more. Without it, the shipped ones."),
-]
-
 isolation = typer.Typer(help="Prove that tenants are kept apart.", no_args_is_help=True, add_completion=False)
 app.add_typer(isolation, name="isolation")
 app.add_typer(policies, name="policies")
 
 
-@contextmanager
-def told() -> Iterator[None]:
-    """A failure is a list of what to mend, not a stack trace."""
-    try:
-        yield
-    except ConfigurationError as error:
-        typer.echo("the gateway cannot start:", err=True)
-        for fault in error.faults:
-            typer.echo(f"  - {fault}", err=True)
-        raise typer.Exit(2) from None
-    except GatewayError as error:
-        typer.echo(error.message, err=True)
-        raise typer.Exit(1) from None
+app.command()(audit)
+app.command()(capacity)
 
 
 @app.command()
@@ -92,12 +76,13 @@ def token(
     role: Annotated[str, typer.Option(help="viewer, support, editor or admin.")] = "viewer",
     subject: Annotated[str | None, typer.Option(help="Who the token is for.")] = None,
     url: Annotated[str, typer.Option(help="Address of the sandbox.")] = "http://127.0.0.1:8001",
+    expires_in: Annotated[int | None, typer.Option(help="Seconds; below 1 it has expired so long ago.")] = None,
 ) -> None:
     """Print a token from the running sandbox."""
     from gateway.sandbox.commands import token as get  # noqa: PLC0415
 
     with told():
-        typer.echo(get(tenant, role, subject, url))
+        typer.echo(get(tenant, role, subject, url, expires_in))
 
 
 @app.command()
@@ -105,15 +90,41 @@ def schema(
     check: Annotated[bool, typer.Option("--check", help="Fail when schema.graphql is stale.")] = False,
     path: Annotated[Path, typer.Option(help="The file.")] = Path("schema.graphql"),
     domains: Domains = None,
+    diff: Annotated[Path | None, typer.Option(help="Instead, name what has changed since this file.")] = None,
+    announced: Annotated[Path | None, typer.Option(help="With --diff: the changelog that may announce it.")] = None,
+    federation: Annotated[bool, typer.Option("--federation", help="Instead, print it as a subgraph.")] = False,
 ) -> None:
     """Write schema.graphql from the model."""
     from gateway.domains.loading import load_domains  # noqa: PLC0415
+    from gateway.graph.federation import subgraph  # noqa: PLC0415
     from gateway.graph.schema import build_schema  # noqa: PLC0415
+    from gateway.ops.schema_commands import tell_changes  # noqa: PLC0415
 
     with told():
         loaded = load_domains(domains or ())
-        text = build_schema(loaded.model, loaded.mutations).as_str() + "\n"
-        _write(path, text, check=check, command="gateway schema")
+        made = build_schema(loaded.model, loaded.mutations)
+        if diff is not None:
+            raise typer.Exit(tell_changes(diff, made, announced))
+        if federation:
+            typer.echo(subgraph(made.as_str()), nl=False)
+            return
+        _write(path, made.as_str() + "\n", check=check, command="gateway schema")
+
+
+@app.command()
+def documents(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders with .graphql files.")],
+    out: Annotated[Path, typer.Option(help="The manifest.")] = Path("trusted-documents.json"),
+    check: Annotated[bool, typer.Option("--check", help="Fail when the manifest is stale.")] = False,
+    domains: Domains = None,
+) -> None:
+    """Write a manifest of trusted documents from .graphql files."""
+    from gateway.domains.loading import load_domains  # noqa: PLC0415
+    from gateway.ops.schema_commands import manifest_text  # noqa: PLC0415
+
+    with told():
+        text = manifest_text(paths, load_domains(domains or ()))
+        _write(out, text, check=check, command="gateway documents")
 
 
 @app.command()

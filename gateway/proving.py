@@ -6,6 +6,7 @@ import boto3
 
 from gateway.app import Gateway, build_gateway
 from gateway.domains import MODEL
+from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId, tenant_id
@@ -29,7 +30,7 @@ async def prove_on_account(settings: Settings) -> Report:
     """With the gateway's own credentials, as a request would; nothing is written to other tenants' rows."""
     if not settings.tenants or len(settings.tenants) < 2:
         raise ConfigurationError(["tenants: a proof of isolation needs two tenants by name"])
-    ground = unmarked(MODEL, [tenant_id(name) for name in settings.tenants])
+    ground = unmarked(load_domains(settings.domains).model, [tenant_id(name) for name in settings.tenants])
     return await _prove(build_gateway(settings), ground)
 
 

@@ -6,90 +6,17 @@ reads the same names from a JSON file, such as Terraform's output `gateway_confi
 
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, PositiveFloat, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gateway.errors import ConfigurationError
+from gateway.setting_types import IssuerSettings, Region, RoleArn, SiloSettings, TableName, Tenant, Url, Words
 
 _PREFIX = "GATEWAY_"
-_ROLE_ARN = re.compile(r"arn:(?P<partition>aws[a-z-]*):iam::(?P<account>[0-9]{12}):role/[A-Za-z0-9_+=,.@/-]+")
-# the rule of gateway.model.tenant, which lies above this file; a test compares the two
-_TENANT_ID = re.compile(r"[a-z0-9][a-z0-9-]{1,62}")
-
-
-def _role_arn(text: str) -> str:
-    if not _ROLE_ARN.fullmatch(text):
-        raise ValueError("expected an ARN such as arn:aws:iam::123456789012:role/gateway-tenant")
-    return text
-
-
-def _url(text: str) -> str:
-    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", text):
-        raise ValueError("expected an http:// or https:// address")
-    return text
-
-
-def _tenant(text: str) -> str:
-    if not _TENANT_ID.fullmatch(text):
-        raise ValueError("a tenant id is 2 to 63 characters of a-z, 0-9 and -, and starts with a letter or digit")
-    return text
-
-
-RoleArn = Annotated[str, AfterValidator(_role_arn)]
-Url = Annotated[str, AfterValidator(_url)]
-Tenant = Annotated[str, AfterValidator(_tenant)]
-# no wildcard and no slash: the name becomes part of an ARN
-TableName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{3,255}$")]
-Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")]
-Words = Annotated[str, Field(min_length=1)]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class IssuerSettings(_Part):
-    """A token issuer that is trusted, and where its claims are."""
-
-    issuer: Words
-    audience: list[Words] = Field(min_length=1)
-    jwks_url: Url
-    algorithms: list[Literal["RS256", "RS384", "RS512", "ES256"]] = Field(["RS256", "ES256"], min_length=1)
-    types: list[str | None] = [None, "jwt", "at+jwt"]  # header `typ`; None allows a token without one
-    audience_claim: Words = "aud"  # `client_id` for Cognito's access tokens
-    companion_audience: list[Words] = []  # may stand beside ours in a list, such as Auth0's userinfo address
-    subject_claim: Words = "sub"
-    tenants: list[Tenant] | None = None  # the tenants it may speak for; without it, all
-    tenant_claim: Words = "tenant"
-    roles_claim: Words = "roles"
-    role_map: dict[str, str] = {}
-    required_claims: dict[str, str] = {}
-    leeway_seconds: int = Field(default=30, ge=0, le=60)
-    max_life_seconds: int = Field(default=86_400, ge=60)
-
-
-class SiloSettings(_Part):
-    """A tenant with a table, a role or a region of its own; what is left out is as for the pooled tenants."""
-
-    table_name: TableName | None = None
-    tenant_role_arn: RoleArn | None = None
-    region: Region | None = None
-    dynamodb_endpoint: Url | None = None
-    external_id: str | None = None
 
 
 class Settings(BaseSettings):
@@ -127,6 +54,7 @@ class Settings(BaseSettings):
     explain: bool = False  # callers may ask which DynamoDB calls were made, and what allowed them
     cors_origins: list[str] = []
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
+    packed_from_bytes: int = Field(default=1_400, ge=0)  # smaller answers are not sent as gzip
     request_seconds: float = Field(default=10, gt=0, le=60)
     drain_seconds: float = Field(default=15, ge=0, le=120)
     max_connections: int = Field(default=100, ge=1, le=5_000)
@@ -135,8 +63,17 @@ class Settings(BaseSettings):
     max_page: int = Field(default=100, ge=1, le=1_000)
     max_depth: int = Field(default=12, ge=2)
     max_aliases: int = Field(default=50, ge=1)
+    max_root_fields: int = Field(default=50, ge=1)
+    max_directives: int = Field(default=50, ge=1)
     max_tokens: int = Field(default=5_000, ge=100)
+    max_list: int = Field(default=1_000, ge=1)  # members of a list in the variables
     max_nested_queries: int = Field(default=100, ge=1)
+    max_cost: PositiveFloat = 2_000  # capacity units, by the estimate
+    max_cost_by_role: dict[str, PositiveFloat] = {}
+
+    # which operations may be asked
+    trusted_documents: Path | None = None  # a manifest from relay-compiler, codegen or `gateway documents`
+    only_trusted: bool = False  # runs nothing else
 
     @classmethod
     def settings_customise_sources(
@@ -153,7 +90,9 @@ class Settings(BaseSettings):
     def account(self) -> str:
         return self.tenant_role_arn.split(":")[4]
 
-    @field_validator("tenants", "silos", "suspended_tenants", "issuers", "cors_origins", "domains", mode="before")
+    @field_validator(
+        "tenants", "silos", "suspended_tenants", "issuers", "cors_origins", "domains", "max_cost_by_role", mode="before"
+    )
     @classmethod
     def _from_json(cls, value: Any) -> Any:
         if not isinstance(value, str):
@@ -176,6 +115,8 @@ class Settings(BaseSettings):
         for name in dict.fromkeys((*self.silos, *self.suspended_tenants)):
             if self.tenants is not None and name not in self.tenants:
                 yield f"tenants: `{name}` has settings of its own but is not among the tenants"
+        if self.only_trusted and self.trusted_documents is None:
+            yield "only_trusted: is on but there are no trusted_documents, so nothing could be asked"
         if self.environment == "production":
             yield from self._unsafe()
 

@@ -9,11 +9,18 @@ from starlette.routing import Route
 from gateway.aws.target import Target
 from gateway.aws.tenants import Tenancy, Tenants
 from gateway.domains.examples import load_examples
+from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.graph.cost import CostLimits
+from gateway.graph.documents import Documents
+from gateway.graph.manifest import read_manifest
+from gateway.graph.persisted import Persisted
 from gateway.graph.playground_page import playground_routes
+from gateway.iam.roles import ROLE_NAMES
 from gateway.identity.issuer import Issuer
 from gateway.model.tenant import TenantId, tenant_id
-from gateway.settings import IssuerSettings, Settings, SiloSettings
+from gateway.setting_types import IssuerSettings, SiloSettings
+from gateway.settings import Settings
 
 
 def issuers(settings: Settings) -> list[Issuer]:
@@ -70,17 +77,50 @@ def _tenancy(settings: Settings, silo: SiloSettings) -> Tenancy:
     )
 
 
+def cost_limits(settings: Settings) -> CostLimits:
+    unknown = [name for name in settings.max_cost_by_role if name not in ROLE_NAMES]
+    if unknown:
+        raise ConfigurationError([f"max_cost_by_role: there is no role `{name}`" for name in unknown])
+    return CostLimits(settings.max_cost, settings.max_cost_by_role)
+
+
+def persisted(settings: Settings, documents: Documents) -> Persisted:
+    """Every trusted document is checked against the schema now, and not when a client asks for it."""
+    path = settings.trusted_documents
+    trusted = read_manifest(path, documents) if path is not None else {}
+    return Persisted(trusted, only_trusted=settings.only_trusted)
+
+
 def playground(settings: Settings) -> list[Route]:
-    """The page for people, if it is on; only in the sandbox does it come with tokens and examples."""
+    """The page for people, if it is on; only in the sandbox does it come with a switcher and examples."""
     if not settings.playground:
         return []
     told: dict[str, Any] = {"explain": settings.explain, "sandbox": None, "examples": []}
     if settings.environment != "sandbox":
         return playground_routes(told)
-    from gateway.sandbox.token_route import sandbox_address, switcher, token_route  # noqa: PLC0415  never in production
+    from gateway.sandbox.token_route import sandbox_address, switcher  # noqa: PLC0415  never in production
 
-    told["examples"] = [asdict(example) for example in load_examples(datetime.now(UTC))]
+    served = _served(settings)
+    examples = load_examples(datetime.now(UTC))
+    told["examples"] = [asdict(example) for example in examples if example.domain in served]
+    if sandbox_address(settings) is not None:
+        told["sandbox"] = switcher(settings)
+    return playground_routes(told)
+
+
+def demo(settings: Settings) -> list[Route]:
+    """The order desk, and the tokens for it and for the playground's switcher; only the sandbox has them."""
+    if settings.environment != "sandbox":
+        return []
+    from gateway.sandbox.storefront_page import storefront_routes  # noqa: PLC0415  never in production
+    from gateway.sandbox.token_route import sandbox_address, switcher, token_route  # noqa: PLC0415
+
     address = sandbox_address(settings)
     if address is None:
-        return playground_routes(told)
-    return [*playground_routes({**told, "sandbox": switcher(settings)}), token_route(address)]
+        return []
+    desk = storefront_routes(switcher(settings)) if "commerce" in _served(settings) else []
+    return [*desk, token_route(address)]
+
+
+def _served(settings: Settings) -> set[str]:
+    return {domain.name for domain in load_domains(settings.domains).model.domains}

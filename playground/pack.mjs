@@ -1,4 +1,4 @@
-// After the build: text is kept compressed, and a manifest tells which sources the files were made from.
+// After the build: assets are kept compressed, and a manifest tells which sources the files were made from.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
@@ -7,7 +7,6 @@ import { gzipSync } from "node:zlib";
 
 const sources = dirname(fileURLToPath(import.meta.url));
 const built = join(sources, "../gateway/graph/playground");
-const worthPacking = /\.(js|css|ttf|svg)$/;
 
 const sha256 = (content) => createHash("sha256").update(content).digest("hex");
 
@@ -28,7 +27,7 @@ function hashes(folder) {
 const lines = Object.entries(hashes(sources)).map(([name, hash]) => `${name} ${hash}\n`);
 const manifest = { sources: sha256(lines.join("")), files: hashes(built) };
 
-for (const name of Object.keys(manifest.files).filter((each) => worthPacking.test(each))) {
+for (const name of Object.keys(manifest.files).filter((each) => each.startsWith("assets/"))) {
   const path = join(built, name);
   writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
   rmSync(path);

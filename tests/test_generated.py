@@ -8,7 +8,8 @@ import pytest
 from gateway.domains import MODEL, MUTATIONS
 from gateway.graph.schema import build_schema
 from gateway.ops.policy_files import stale_policies
-from gateway.settings import IssuerSettings, Settings, SiloSettings
+from gateway.setting_types import IssuerSettings, SiloSettings
+from gateway.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from gateway.errors import BadUserInput, ConfigurationError
 from gateway.model.tenant import tenant_id
-from gateway.settings import Settings, _tenant, environment_with, load_settings
+from gateway.setting_types import _tenant
+from gateway.settings import Settings, environment_with, load_settings
 
 SECRET = "0123456789abcdef0123456789abcdef"
 ISSUER = {"issuer": "https://id.example.org", "audience": ["gateway"], "jwks_url": "https://id.example.org/jwks"}

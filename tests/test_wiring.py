@@ -1,4 +1,4 @@
-"""What the settings become; here the playground, which production has only where it is asked for."""
+"""What the settings become; here the pages for people, which production has only where they are asked for."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from httpx2 import ASGITransport, AsyncClient, Response
 from starlette.applications import Starlette
 
 from gateway.settings import Settings
-from gateway.wiring import playground
+from gateway.wiring import demo, playground
 from tests.test_settings import ISSUER, RIGHT
 
 SANDBOX: dict[str, Any] = {
@@ -20,7 +20,7 @@ SANDBOX: dict[str, Any] = {
 
 
 async def get(settings: Settings, path: str, method: str = "GET") -> Response:
-    app = Starlette(routes=[*playground(settings)])
+    app = Starlette(routes=[*playground(settings), *demo(settings)])
     async with AsyncClient(transport=ASGITransport(app=app), base_url="http://127.0.0.1:8000") as client:
         wanted = {"tenant": "acme", "role": "viewer"}
         return await client.request(method, path, json=wanted if method == "POST" else None)
@@ -29,7 +29,7 @@ async def get(settings: Settings, path: str, method: str = "GET") -> Response:
 @pytest.mark.parametrize("environment", ["production", "sandbox"])
 async def test_it_is_off_unless_it_is_set(environment: str) -> None:
     settings = Settings(**{**RIGHT, "environment": environment})
-    for path in ("/playground", "/playground/", "/playground/config.json", "/sandbox/token"):
+    for path in ("/playground", "/playground/", "/playground/config.json", "/sandbox/token", "/demo"):
         assert (await get(settings, path)).status_code == 404
 
 
@@ -63,3 +63,27 @@ async def test_a_sandbox_with_another_issuer_asks_for_a_token() -> None:
     settings = Settings(**{**RIGHT, **SANDBOX, "issuers": [ISSUER]})
     assert (await get(settings, "/playground/config.json")).json()["sandbox"] is None
     assert (await get(settings, "/sandbox/token", "POST")).status_code == 404
+
+
+async def test_the_order_desk_is_told_whom_it_can_serve() -> None:
+    settings = Settings(**{**RIGHT, **SANDBOX, "playground": False})
+    assert (await get(settings, "/demo")).status_code == 200
+    offered = (await get(settings, "/demo/config.json")).json()
+    assert [tenant["name"] for tenant in offered["tenants"]] == ["acme", "globex", "initech"]
+    assert offered["tokens"] == "/sandbox/token"
+    assert (await get(settings, "/sandbox/token", "POST")).status_code == 503
+
+
+async def test_production_has_no_order_desk_even_with_the_sandboxs_issuer() -> None:
+    """INVARIANT: only a gateway whose environment is the sandbox has this page."""
+    issuer = {**ISSUER, "issuer": "http://127.0.0.1:8001/issuer"}
+    settings = Settings(**{**RIGHT, "playground": True, "introspection": True, "issuers": [issuer]})
+    for path in ("/demo", "/demo/", "/demo/config.json"):
+        assert (await get(settings, path)).status_code == 404
+    assert (await get(settings, "/sandbox/token", "POST")).status_code == 404
+
+
+async def test_without_the_domain_that_it_shows_there_is_no_order_desk() -> None:
+    settings = Settings(**{**RIGHT, **SANDBOX, "domains": ["gateway.domains.devices"]})
+    assert (await get(settings, "/demo")).status_code == 404
+    assert (await get(settings, "/sandbox/token", "POST")).status_code == 503

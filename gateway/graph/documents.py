@@ -1,7 +1,6 @@
 """Documents, parsed, limited and validated once and then remembered by their text."""
 
 import hashlib
-import re
 from dataclasses import dataclass
 
 from cachetools import LRUCache
@@ -21,8 +20,7 @@ from graphql import (
 from gateway.graph.limits import DocumentLimits, faults
 
 _REMEMBERED_BYTES = 8_000_000
-_SUGGESTION = re.compile(r" Did you mean .*\?$", re.DOTALL)
-_MAX_ERRORS = 5
+MAX_ERRORS = 5  # that one answer tells of a document or its variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +50,9 @@ class Document:
 class Documents:
     def __init__(self, schema: GraphQLSchema, limits: DocumentLimits, *, introspection: bool) -> None:
         self._schema = schema
-        self._limits = limits
-        self._introspection = introspection
+        self.limits = limits
+        # suggestions spell out the schema: they go where introspection goes
+        self.discreet = not introspection
         self._rules = (*specified_rules, *(() if introspection else (NoSchemaIntrospectionCustomRule,)))
         self._known: LRUCache[str, Document] = LRUCache(_REMEMBERED_BYTES, getsizeof=lambda each: 500 + 10 * each.size)
 
@@ -69,27 +68,21 @@ class Documents:
         raw = text.encode(errors="replace")
         made = Document(hashlib.sha256(raw).hexdigest(), len(raw))
         try:
-            ast = parse(text, max_tokens=self._limits.tokens)
+            ast = parse(text, max_tokens=self.limits.tokens)
         except GraphQLSyntaxError as error:
             return _refused(made, [error], "GRAPHQL_PARSE_FAILED")
         except RecursionError:
             return _refused(made, [GraphQLError("the document is nested too deeply")], "LIMIT_EXCEEDED")
         try:
-            too_much = faults(ast, self._limits)
+            too_much = faults(ast, self.limits)
             if too_much:
                 return _refused(made, [GraphQLError(fault) for fault in too_much], "LIMIT_EXCEEDED")
-            errors = validate(self._schema, ast, self._rules, max_errors=_MAX_ERRORS)
+            errors = validate(self._schema, ast, self._rules, MAX_ERRORS, hide_suggestions=self.discreet)
         except RecursionError:
             return _refused(made, [GraphQLError("the document is nested too deeply")], "LIMIT_EXCEEDED")
         if errors:
-            return _refused(made, [self._discreet(error) for error in errors], "GRAPHQL_VALIDATION_FAILED")
+            return _refused(made, errors, "GRAPHQL_VALIDATION_FAILED")
         return Document(made.hash, made.size, ast)
-
-    def _discreet(self, error: GraphQLError) -> GraphQLError:
-        """Suggestions spell out the schema; they go where introspection goes."""
-        if self._introspection:
-            return error
-        return GraphQLError(_SUGGESTION.sub("", error.message), error.nodes)
 
 
 def _refused(document: Document, errors: list[GraphQLError], code: str) -> Document:

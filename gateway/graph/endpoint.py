@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from gateway.aws.sessions import Session
 from gateway.errors import (
+    BadUserInput,
     DeadlineExceeded,
     Forbidden,
     GatewayError,
@@ -24,11 +25,16 @@ from gateway.errors import (
 )
 from gateway.graph.compile import Programs
 from gateway.graph.context import Context
-from gateway.graph.documents import Document, Documents
+from gateway.graph.cost import COST, Costs
+from gateway.graph.documents import MAX_ERRORS, Document, Documents
 from gateway.graph.errors import failure, shown
 from gateway.graph.explain import EXPLAIN, explanation, wanted
-from gateway.graph.http_request import GRAPHQL_JSON, JSON, GraphQLRequest, HttpError, answer_type, read
+from gateway.graph.http_error import HttpError
+from gateway.graph.http_request import GRAPHQL_JSON, JSON, GraphQLRequest, answer_type, read
 from gateway.graph.journal import Entry, begin
+from gateway.graph.limits import check_variables
+from gateway.graph.packing import GZIP, accepts_gzip, packed
+from gateway.graph.persisted import Persisted
 from gateway.graph.reader import Reader, ReadLimits
 from gateway.graph.run import run_program
 from gateway.graph.selection import Selections
@@ -55,6 +61,7 @@ _STATUS: tuple[tuple[type[GatewayError], HTTPStatus], ...] = (
 class EndpointLimits:
     body_bytes: int = 1_000_000
     seconds: float = 10
+    packed_from: int = 1_400  # bytes of an answer: what fits into one packet gains nothing
     reads: ReadLimits = field(default_factory=ReadLimits)
 
 
@@ -78,6 +85,8 @@ class Endpoint:
     schema: GraphQLSchema
     documents: Documents
     programs: Programs
+    costs: Costs
+    persisted: Persisted
     authenticate: Authenticate
     open_session: OpenSession
     table: Table
@@ -88,10 +97,10 @@ class Endpoint:
     async def __call__(self, request: Request) -> Response:
         entry = begin(request.headers)
         answer = await self._guarded(request, entry)
-        if entry.access is not None and entry.access.explained:
-            answer.content.setdefault("extensions", {})[EXPLAIN] = explanation(entry.access, entry.started)
+        if extensions := _extensions(entry):
+            answer.content["extensions"] = extensions
         entry.write(answer.status, answer.codes)
-        return _response(answer, entry)
+        return self._response(answer, entry, accepts_gzip(request.headers.get("accept-encoding")))
 
     async def _guarded(self, request: Request, entry: Entry) -> Answer:
         """Every failure is an answer in GraphQL's form, with the status that fits it."""
@@ -106,6 +115,8 @@ class Endpoint:
                 "extensions": {"code": _http_code(error), "requestId": entry.request_id},
             }
             return Answer(error.status, {"errors": [content]}, media_type, tuple(error.headers.items()))
+        except BadUserInput as error:
+            return _request_error([failure(error, entry.request_id)], media_type)
         except TimeoutError:
             late = DeadlineExceeded(f"the operation took longer than {self.limits.seconds:g} seconds")
             return _failed(late, entry, media_type)
@@ -119,14 +130,20 @@ class Endpoint:
         asked = await read(request, self.limits.body_bytes)
         session = await self.open_session(principal)
         entry.role = session.role
-        document = self.documents.get(asked.query)
+        document = self.documents.get(self.persisted.text(session.tenant, asked))
         entry.document = document.hash
         operation = document.operation(asked.operation_name)
         entry.operation = operation.name.value if operation is not None and operation.name is not None else None
+        entry.operation_type = operation.operation.value if operation is not None else None
         if document.ast is None:
             return _refused(document, entry, media_type)
         if request.method == "GET" and not document.is_query(asked.operation_name):
             raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries are asked by GET", {"Allow": "POST"})
+        self.persisted.keep(session.tenant, asked)
+        check_variables(asked.variables, self.documents.limits)
+        entry.priced = asked.extensions.get(COST) is True
+        entry.estimate = self.costs.estimate(document, operation, asked.variables)
+        self.costs.limits.check(entry.estimate, session.role)
         result = await self._run(document, asked, session, entry)
         return _executed(result, entry, media_type)
 
@@ -147,10 +164,25 @@ class Endpoint:
                 context_value=Context(reader, Writer(self.model, self.table, access), Selections(self.model)),
                 variable_values=asked.variables,
                 operation_name=asked.operation_name,
+                max_coercion_errors=MAX_ERRORS,
+                hide_suggestions=self.documents.discreet,
             )
             return await result if isinstance(result, Awaitable) else result
         finally:
             reader.close()
+
+    def _response(self, answer: Answer, entry: Entry, packable: bool) -> Response:
+        content = orjson.dumps(answer.content)
+        headers = {
+            "content-type": f"{answer.media_type}; charset=utf-8",
+            "cache-control": "no-store",
+            "vary": "accept-encoding",
+            "x-request-id": entry.request_id,
+            **dict(answer.headers),
+        }
+        if packable and len(content) >= self.limits.packed_from:
+            content, headers["content-encoding"] = packed(content), GZIP
+        return Response(content, answer.status, headers=headers)
 
 
 def _authorization(request: Request) -> str | None:
@@ -197,14 +229,13 @@ def _http_code(error: HttpError) -> str:
     return "LIMIT_EXCEEDED" if error.status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE else "BAD_REQUEST"
 
 
-def _response(answer: Answer, entry: Entry) -> Response:
-    return Response(
-        orjson.dumps(answer.content),
-        answer.status,
-        headers={
-            "content-type": f"{answer.media_type}; charset=utf-8",
-            "cache-control": "no-store",
-            "x-request-id": entry.request_id,
-            **dict(answer.headers),
-        },
-    )
+def _extensions(entry: Entry) -> dict[str, Any]:
+    """What the request asked to be told about itself."""
+    found: dict[str, Any] = {}
+    access = entry.access
+    explained = access is not None and access.explained
+    if access is not None and explained:
+        found[EXPLAIN] = explanation(access, entry.started)
+    if entry.estimate is not None and (entry.priced or explained):
+        found[COST] = {"estimate": entry.estimate, "actual": access.capacity if access is not None else 0.0}
+    return found

@@ -31,8 +31,11 @@ class Entry:
     principal: Principal | None = None
     role: str | None = None
     operation: str | None = None
+    operation_type: str | None = None
     document: str | None = None
     access: Access | None = None
+    estimate: float | None = None  # capacity units that the operation may take
+    priced: bool = False  # whether the caller asked to be told
     reason: str | None = None  # why a token was refused, for us and not for the caller
 
     def write(self, status: int, codes: list[str]) -> None:
@@ -44,12 +47,14 @@ class Entry:
             "subject": subject_hash(self.principal.subject) if self.principal else None,
             "role": self.role,
             "operation": self.operation,
+            "operation_type": self.operation_type,
             "document": self.document,
             "status": status,
             "codes": codes,
             "reason": self.reason,
             "duration_ms": round((time.perf_counter() - self.started) * 1000, 3),
             "dynamodb_calls": len(calls),
+            "estimated_capacity": self.estimate,
             "consumed_capacity": sum(call.capacity for call in calls),
         }
         OPERATIONS.info("operation", extra={"fields": fields})

@@ -3,8 +3,9 @@
 Counting what a document expands to, instead of what it says, is what makes a fragment bomb cheap to refuse.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from graphql import (
     DocumentNode,
@@ -15,6 +16,8 @@ from graphql import (
     SelectionSetNode,
 )
 
+from gateway.errors import LimitExceeded
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentLimits:
@@ -24,6 +27,8 @@ class DocumentLimits:
     fields: int = 2_000
     directives: int = 50
     tokens: int = 5_000
+    members: int = 1_000  # of one list or object in the variables
+    values: int = 20_000  # in all variables together
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,22 @@ def faults(document: DocumentNode, limits: DocumentLimits) -> list[str]:
                 if (value := getattr(weight, name)) > (limit := getattr(limits, name))
             ]
     return found
+
+
+def check_variables(variables: Mapping[str, Any], limits: DocumentLimits) -> None:
+    """Before they are coerced: graphql-core would word an error for each of a million wrong values."""
+    pending: list[Any] = [variables]
+    values = 0
+    while pending:
+        value = pending.pop()
+        if not isinstance(value, list | Mapping):
+            continue
+        values += len(value)
+        if len(value) > limits.members:
+            raise LimitExceeded(f"a variable has {len(value)} members, at most {limits.members} are allowed")
+        if values > limits.values:
+            raise LimitExceeded(f"the variables have more than {limits.values} values")
+        pending.extend(value if isinstance(value, list) else value.values())
 
 
 class _Scale:

@@ -21,6 +21,7 @@ from graphql import (
 
 from gateway.errors import BadUserInput, ConfigurationError
 from gateway.graph.documents import Documents
+from gateway.graph.persisted import SCHEME
 
 _APOLLO = "apollo-persisted-query-manifest"
 _SUFFIXES = (".graphql", ".gql")
@@ -36,7 +37,8 @@ def read_manifest(path: Path, documents: Documents) -> dict[str, str]:
     if texts is None:
         forms = "an object of ids and texts, as relay-compiler and codegen write it, or Apollo's manifest"
         raise ConfigurationError([f"trusted_documents: `{path}` is not {forms}"])
-    faults = [f"trusted_documents: `{name}`: {fault}" for name, text in texts.items() for fault in _faults(documents, text)]
+    found = ((name, fault) for name, text in texts.items() for fault in _faults(documents, text))
+    faults = [f"trusted_documents: `{name}`: {fault}" for name, fault in found]
     if faults:
         raise ConfigurationError(faults)
     return texts
@@ -45,7 +47,7 @@ def read_manifest(path: Path, documents: Documents) -> dict[str, str]:
 def _texts(content: Any) -> dict[str, str] | None:
     match content:
         case {"format": str(form), "operations": list(operations)} if form == _APOLLO:
-            pairs = [(each.get("id"), each.get("body")) for each in operations if isinstance(each, dict)]
+            pairs: list[Any] = [(each.get("id"), each.get("body")) for each in operations if isinstance(each, dict)]
             whole = len(pairs) == len(operations)
         case dict():
             pairs, whole = list(content.items()), True
@@ -53,7 +55,7 @@ def _texts(content: Any) -> dict[str, str] | None:
             return None
     if not whole or not all(isinstance(part, str) and part for pair in pairs for part in pair):
         return None
-    return dict(pairs)
+    return {name.removeprefix(SCHEME): text for name, text in pairs}
 
 
 def _faults(documents: Documents, text: str) -> Iterator[str]:

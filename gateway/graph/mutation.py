@@ -19,7 +19,10 @@ Run = Callable[[Writer, dict[str, Any]], Awaitable[Outcome]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
-    """`returns` names the entity in the payload; `extras` are numbers or texts beside it."""
+    """`returns` names the entity in the payload; `extras` are numbers or texts beside it.
+
+    `member_units` are the capacity units that one member of a list in its input takes, for the estimate of its cost.
+    """
 
     name: str
     description: str
@@ -27,6 +30,7 @@ class Mutation:
     input: tuple[Field, ...]
     run: Run
     extras: tuple[Field, ...] = ()
+    member_units: float = 6
 
 
 @dataclass(frozen=True, slots=True)

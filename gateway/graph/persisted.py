@@ -1,4 +1,4 @@
-"""Documents that are asked for by name: trusted ones from a manifest, and those that callers left here (Apollo's APQ)."""
+"""Documents that are asked for by name: trusted ones from a manifest, and those that callers left here (APQ)."""
 
 import hashlib
 from collections.abc import Mapping
@@ -13,9 +13,10 @@ from gateway.model.tenant import TenantId
 # the words by which Apollo Client and urql know that they have to send the text
 NOT_FOUND = "PersistedQueryNotFound"
 
+SCHEME = "sha256:"  # some tools write it before an id, some do not
+
 _KEPT_BYTES = 16_000_000
 _EACH_BYTES = 300  # what an entry takes beside its text
-_SCHEME = "sha256:"
 
 
 class Persisted:
@@ -34,7 +35,7 @@ class Persisted:
     def text(self, tenant: TenantId, asked: GraphQLRequest) -> str:
         """The text to run."""
         given, text = _hash(asked.extensions), asked.query
-        name = (asked.document_id or given or "").removeprefix(_SCHEME)
+        name = (asked.document_id or given or "").removeprefix(SCHEME)
         known = self._trusted.get(name)
         if known is None and not self._only_trusted:
             known = self._kept.get((tenant, name))

@@ -1,93 +1,22 @@
-"""The page at `/playground`: GraphiQL, built beforehand and served from here, so that no request leaves the host.
+"""The page at `/playground`: GraphiQL, built beforehand and served from here.
 
 `playground/` at the root of the repository holds its sources; `npm run build` writes the folder that is served.
 """
 
-import asyncio
-import gzip
-import json
-import mimetypes
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from starlette.requests import Request
-from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-PATH: Final = "/playground"
-ASSETS: Final = "assets"
-FOLDER: Final = Path(str(files("gateway.graph"))) / "playground"
+from gateway.graph.built_page import ASSETS, page_routes
 
-# the editor writes style attributes and brings its fonts along as data; everything else comes from this host
-_POLICY: Final = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "worker-src 'self'",
-        "connect-src 'self'",
-        "style-src 'self' 'unsafe-inline'",
-        "img-src 'self' data:",
-        "font-src 'self' data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
-)
-_HEADERS: Final = {
-    "content-security-policy": _POLICY,
-    "cross-origin-opener-policy": "same-origin",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-}
-# the name of an asset holds a hash of its content, so it never changes
-_FOR_EVER: Final = "public, max-age=31536000, immutable"
+__all__ = ["ASSETS", "FOLDER", "PATH", "playground_routes"]
+
+PATH: Final = "/playground"
+FOLDER: Final = Path(str(files("gateway.graph"))) / "playground"
 
 
 def playground_routes(told: Mapping[str, Any]) -> list[Route]:
-    """`told` is what the page is told about this gateway; whoever can reach the page can read it."""
-    content = json.dumps(told).encode()
-    # INVARIANT: a name is looked up among these, never joined to a path.
-    assets = {path.name: path for path in (FOLDER / ASSETS).iterdir()}
-
-    async def page(request: Request) -> Response:
-        headers = {**_HEADERS, "cache-control": "no-cache"}
-        return FileResponse(FOLDER / "index.html", headers=headers, media_type="text/html")
-
-    async def config(request: Request) -> Response:
-        return Response(content, headers={**_HEADERS, "cache-control": "no-store"}, media_type="application/json")
-
-    async def asset(request: Request) -> Response:
-        name = request.path_params["name"]
-        if name in assets:
-            return FileResponse(assets[name], headers=_asset_headers(name), media_type=_media_type(name))
-        packed = assets.get(f"{name}.gz")
-        if packed is None:
-            return Response("there is no such file", 404, headers=_HEADERS, media_type="text/plain")
-        headers = {**_asset_headers(name), "vary": "accept-encoding"}
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            headers["content-encoding"] = "gzip"
-            return FileResponse(packed, headers=headers, media_type=_media_type(name))
-        return Response(await asyncio.to_thread(_unpacked, packed), headers=headers, media_type=_media_type(name))
-
-    return [
-        Route(PATH, page),
-        Route(f"{PATH}/", page),
-        Route(f"{PATH}/config.json", config),
-        Route(f"{PATH}/{ASSETS}/{{name}}", asset),
-    ]
-
-
-def _asset_headers(name: str) -> dict[str, str]:
-    return {**_HEADERS, "cache-control": _FOR_EVER}
-
-
-def _media_type(name: str) -> str:
-    # the two that must be right are not left to what the machine's tables say
-    known = {".js": "text/javascript", ".css": "text/css"}
-    return known.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
-
-
-def _unpacked(path: Path) -> bytes:
-    return gzip.decompress(path.read_bytes())
+    return page_routes(PATH, FOLDER, told)

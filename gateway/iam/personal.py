@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gateway.errors import ModelError
-from gateway.model.entity import Entity, Placement
+from gateway.model.entity import Attribute, Entity, Placement
 from gateway.model.model import Model
 from gateway.model.template import Literal, Template
 from gateway.model.types import KEY_SEPARATOR
@@ -22,7 +22,7 @@ class PersonalKey:
 
 def personal_attributes(model: Model) -> tuple[str, ...]:
     """By name alone, as IAM knows them; a name that is personal in one entity has to be so in all."""
-    declared = [(each, entity) for entity in model.entities.values() for each in entity.attributes]
+    declared = [(each, entity) for entity in model.entities.values() for each in _stored(entity)]
     hidden = {each.name: entity.name for each, entity in declared if each.personal}
     for each, entity in declared:
         if each.name in hidden and not each.personal:
@@ -31,6 +31,11 @@ def personal_attributes(model: Model) -> tuple[str, ...]:
                 "by name only and would hide both; rename one of them or mark both"
             )
     return tuple(sorted(hidden))
+
+
+def _stored(entity: Entity) -> tuple[Attribute, ...]:
+    """What an item can have: one from before an upgrade still has what the upgrade reads."""
+    return (*entity.attributes, *(each for upgrade in entity.upgrades for each in upgrade.needs))
 
 
 def personal_partitions(model: Model) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """An entity: its attributes, where its items live (key, indexes, copies) and what they lead to."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cached_property
@@ -22,10 +22,18 @@ class Attribute(Field):
 
 @dataclass(frozen=True, slots=True)
 class Shards:
-    """Spreads one busy partition over `count`; items are placed by a hash of the attribute `by`."""
+    """Spreads one busy partition over `count`; items are placed by a hash of the attribute `by`.
+
+    While the count of an index changes, `previous` is the other one: writes use `count`, reads cover both.
+    """
 
     count: int
     by: str
+    previous: int | None = None
+
+    @property
+    def read(self) -> int:
+        return max(self.count, self.previous or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,7 @@ class OnIndex(Key):
     index: str
     name: str = ""  # needed where an entity has two places in one index
     when: When | None = None
+    filling: bool = False  # written but not read yet: items from before it was declared are still missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +134,20 @@ class Total:
 Relation = Reference | Collection | Total
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upgrade:
+    """From the schema before to schema `to`: a pure function from what was stored to what is declared now.
+
+    `needs` are the attributes it reads as they were stored before, of which those that are no longer declared are
+    removed with the next write; `gives` are the names of those it answers, where None or nothing means absent.
+    """
+
+    to: int
+    needs: tuple[Attribute, ...]
+    gives: tuple[str, ...]
+    change: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
 @dataclass(frozen=True)
 class Placement:
     """One place of an item with its parsed templates: `index` is None in the table itself."""
@@ -147,6 +170,10 @@ class Placement:
     def when(self) -> When | None:
         return self.declared.when if isinstance(self.declared, OnIndex) else None
 
+    @property
+    def filling(self) -> bool:
+        return isinstance(self.declared, OnIndex) and self.declared.filling
+
     @cached_property
     def names(self) -> frozenset[str]:
         """Every attribute that decides where the item lies here."""
@@ -165,6 +192,8 @@ class Entity:
     relations: tuple[Relation, ...] = ()
     expiry: Expiry | None = None
     unique: tuple[str, ...] = ()  # attributes whose values only one item of the tenant may have
+    schema: int = 1  # how its items are stored; one more for each upgrade
+    upgrades: tuple[Upgrade, ...] = ()
     cached: Staleness | None = None  # how stale an item that is read by its key may be
 
     @cached_property
@@ -186,6 +215,19 @@ class Entity:
     @cached_property
     def primary(self) -> Placement:
         return self.placements[0]
+
+    @cached_property
+    def retired(self) -> frozenset[str]:
+        """Attributes that upgrades read and that are not declared any more."""
+        return frozenset(each.name for upgrade in self.upgrades for each in upgrade.needs) - frozenset(self.attribute)
+
+    @cached_property
+    def moving(self) -> bool:
+        """Whether its items are being added to an index or moved to other shards."""
+        return any(
+            place.filling or (place.shards is not None and place.shards.previous is not None)
+            for place in self.placements
+        )
 
     def placement(self, name: str) -> Placement | None:
         return next((place for place in self.placements if place.name == name), None)

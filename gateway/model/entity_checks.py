@@ -8,6 +8,7 @@ from gateway.model.key_checks import key_faults
 from gateway.model.name_checks import name_faults
 from gateway.model.staleness import staleness_faults
 from gateway.model.types import Blob, Choice, Flag, Id, ListOf, Text, Timestamp, key_pattern
+from gateway.model.upgrade_checks import upgrade_faults
 
 
 def entity_faults(entity: Entity) -> Iterator[str]:
@@ -23,6 +24,7 @@ def _faults(entity: Entity) -> Iterator[str]:
     yield from _shared_indexes(entity)
     yield from _relations(entity)
     yield from _expiry(entity)
+    yield from upgrade_faults(entity)
     yield from staleness_faults(entity.cached)
     for attribute in entity.attributes:
         if attribute.compressed and not isinstance(attribute.type, Text | Blob):

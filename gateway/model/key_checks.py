@@ -68,8 +68,11 @@ def _shards(entity: Entity, place: Placement) -> Iterator[str]:
         yield f"is sharded by `{by.name}`, which has few values or several spellings; use an id or a timestamp"
     elif not by.required and place.index is None:
         yield f"is sharded by `{by.name}`, which may be absent"
-    if not 2 <= place.shards.count <= _MAX_SHARDS:
-        yield f"has {place.shards.count} shards; it may have 2 to {_MAX_SHARDS}"
+    for count in (place.shards.count, place.shards.previous):
+        if count is not None and not 2 <= count <= _MAX_SHARDS:
+            yield f"has {count} shards; it may have 2 to {_MAX_SHARDS}"
+    if place.shards.previous is not None and place.index is None:
+        yield "has another number of shards than before; only on an index can they change, a key stays where it is"
 
 
 def _bucket(entity: Entity, place: Placement) -> Iterator[str]:

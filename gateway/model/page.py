@@ -85,7 +85,7 @@ def _purpose(pattern: AccessPattern) -> str:
 
 
 def _query(place: Placement) -> str:
-    spread = [f"{place.shards.count} shards"] if place.shards is not None else []
+    spread = [f"{place.shards.read} shards"] if place.shards is not None else []
     spread += [f"each {place.bucket.size} of the range"] if place.bucket is not None else []
     return f"Query on {' and '.join(spread)}, in parallel" if spread else "Query"
 
@@ -101,6 +101,8 @@ def _entity(entity: Entity) -> Iterator[str]:
     yield ""
     yield from markdown_table(_PLACE_HEAD, map(_place, entity.placements))
     yield ""
+    if entity.schema > 1:
+        yield from (f"Its items are stored by schema {entity.schema}; older ones are upgraded when they are read.", "")
     if entity.expiry is not None:
         yield from (f"It expires {expiry_words(entity.expiry)}.", "")
     if entity.relations:
@@ -128,6 +130,10 @@ def _place(place: Placement) -> tuple[str, ...]:
     remarks = ["a copy, written with the item"] if isinstance(place.declared, Copy) else []
     if place.shards is not None:
         remarks.append(f"sharded by `{place.shards.by}`")
+        if place.shards.previous is not None:
+            remarks.append(f"moving from or to {place.shards.previous} shards, {place.shards.count} are written")
+    if place.filling:
+        remarks.append("being filled, not read yet")
     if place.when is not None:
         remarks.append(f"only while `{place.when.attribute}` is {' or '.join(place.when.values)}")
     if place.declared.small:

@@ -42,6 +42,8 @@ def _listing_faults(model: "Model", entity: Entity, listing: Listing) -> Iterato
         known = [place.name for place in entity.placements]
         yield f"there is no index or place `{listing.on}`, {entity.name} has {known}"
         return
+    if place.filling:
+        yield f"`{listing.on}` is still being filled; read it when `gateway migrate verify` finds nothing missing"
     if listing.strong and place.index is not None:
         yield "an index cannot be read consistently"
     if listing.follow is not None:

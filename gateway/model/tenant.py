@@ -28,4 +28,13 @@ def owns(tenant: TenantId, partition_key: str) -> bool:
     return partition_key.startswith(partition(tenant, ""))
 
 
+def tenant_of(partition_key: str) -> TenantId | None:
+    """Whose partition it is, or None where it is nobody's; for those who look after the whole table."""
+    parts = partition_key.split("#", 2)
+    if len(parts) < 3 or not _TENANT_ID.fullmatch(parts[1]):
+        return None
+    tenant = TenantId(parts[1])
+    return tenant if owns(tenant, partition_key) else None
+
+
 MAX_PREFIX = len(partition(TenantId("x" * 63), ""))

@@ -47,7 +47,7 @@ def sort_words(place: Placement) -> str:
 
 def _segment(place: Placement, segment: Segment) -> str:
     if isinstance(segment, Hole) and segment.name == SHARD and place.shards is not None:
-        return f"<shard 0..{place.shards.count - 1}>"
+        return f"<shard 0..{place.shards.read - 1}>"
     if isinstance(segment, Hole) and segment.name == BUCKET and place.bucket is not None:
         return f"<{place.bucket.size} of {place.bucket.of}>"
     if isinstance(segment, Hole) and segment.width:

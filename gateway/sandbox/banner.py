@@ -45,6 +45,7 @@ def _addresses(up: Up) -> Table:
     other = "" if up.aws.endswith(f":{DEFAULT_PORT}") else f" --url {up.aws}"
     rows = (
         ("Playground", f"{up.gateway}/playground"),
+        ("Demo shop", f"{up.gateway}/demo"),
         ("GraphQL", f"{up.gateway}/graphql"),
         ("Health", f"{up.gateway}/healthz"),
         ("AWS", f"{up.aws} (DynamoDB and STS, IAM enforced; {up.engine})"),

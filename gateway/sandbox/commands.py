@@ -41,9 +41,11 @@ class Dev:
     command: tuple[str, ...] = ("gateway", "serve")
 
 
-def token(tenant: str, role: str, subject: str | None = None, url: str = DEFAULT_URL) -> str:
+def token(
+    tenant: str, role: str, subject: str | None = None, url: str = DEFAULT_URL, seconds: int | None = None
+) -> str:
     """A token of the sandbox that runs at this address; raises a `GatewayError` that says what to do."""
-    return ask_for_token(url, tenant, role, subject)
+    return ask_for_token(url, tenant, role, subject, seconds)
 
 
 def dev(wanted: Dev, console: Console | None = None) -> int:

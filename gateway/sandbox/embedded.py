@@ -1,10 +1,12 @@
 """The embedded engine: moto, called in process as a WSGI application, one request at a time."""
 
 import asyncio
+import copy
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
@@ -17,6 +19,8 @@ from moto.moto_server.werkzeug_app import create_backend_app
 from gateway.sandbox.engine import API, STREAMS_API, Answer
 from gateway.sandbox.replay import Replays
 
+_COPIES = "_copies"
+
 
 class Embedded:
     """Keeps nothing on disk. Two of them in one process need different accounts, because moto's state is global."""
@@ -28,6 +32,7 @@ class Embedded:
         # INVARIANT: one thread. moto loses updates when two requests run at once.
         self._thread = ThreadPoolExecutor(1, "moto")
         _sort_with_keys()
+        _copy_on_request()
         self._apps = {
             API: create_backend_app("dynamodb"),
             STREAMS_API: create_backend_app("dynamodbstreams"),
@@ -45,7 +50,20 @@ class Embedded:
     def _run(self, target: str, body: bytes) -> Answer:
         if target != f"{API}.TransactWriteItems":
             return self._ask(target, body)
-        return self._replays.run(json.loads(body), lambda: self._ask(target, body))
+        with self._copied_once():
+            return self._replays.run(json.loads(body), lambda: self._ask(target, body))
+
+    @contextmanager
+    def _copied_once(self) -> Iterator[None]:
+        """moto copies the table for each item of a transaction, always before the first write: one copy is enough."""
+        tables = list(dynamodb_backends[self._account][self._region].tables.values())
+        for table in tables:
+            setattr(table, _COPIES, [])
+        try:
+            yield
+        finally:
+            for table in tables:
+                delattr(table, _COPIES)
 
     def _ask(self, target: str, body: bytes) -> Answer:
         lines: list[str] = []
@@ -95,3 +113,21 @@ def _sort_with_keys() -> None:
         return sorted(found, key=lambda item: (item.hash_key.cast_value, item.range_key.cast_value))
 
     setattr(Table, all_items.__name__, all_items)
+
+
+def _copy_on_request() -> None:
+    """Lets a table that has a list for its copies be copied once."""
+
+    def deepcopy(table: Any, memo: dict[int, Any]) -> Any:
+        attributes = dict(vars(table))
+        copies = attributes.pop(_COPIES, None)
+        if copies:
+            return copies[0]
+        made = object.__new__(type(table))
+        memo[id(table)] = made
+        vars(made).update(copy.deepcopy(attributes, memo))
+        if copies is not None:
+            copies.append(made)
+        return made
+
+    setattr(Table, "__deepcopy__", deepcopy)  # noqa: B010  mypy knows no such method of moto's

@@ -23,7 +23,8 @@ JWKS_PATH = f"{PATH}/.well-known/jwks.json"
 AUDIENCE = "gateway"
 
 _ALGORITHM = "RS256"
-_LIFE_SECONDS = 8 * 3_600
+LIFE_SECONDS = 8 * 3_600
+_LONGEST_SECONDS = 24 * 3_600
 _MAX_BODY = 4_096
 
 
@@ -42,10 +43,13 @@ class TokenIssuer:
         public = {"n": _base64url(numbers.n), "e": _base64url(numbers.e)}
         return {"keys": [{"kty": "RSA", "use": "sig", "alg": _ALGORITHM, "kid": self.key_id, **public}]}
 
-    def token(self, tenant: object, role: object, subject: object = None) -> str:
+    def token(self, tenant: object, role: object, subject: object = None, seconds: object = LIFE_SECONDS) -> str:
+        """Valid for so many seconds; with 0 or less it ran out so long ago, to try what clients make of it."""
         _check("tenant", tenant, sorted(self.tenants))
         _check("role", role, ROLE_NAMES)
-        now = int(self.clock())
+        life = _life(seconds)
+        # one that ran out was valid for as long as others: only its end is wrong
+        now = int(self.clock()) if life > 0 else int(self.clock()) + life - LIFE_SECONDS
         claims = {
             "iss": self.issuer,
             "aud": AUDIENCE,
@@ -53,7 +57,7 @@ class TokenIssuer:
             "tenant": tenant,
             "roles": [role],
             "iat": now,
-            "exp": now + _LIFE_SECONDS,
+            "exp": now + (life if life > 0 else LIFE_SECONDS),
         }
         pem = self.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         return jwt.encode(claims, pem.decode(), _ALGORITHM, {"kid": self.key_id})
@@ -66,10 +70,11 @@ def routes(issuer: TokenIssuer) -> list[Route]:
     async def token(request: Request) -> Response:
         try:
             wanted = _wanted(await request.body())
-            made = issuer.token(wanted.get("tenant"), wanted.get("role"), wanted.get("subject"))
+            life = wanted.get("seconds", LIFE_SECONDS)
+            made = issuer.token(wanted.get("tenant"), wanted.get("role"), wanted.get("subject"), life)
         except BadUserInput as error:
             return JSONResponse({"error": error.message}, 400)
-        return JSONResponse({"token": made, "expires_in": _LIFE_SECONDS}, headers={"Cache-Control": "no-store"})
+        return JSONResponse({"token": made, "expires_in": life}, headers={"Cache-Control": "no-store"})
 
     return [Route(JWKS_PATH, keys), Route(f"{PATH}/token", token, methods=["POST"])]
 
@@ -79,7 +84,7 @@ def _wanted(body: bytes) -> dict[str, Any]:
         wanted = json.loads(body) if len(body) <= _MAX_BODY else None
     except (ValueError, RecursionError):
         wanted = None
-    if not isinstance(wanted, dict) or not wanted.keys() <= {"tenant", "role", "subject"}:
+    if not isinstance(wanted, dict) or not wanted.keys() <= {"tenant", "role", "subject", "seconds"}:
         raise BadUserInput('send a JSON object such as {"tenant": "acme", "role": "viewer"}')
     return wanted
 
@@ -95,6 +100,12 @@ def _subject(subject: object) -> str | None:
     if not isinstance(subject, str) or not 0 < len(subject) <= 255 or not subject.isprintable():
         raise BadUserInput("a subject is 1 to 255 printable characters")
     return subject
+
+
+def _life(seconds: object) -> int:
+    if isinstance(seconds, bool) or not isinstance(seconds, int) or abs(seconds) > _LONGEST_SECONDS:
+        raise BadUserInput(f"seconds are a whole number between -{_LONGEST_SECONDS} and {_LONGEST_SECONDS}")
+    return seconds
 
 
 def _base64url(number: int) -> str:

@@ -12,7 +12,8 @@ from gateway.errors import Unavailable
 from gateway.sandbox.issuer import AUDIENCE
 from gateway.sandbox.ready import Options, Ready, from_line
 from gateway.sandbox.tokens import ask_for_token
-from gateway.settings import IssuerSettings, Settings
+from gateway.setting_types import IssuerSettings
+from gateway.settings import Settings
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
@@ -65,8 +66,8 @@ class Sandbox:
         """None while it runs."""
         return self._child.process.poll()
 
-    def token(self, tenant: str, role: str, subject: str | None = None) -> str:
-        return ask_for_token(self.url, tenant, role, subject)
+    def token(self, tenant: str, role: str, subject: str | None = None, seconds: int | None = None) -> str:
+        return ask_for_token(self.url, tenant, role, subject, seconds)
 
     def settings(self, **changes: Any) -> Settings:
         """The settings of a gateway that uses this sandbox; variables of the environment win, as always."""

@@ -1,4 +1,4 @@
-"""Tokens for the playground's switcher: the gateway passes the wish on to the sandbox's issuer.
+"""Tokens for the playground and the order desk: the gateway passes the wish on to the sandbox's issuer.
 
 INVARIANT: only a gateway whose environment is the sandbox has this route; the issuer signs for demo tenants alone.
 """
@@ -48,7 +48,7 @@ def switcher(settings: Settings) -> dict[str, Any]:
 def token_route(address: str) -> Route:
     async def token(request: Request) -> Response:
         if not _from_our_page(request):
-            return _answer({"error": "tokens are for the playground's own page"}, 403)
+            return _answer({"error": "tokens are for this gateway's own pages"}, 403)
         try:
             wanted = _wanted(await request.body())
             made = await asyncio.to_thread(ask_for_token, address, wanted["tenant"], wanted["role"])

@@ -11,11 +11,12 @@ _SECONDS = 5.0
 _MAX_ANSWER = 65_536
 
 
-def ask_for_token(url: str, tenant: str, role: str, subject: str | None = None) -> str:
+def ask_for_token(url: str, tenant: str, role: str, subject: str | None = None, seconds: int | None = None) -> str:
     address = urlsplit(url)
     if address.scheme != "http" or not address.hostname:
         raise BadUserInput(f"`{url}` is not the address of a sandbox, such as http://127.0.0.1:8001")
-    wanted = {"tenant": tenant, "role": role, **({"subject": subject} if subject else {})}
+    given = {"tenant": tenant, "role": role, "subject": subject, "seconds": seconds}
+    wanted = {name: value for name, value in given.items() if value is not None}
     connection = http.client.HTTPConnection(address.hostname, address.port, timeout=_SECONDS)
     try:
         connection.request("POST", f"{PATH}/token", json.dumps(wanted), {"Content-Type": "application/json"})

@@ -13,6 +13,7 @@ from gateway.model.types import key_text
 from gateway.store.codec import Wire, encode_attribute
 from gateway.store.faults import Fault, UserErrorCode
 from gateway.store.items import items_for
+from gateway.store.rewrite import difference, everything, update_body
 from gateway.store.rows import Item
 from gateway.store.size import check_size
 from gateway.store.wire import key_of
@@ -65,7 +66,11 @@ class Change:
         before = {name: value for name, value in item.values.items() if name in entity.attribute}
         after = {name: value for name, value in {**before, **changes}.items() if value is not None}
         old, new = (items_for(self.model, entity, self.tenant, each) for each in (before, after))
-        self._rewrite(entity, old[0], new[0], version, after)
+        check_size(entity.name, new[0])
+        whole = item.stale or entity.moving
+        written = everything(self.model, entity, old[0], new[0]) if whole else difference(old[0], new[0])
+        body = update_body(self.model, entity, written, version, version + 1)
+        self._add("Update", self._key(new[0]), body, self._conflict(entity, after))
         self._move_copies(entity, old[1:], items_for(self.model, entity, self.tenant, after, version + 1)[1:])
         for attribute in entity.unique:
             if before.get(attribute) != after.get(attribute):
@@ -93,6 +98,8 @@ class Change:
             raise Internal(f"a number that is part of a key of {name} cannot be added to")
         if entity.copies:
             raise Internal(f"{name} has copies, which adding to a number would leave behind")
+        if any(set(amounts) & set(upgrade.gives) for upgrade in entity.upgrades):
+            raise Internal(f"a number that an upgrade of {name} gives cannot be added to")
         at = item_key(self.tenant, entity, key)
         names = {"#v": self.model.table.version, "#pk": self.model.table.pk}
         values: Wire = {":one": {"N": "1"}}
@@ -142,23 +149,6 @@ class Change:
         check_size(entity.name, item)
         extra: Wire = {"ConditionExpression": condition} if condition else {}
         self._add("Put", self._key(item), {"Item": item, **extra, **(values or {})}, fault)
-
-    def _rewrite(self, entity: Entity, old: Wire, new: Wire, version: int, values_after: Values) -> None:
-        """Only what differs is sent, so that attributes this model does not know stay as they are."""
-        check_size(entity.name, new)
-        changed = {name: value for name, value in new.items() if old.get(name) != value}
-        names = {"#v": self.model.table.version}
-        values: Wire = {":v": {"N": str(version)}, ":w": {"N": str(version + 1)}}
-        sets, removes = ["#v = :w"], []
-        for position, (name, value) in enumerate(sorted(changed.items())):
-            names[f"#s{position}"], values[f":s{position}"] = name, value
-            sets.append(f"#s{position} = :s{position}")
-        for position, name in enumerate(sorted(set(old) - set(new))):
-            names[f"#r{position}"] = name
-            removes.append(f"#r{position}")
-        expression = f"SET {', '.join(sets)}" + (f" REMOVE {', '.join(removes)}" if removes else "")
-        body = {**_conditional("#v = :v", names, values), "UpdateExpression": expression}
-        self._add("Update", self._key(new), body, self._conflict(entity, values_after))
 
     def _move_copies(self, entity: Entity, old: list[Wire], new: list[Wire]) -> None:
         kept = {self._key(copy) for copy in new}

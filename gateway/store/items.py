@@ -29,6 +29,8 @@ def _content(model: Model, entity: Entity, values: Mapping[str, Any], version: i
     if unknown:
         raise BadUserInput(f"{entity.name} has no attribute `{min(unknown)}`")
     content: Wire = {model.table.entity_type: {"S": entity.name}, model.table.version: {"N": str(version)}}
+    if entity.schema > 1:
+        content[model.table.schema] = {"N": str(entity.schema)}
     for attribute in entity.attributes:
         value = values.get(attribute.name)
         if value is not None:

@@ -183,7 +183,7 @@ def _partitions(
         found = buckets_between(place.bucket, span.first, span.last)
         # what lies before a cursor is not read again
         buckets = [{BUCKET: bucket} for bucket in found if overlap(_in_bucket(place, bucket), query.bounds)]
-    shards = [{SHARD: str(n)} for n in range(place.shards.count)] if place.shards is not None else [{}]
+    shards = [{SHARD: str(n)} for n in range(place.shards.read)] if place.shards is not None else [{}]
     ordered = buckets if query.forward else buckets[::-1]
     return [[place.pk.render({**parts, **bucket, **shard}) for shard in shards] for bucket in ordered]
 

@@ -8,21 +8,27 @@ from typing import Any
 
 from gateway.errors import Internal, IsolationBreach
 from gateway.model.entity import Entity
+from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, owns
 from gateway.store.codec import Decode, Wire, decoder
 from gateway.store.plan import Attributes
+from gateway.store.upgrades import Upgrades
 
 Values = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What was read of one item; `position` is its sort key in the order it was read in."""
+    """What was read of one item; `position` is its sort key in the order it was read in.
+
+    A `stale` one is stored by an older schema: its next write makes the upgrade permanent.
+    """
 
     entity: str
     values: Values
     position: str
+    stale: bool = False
 
 
 class Rows:
@@ -31,15 +37,22 @@ class Rows:
         self._clock = clock
         self._decoders = lru_cache(maxsize=2_048)(self._compile)
         self._names = lru_cache(maxsize=2_048)(self._technical)
+        # only those that have some: for all others nothing is read and nothing is asked
+        self._upgrades = {
+            each.name: Upgrades(each, model.table.schema) for each in model.entities.values() if each.upgrades
+        }
 
-    def stored_names(self, attributes: Attributes, index_sk: str | None) -> tuple[str, ...]:
+    def stored_names(
+        self, attributes: Attributes, index_sk: str | None, entities: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
         """What must be read besides what is asked for: keys to check, the type, the expiry, the position."""
-        return self._names(attributes, index_sk)
+        return self._names(attributes, index_sk, entities)
 
-    def _technical(self, attributes: Attributes, index_sk: str | None) -> tuple[str, ...]:
+    def _technical(self, attributes: Attributes, index_sk: str | None, entities: tuple[str, ...]) -> tuple[str, ...]:
         table = self._model.table
         own = {table.pk, table.sk, table.entity_type, table.ttl} | ({index_sk} if index_sk else set())
-        return tuple(sorted(own | attributes))
+        older = (self._upgrades[name].names(attributes) for name in entities if name in self._upgrades)
+        return tuple(sorted(attributes.union(own, *older)))
 
     def item(self, tenant: TenantId, row: Wire, expected: str, attributes: Attributes, position: str) -> Item | None:
         """The row as an item, or None where it has expired although DynamoDB has not deleted it yet."""
@@ -53,7 +66,17 @@ class Rows:
             raise Internal(f"expected an item of {expected} and found {kind}")
         if not self.live(row):
             return None
+        upgrades = self._upgrades.get(expected)
+        if upgrades is not None and upgrades.stale(row):
+            return Item(expected, self._upgraded(upgrades, row, expected, attributes), row[position]["S"], stale=True)
         return Item(expected, self._values(row, expected, attributes), row[position]["S"])
+
+    def key(self, row: Wire) -> ItemKey:
+        table = self._model.table
+        try:
+            return ItemKey(row[table.pk]["S"], row[table.sk]["S"])
+        except KeyError as error:
+            raise IsolationBreach("a row was read that does not tell whose it is") from error
 
     def live(self, row: Wire) -> bool:
         # a ttl that is no number does not expire in DynamoDB either
@@ -69,6 +92,16 @@ class Rows:
                 except (KeyError, TypeError, ValueError, ArithmeticError) as error:
                     raise Internal(f"`{name}` of {entity} is not stored as it is declared") from error
         return values
+
+    def _upgraded(self, upgrades: Upgrades, row: Wire, entity: str, attributes: Attributes) -> Values:
+        try:
+            given = upgrades.given(row, attributes)
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            raise Internal(f"a stored {entity} cannot be upgraded") from error
+        # what an upgrade gives may be stored under the same name with another type
+        kept = {name: wire for name, wire in row.items() if name not in given}
+        made = {name: value for name, value in given.items() if name in attributes and value is not None}
+        return {**self._values(kept, entity, attributes), **made}
 
     def kind(self, row: Wire) -> str | None:
         kind: str | None = row.get(self._model.table.entity_type, {}).get("S")

@@ -4,19 +4,24 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from heapq import merge
 from typing import Any
 
 from gateway.aws.dynamodb import DynamoDB
 from gateway.aws.errors import CredentialsExpired
 from gateway.aws.sessions import Session
-from gateway.errors import DeadlineExceeded, Forbidden, IsolationBreach, Throttled, Unavailable
-from gateway.iam.evaluator import Deny
+from gateway.errors import DeadlineExceeded, IsolationBreach, Throttled, Unavailable
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
+from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
 from gateway.store import wire
-from gateway.store.access import Access, Call, Refusal, together
+from gateway.store.access import Access, Call, judged, together
+from gateway.store.cache.path import Asked, Cache, Via
+from gateway.store.cache.writes import READS
+from gateway.store.codec import Wire
+from gateway.store.cost import items_in, units_of
 from gateway.store.plan import GetItems, QueryMany, QueryPartition, QueryTogether
 from gateway.store.rows import Item, Rows
 from gateway.store.touched import touched
@@ -24,7 +29,7 @@ from gateway.store.touched import touched
 _CHUNK = 100  # keys of one BatchGetItem
 _PATIENCE = 10.0  # seconds to keep asking for unprocessed keys when the request has no deadline
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 1.0
-_PARALLEL_GROUPS = 8  # time buckets read ahead at once
+PARALLEL_GROUPS = 8  # time buckets read ahead at once
 
 Renew = Callable[[Session], Awaitable[Session]]
 
@@ -38,47 +43,53 @@ class Page:
 
 
 class Table:
-    def __init__(self, client: DynamoDB, model: Model, renew: Renew, rows: Rows | None = None) -> None:
+    def __init__(
+        self, client: DynamoDB, model: Model, renew: Renew, rows: Rows | None = None, cache: Cache | None = None
+    ) -> None:
         self._client = client
         self._model = model
         self._renew = renew
         self._rows = rows or Rows(model)
+        self._cache = cache
 
     async def get(self, access: Access, plan: GetItems) -> list[Item | None]:
         """Any number of keys, in chunks of 100 in parallel; the answer has the order of the keys."""
         _same_tenant(access, plan.tenant)
         distinct = tuple(dict.fromkeys(plan.keys))
-        names = self._rows.stored_names(plan.attributes, None)
-        if len(distinct) == 1:
-            found = await self._get_one(access, plan, distinct[0], names)
+        names = self._rows.stored_names(plan.attributes, None, (plan.entity,))
+        read = partial(self._read_items, names=names)
+        staleness = None if plan.fresh else self._model.entities[plan.entity].cached
+        if self._cache is None or staleness is None:
+            rows = await read(access, distinct, strong=plan.strong)
         else:
-            chunks = [distinct[start : start + _CHUNK] for start in range(0, len(distinct), _CHUNK)]
-            answers = await together([self._get_chunk(access, plan, chunk, names) for chunk in chunks])
-            found = {key: item for answer in answers for key, item in answer.items()}
+            rows = await self._cache.items(access, distinct, Asked(names, plan.strong, staleness), read)
+        found = {key: self._item(plan, row) for key, row in rows.items()}
         return [found.get(key) for key in plan.keys]
 
-    async def _get_one(
-        self, access: Access, plan: GetItems, key: ItemKey, names: tuple[str, ...]
-    ) -> dict[ItemKey, Item | None]:
-        body = wire.get_item(self._model.table, access.session.tenancy.table, key, names, plan.strong)
-        answer = await self.call(access, "GetItem", body)
-        row = answer.get("Item")
-        return {key: self._item(plan, row) if row else None}
+    async def _read_items(
+        self, access: Access, keys: tuple[ItemKey, ...], *, names: tuple[str, ...], strong: bool, via: Via | None = None
+    ) -> dict[ItemKey, Wire]:
+        if len(keys) == 1:
+            body = wire.get_item(self._model.table, access.session.tenancy.table, keys[0], names, strong)
+            row = (await self.call(access, "GetItem", body, via)).get("Item")
+            return {keys[0]: row} if row else {}
+        chunks = [keys[start : start + _CHUNK] for start in range(0, len(keys), _CHUNK)]
+        answers = await together([self._read_chunk(access, chunk, names, strong, via) for chunk in chunks])
+        return {key: row for answer in answers for key, row in answer.items()}
 
-    async def _get_chunk(
-        self, access: Access, plan: GetItems, keys: tuple[ItemKey, ...], names: tuple[str, ...]
-    ) -> dict[ItemKey, Item | None]:
+    async def _read_chunk(
+        self, access: Access, keys: tuple[ItemKey, ...], names: tuple[str, ...], strong: bool, via: Via | None
+    ) -> dict[ItemKey, Wire]:
         spec, table = self._model.table, access.session.tenancy.table
-        found: dict[ItemKey, Item | None] = {}
+        found: dict[ItemKey, Wire] = {}
         left = [wire.key_of(spec, key) for key in keys]
         now = asyncio.get_running_loop().time()
         give_up = now + _PATIENCE if access.deadline is None else access.deadline
         pause = _FIRST_PAUSE
         while left:
-            answer = await self.call(access, "BatchGetItem", wire.batch_get_item(table, left, names, plan.strong))
+            answer = await self.call(access, "BatchGetItem", wire.batch_get_item(table, left, names, strong), via)
             for row in answer.get("Responses", {}).get(table, ()):
-                item = self._item(plan, row)
-                found[ItemKey(row[spec.pk]["S"], row[spec.sk]["S"])] = item
+                found[self._rows.key(row)] = row
             left = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
             if left:
                 await _wait(pause, give_up, len(left))
@@ -92,17 +103,17 @@ class Table:
         """The window's page of a listing, over all its shards and buckets."""
         items: list[Item] = []
         limit = plan.window.limit
-        for start in range(0, len(plan.groups), _PARALLEL_GROUPS):
-            wave = plan.groups[start : start + _PARALLEL_GROUPS]
-            for group in await together([self._group(access, plan.entity, queries) for queries in wave]):
+        for start in range(0, len(plan.groups), PARALLEL_GROUPS):
+            wave = plan.groups[start : start + PARALLEL_GROUPS]
+            for group in await together([self._group(access, plan, queries) for queries in wave]):
                 items.extend(group)
             if len(items) > limit:
                 break
         page = items[:limit]
         return Page(tuple(reversed(page) if plan.window.backward else page), more=len(items) > limit)
 
-    async def _group(self, access: Access, entity: str, queries: tuple[QueryPartition, ...]) -> list[Item]:
-        streams = await together([self._partition(access, query, (entity,)) for query in queries])
+    async def _group(self, access: Access, plan: QueryMany, queries: tuple[QueryPartition, ...]) -> list[Item]:
+        streams = await together([self._partition(access, query, (plan.entity,), plan.cached) for query in queries])
         if len(streams) == 1:
             return streams[0]
         # the merge is stopped at one more than a page: each stream holds that many if it has them
@@ -115,44 +126,69 @@ class Table:
         roots = [item for item in items if item.entity == plan.root]
         return (roots[0] if roots else None), [item for item in items if item.entity != plan.root]
 
-    async def _partition(self, access: Access, plan: QueryPartition, entities: tuple[str, ...]) -> list[Item]:
-        """Up to `limit` items; pages are followed, also where expired items left a page short."""
+    async def _partition(
+        self, access: Access, plan: QueryPartition, entities: tuple[str, ...], staleness: Staleness | None = None
+    ) -> list[Item]:
         _same_tenant(access, plan.tenant)
-        spec = self._model.table
-        position = plan.index.sk if plan.index is not None else spec.sk
-        names = self._rows.stored_names(plan.attributes, plan.index.sk if plan.index is not None else None)
+        position = plan.index.sk if plan.index is not None else self._model.table.sk
+        index_sk = plan.index.sk if plan.index is not None else None
+        names = self._rows.stored_names(plan.attributes, index_sk, entities)
+        read = partial(self._read_page, names=names)
+        if self._cache is None or staleness is None:
+            rows = await read(access, plan)
+        else:
+            rows = await self._cache.page(access, plan, Asked(names, plan.strong, staleness), read)
         items: list[Item] = []
+        for row in rows:
+            kind = self._rows.kind(row)
+            expected = kind if kind in entities else entities[0]
+            item = self._rows.item(plan.tenant, row, expected, plan.attributes, position)
+            if item is not None:
+                items.append(item)
+        return items
+
+    async def _read_page(
+        self, access: Access, plan: QueryPartition, *, names: tuple[str, ...], via: Via | None = None
+    ) -> list[Wire]:
+        """Up to `limit` rows; pages are followed, also where expired ones left a page short."""
+        rows: list[Wire] = []
         expired = 0
         start: dict[str, Any] | None = None
-        while len(items) < plan.limit:
+        while len(rows) < plan.limit:
             # as many expired ones may follow as came so far, or a thousand of them would take a thousand calls
-            wanted = plan.limit - len(items) + expired
-            body = wire.query(spec, access.session.tenancy.table, plan, names, wanted)
+            wanted = plan.limit - len(rows) + expired
+            body = wire.query(self._model.table, access.session.tenancy.table, plan, names, wanted)
             if start is not None:
                 body["ExclusiveStartKey"] = start
-            answer = await self.call(access, "Query", body)
-            for row in answer.get("Items", ()):
-                kind = self._rows.kind(row)
-                expected = kind if kind in entities else entities[0]
-                item = self._rows.item(plan.tenant, row, expected, plan.attributes, position)
-                if item is not None:
-                    items.append(item)
-                else:
-                    expired += 1
+            answer = await self.call(access, "Query", body, via)
+            found = answer.get("Items", ())
+            live = [row for row in found if self._rows.live(row)]
+            rows += live
+            expired += len(found) - len(live)
             start = answer.get("LastEvaluatedKey")
             if start is None:
                 break
-        return items[: plan.limit]
+        return rows[: plan.limit]
 
-    async def call(self, access: Access, operation: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def call(
+        self, access: Access, operation: str, body: dict[str, Any], via: Via | None = None
+    ) -> dict[str, Any]:
         """INVARIANT: no request reaches DynamoDB that the session's policies do not allow."""
+        via = via or Via(self._client, "table")
+        if self._cache is None or operation in READS:
+            return await self._tried(access, operation, body, via)
+        # INVARIANT: a write is not answered before what it made wrong is forgotten.
+        with self._cache.writing(access.session, operation, body):
+            return await self._tried(access, operation, body, via)
+
+    async def _tried(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         session = access.session
         try:
-            return await self._send(access, operation, body)
+            return await self._send(access, operation, body, via)
         except CredentialsExpired:
             # once: the session was revoked or ran out while the request was under way
             await self._renewed(access, session)
-            return await self._send(access, operation, body)
+            return await self._send(access, operation, body, via)
 
     async def _renewed(self, access: Access, refused: Session) -> None:
         """Calls that ran side by side all come here with the same session: the first one renews it for all."""
@@ -164,15 +200,12 @@ class Table:
                 raise Unavailable("the tenant is being moved; try again")
             access.session = session
 
-    async def _send(self, access: Access, operation: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def _send(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         session = access.session
-        verdict = session.permissions.check(operation, body)
-        if isinstance(verdict, Deny):
-            access.refusals.append(Refusal(operation, verdict.reason))
-            raise Forbidden(f"the role `{session.role}` may not do this") from PermissionError(verdict.reason)
+        verdict = judged(access, operation, body)
         clock = asyncio.get_running_loop().time
         started = clock()
-        answer = await self._client.call(
+        answer = await via.client.call(
             operation,
             body,
             credentials=session.credentials,
@@ -183,12 +216,13 @@ class Table:
             Call(
                 operation=operation,
                 index=body.get("IndexName"),
-                items=_count(answer),
-                capacity=_capacity(answer.get("ConsumedCapacity")),
+                items=items_in(answer),
+                capacity=units_of(answer.get("ConsumedCapacity")),
                 seconds=clock() - started,
                 statements=verdict.statements,
                 touched=touched(self._model, session.tenant, operation, body) if access.explained else (),
                 started=started,
+                source=via.source,
             )
         )
         return answer
@@ -208,17 +242,3 @@ async def _wait(pause: float, give_up: float, left: int) -> None:
         error = Throttled if give_up > now else DeadlineExceeded
         raise error(f"{left} items could not be read in time; try again")
     await asyncio.sleep(delay)
-
-
-def _count(answer: dict[str, Any]) -> int:
-    if "Items" in answer:
-        return len(answer["Items"])
-    if "Responses" in answer:
-        return sum(len(rows) for rows in answer["Responses"].values())
-    return 1 if answer.get("Item") else 0
-
-
-def _capacity(consumed: Any) -> float:
-    if isinstance(consumed, list):
-        return sum(float(each.get("CapacityUnits", 0)) for each in consumed)
-    return float(consumed.get("CapacityUnits", 0)) if consumed else 0.0

@@ -55,6 +55,9 @@ def _text(value: Any) -> str:
 
 
 def _item_form(model: Model, tenant: TenantId, pk: str, sk: str) -> tuple[str, str]:
+    # INVARIANT: nothing is shown of a key that is not the tenant's own.
+    if not owns(tenant, pk):
+        return HIDDEN, HIDDEN
     for place in _places(model, tenant, None, pk):
         form = _filled(place.sk, sk)
         if form is not None:
@@ -65,6 +68,8 @@ def _item_form(model: Model, tenant: TenantId, pk: str, sk: str) -> tuple[str, s
 def _query(model: Model, tenant: TenantId, body: Body) -> Touched:
     values = {name: _text(value) for name, value in body.get("ExpressionAttributeValues", {}).items()}
     pk = values.get(":pk", "")
+    if not owns(tenant, pk):
+        return Touched(HIDDEN, HIDDEN)
     places = list(_places(model, tenant, body.get("IndexName"), pk))
     where = _partition_form(places[0], tenant, pk) if places else _unknown(tenant, pk)
     low, high = (_start(places, values[name]) if name in values else None for name in (":low", ":high"))
@@ -78,9 +83,6 @@ def _query(model: Model, tenant: TenantId, body: Body) -> Touched:
 
 def _places(model: Model, tenant: TenantId, index: str | None, pk: str) -> Iterator[Placement]:
     """The placements whose partition keys have this form."""
-    # INVARIANT: a key that is not the tenant's own has no form, so nothing of it is shown.
-    if not owns(tenant, pk):
-        return
     path = pk.removeprefix(partition(tenant, ""))
     for entity in model.entities.values():
         for place in entity.placements:
@@ -120,5 +122,5 @@ def _start(places: list[Placement], text: str) -> str:
 
 def _unknown(tenant: TenantId, pk: str) -> str:
     """Rows of the gateway's own, such as uniqueness marks: their first word is one of its own too."""
-    word, separator, _ = pk.removeprefix(partition(tenant, "")).partition(KEY_SEPARATOR)
-    return f"{word}{KEY_SEPARATOR}{HIDDEN}" if owns(tenant, pk) and separator else HIDDEN
+    word = pk.removeprefix(partition(tenant, "")).partition(KEY_SEPARATOR)[0]
+    return f"{word}{KEY_SEPARATOR}{HIDDEN}"

@@ -41,6 +41,8 @@ def tally(change: Change, name: str, key: Values, amounts: Mapping[str, int]) ->
     given = {*key, *amounts}
     if len(entity.placements) > 1 or any(each.required and each.name not in given for each in entity.attributes):
         raise Internal(f"{name} is more than a number, so it cannot be made by adding to it")
+    if entity.upgrades:
+        raise Internal(f"{name} has upgrades, which adding to a number would pass over")
     sets: Wire = {table.entity_type: {"S": name}}
     sets |= {each: encode_attribute(entity.attribute[each], value) for each, value in key.items()}
     adds = {table.version: 1, **amounts}

@@ -1,7 +1,7 @@
 import { explorerPlugin } from "@graphiql/plugin-explorer";
 import { HISTORY_PLUGIN } from "@graphiql/plugin-history";
 import { GraphiQL } from "graphiql";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { Bar } from "./Bar";
 import { hueOf, useColours } from "./colours";
 import { type Config, variablesOf } from "./config";
@@ -26,17 +26,11 @@ function isFirstVisit(): boolean {
 
 export function App({ config }: { config: Config }) {
   const who = useStored(identity);
-  const [refused, setRefused] = useState("");
   const tenants = config.sandbox?.tenants.map((tenant) => tenant.name) ?? [];
   useColours(who?.tenant ?? "", who?.role ?? "", hueOf(who?.tenant ?? "", tenants));
 
-  function signOut(reason: string): void {
-    setRefused(reason);
-    identity.set(null);
-  }
-
   // a new fetcher or plugin would make GraphiQL start over, so they are made once
-  const fetcher = useMemo(() => createFetcher(config, signOut), [config]);
+  const fetcher = useMemo(() => createFetcher(config), [config]);
   const plugins = useMemo(
     () => [...(config.examples.length ? [examplesPlugin(config)] : []), EXPLAIN_PLUGIN, HISTORY_PLUGIN, explorerPlugin()],
     [config],
@@ -53,7 +47,7 @@ export function App({ config }: { config: Config }) {
     [config],
   );
 
-  if (!who) return <SignIn config={config} reason={refused} />;
+  if (!who) return <SignIn config={config} />;
   return (
     <GraphiQL
       fetcher={fetcher}
@@ -73,7 +67,7 @@ export function App({ config }: { config: Config }) {
       <GraphiQL.Footer>
         <Summary />
       </GraphiQL.Footer>
-      <Bar config={config} signOut={signOut} />
+      <Bar config={config} />
     </GraphiQL>
   );
 }

@@ -15,7 +15,7 @@ interface Option {
   hue?: number;
 }
 
-export function Bar({ config, signOut }: { config: Config; signOut: (reason: string) => void }) {
+export function Bar({ config }: { config: Config }) {
   const who = useStored(identity);
   useFreshPanels();
   const place = document.getElementById("bar");
@@ -30,7 +30,7 @@ export function Bar({ config, signOut }: { config: Config; signOut: (reason: str
           <span className="tenant">{who.tenant}</span> <span className="role">{who.role}</span>
         </p>
       )}
-      <TokenPanel who={who} signOut={config.sandbox ? undefined : () => signOut("")} />
+      <TokenPanel who={who} canSignOut={!config.sandbox} />
     </>,
     place,
   );

@@ -106,7 +106,7 @@ function Total({ label, value }: { label: string; value: string }) {
 function Cost({ cost }: { cost: Record<string, unknown> }) {
   return (
     <>
-      <h3>Cost estimate</h3>
+      <h3>Cost in capacity units</h3>
       <dl className="cost">
         {Object.entries(cost).map(([name, value]) => (
           <div key={name}>

@@ -2,11 +2,11 @@
 import { type FormEvent, useState } from "react";
 import type { Config } from "./config";
 import { ask } from "./fetcher";
-import { claimsOf, identity } from "./identity";
+import { claimsOf, identity, takeNotice } from "./identity";
 
-export function SignIn({ config, reason }: { config: Config; reason: string }) {
+export function SignIn({ config }: { config: Config }) {
   const [token, setToken] = useState("");
-  const [failure, setFailure] = useState(reason);
+  const [failure, setFailure] = useState(takeNotice);
   const [busy, setBusy] = useState(false);
 
   async function signIn(event: FormEvent): Promise<void> {

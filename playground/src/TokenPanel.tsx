@@ -1,8 +1,8 @@
 // The token itself: to be seen, read and copied.
 import { useRef, useState } from "react";
-import { claimsOf, type Identity } from "./identity";
+import { claimsOf, type Identity, signOut } from "./identity";
 
-export function TokenPanel({ who, signOut }: { who: Identity; signOut?: () => void }) {
+export function TokenPanel({ who, canSignOut }: { who: Identity; canSignOut: boolean }) {
   const [copied, setCopied] = useState(false);
   const text = useRef<HTMLTextAreaElement>(null);
   const claims = claimsOf(who.token);
@@ -27,8 +27,8 @@ export function TokenPanel({ who, signOut }: { who: Identity; signOut?: () => vo
       <button type="button" onClick={copy} aria-label="Copy token" title="Copy the token">
         {copied ? "Copied" : "Copy"}
       </button>
-      {signOut && (
-        <button type="button" onClick={signOut}>
+      {canSignOut && (
+        <button type="button" onClick={() => signOut()}>
           Sign out
         </button>
       )}

@@ -1,10 +1,10 @@
 // Sends operations with the current token, and keeps what the gateway explains about them.
 import type { Fetcher, FetcherParams } from "@graphiql/toolkit";
 import type { ExecutionResult } from "graphql";
-import { parse } from "graphql";
 import type { Config } from "./config";
 import { lastOperation } from "./explanation";
-import { arrived, become, type Identity, identity, isChosen } from "./identity";
+import { arrived, become, type Identity, identity, isChosen, signOut } from "./identity";
+import { operationsOf } from "./operations";
 
 const JSON_TYPES = "application/graphql-response+json, application/json;q=0.9";
 const INTROSPECTION = "IntrospectionQuery";
@@ -28,20 +28,22 @@ export async function ask(config: Config, params: FetcherParams, headers: Header
   });
 }
 
-export function createFetcher(config: Config, signOut: (reason: string) => void): Fetcher {
-  return async (params, options) => {
+export function createFetcher(config: Config): Fetcher {
+  return async (given, options) => {
+    const params = { ...given, operationName: nameOf(given) };
     const headers = withoutAuthorization(options?.headers);
     await arrived();
     let asked = identity.get();
     let answer = await ask(config, params, headers);
     if (answer.status === 401 && asked && isStill(asked, config)) {
       // the sandbox was started anew, or the token has expired
-      if (!config.sandbox) signOut("The token is not accepted any more.");
-      else {
-        if (!(await become(config.sandbox, { tenant: asked.tenant, role: asked.role }))) return never;
-        asked = identity.get();
-        answer = await ask(config, params, headers);
+      if (!config.sandbox) {
+        signOut("The token is not accepted any more.");
+        return never;
       }
+      if (!(await become(config.sandbox, { tenant: asked.tenant, role: asked.role }))) return never;
+      asked = identity.get();
+      answer = await ask(config, params, headers);
     }
     const content = await answer.json();
     // the schema is the same for everybody
@@ -65,7 +67,7 @@ function keep(params: FetcherParams, answer: Response, content: ExecutionResult)
   const { explain, cost } = (content.extensions ?? {}) as Record<string, never>;
   const codes = (content.errors ?? []).map((error) => String(error.extensions?.code ?? "ERROR"));
   lastOperation.set({
-    name: params.operationName ?? nameOf(params.query),
+    name: params.operationName ?? "Operation without a name",
     at: new Date(),
     status: answer.status,
     requestId: answer.headers.get("x-request-id"),
@@ -75,18 +77,15 @@ function keep(params: FetcherParams, answer: Response, content: ExecutionResult)
   });
 }
 
-function nameOf(query: string): string {
-  try {
-    const [first] = parse(query, { noLocation: true }).definitions;
-    return (first && "name" in first && first.name?.value) || "operation without a name";
-  } catch {
-    return "not an operation";
-  }
+/** The operation that is meant; GraphiQL still names that of another tab for a moment after a change. */
+function nameOf({ query, operationName }: FetcherParams): string | undefined {
+  const names = operationsOf(query).map((operation) => operation.name?.value);
+  return names.includes(operationName ?? undefined) ? (operationName ?? undefined) : names[0];
 }
 
-/** The answer without the explanation, which has its own panel. */
+/** The answer without what only this page has asked for; that has its own panel. */
 function shown(content: ExecutionResult): ExecutionResult {
-  const { explain: _, ...extensions } = (content.extensions ?? {}) as Record<string, unknown>;
-  const { extensions: __, ...rest } = content;
+  const { explain: _explain, cost: _cost, ...extensions } = (content.extensions ?? {}) as Record<string, unknown>;
+  const { extensions: _extensions, ...rest } = content;
   return Object.keys(extensions).length ? { ...rest, extensions } : rest;
 }

@@ -59,6 +59,20 @@ async function issued(switcher: Switcher, { tenant, role }: Choice): Promise<str
   return content.token;
 }
 
+const NOTICE = "playground:notice";
+
+/** Forgets everything, the answers on the screen too: nothing survives a reload but what the next visitor is told. */
+export function signOut(notice = ""): void {
+  sessionStorage.setItem(NOTICE, notice);
+  location.reload();
+}
+
+export function takeNotice(): string {
+  const notice = sessionStorage.getItem(NOTICE) ?? "";
+  sessionStorage.removeItem(NOTICE);
+  return notice;
+}
+
 /** The claims of a token, to be shown to the one who holds it; the gateway alone verifies them. */
 export function claimsOf(token: string): Record<string, unknown> {
   try {

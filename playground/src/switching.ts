@@ -4,13 +4,13 @@ import { useRef } from "react";
 import { type Config, variablesOf } from "./config";
 import { lastOperation } from "./explanation";
 import { become, type Choice, choice } from "./identity";
+import { onlyReads } from "./operations";
 
 export function useSwitch(config: Config): (chosen: Choice) => Promise<void> {
   const { run, stop, updateActiveTabValues } = useGraphiQLActions();
   const state = useGraphiQL(
-    pick("tabs", "activeTabIndex", "responseEditor", "variableEditor", "operations", "operationName", "isFetching"),
+    pick("tabs", "activeTabIndex", "queryEditor", "responseEditor", "variableEditor", "isFetching"),
   );
-
   const isDue = useRef(false);
 
   return async (chosen) => {
@@ -35,7 +35,7 @@ export function useSwitch(config: Config): (chosen: Choice) => Promise<void> {
     if (!config.sandbox || !(await become(config.sandbox, chosen))) return;
     isDue.current = false;
     // a change is never made twice, least of all for somebody else
-    if (wasRun && isQuery(state.operations, state.operationName)) await run();
+    if (wasRun && onlyReads(state.queryEditor?.getValue() ?? "")) await run();
   };
 }
 
@@ -44,14 +44,4 @@ function translated(config: Config, query: string, variables: string, from: stri
   const example = config.examples.find((each) => each.query.trim() === query.trim());
   if (!example || variables.trim() !== variablesOf(example, from)) return null;
   return variablesOf(example, to);
-}
-
-interface Operation {
-  operation: string;
-  name?: { value: string };
-}
-
-function isQuery(operations: readonly Operation[] | undefined, name: string | undefined): boolean {
-  const found = operations?.find((each) => !name || each.name?.value === name);
-  return found?.operation === "query";
 }

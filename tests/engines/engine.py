@@ -44,6 +44,8 @@ class Quirks:
     tells_capacity_of_batches: bool = True
     # an empty text in an attribute that is no key
     takes_empty_text: bool = True
+    # how many members a transaction may have
+    largest_transaction: int = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ _ENGINES = {
         ),
         _LOCAL / "DynamoDBLocal.jar",
         program="java",
-        quirks=Quirks(takes_empty_text=False, shows_item_of_failed_condition=False),
+        quirks=Quirks(largest_transaction=10, takes_empty_text=False, shows_item_of_failed_condition=False),
     ),
     "ministack": Engine(
         "ministack",

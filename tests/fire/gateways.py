@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -16,18 +17,19 @@ from tests.engines.engine import ROOT
 
 REQUEST_SECONDS = 3.0
 _FIRST_PORT = 8300
+# the same in every process, as in production
+_SECRET = "a secret that opens cursors, for tests"
 _START_SECONDS = 30.0
 
 
 class Gateway:
     """One `gateway serve` on a port of its own."""
 
-    def __init__(self, sandbox: Sandbox, dynamodb: str, secret: str, log: Path) -> None:
-        port = free_port(_FIRST_PORT)
+    def __init__(self, sandbox: Sandbox, dynamodb: str, port: int, log: Path) -> None:
         settings = sandbox.settings(
             port=port,
             dynamodb_endpoint=dynamodb,
-            cursor_secret=secret,
+            cursor_secret=_SECRET,
             request_seconds=REQUEST_SECONDS,
             log_level="WARNING",
         )
@@ -73,13 +75,17 @@ class Gateway:
         self._process.wait()
 
 
+def _free_ports() -> Iterator[int]:
+    """Below those that the system gives to connections, since one is free again and again while it is restarted."""
+    return (port for port in range(_FIRST_PORT, _FIRST_PORT + 500) if free_port(port) == port)
+
+
 @contextmanager
 def gateways(sandbox: Sandbox, dynamodb: str, logs: Path, count: int = 2) -> Iterator[list[Gateway]]:
-    secret = "the same secret in every process, as in production"
     with ExitStack() as open_ones:
         made = []
-        for number in range(count):
-            each = Gateway(sandbox, dynamodb, secret, logs / f"gateway-{number}.log")
+        for port in islice(_free_ports(), count):
+            each = Gateway(sandbox, dynamodb, port, logs / f"gateway-{port}.log")
             open_ones.callback(each.stop)
             made.append(each)
         yield made

@@ -111,13 +111,17 @@ async def _burn(wanted: Wanted, clients: list[Client], processes: list[Gateway],
     result.injector.on = True
     killer = asyncio.create_task(killing(processes, Random(wanted.seed), _KILL_EVERY))
     working = asyncio.gather(*(client.work(enough) for client in clients))
-    await asyncio.sleep(wanted.seconds)
-    result.injector.on = False
-    killer.cancel()
-    result.killed = await killer
-    await asyncio.gather(*(each.up() for each in processes))
-    enough.set()
-    await working
+    try:
+        await asyncio.wait({killer}, timeout=wanted.seconds)
+        result.injector.on = False
+        killer.cancel()
+        result.killed = await killer
+        await asyncio.gather(*(each.up() for each in processes))
+        enough.set()
+        await working
+    finally:
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
 
 
 @asynccontextmanager

@@ -30,7 +30,9 @@ FETCHED = re.compile(
 
 
 def files_under(folder: Path) -> dict[str, Path]:
-    return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    tops = (path for path in folder.iterdir() if path.name != "node_modules")
+    found = (path for top in tops for path in ([top] if top.is_file() else top.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): path for path in found}
 
 
 def content(path: Path) -> bytes:
@@ -42,7 +44,7 @@ BUILT = {name.removesuffix(".gz"): path for name, path in files_under(FOLDER).it
 
 def test_the_build_is_fresh() -> None:
     """As pack.mjs counts: the hash of every source, in the order of their names."""
-    sources = {name: path for name, path in files_under(SOURCES).items() if not name.startswith("node_modules/")}
+    sources = files_under(SOURCES)
     lines = [f"{name} {sha256(sources[name].read_bytes()).hexdigest()}\n" for name in sorted(sources)]
     assert sha256("".join(lines).encode()).hexdigest() == MANIFEST["sources"], REBUILD
 
@@ -70,19 +72,17 @@ def test_no_file_fetches_anything_from_another_host(name: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *(
-            'fetch("https://x.example")',
-            "import('//x.example/a.js')",
-            'import a from "https://x.example"',
-            "fetch(`//x`)",
-        ),
-        *('<script src="https://x.example">', "new WebSocket('wss://x.example')", '<link rel="a" href="//x.example">'),
-        *(
-            "@import 'https://x.example'",
-            "url(https://x.example/a.png)",
-            "new Worker('http://x.example')",
-            "i.src=`//x`",
-        ),
+        'fetch("https://x.example")',
+        "fetch(`//x.example`)",
+        "import('//x.example/a.js')",
+        'import a from "https://x.example"',
+        '<script src="https://x.example">',
+        '<link rel="a" href="//x.example">',
+        "new WebSocket('wss://x.example')",
+        "new Worker('http://x.example')",
+        "@import 'https://x.example'",
+        "url(https://x.example/a.png)",
+        "image.src=`//x.example`",
     ],
 )
 def test_what_is_looked_for_would_be_found(text: str) -> None:

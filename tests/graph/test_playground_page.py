@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from httpx2 import ASGITransport, AsyncClient, Response
@@ -9,7 +10,7 @@ from starlette.applications import Starlette
 
 from gateway.graph.playground_page import ASSETS, FOLDER, playground_routes
 
-TOLD = {"explain": True, "sandbox": None, "examples": []}
+TOLD: dict[str, Any] = {"explain": True, "sandbox": None, "examples": []}
 PACKED = sorted(path.name.removesuffix(".gz") for path in (FOLDER / ASSETS).glob("*.gz"))
 
 

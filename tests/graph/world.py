@@ -17,9 +17,12 @@ from gateway.aws.sessions import PermissionsFor, Session
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import Unauthenticated
 from gateway.graph.compile import Programs
+from gateway.graph.cost import CostLimits, Costs
 from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits, OpenSession
 from gateway.graph.limits import DocumentLimits
+from gateway.graph.persisted import Persisted
+from gateway.graph.pricing import pricing
 from gateway.graph.schema import build_schema, core_schema
 from gateway.iam.policies import generated
 from gateway.identity.principal import Principal
@@ -79,6 +82,8 @@ async def no_renewal(session: Session) -> Session:
 class World:
     limits: EndpointLimits = field(default_factory=EndpointLimits)
     document_limits: DocumentLimits = field(default_factory=DocumentLimits)
+    cost_limits: CostLimits = field(default_factory=CostLimits)
+    persisted: Persisted = field(default_factory=Persisted)
     introspection: bool = True
     explain: bool = False
     setting: Setting = SHIPPED
@@ -94,6 +99,8 @@ class World:
             model=model,
             schema=core,
             programs=Programs(model, core),
+            costs=Costs(pricing(model, core, self.limits.reads, MUTATIONS), self.cost_limits),
+            persisted=self.persisted,
             documents=Documents(core, self.document_limits, introspection=self.introspection),
             authenticate=authenticate,
             open_session=opening(self.setting.permissions),

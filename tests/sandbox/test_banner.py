@@ -15,7 +15,15 @@ def _shown(up: Up) -> str:
 
 def test_it_says_where_everything_is_and_who_is_there() -> None:
     text = _shown(UP)
-    for part in ("http://127.0.0.1:8000/graphql", "/healthz", "http://127.0.0.1:8001", "acme", "globex", "initech"):
+    for part in (
+        "http://127.0.0.1:8000/graphql",
+        "/healthz",
+        "http://127.0.0.1:8000/demo",
+        "http://127.0.0.1:8001",
+        "acme",
+        "globex",
+        "initech",
+    ):
         assert part in text
     assert "gateway token --tenant acme --role viewer" in text
     assert "--url" not in text

@@ -136,6 +136,49 @@ async def test_the_same_transaction_is_written_once(engine: Embedded) -> None:
     assert found["Item"]["hits"] == {"N": "2"}
 
 
+async def test_a_transaction_that_fails_leaves_everything_as_it_was(engine: Embedded) -> None:
+    """The table is copied once for a transaction, whatever it writes, and that copy is the state before it."""
+
+    def key(name: str) -> dict[str, Any]:
+        return {"PK": {"S": name}, "SK": {"S": name}}
+
+    def add(name: str) -> dict[str, Any]:
+        more = {"UpdateExpression": "ADD hits :one", "ExpressionAttributeValues": {":one": {"N": "1"}}}
+        return {"Update": {"TableName": TABLE, "Key": key(name), **more}}
+
+    absent = {"Key": key("c"), "ConditionExpression": "attribute_exists(PK)"}
+    put, check = {"Put": {"TableName": TABLE, "Item": key("d")}}, {"ConditionCheck": {"TableName": TABLE, **absent}}
+    for _ in range(2):
+        await ask(engine, "TransactWriteItems", {"TransactItems": [add("a"), add("b")]})
+        with pytest.raises(Refused) as refused:
+            await ask(engine, "TransactWriteItems", {"TransactItems": [add("a"), add("b"), put, check]})
+        assert refused.value.name == "TransactionCanceledException"
+    found = await ask(engine, "Scan", {"TableName": TABLE})
+    assert [item.get("hits") for item in found["Items"]] == [{"N": "2"}, {"N": "2"}]
+
+
+async def test_a_table_is_copied_once_for_a_transaction(engine: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = dynamodb_backends["555566667777"]["eu-west-1"].tables[TABLE]
+    copied: list[Any] = []
+    original: Any = vars(type(table))["__deepcopy__"]
+
+    def counted(self: Any, memo: dict[int, Any]) -> Any:
+        copied.append(original(self, memo))
+        return copied[-1]
+
+    monkeypatch.setattr(type(table), "__deepcopy__", counted)
+    puts = [{"Put": {"TableName": TABLE, "Item": {"PK": {"S": name}, "SK": {"S": name}}}} for name in "abc"]
+    await ask(engine, "TransactWriteItems", {"TransactItems": puts})
+    assert len(copied) == 3
+    assert len({id(each) for each in copied}) == 1
+    await ask(
+        engine,
+        "TransactWriteItems",
+        {"TransactItems": [{"Delete": {"TableName": TABLE, "Key": puts[0]["Put"]["Item"]}}]},
+    )
+    assert copied[-1] is not copied[0]
+
+
 async def test_streams_are_an_api_of_their_own(engine: Embedded) -> None:
     answer = await engine.call("DynamoDBStreams_20120810.ListStreams", b"{}")
     assert answer.ok

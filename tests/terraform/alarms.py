@@ -25,6 +25,8 @@ class Alarm:
     metrics: tuple[Metric, ...]
     expression: str
     values: Mapping[str, Any]
+    # its dimensions are made by the apply, such as the name of a load balancer
+    later: bool = False
 
     @property
     def severity(self) -> str:
@@ -34,15 +36,12 @@ class Alarm:
 def alarms(plan: Plan) -> dict[str, Alarm]:
     """By name without the environment's."""
     found = {}
-    for address, planned in plan.of("aws_cloudwatch_metric_alarm").items():
-        # the values of some dimensions are made by the apply, such as the name of a load balancer
-        later = plan.unknown(address).get("dimensions")
-        unknown = dict.fromkeys(later, "") if isinstance(later, dict) else {}
-        values = {**planned, "dimensions": {**unknown, **(planned.get("dimensions") or {})}}
+    for address, values in plan.of("aws_cloudwatch_metric_alarm").items():
         name = str(values["alarm_name"]).removeprefix("gateway-").partition("-")[2]
         queries = values.get("metric_query") or []
         expression = next((query["expression"] for query in queries if query.get("expression")), "")
-        found[name] = Alarm(name, tuple(_metrics(values)), expression, values)
+        later = plan.unknown(address).get("dimensions") is True
+        found[name] = Alarm(name, tuple(_metrics(values)), expression, values, later)
     return found
 
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from tests.terraform.deployed import Deployed, deploy
+from tests.terraform.deployed import Deployed, deploy, refuse_destruction
 from tests.terraform.plan import Plan
+from tests.terraform.served import issuing
 from tests.terraform.servers import moto
 from tests.terraform.tool import Failed, Workspace, copied, workspace
 
@@ -81,29 +82,48 @@ def workspace_of(provider: None, sources: Path, account: str) -> WorkspaceOf:
 def plan_of(workspace_of: WorkspaceOf) -> Iterator[PlanOf]:
     """All plans are begun with the first, two at a time: most of one is waiting for the provider."""
     with ThreadPoolExecutor(2) as pool:
-        made = {
-            name: pool.submit(workspace_of(root).plan, **variables) for name, (root, variables) in _PLANS.items()
-        }
+        made = {name: pool.submit(workspace_of(root).plan, **variables) for name, (root, variables) in _PLANS.items()}
         yield lambda name: made[name].result()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs the deployment comes last, and what changes it after everything else: it takes a while to be made."""
+
+    def place(item: pytest.Item) -> tuple[bool, bool]:
+        return "deployed" in getattr(item, "fixturenames", ()), item.path.name == "test_apply.py"
+
+    items.sort(key=place)
+
+
 @pytest.fixture(scope="session", autouse=True)
-def _deployment(
+def _background(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Future[Deployed] | None]:
-    """Begun at once where a test needs it: a load balancer takes the provider a minute of waiting."""
-    wanted = any("deployed" in item.fixturenames for item in request.session.items if isinstance(item, pytest.Function))
-    if not wanted:
-        yield None
+) -> Iterator[dict[str, Future[Any]]]:
+    """Begun at once where a test needs it: a load balancer alone takes the provider a minute of waiting."""
+    wanted = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
+    if not wanted & {"deployed", "undestroyed"}:
+        yield {}
         return
     request.getfixturevalue("provider")
-    folder = tmp_path_factory.mktemp("deployed")
-    with ExitStack() as stack, ThreadPoolExecutor(1) as background:
-        aws = stack.enter_context(moto(folder))
-        yield background.submit(deploy, copied(folder), aws, _IMAGE)
+    folder, other = tmp_path_factory.mktemp("deployed"), tmp_path_factory.mktemp("prod")
+    with ExitStack() as stack:
+        aws, second = stack.enter_context(moto(folder)), stack.enter_context(moto(other))
+        issuer = stack.enter_context(issuing(frozenset(("acme", "globex"))))
+        # left before the servers are stopped
+        pool = stack.enter_context(ThreadPoolExecutor(2))
+        yield {
+            "deployed": pool.submit(deploy, copied(folder), aws, issuer, _IMAGE),
+            "undestroyed": pool.submit(refuse_destruction, copied(other), second),
+        }
 
 
 @pytest.fixture(scope="session")
-def deployed(_deployment: Future[Deployed]) -> Deployed:
+def deployed(_background: dict[str, Future[Deployed]]) -> Deployed:
     """The environment `dev`, applied to an account of its own."""
-    return _deployment.result()
+    return _background["deployed"].result()
+
+
+@pytest.fixture(scope="session")
+def undestroyed(_background: dict[str, Future[str]]) -> str:
+    """What Terraform said when it was told to destroy the table of `prod`."""
+    return _background["undestroyed"].result()

@@ -1,12 +1,15 @@
 """The environment `dev` as `terraform apply` made it, and how to look at it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import boto3
 
-from tests.terraform.tool import Workspace, workspace
+from gateway.sandbox.issuer import TokenIssuer
+from tests.terraform.served import issuers
+from tests.terraform.tool import Failed, Workspace, workspace
 
 REGION = "eu-west-1"
 NAME = "gateway-dev"
@@ -16,20 +19,40 @@ NAME = "gateway-dev"
 class Deployed:
     workspace: Workspace
     url: str
-    image: str
+    issuer: TokenIssuer
+    # as every later command on the environment gives them
+    variables: dict[str, Any]
 
     def client(self, service: str) -> Any:
         """boto3, as an administrator of the account."""
-        return boto3.client(
+        # typed by the name of the service, which varies here
+        session: Any = boto3.Session(region_name=REGION)
+        return session.client(
             service,
-            region_name=REGION,
             endpoint_url=self.url,
             aws_access_key_id="testing",
             aws_secret_access_key="testing",
         )
 
+    def pages(self, service: str, operation: str, field: str, **arguments: Any) -> Iterator[Any]:
+        for page in self.client(service).get_paginator(operation).paginate(**arguments):
+            yield from page[field]
 
-def deploy(sources: Path, url: str, image: str) -> Deployed:
-    made = Deployed(workspace(sources, "envs/dev", url), url, image)
-    made.workspace.apply(gateway_image=image)
+
+def deploy(sources: Path, url: str, issuer: TokenIssuer, image: str) -> Deployed:
+    variables = {"gateway_image": image, "issuers": issuers(issuer)}
+    made = Deployed(workspace(sources, "envs/dev", url), url, issuer, variables)
+    made.workspace.apply(**variables)
     return made
+
+
+def refuse_destruction(sources: Path, url: str) -> str:
+    """Makes the table of `prod` with what it needs, and tries to destroy it; what Terraform says."""
+    prod = workspace(sources, "envs/prod", url)
+    table = "-target=module.stack.module.table.aws_dynamodb_table.this"
+    prod.apply(table)
+    try:
+        prod.destroy(table)
+    except Failed as error:
+        return str(error)
+    return "destroyed"

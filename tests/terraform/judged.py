@@ -53,7 +53,10 @@ def installed(plan: Plan) -> Installed:
     roles = {values["name"]: values for values in plan.of("aws_iam_role", "module.iam").values()}
     name = next(role.removesuffix("-tenant") for role in roles if role.endswith("-tenant"))
     inline = list(plan.of("aws_iam_role_policy", "module.iam").values())
-    of = {kind: tuple(json.loads(each["policy"]) for each in inline if each["role"] == f"{name}-{kind}") for kind in ("tenant", "gateway")}
+    of = {
+        kind: tuple(json.loads(each["policy"]) for each in inline if each["role"] == f"{name}-{kind}")
+        for kind in ("tenant", "gateway")
+    }
     boundary = json.loads(plan.one("aws_iam_policy", "module.iam")["policy"])
     trust = json.loads(roles[f"{name}-tenant"]["assume_role_policy"])
     return Installed(name, of["tenant"], boundary, trust, of["gateway"])

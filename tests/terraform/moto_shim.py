@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from moto.applicationautoscaling.responses import ApplicationAutoScalingResponse as Scaling
@@ -42,16 +43,27 @@ def _rotation_status_with_period(self: Any) -> str:
     return json.dumps({**answer, **({"RotationPeriodInDays": period} if period else {})})
 
 
-def install() -> None:
+_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     # without an answer the provider asks for the tags again and again, for minutes
-    Scaling.register_scalable_target = _register_with_tags
-    Scaling.list_tags_for_resource = _list_tags
-    Scaling.tag_resource = _tag
+    Scaling: {
+        "register_scalable_target": _register_with_tags,
+        "list_tags_for_resource": _list_tags,
+        "tag_resource": _tag,
+    },
     # what moto stores for PutMetricAlarm it can read back as a composite alarm, too
-    Watch.put_composite_alarm = Watch.put_metric_alarm
+    Watch: {"put_composite_alarm": Watch.put_metric_alarm},
     # moto forgets how often a key rotates
-    Kms.enable_key_rotation = _enable_rotation_with_period
-    Kms.get_key_rotation_status = _rotation_status_with_period
+    Kms: {
+        "enable_key_rotation": _enable_rotation_with_period,
+        "get_key_rotation_status": _rotation_status_with_period,
+    },
+}
+
+
+def install() -> None:
+    for kind, methods in _METHODS.items():
+        for name, method in methods.items():
+            setattr(kind, name, method)
 
 
 if __name__ == "__main__":

@@ -35,9 +35,8 @@ class Plan:
 
     def unknown(self, address: str) -> Values:
         """The attributes of a resource that only the apply will know, in the same form, with true for each."""
-        found: Values = next(
-            entry["change"]["after_unknown"] for entry in self.content["resource_changes"] if entry["address"] == address
-        )
+        changes = {entry["address"]: entry["change"] for entry in self.content["resource_changes"]}
+        found: Values = changes[address]["after_unknown"]
         return found
 
     def changes(self) -> dict[str, tuple[list[str], set[str]]]:

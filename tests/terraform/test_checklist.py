@@ -32,7 +32,9 @@ def test_provisioned_capacity_scales_at_70_percent_for_the_table_and_every_index
     plan = plan_of("provisioned")
     assert plan.one("aws_dynamodb_table")["billing_mode"] == "PROVISIONED"
     targets = plan.of("aws_appautoscaling_target", "module.table")
-    assert {_key(address) for address in targets} == {f"{place}-{kind}" for place in _PLACES for kind in ("read", "write")}
+    assert {_key(address) for address in targets} == {
+        f"{place}-{kind}" for place in _PLACES for kind in ("read", "write")
+    }
     assert all(target["min_capacity"] < target["max_capacity"] for target in targets.values())
     policies = plan.of("aws_appautoscaling_policy", "module.table")
     assert {_key(address) for address in policies} == {_key(address) for address in targets}

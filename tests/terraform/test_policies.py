@@ -90,7 +90,9 @@ def test_only_the_gateway_opens_sessions_and_only_for_a_tenant(name: str, plan_o
     assert not isinstance(trust.assume(_asked(found, source_identity=None), role, gateway), Allow)
     further = (("TenantId", "acme"), ("GatewayRole", "viewer"), ("Other", "x"))
     assert not isinstance(trust.assume(_asked(found, tags=further), role, gateway), Allow)
-    anyone = parse({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}, "identity")
+    anyone = parse(
+        {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}, "identity"
+    )
     stranger = trust.Caller(f"arn:aws:iam::{ACCOUNT}:role/administrator", PolicySet((anyone,)))
     assert not isinstance(trust.assume(_asked(found), role, stranger), Allow)
 

@@ -101,4 +101,6 @@ def variables(aws: str | None = None) -> dict[str, str]:
 
 
 def _arguments(variables: Mapping[str, Any]) -> list[str]:
-    return [f"-var={name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in variables.items()]
+    return [
+        f"-var={name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in variables.items()
+    ]

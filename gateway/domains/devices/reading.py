@@ -31,7 +31,7 @@ READING = Entity(
 )
 LATEST = Entity(
     name="LatestReading",
-    description="The newest reading of a device; one that arrives late does not take its place.",
+    description="The newest reading of a device, written with it; one that arrives late does not take its place.",
     attributes=_MEASURED,
     key=Key(pk="DEVICE#{deviceId}", sk="LATEST"),
     relations=(_DEVICE,),

@@ -72,5 +72,6 @@ RECORDING = (
         input=(_DEVICE_ID, Field("readings", ListOf(_NEW_READING, max_items=MAX_READINGS), "What it measured.")),
         extras=(Field("written", Integer(), "How many different readings were written."),),
         run=record_readings,
+        member_units=1,
     ),
 )

@@ -20,7 +20,7 @@ _BY_SCORE = "{score:10}#{postId}"
 
 SCORE = Entity(
     name="PostScore",
-    description="Where a post stands on the leaderboard.",
+    description=f"Where a post stands on the board: exact up to {EXACT} likes, beyond about {100 // EXACT} % behind.",
     attributes=(
         Attribute("postId", Id(), "The post."),
         Attribute("score", Integer(), "Its likes when they were last counted; a large number lags a little."),

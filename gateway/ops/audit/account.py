@@ -9,6 +9,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from gateway.aws.credentials import Credentials
+from gateway.errors import ConfigurationError
 from gateway.ops.audit.facts import Missing, NotHere, Unknown
 
 T = TypeVar("T")
@@ -41,15 +42,8 @@ class Live:
 
     def __init__(self, account: Account) -> None:
         self._account = account
-        keys = account.credentials
         # typed by name of the service only; here the name is a variable
-        self._session: Any = boto3.Session(
-            profile_name=account.profile,
-            region_name=account.region,
-            aws_access_key_id=keys.access_key if keys else None,
-            aws_secret_access_key=keys.secret_key if keys else None,
-            aws_session_token=keys.session_token if keys else None,
-        )
+        self._session: Any = _session(account)
         self._clients: dict[str, Any] = {}
 
     def ask(self, service: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
@@ -90,8 +84,23 @@ class Live:
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
             raise Unlearned(_unknown(service, operation, code), code) from error
-        except BotoCoreError as error:
+        except (BotoCoreError, ValueError) as error:
+            # botocore refuses a malformed address by a ValueError
             raise Unlearned(Unknown(f"{service} did not answer: {type(error).__name__}")) from error
+
+
+def _session(account: Account) -> boto3.Session:
+    keys = account.credentials
+    try:
+        return boto3.Session(
+            profile_name=account.profile,
+            region_name=account.region,
+            aws_access_key_id=keys.access_key if keys else None,
+            aws_secret_access_key=keys.secret_key if keys else None,
+            aws_session_token=keys.session_token if keys else None,
+        )
+    except BotoCoreError as error:
+        raise ConfigurationError([f"--profile: `{account.profile}` cannot be used: {type(error).__name__}"]) from error
 
 
 def learn(gather: Callable[[], T]) -> T | Missing:

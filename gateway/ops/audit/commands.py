@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from rich.console import Console
 
@@ -19,9 +19,20 @@ from gateway.ops.audit.lines import Case, Result, Subject, Verdict
 from gateway.ops.audit.report.machine import as_json, as_sarif
 from gateway.ops.audit.report.table import show
 
-Format = Literal["table", "json", "sarif"]
+FORMATS: Final = ("table", "json", "sarif")
 
 _PLACES: Final = Places()
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the command line names; a config file may name the rest."""
+
+    table: str | None = None
+    region: str | None = None
+    tenant_role: str | None = None
+    gateway_role: str | None = None
+    vpc: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +42,7 @@ class Audit:
     subject: Subject
     account: Account
     places: Places = _PLACES
-    format: Format = "table"
+    format: str = "table"
     strict: bool = False
     skip: tuple[str, ...] = ()
 
@@ -39,9 +50,7 @@ class Audit:
 def audit(wanted: Audit, model: Model, console: Console | None = None) -> int:
     """0 when no line fails, 1 when one does; `ConfigurationError` where it cannot run at all."""
     console = console or Console()
-    strange = [name for name in wanted.skip if name not in NAMES]
-    if strange:
-        raise ConfigurationError([f"skip: there is no line `{name}`; there are {', '.join(NAMES)}" for name in strange])
+    _check(wanted)
     live = Live(wanted.account)
     try:
         facts = gather(live, wanted.subject, model, wanted.places, datetime.now(UTC))
@@ -49,12 +58,12 @@ def audit(wanted: Audit, model: Model, console: Console | None = None) -> int:
         live.close()
     results = judge(Case(model, wanted.subject, facts), frozenset(wanted.skip))
     match wanted.format:
-        case "table":
-            show(console, wanted.subject, results)
         case "json":
             _print(console, as_json(wanted.subject, results))
         case "sarif":
             _print(console, as_sarif(facts.table.arn, results))
+        case _:
+            show(console, wanted.subject, results)
     return exit_code(results, strict=wanted.strict)
 
 
@@ -63,17 +72,35 @@ def exit_code(results: Sequence[Result], *, strict: bool) -> int:
     return 1 if any(result.verdict in bad for result in results) else 0
 
 
-def read_subject(config: Path) -> Subject:
-    """From Terraform's output `gateway_config`, or any file with these settings of the gateway."""
+def subject_of(names: Names, config: Path | None = None) -> Subject:
+    """What is named here wins over the file: Terraform's output `gateway_config`, or settings of the gateway."""
+    given = {} if config is None else _read(config)
+    table, region = names.table or given.get("table_name"), names.region or given.get("region")
+    if not table or not region:
+        wanted = {"--table": table, "--region": region}
+        raise ConfigurationError([f"{option}: is not given" for option, value in wanted.items() if not value])
+    role = names.tenant_role or given.get("tenant_role_arn")
+    return Subject(table, region, role, names.gateway_role, names.vpc)
+
+
+def _read(config: Path) -> dict[str, Any]:
     try:
         content = json.loads(config.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigurationError([f"config file `{config}` cannot be read: {error}"]) from error
-    given = content if isinstance(content, dict) else {}
-    faults = [f"config file `{config}`: `{name}` is missing" for name in ("table_name", "region") if name not in given]
+    if not isinstance(content, dict):
+        raise ConfigurationError([f"config file `{config}` is not a JSON object"])
+    return content
+
+
+def _check(wanted: Audit) -> None:
+    faults = [
+        f"--skip: there is no line `{name}`, only {', '.join(NAMES)}" for name in wanted.skip if name not in NAMES
+    ]
+    if wanted.format not in FORMATS:
+        faults.append(f"--format: `{wanted.format}` is none of {', '.join(FORMATS)}")
     if faults:
         raise ConfigurationError(faults)
-    return Subject(given["table_name"], given["region"], given.get("tenant_role_arn"), given.get("gateway_role_arn"))
 
 
 def _print(console: Console, content: dict[str, Any]) -> None:

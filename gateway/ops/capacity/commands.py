@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final
 
 from rich.console import Console
 from rich.markdown import Markdown
@@ -18,7 +18,7 @@ from gateway.ops.capacity.prices import SHIPPED, read_prices
 from gateway.ops.capacity.report import page
 from gateway.ops.capacity.svg import svg
 
-Format = Literal["markdown", "json"]
+FORMATS: Final = ("markdown", "json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,14 @@ class Capacity:
     logs: Path | None = None
     prices: Path = SHIPPED
     svg: Path | None = None
-    format: Format = "markdown"
+    format: str = "markdown"
 
 
 def capacity(wanted: Capacity, model: Model, console: Console | None = None) -> int:
     """Prints the plan; the exit code. Raises `ConfigurationError` where a file cannot be used."""
     console = console or Console()
+    if wanted.format not in FORMATS:
+        raise ConfigurationError([f"--format: `{wanted.format}` is none of {', '.join(FORMATS)}"])
     assumed = DEFAULTS if wanted.traffic is None else read_assumptions(wanted.traffic, model)
     measured = None if wanted.logs is None else read_logs(wanted.logs)
     made = plan(model, assumed, read_prices(wanted.prices), measured)

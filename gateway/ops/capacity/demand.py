@@ -93,7 +93,7 @@ def pattern_rows(model: Model, pattern: AccessPattern, assumed: Assumptions) -> 
 def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumption:
     """Each shard may hold a whole page, and is asked for one; a range of time buckets shares the page out."""
     traffic, place = pattern_traffic(model, listing.name, assumed), model.place(listing)
-    shards = place.shards.count if place.shards is not None else 1
+    shards = place.shards.read if place.shards is not None else 1
     buckets = pattern_override(listing.name, assumed).buckets if place.bucket is not None else 1
     each = shards * buckets * query_units(traffic.items / buckets, traffic.item_bytes, strong=listing.strong)
     spread = [f"{count} {what}" for count, what in ((shards, "shards"), (buckets, "buckets")) if count > 1]

@@ -79,7 +79,7 @@ def _reads(model: Model, entity: Entity, place: Placement, assumed: Assumptions)
         if pattern.entity == entity.name and here is place:
             first = next(iter(pattern_rows(model, pattern, assumed)))
             buckets = pattern_override(pattern.name, assumed).buckets if place.bucket is not None else 1
-            total += first.units / (place.shards.count if place.shards is not None else 1) / buckets
+            total += first.units / (place.shards.read if place.shards is not None else 1) / buckets
     return total * share_of_busiest(entity, place, assumed)
 
 

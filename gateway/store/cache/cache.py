@@ -18,12 +18,12 @@ from gateway.store.cache.flights import Flight, Flights, Landed, landed
 from gateway.store.cache.keeper import CacheRules, Clocks, Keeper
 from gateway.store.cache.keys import ReadKey, item_read, page_read
 from gateway.store.cache.path import Asked, Cache, ReadItems, ReadPage
-from gateway.store.cache.question import Question, item_requests, keys_of, page_requests
+from gateway.store.cache.question import Question, item_requests, page_requests
 from gateway.store.cache.shelf import Shelf
-from gateway.store.cache.stats import CacheStats, GroupOf
+from gateway.store.cache.stats import CacheStats, Counts, GroupOf
 from gateway.store.codec import Wire
 from gateway.store.plan import QueryPartition
-from gateway.store.touched import touched
+from gateway.store.touched import Touched, touched
 
 _RULES, _CLOCKS = CacheRules(), Clocks()
 
@@ -51,13 +51,16 @@ class ReadCache(Cache):
         if not reads or reads[0].strong:
             return await read(access, keys, strong=asked.strong)
 
+        key_of = dict(zip(reads, keys, strict=True))
+
         async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> Landed:
             strong = any(map(self._keeper.unsettled, missing))
-            found = await read(own, keys_of(missing), strong=strong)
-            return {each: [found[key]] if key in found else [] for each, key in zip(missing, keys_of(missing), strict=True)}
+            found = await read(own, tuple(key_of[each] for each in missing), strong=strong)
+            return {each: [found[key_of[each]]] if key_of[each] in found else [] for each in missing}
 
-        requests = item_requests(self._model.table, access.session, asked)
-        rows = await self._answers(access, Question(reads, asked.staleness, requests, fetch))
+        requests = item_requests(self._model.table, access.session, asked, key_of)
+        operation = "GetItem" if len(keys) == 1 else "BatchGetItem"
+        rows = await self._answers(access, Question(operation, None, reads, asked.staleness, requests, fetch))
         return {key: rows[each][0] for key, each in zip(keys, reads, strict=True) if rows[each]}
 
     async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]:
@@ -69,7 +72,8 @@ class ReadCache(Cache):
             return {at: await read(own, replace(plan, strong=self._keeper.unsettled(at)))}
 
         requests = page_requests(self._model.table, access.session, plan, asked)
-        return (await self._answers(access, Question((at,), asked.staleness, requests, fetch)))[at]
+        question = Question("Query", at.on, (at,), asked.staleness, requests, fetch)
+        return (await self._answers(access, question))[at]
 
     def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
         return self._keeper.writing(session.tenant, operation, body)
@@ -175,22 +179,25 @@ class ReadCache(Cache):
     def _record(
         self, access: Access, question: Question, rows: Mapping[ReadKey, list[Wire]], allowed_by: tuple[str, ...]
     ) -> None:
-        """One record for each request that was not sent."""
-        now, tenant = asyncio.get_running_loop().time(), access.session.tenant
-        left = sum(len(each) for each in rows.values())
-        for operation, body in question.requests(tuple(rows)):
-            seen = touched(self._model, tenant, operation, body) if access.explained else ()
-            access.calls.append(
-                Call(
-                    operation=operation,
-                    index=body.get("IndexName"),
-                    items=left,
-                    capacity=0.0,
-                    seconds=0.0,
-                    statements=allowed_by,
-                    touched=seen,
-                    started=now,
-                    source="cache",
-                )
+        """What was answered without a call of this request's own."""
+        seen: tuple[Touched, ...] = ()
+        if access.explained:
+            requests = question.requests(tuple(rows))
+            seen = tuple(each for request in requests for each in touched(self._model, access.session.tenant, *request))
+        access.calls.append(
+            Call(
+                operation=question.operation,
+                index=question.index,
+                items=sum(map(len, rows.values())),
+                capacity=0.0,
+                seconds=0.0,
+                statements=allowed_by,
+                touched=seen,
+                started=asyncio.get_running_loop().time(),
+                source="cache",
             )
-            left = 0
+        )
+
+
+def _consumed(counts: Counts, flight: Flight) -> None:
+    counts.renewal_units += flight.access.capacity

@@ -10,7 +10,6 @@ from gateway.store.access import Access
 from gateway.store.cache.keys import ReadKey
 from gateway.store.codec import Wire
 
-
 Landed = Mapping[ReadKey, list[Wire]]
 
 

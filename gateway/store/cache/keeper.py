@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.aws.sessions import Session
-from gateway.errors import IsolationBreach
+from gateway.errors import Forbidden, IsolationBreach
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.table import TableSpec
@@ -97,32 +97,39 @@ class Keeper:
 
     @contextmanager
     def writing(self, tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Iterator[None]:
-        """However the write ends, what it may have changed is forgotten: a failure does not tell what was written."""
+        """Unless it was refused, what it may have changed is forgotten: a failure does not tell what was written."""
         writes = written(self._spec, operation, body)
+        refused = done = False
         self._underway.begin(writes or ())
-        # only a transaction writes everything that it names, or nothing
-        exact = False
         try:
             yield
-            exact = operation == "TransactWriteItems"
+            done = True
+        except Forbidden:
+            refused = True
+            raise
         finally:
             contested = self._underway.end(writes or ())
-            self._recent.note(tenant, writes, self._clocks.now())
-            if writes is None:
-                self.forget(tenant)
-            for each in writes or ():
-                self._wrote(tenant, each, exact and each.key not in contested)
+            if not refused:
+                self._recent.note(tenant, writes, self._clocks.now())
+                # only a transaction writes everything that it names
+                self._forget_written(tenant, writes, contested, done and operation == "TransactWriteItems")
 
     def forget(self, tenant: TenantId) -> None:
         self._tally.of(tenant).dropped += self._shelves.clear(tenant)
 
-    def _wrote(self, tenant: TenantId, write: Written, exact: bool) -> None:
+    def _forget_written(
+        self, tenant: TenantId, writes: tuple[Written, ...] | None, contested: frozenset[ItemKey], exact: bool
+    ) -> None:
         shelf = self._shelves.find(tenant)
-        for read in shelf.affected(write) if shelf is not None else ():
-            known = shelf.get(read, self._clocks.now()) if shelf is not None else None
-            if shelf is not None:
+        if shelf is None:
+            return
+        if writes is None:
+            self.forget(tenant)
+        for write in writes or ():
+            for read in shelf.affected(write):
+                known = shelf.get(read, self._clocks.now())
                 self._drop(shelf, read)
-                if exact and known is not None:
+                if exact and known is not None and write.key not in contested:
                     self._carry(shelf, read, known, write)
 
     def _carry(self, shelf: Shelf, read: ReadKey, known: Entry, write: Written) -> None:

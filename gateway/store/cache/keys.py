@@ -19,7 +19,7 @@ class ReadKey(NamedTuple):
     tenant: TenantId
     fingerprint: str  # of the policies: who may see less never meets what another has read
     table: tuple[str, str]  # address and name: a tenant that moves meets nothing of its old table
-    index: str | None
+    on: str | None  # an index
     partition: str
     sort: str | Bounds  # one sort key for an item, a range for a page
     forward: bool

@@ -1,6 +1,6 @@
 """Reads that are answered together, and the requests that they would be without a cache."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,17 +24,21 @@ Request = tuple[str, dict[str, Any]]
 class Question:
     """`requests` are what would be sent for some of the reads, `fetch` sends it."""
 
+    operation: str
+    index: str | None
     reads: tuple[ReadKey, ...]
     staleness: Staleness
     requests: Callable[[Sequence[ReadKey]], Iterator[Request]]
     fetch: Callable[[Access, tuple[ReadKey, ...]], Awaitable[Landed]]
 
 
-def item_requests(spec: TableSpec, session: Session, asked: Asked) -> Callable[[Sequence[ReadKey]], Iterator[Request]]:
+def item_requests(
+    spec: TableSpec, session: Session, asked: Asked, key_of: Mapping[ReadKey, ItemKey]
+) -> Callable[[Sequence[ReadKey]], Iterator[Request]]:
     table = session.tenancy.table
 
     def requests(reads: Sequence[ReadKey]) -> Iterator[Request]:
-        keys = keys_of(reads)
+        keys = [key_of[read] for read in reads]
         if len(keys) == 1:
             yield "GetItem", wire.get_item(spec, table, keys[0], asked.names, asked.strong)
             return
@@ -52,7 +56,3 @@ def page_requests(
         yield "Query", wire.query(spec, session.tenancy.table, plan, asked.names, plan.limit)
 
     return requests
-
-
-def keys_of(reads: Sequence[ReadKey]) -> tuple[ItemKey, ...]:
-    return tuple(key for key in (read.item for read in reads) if key is not None)

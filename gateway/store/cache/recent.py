@@ -70,7 +70,7 @@ class RecentWrites:
     def partition(self, read: ReadKey) -> float:
         """When something was last written to the partition of the table that this read is about."""
         known = self._tenants.get(read.tenant)
-        if known is None or read.index is not None:
+        if known is None or read.on is not None:
             return NEVER
         here = (at for key, at in known.items.items() if key.pk == read.partition)
         return max((known.everything, *here))
@@ -80,7 +80,7 @@ class RecentWrites:
         if isinstance(bounds, str):
             return NEVER
         places = known.places.items()
-        return max((at for place, at in places if place.within(read.index, read.partition, bounds)), default=NEVER)
+        return max((at for place, at in places if place.within(read.on, read.partition, bounds)), default=NEVER)
 
     def _forget(self, now: float) -> None:
         while self._ages and self._ages[0][0] <= now - self._seconds:

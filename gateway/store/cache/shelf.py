@@ -58,7 +58,7 @@ class Shelf:
         for key in self._touched(read, entry):
             self._by_item[key].add(read)
         if read.item is None:
-            self._by_partition[read.index, read.partition].add(read)
+            self._by_partition[read.on, read.partition].add(read)
 
     def drop(self, read: ReadKey) -> bool:
         entry = self._entries.pop(read, None)
@@ -74,7 +74,7 @@ class Shelf:
         for key in self._touched(read, entry):
             _discard(self._by_item, key, read)
         if read.item is None:
-            _discard(self._by_partition, (read.index, read.partition), read)
+            _discard(self._by_partition, (read.on, read.partition), read)
 
     def affected(self, write: Written) -> set[ReadKey]:
         """The entries that the write makes wrong: those that hold the item, and pages on which it may be now."""
@@ -104,7 +104,7 @@ class Shelf:
             known = [where for where in self._by_partition if where[0] == place.index]
         for where in known:
             for read in self._by_partition.get(where, ()):
-                if not isinstance(read.sort, str) and place.within(read.index, read.partition, read.sort):
+                if not isinstance(read.sort, str) and place.within(read.on, read.partition, read.sort):
                     yield read
 
     def _touched(self, read: ReadKey, entry: Entry) -> tuple[ItemKey, ...]:

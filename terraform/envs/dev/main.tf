@@ -20,6 +20,7 @@ module "stack" {
   source = "../../modules/stack"
 
   name               = "gateway-dev"
+  table_name         = var.table_name
   issuers            = var.issuers
   gateway_principals = var.developers
   revoke_sessions    = var.revoke_sessions

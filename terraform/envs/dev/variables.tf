@@ -60,6 +60,12 @@ variable "dax" {
   default = null
 }
 
+variable "table_name" {
+  description = "Name of the table where it is another one than the environment's, such as a table that was restored."
+  type        = string
+  default     = null
+}
+
 variable "page_emails" {
   description = "Who is told when the data plane is in trouble."
   type        = set(string)

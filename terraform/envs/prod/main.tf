@@ -19,6 +19,7 @@ module "stack" {
   source = "../../modules/stack"
 
   name             = "gateway-prod"
+  table_name       = var.table_name
   issuers          = var.issuers
   revoke_sessions  = var.revoke_sessions
   gateway_settings = { suspended_tenants = var.suspended_tenants }

@@ -1,6 +1,7 @@
 # One environment: the table, its keys and roles, the way to it, the alarms on it, and the gateway.
 
 locals {
+  table_name = coalesce(var.table_name, var.name)
   definition = jsondecode(file(coalesce(var.table_file, "${path.module}/../../table.json")))
 
   settings = merge(
@@ -29,7 +30,7 @@ module "iam" {
   source = "../iam"
 
   name                     = var.name
-  table_name               = var.name
+  table_name               = local.table_name
   policies_dir             = var.policies_dir
   gateway_principals       = var.gateway_principals
   further_tenant_role_arns = var.further_tenant_role_arns
@@ -40,7 +41,7 @@ module "kms" {
   source = "../kms"
 
   name                 = var.name
-  table_name           = var.name
+  table_name           = local.table_name
   tenant_role_arns     = [module.iam.tenant_role_arn]
   trail_name           = var.audit == null ? null : "${var.name}-audit"
   rotation_days        = var.keys.rotation_days
@@ -51,7 +52,7 @@ module "kms" {
 module "table" {
   source = "../table"
 
-  name                 = var.name
+  name                 = local.table_name
   definition           = local.definition
   kms_key_arn          = module.kms.data_key_arn
   capacity_mode        = var.capacity.mode

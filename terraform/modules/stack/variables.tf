@@ -1,11 +1,17 @@
 variable "name" {
-  description = "Name of the environment's resources, such as `gateway-dev`; also the name of the table."
+  description = "Name of the environment's resources, such as `gateway-dev`; also of the table, unless `table_name` is set."
   type        = string
 
   validation {
     condition     = can(regex("^[a-z][a-z0-9-]{2,23}$", var.name)) && !endswith(var.name, "-")
     error_message = "A name has 3 to 24 lower-case letters, digits or `-`, starts with a letter and does not end with `-`."
   }
+}
+
+variable "table_name" {
+  description = "Name of the table where it is another one, such as a table that was restored; see docs/runbooks/restore.md."
+  type        = string
+  default     = null
 }
 
 variable "table_file" {

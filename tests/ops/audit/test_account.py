@@ -6,6 +6,7 @@ from moto import mock_aws
 from moto.core import set_initial_no_auth_action_count
 
 from gateway.aws.credentials import Credentials
+from gateway.errors import ConfigurationError
 from gateway.ops.audit.account import Account, Live, Unlearned, learn
 from gateway.ops.audit.facts import NotHere, Unknown
 from tests.ops.audit.world import REGION, client
@@ -71,3 +72,13 @@ def test_an_address_that_nobody_answers_at_is_unknown() -> None:
 
 def test_keys_do_not_show() -> None:
     assert "secret-text" not in repr(Account(REGION, credentials=Credentials("key", "secret-text")))
+
+
+def test_a_profile_that_does_not_exist_is_told() -> None:
+    with pytest.raises(ConfigurationError, match="--profile: `no-such-profile` cannot be used: ProfileNotFound"):
+        Live(Account(REGION, profile="no-such-profile"))
+
+
+def test_an_address_that_is_none_is_unknown() -> None:
+    live = Live(Account(REGION, "not an address", credentials=Credentials("a", "b")))
+    assert learn(lambda: live.ask("dynamodb", "list_tables")) == Unknown("dynamodb did not answer: ValueError")

@@ -12,7 +12,7 @@ from rich.console import Console
 from gateway.domains import MODEL
 from gateway.errors import ConfigurationError
 from gateway.ops.audit.account import Account
-from gateway.ops.audit.commands import Audit, audit, exit_code, read_subject
+from gateway.ops.audit.commands import Audit, Names, audit, exit_code, subject_of
 from gateway.ops.audit.facts import Unknown
 from gateway.ops.audit.gather.files import Places
 from gateway.ops.audit.lines import Result, Subject, failed, missing
@@ -72,23 +72,36 @@ def test_what_is_unknown_fails_only_where_that_is_asked_for(results: tuple[Resul
     assert exit_code([replace(results[0], findings=(failed("bad", "do this"),))], strict=False) == 1
 
 
-def test_a_line_that_does_not_exist_cannot_be_skipped(account: Account) -> None:
-    with pytest.raises(ConfigurationError, match="there is no line `tll`"):
-        run(Audit(SUBJECT, account, skip=("tll",)))
+def test_lines_and_formats_that_do_not_exist_are_refused_before_anything_is_asked() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        run(Audit(SUBJECT, Account("eu-west-1"), format="xml", skip=("tll",)))
+    assert caught.value.faults[0].startswith("--skip: there is no line `tll`, only access-patterns,")
+    assert caught.value.faults[1] == "--format: `xml` is none of table, json, sarif"
 
 
 def test_the_names_come_from_terraforms_output(tmp_path: Path) -> None:
     path = tmp_path / "gateway.json"
     role = SUBJECT.tenant_role
     path.write_text(json.dumps({"table_name": TABLE, "region": "eu-west-1", "tenant_role_arn": role, "issuers": []}))
-    assert read_subject(path) == replace(SUBJECT, gateway_role=None)
+    assert subject_of(Names(), path) == replace(SUBJECT, gateway_role=None)
+    assert subject_of(Names(table="other", gateway_role="role", vpc="vpc-1"), path) == replace(
+        SUBJECT, table="other", gateway_role="role", vpc="vpc-1"
+    )
 
 
-@pytest.mark.parametrize("content", ["{}", "[]", "no json"])
-def test_a_file_without_the_names_is_refused(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [("{}", "--table: is not given"), ("[]", "is not a JSON object"), ("no json", "cannot be read")],
+)
+def test_a_file_without_the_names_is_refused(tmp_path: Path, content: str, fault: str) -> None:
     path = tmp_path / "gateway.json"
     path.write_text(content)
-    with pytest.raises(ConfigurationError):
-        read_subject(path)
-    with pytest.raises(ConfigurationError, match="cannot be read"):
-        read_subject(tmp_path / "absent.json")
+    with pytest.raises(ConfigurationError) as caught:
+        subject_of(Names(), path)
+    assert fault in caught.value.message
+
+
+def test_without_a_file_the_names_must_be_given() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        subject_of(Names(table="shop"))
+    assert caught.value.faults == ["--region: is not given"]

@@ -64,3 +64,8 @@ def test_the_picture_is_written(tmp_path: Path) -> None:
     assert picture.read_text(encoding="utf-8").startswith("<svg ")
     with pytest.raises(ConfigurationError, match="cannot be written"):
         run(Capacity(svg=tmp_path / "absent" / "costs.svg"))
+
+
+def test_a_format_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="`xml` is none of markdown, json"):
+        run(Capacity(format="xml"))

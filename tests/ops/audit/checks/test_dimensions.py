@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import pytest
 
 from gateway.ops.audit.checks.dimensions import ALLOWED, dimension_fault
@@ -52,6 +55,14 @@ def test_the_mistakes_of_public_modules_are_found(name: str, dimensions: set[str
     fault = dimension_fault(metric(name, dimensions))
     assert fault is not None
     assert fault.endswith(f"never has a value: use {right}")
+
+
+def test_the_alarms_of_terraform_are_held_against_the_same_sets() -> None:
+    path = Path(__file__).parents[3] / "terraform" / "dimension_sets.json"
+    sets = json.loads(path.read_text(encoding="utf-8"))["AWS/DynamoDB"]
+    assert {name: {frozenset(each) for each in listed} for name, listed in sets.items()} == {
+        name: set(ALLOWED[name]) for name in sets
+    }
 
 
 def test_metrics_of_others_are_not_judged() -> None:

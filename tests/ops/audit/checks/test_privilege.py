@@ -26,6 +26,24 @@ def test_a_role_without_conditions_lets_foreign_requests_through(case: Case) -> 
     assert any("a wildcard grants also what AWS adds later" in fact for fact in facts)
 
 
+@pytest.mark.parametrize(
+    ("absent", "words"),
+    [("true", "the role alone: "), ("false", "the role alone, without a tenant: ")],
+)
+def test_foreign_rows_and_sessions_without_a_tenant_are_found_each(case: Case, absent: str, words: str) -> None:
+    # denied only without a tenant, or only with one: the other half gets through
+    half = {
+        "Effect": "Deny",
+        "Action": "dynamodb:*",
+        "Resource": "*",
+        "Condition": {"Null": {"aws:PrincipalTag/TenantId": absent}},
+    }
+    policies = {"star": STAR, "half": {"Version": "2012-10-17", "Statement": [half]}}
+    facts = failures(tenant_privilege, with_role(case, "tenant_role", policies=policies, boundary=STAR))
+    [through] = [fact for fact in facts if "get through" in fact]
+    assert f"must not: {words}" in through
+
+
 def test_a_pattern_that_matches_longer_ids_gets_through(case: Case) -> None:
     # the classical mistake: `TENANT#a*` also matches the rows of a tenant `ab`
     loose = _replaced(policy(TENANT_FILE), "TenantId}#*", "TenantId}*")

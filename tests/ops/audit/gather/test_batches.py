@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from gateway.aws.credentials import Credentials
+from gateway.aws.dynamodb import DynamoDB
 from gateway.aws.target import Target
 from gateway.domains import MODEL
 from gateway.errors import Unavailable
@@ -19,8 +20,11 @@ def test_the_store_asks_again_and_fails_loudly() -> None:
 
 def test_a_store_that_drops_what_was_left_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     class Careless(Table):
+        def __init__(self, client: DynamoDB, *_: object) -> None:
+            self.client = client
+
         async def get(self, access: Any, plan: Any) -> list[Any]:
-            await self._client.call(
+            await self.client.call(
                 "BatchGetItem",
                 {"RequestItems": {"audit": {"Keys": list(plan.keys)}}},
                 credentials=access.session.credentials,

@@ -1,0 +1,123 @@
+// Products by category, cheapest first, with what is left of each.
+import { useQuery } from "urql";
+import { add, basket } from "./basket";
+import { graphql } from "./gql";
+import type { ProductsOfCategoryQuery } from "./gql/graphql";
+import { money } from "./money";
+import { Failure } from "./Notice";
+import { cursorOf, Pager } from "./Pager";
+import { Picture } from "./Picture";
+import { to } from "./route";
+import { Stock } from "./Stock";
+import { useStored } from "./store";
+
+const CATEGORIES = graphql(/* GraphQL */ `
+  query Categories {
+    categories(first: 50) {
+      nodes {
+        id
+        categoryId
+        title
+      }
+    }
+  }
+`);
+
+const PRODUCTS = graphql(/* GraphQL */ `
+  query ProductsOfCategory($categoryId: ID!, $first: Int, $after: String, $last: Int, $before: String) {
+    page: productsByCategory(categoryId: $categoryId, first: $first, after: $after, last: $last, before: $before) {
+      nodes {
+        id
+        productId
+        title
+        price
+        currency
+        supplier {
+          id
+          title
+        }
+        stock {
+          id
+          available
+        }
+      }
+      pageInfo {
+        ...PageCursors
+      }
+    }
+  }
+`);
+
+type Product = ProductsOfCategoryQuery["page"]["nodes"][number];
+
+const SIZE = 8;
+
+export function Catalogue({ chosen, query }: { chosen?: string; query: URLSearchParams }) {
+  const [{ data, error, fetching }] = useQuery({ query: CATEGORIES });
+  const categories = data?.categories.nodes ?? [];
+  const category = chosen ?? categories[0]?.categoryId;
+  return (
+    <>
+      <h1>Catalogue</h1>
+      {error && <Failure error={error} />}
+      {fetching && !data && <p className="waiting">Opening the shelves…</p>}
+      <nav className="views" aria-label="Categories">
+        {categories.map(({ id, categoryId, title }) => (
+          <a key={id} href={to(["catalogue", categoryId])} aria-current={categoryId === category ? "page" : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      {category && <Shelf key={category} category={category} query={query} />}
+    </>
+  );
+}
+
+function Shelf({ category, query }: { category: string; query: URLSearchParams }) {
+  const [{ data, error, fetching }, again] = useQuery({
+    query: PRODUCTS,
+    variables: { categoryId: category, ...cursorOf(query, SIZE) },
+    // stock changes while people look: what is known is shown at once, and asked again
+    requestPolicy: "cache-and-network",
+  });
+  if (!data) {
+    if (fetching) return <p className="waiting">Looking at the shelf…</p>;
+    return error ? <Failure error={error} retry={() => again({ requestPolicy: "network-only" })} /> : null;
+  }
+  if (data.page.nodes.length === 0) return <p className="empty">There is nothing on this shelf.</p>;
+  return (
+    <>
+      <ul className="products">
+        {data.page.nodes.map((product) => (
+          <Card key={product.id} product={product} />
+        ))}
+      </ul>
+      <Pager info={data.page.pageInfo} path={["catalogue", category]} query={{}} words={["Cheaper", "Dearer"]} />
+    </>
+  );
+}
+
+function Card({ product }: { product: Product }) {
+  const { productId, title, price, currency, supplier, stock } = product;
+  const inBasket = useStored(basket).find((line) => line.productId === productId)?.quantity;
+  const available = stock?.available ?? 0;
+  return (
+    <li className="product">
+      <Picture name={productId} />
+      <h2>{title}</h2>
+      <p className="dim">{supplier?.title ?? "own make"}</p>
+      <p className="price">
+        <strong>{money(price, currency)}</strong>
+        <Stock available={available} />
+      </p>
+      <button
+        type="button"
+        disabled={available === 0}
+        aria-label={`Put ${title} into the basket`}
+        onClick={() => add(productId)}
+      >
+        {inBasket ? `In the basket: ${inBasket}` : "Into the basket"}
+      </button>
+    </li>
+  );
+}

@@ -1,0 +1,162 @@
+// One order with its lines, and what may become of it.
+import { useQuery } from "urql";
+import { graphql } from "./gql";
+import type { OrderQuery } from "./gql/graphql";
+import { money, times } from "./money";
+import { Failure, Notice } from "./Notice";
+import { Steps } from "./OrderSteps";
+import { hiddenFields } from "./problems";
+import { to } from "./route";
+import { Status } from "./Status";
+import { moment } from "./words";
+
+const ORDER = graphql(/* GraphQL */ `
+  query Order($orderId: ID!) {
+    order(orderId: $orderId) {
+      id
+      orderId
+      status
+      placedAt
+      total
+      currency
+      note
+      version
+      userId
+      user {
+        id
+        name
+        email
+      }
+      lines {
+        id
+        productId
+        title
+        quantity
+        unitPrice
+      }
+    }
+  }
+`);
+
+export type Order = NonNullable<OrderQuery["order"]>;
+
+export function OrderPage({ orderId, isNew }: { orderId: string; isNew: boolean }) {
+  const [{ data, error, fetching }, again] = useQuery({ query: ORDER, variables: { orderId } });
+  const reload = () => again({ requestPolicy: "network-only" });
+  if (!data && fetching) return <p className="waiting">Looking for the order…</p>;
+  if (error && !data) return <Failure error={error} retry={reload} />;
+  if (!data?.order) {
+    return (
+      <Notice kind="warn" title={`There is no order ${orderId} in this shop.`}>
+        <p>
+          <a href={to(["orders"])}>Back to the orders</a>
+        </p>
+      </Notice>
+    );
+  }
+  return (
+    <>
+      {isNew && <Notice kind="good" title="The order is placed." />}
+      <Shown order={data.order} hidden={hiddenFields(error)} reload={reload} />
+    </>
+  );
+}
+
+interface ShownProps {
+  order: Order;
+  hidden: Set<string>;
+  reload: () => void;
+}
+
+function Shown({ order, hidden, reload }: ShownProps) {
+  return (
+    <>
+      <p className="crumbs">
+        <a href={to(["orders"])}>← Orders</a>
+      </p>
+      <div className="heading">
+        <h1>Order {order.orderId}</h1>
+        <Status status={order.status} />
+        <span className="version" title="Counts the changes of this order">
+          version {order.version}
+        </span>
+      </div>
+      <div className="columns">
+        <section aria-label="What was ordered">
+          <Lines order={order} />
+        </section>
+        <aside>
+          <Steps order={order} reload={reload} />
+          <Facts order={order} hidden={hidden} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function Lines({ order }: { order: Order }) {
+  return (
+    <table className="lines">
+      <thead>
+        <tr>
+          <th scope="col">Product</th>
+          <th scope="col" className="number">
+            Each
+          </th>
+          <th scope="col" className="number">
+            Quantity
+          </th>
+          <th scope="col" className="number">
+            Sum
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {order.lines.map((line) => (
+          <tr key={line.id}>
+            <th scope="row">
+              {line.title} <span className="dim">{line.productId}</span>
+            </th>
+            <td className="number">{money(line.unitPrice, order.currency)}</td>
+            <td className="number">{line.quantity}</td>
+            <td className="number">{money(times(line.unitPrice, line.quantity), order.currency)}</td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr>
+          <th scope="row" colSpan={3}>
+            Total
+          </th>
+          <td className="number">{money(order.total, order.currency)}</td>
+        </tr>
+      </tfoot>
+    </table>
+  );
+}
+
+function Facts({ order, hidden }: { order: Order; hidden: Set<string> }) {
+  return (
+    <dl className="facts card">
+      <Fact name="Customer" value={order.user?.name} isHidden={hidden.has("order.user.name")} />
+      <Fact name="E-mail" value={order.user?.email} isHidden={hidden.has("order.user.email")} />
+      <Fact name="Placed" value={moment(order.placedAt)} />
+      <Fact name="Note" value={order.note} isHidden={hidden.has("order.note")} />
+      <div>
+        <dt>More</dt>
+        <dd>
+          <a href={to(["orders"], { customer: order.userId })}>All orders of {order.user?.name ?? order.userId}</a>
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function Fact({ name, value, isHidden = false }: { name: string; value?: string | null; isHidden?: boolean }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{isHidden ? <span className="hidden">hidden from your role</span> : (value ?? "none")}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+// Which shop, and as whom.
+import { type CSSProperties, type FormEvent, useState } from "react";
+import { hueOf } from "./colours";
+import type { Config } from "./config";
+import { reason, signIn } from "./session";
+import { useStored } from "./store";
+
+// a visitor wants to try everything; what the others may not do is one click away
+const FIRST_ROLE = "editor";
+
+const ABOUT: Record<string, string> = {
+  acme: "Hammers, hinges and everything for the garden.",
+  globex: "Desks, chairs and what belongs on them.",
+  initech: "Beans, grinders and cups.",
+};
+
+const MAY: Record<string, string> = {
+  viewer: "looks at everything, changes nothing",
+  support: "looks at orders, but not at who people are",
+  editor: "looks at everything, and changes it",
+  admin: "may do all of it",
+};
+
+export function SignIn({ config }: { config: Config }) {
+  const why = useStored(reason);
+  const [role, setRole] = useState(firstRole(config));
+  const [busy, setBusy] = useState("");
+  const [failure, setFailure] = useState("");
+
+  async function enter(event: FormEvent, tenant: string): Promise<void> {
+    event.preventDefault();
+    setBusy(tenant);
+    try {
+      await signIn(config, { tenant, role });
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error));
+      setBusy("");
+    }
+  }
+
+  return (
+    <main className="sign-in">
+      <h1>Order desk</h1>
+      <p className="lead">
+        Three shops share one table, and each sees only its own. Choose what you may do, then a shop.
+      </p>
+      <p className="notice warn" role="alert" hidden={!why && !failure}>
+        {failure || why}
+      </p>
+      <fieldset className="roles">
+        <legend>Your role</legend>
+        {config.roles.map(({ name, description }) => (
+          <label key={name}>
+            <input type="radio" name="role" value={name} checked={name === role} onChange={() => setRole(name)} />
+            <span>
+              <strong>{name}</strong>
+              <small>{MAY[name] ?? description}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <ul className="shops">
+        {config.tenants.map(({ name, title }) => (
+          <li key={name} style={{ "--hue": hueOf(config, name) } as CSSProperties}>
+            <button type="button" onClick={(event) => enter(event, name)} disabled={busy !== ""}>
+              <span className="sign" aria-hidden="true">
+                {title[0]}
+              </span>
+              <strong>{title}</strong>
+              <small>{ABOUT[name]}</small>
+              <span className="enter">{busy === name ? "Opening…" : `Sign in at ${name}`}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <p className="dim">
+        There is no password: this is the sandbox, whose issuer signs a real token for whoever you choose to be.
+      </p>
+    </main>
+  );
+}
+
+function firstRole(config: Config): string {
+  const names = config.roles.map((role) => role.name);
+  return names.includes(FIRST_ROLE) ? FIRST_ROLE : (names[0] ?? "");
+}

@@ -1,0 +1,20 @@
+import { defineConfig } from "vite";
+
+const gateway = "http://127.0.0.1:8000";
+
+export default defineConfig({
+  base: "/demo/",
+  build: {
+    outDir: "../../gateway/sandbox/storefront",
+    emptyOutDir: true,
+    target: ["es2022", "chrome123", "firefox120", "safari17.5"],
+    // the page's policy allows no data: scripts, and a file of its own is cached for ever
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    license: { fileName: "licenses.md" },
+  },
+  // `npm run dev` works on the sources against a running `gateway dev`
+  server: {
+    proxy: { "/graphql": gateway, "/sandbox": gateway, "/demo/config.json": gateway },
+  },
+});

@@ -1,0 +1,61 @@
+"""The operator's commands: audit an account, plan capacity."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gateway.telling import told
+
+
+def audit(
+    table: Annotated[str | None, typer.Option(help="Name of the table.")] = None,
+    region: Annotated[str | None, typer.Option(help="Its region.")] = None,
+    tenant_role: Annotated[str | None, typer.Option(help="ARN of the tenants' role.")] = None,
+    gateway_role: Annotated[str | None, typer.Option(help="ARN of the gateway's own role.")] = None,
+    vpc: Annotated[str | None, typer.Option(help="The gateway's VPC; without it, all of the region.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Terraform's output gateway_config.")] = None,
+    profile: Annotated[str | None, typer.Option(help="AWS profile.")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="Where there is DynamoDB and nothing else of AWS.")] = None,
+    sandbox: Annotated[bool, typer.Option("--sandbox", help="Audit a sandbox that is started for it.")] = False,
+    output: Annotated[str, typer.Option("--format", help="table, json or sarif.")] = "table",
+    strict: Annotated[bool, typer.Option("--strict", help="What is unknown fails, too.")] = False,
+    skip: Annotated[list[str] | None, typer.Option(help="A line to leave out; can be repeated.")] = None,
+) -> None:
+    """Hold a live account and the model against the production checklist."""
+    from gateway.domains import MODEL  # noqa: PLC0415
+    from gateway.ops.audit.account import Account  # noqa: PLC0415
+    from gateway.ops.audit.commands import Audit, Names, subject_of  # noqa: PLC0415
+    from gateway.ops.audit.commands import audit as run  # noqa: PLC0415
+    from gateway.sandbox.ready import Options  # noqa: PLC0415
+    from gateway.sandbox.sandbox import Sandbox  # noqa: PLC0415
+
+    with told():
+        if sandbox:
+            with Sandbox(Options(port=0)) as made:
+                at = made.ready
+                subject = subject_of(Names(at.table, at.region, at.role_arn))
+                account = Account(at.region, at.url, credentials=at.admin)
+                wanted = Audit(subject, account, format=output, strict=strict, skip=tuple(skip or ()))
+                raise typer.Exit(run(wanted, MODEL))
+        subject = subject_of(Names(table, region, tenant_role, gateway_role, vpc), config)
+        account = Account(subject.region, endpoint, profile)
+        wanted = Audit(subject, account, format=output, strict=strict, skip=tuple(skip or ()))
+        raise typer.Exit(run(wanted, MODEL))
+
+
+def capacity(
+    traffic: Annotated[Path | None, typer.Option(help="JSON file with rates and sizes of your own.")] = None,
+    from_logs: Annotated[Path | None, typer.Option(help="The gateway's log: what operations consumed.")] = None,
+    prices: Annotated[Path | None, typer.Option(help="Another list of prices.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Where to write a picture of the costs.")] = None,
+    output: Annotated[str, typer.Option("--format", help="markdown or json.")] = "markdown",
+) -> None:
+    """Tell what the expected traffic needs, what it costs, and where it gets hot."""
+    from gateway.domains import MODEL  # noqa: PLC0415
+    from gateway.ops.capacity.commands import Capacity  # noqa: PLC0415
+    from gateway.ops.capacity.commands import capacity as run  # noqa: PLC0415
+    from gateway.ops.capacity.prices import SHIPPED  # noqa: PLC0415
+
+    with told():
+        raise typer.Exit(run(Capacity(traffic, from_logs, prices or SHIPPED, svg, output), MODEL))

@@ -1,0 +1,70 @@
+"""Where a run stands, in a file: it goes on from there after whatever stopped it."""
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gateway.errors import ConfigurationError
+
+_FORM = 1
+
+
+@dataclass(slots=True)
+class Segment:
+    """A part of the table: it has been gone through up to `start`."""
+
+    start: dict[str, Any] | None = None
+    done: bool = False
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """The table, what the items are to become, and how far each segment is."""
+
+    table: str
+    fingerprint: str
+    tenant: str | None
+    segments: list[Segment] = field(default_factory=list)
+
+    @property
+    def done(self) -> bool:
+        return all(segment.done for segment in self.segments)
+
+    @property
+    def begun(self) -> bool:
+        return any(segment.done or segment.start for segment in self.segments)
+
+
+def load(path: Path, wanted: Checkpoint) -> Checkpoint:
+    """The stored one where there is one; `ConfigurationError` where it is of something else."""
+    if not path.exists():
+        return wanted
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        stored = Checkpoint(
+            content["table"],
+            content["fingerprint"],
+            content["tenant"],
+            [Segment(**segment) for segment in content["segments"]],
+        )
+        form = content["form"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError([f"checkpoint `{path}` cannot be read: {error}"]) from error
+    same = (stored.table, stored.fingerprint, stored.tenant) == (wanted.table, wanted.fingerprint, wanted.tenant)
+    if form != _FORM or not same:
+        raise ConfigurationError([f"checkpoint `{path}` is of another migration; finish that one, or remove the file"])
+    return stored
+
+
+def save(path: Path, state: Checkpoint) -> None:
+    """All of it or nothing: what is there stays until the new text is on the disk."""
+    text = json.dumps({"form": _FORM, **asdict(state)}, indent=1)
+    waiting = path.with_name(f"{path.name}.new")
+    # it holds keys, and a key can hold an e-mail address
+    with os.fdopen(os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    waiting.replace(path)

@@ -1,0 +1,53 @@
+"""What there is to migrate, read from the model."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gateway.errors import BadUserInput
+from gateway.model.entity import Entity, Placement
+from gateway.model.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The entities that change, each with the reasons, and a fingerprint of what they are to become."""
+
+    reasons: dict[str, tuple[str, ...]]
+    fingerprint: str
+
+    @property
+    def empty(self) -> bool:
+        return not self.reasons
+
+
+def plan(model: Model, only: tuple[str, ...] = ()) -> Plan:
+    """With `only`, of these entities: they may also be ones that nothing is declared for, to mend what is wrong."""
+    unknown = sorted(set(only) - set(model.entities))
+    if unknown:
+        raise BadUserInput(f"there is no entity `{unknown[0]}`")
+    found = {entity.name: tuple(_reasons(entity)) for entity in model.entities.values()}
+    wanted = {name: reasons for name, reasons in found.items() if (name in only if only else reasons)}
+    return Plan(wanted, _fingerprint(model, wanted))
+
+
+def _reasons(entity: Entity) -> Iterator[str]:
+    if entity.schema > 1:
+        yield f"schema {entity.schema}"
+    for place in entity.placements:
+        if place.filling:
+            yield f"`{place.name}` is being filled"
+        if place.shards is not None and place.shards.previous is not None:
+            yield f"`{place.name}` has {place.shards.count} shards, and {place.shards.previous} besides"
+
+
+def _fingerprint(model: Model, wanted: dict[str, tuple[str, ...]]) -> str:
+    """Of where items lie and by which schema: a run can only go on where these are the same."""
+    entities = [model.entities[name] for name in sorted(wanted)]
+    places = [[entity.name, entity.schema, *map(_place, entity.placements)] for entity in entities]
+    return hashlib.sha256(json.dumps(places).encode()).hexdigest()
+
+
+def _place(place: Placement) -> list[str | int | None]:
+    return [place.name, place.index, place.pk.text, place.sk.text, place.shards.count if place.shards else 0]

@@ -1,0 +1,96 @@
+"""The table as the operator reaches it: with the operator's own credentials, never with the gateway's or a tenant's."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
+
+from gateway.aws.credentials import Credentials
+from gateway.aws.dynamodb import DynamoDB
+from gateway.aws.errors import AwsError, Retry
+from gateway.aws.target import Target
+from gateway.errors import ConfigurationError, Throttled, Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_sts import STSClient
+
+_SESSION = "gateway-migrate"
+_RENEW_SECONDS = 300.0
+_TRIES = 6
+
+
+class Keys(Protocol):
+    async def credentials(self) -> Credentials: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One table, and who asks for it."""
+
+    client: DynamoDB
+    target: Target
+    table: str
+    keys: Keys
+    # seconds before the first further try; it doubles with each
+    pause: float = 1.0
+
+    async def call(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Tried for about a minute, since nobody waits for it; every write here may be sent twice."""
+        for attempt in range(_TRIES):
+            try:
+                return await self._ask(operation, body)
+            except (Throttled, Unavailable) as error:
+                if isinstance(error, AwsError) and error.retry is Retry.NEVER:
+                    raise
+                await asyncio.sleep(self.pause * 2**attempt)
+        return await self._ask(operation, body)
+
+    async def _ask(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return await self.client.call(operation, body, credentials=await self.keys.credentials(), target=self.target)
+
+
+class Operator(Keys):
+    """The credentials that boto3 finds for whoever runs the command, or those of a role assumed with them."""
+
+    def __init__(
+        self,
+        session: boto3.Session,
+        role_arn: str | None = None,
+        sts_endpoint: str | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._session = session
+        self._role_arn = role_arn
+        self._sts_endpoint = sts_endpoint
+        self._clock = clock
+        self._assumed: Credentials | None = None
+
+    async def credentials(self) -> Credentials:
+        if self._role_arn is None:
+            return await asyncio.to_thread(self._own)
+        known = self._assumed
+        if known is None or known.expires_at - self._clock() < _RENEW_SECONDS:
+            known = self._assumed = await asyncio.to_thread(self._assume, self._role_arn)
+        return known
+
+    def _own(self) -> Credentials:
+        found = self._session.get_credentials()
+        frozen = found.get_frozen_credentials() if found is not None else None
+        if frozen is None or not frozen.access_key or not frozen.secret_key:
+            raise ConfigurationError(["no AWS credentials of your own were found: set a profile or the environment"])
+        return Credentials(frozen.access_key, frozen.secret_key, frozen.token)
+
+    def _assume(self, role_arn: str) -> Credentials:
+        client: STSClient = self._session.client("sts", endpoint_url=self._sts_endpoint)
+        try:
+            given = client.assume_role(RoleArn=role_arn, RoleSessionName=_SESSION)["Credentials"]
+        except (BotoCoreError, ClientError) as error:
+            raise ConfigurationError([f"the role `{role_arn}` cannot be assumed: {error}"]) from error
+        finally:
+            client.close()
+        ends = given["Expiration"].timestamp()
+        return Credentials(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"], ends)

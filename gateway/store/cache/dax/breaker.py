@@ -1,0 +1,58 @@
+"""Whether a cluster is asked at all: not for a while after it failed several times in a row, then by one call first."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class BreakerRules:
+    failures: int = 5  # in a row
+    pause: float = 1.0  # seconds; doubles with each failed trial
+    longest_pause: float = 60.0
+
+
+class Breaker:
+    def __init__(self, rules: BreakerRules, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rules = rules
+        self._clock = clock
+        self._failures = 0
+        self._pause = rules.pause
+        self._open_until: float | None = None
+        self._trying = False
+
+    @property
+    def state(self) -> Literal["closed", "open", "trying"]:
+        if self._open_until is None:
+            return "closed"
+        return "trying" if self._trying else "open"
+
+    def allows(self) -> bool:
+        """Whether a call may be made; whoever makes it tells how it went."""
+        if self._open_until is None:
+            return True
+        if self._trying or self._clock() < self._open_until:
+            return False
+        self._trying = True
+        return True
+
+    def succeeded(self) -> None:
+        self._failures = 0
+        self._pause = self._rules.pause
+        self._open_until = None
+        self._trying = False
+
+    def failed(self) -> None:
+        self._failures += 1
+        if self._trying:
+            self._pause = min(self._pause * 2, self._rules.longest_pause)
+        elif self._failures < self._rules.failures or self._open_until is not None:
+            # what was under way when it opened tells nothing new
+            return
+        self._open_until = self._clock() + self._pause
+        self._trying = False
+
+    def left(self) -> None:
+        """The call was given up for reasons of its own, which tell nothing about the cluster."""
+        self._trying = False

@@ -1,0 +1,66 @@
+"""The Update that makes a stored item what it should be, on condition that nobody has changed it meanwhile."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gateway.model.entity import Entity
+from gateway.model.model import Model
+from gateway.store.codec import Wire
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """What is set and what is removed; neither the key nor the version is part of it."""
+
+    sets: Wire
+    removes: tuple[str, ...]
+
+
+def difference(before: Wire, after: Wire) -> Rewrite:
+    """Only what differs is sent, so that attributes this model does not know stay as they are."""
+    sets = {name: value for name, value in after.items() if before.get(name) != value}
+    return Rewrite(sets, tuple(sorted(set(before) - set(after))))
+
+
+def everything(model: Model, entity: Entity, before: Wire, after: Wire) -> Rewrite:
+    """All of the item: what is stored is of an older schema, or lies in an index where it lay before."""
+    table = model.table
+    fixed = {table.pk, table.sk, table.version}
+    gone = (set(before) | entity.retired | derived_names(model)) - set(after)
+    return Rewrite({name: value for name, value in after.items() if name not in fixed}, tuple(sorted(gone)))
+
+
+def derived_names(model: Model) -> frozenset[str]:
+    """What follows from the values of an item besides its own key."""
+    return frozenset({model.table.ttl, *(name for index in model.table.indexes for name in (index.pk, index.sk))})
+
+
+def update_body(model: Model, entity: Entity, change: Rewrite, version: int, becomes: int) -> Wire:
+    """UpdateExpression and condition; `becomes` is the version afterwards."""
+    names = {"#v": model.table.version, "#schema": model.table.schema}
+    values: Wire = {":v": {"N": str(version)}}
+    sets, removes = [], []
+    if becomes != version:
+        values[":w"] = {"N": str(becomes)}
+        sets.append("#v = :w")
+    for position, (name, value) in enumerate(sorted(change.sets.items())):
+        names[f"#s{position}"], values[f":s{position}"] = name, value
+        sets.append(f"#s{position} = :s{position}")
+    for position, name in enumerate(change.removes):
+        names[f"#r{position}"] = name
+        removes.append(f"#r{position}")
+    condition = "#v = :v AND attribute_not_exists(#schema)"
+    if entity.schema > 1:
+        values[":schema"] = {"N": str(entity.schema)}
+        condition += " OR #v = :v AND #schema <= :schema"
+    return {
+        # INVARIANT: an item that a newer release has stored is not changed by one that does not know its schema.
+        "ConditionExpression": condition,
+        "UpdateExpression": " ".join(_clauses({"SET": sets, "REMOVE": removes})),
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": values,
+    }
+
+
+def _clauses(parts: dict[str, list[str]]) -> Iterable[str]:
+    return (f"{word} {', '.join(each)}" for word, each in parts.items() if each)

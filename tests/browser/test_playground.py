@@ -1,0 +1,262 @@
+"""The playground in Chromium: whose data is shown, what is refused, what is explained, and what is kept."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from gateway.domains.examples import load_examples
+from gateway.sandbox.seed import CANARIES
+from tests.browser.conftest import Look
+from tests.graph.world import NOW
+
+PRODUCT = 'query Secret { product(productId: "p-1001") { title description } }'
+TABS = [example for example in load_examples(NOW) if example.tab]
+
+
+def test_it_opens_with_examples_documentation_and_the_explorer(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    titles = screen.page.get_by_role("tab").all_inner_texts()
+    assert len(titles) == len(TABS)
+    assert titles[0] == "UserWithOrders"
+    assert "Root Types" in screen.panel("Documentation Explorer").inner_text()
+    assert "activeOrders" in screen.panel("GraphiQL Explorer").inner_text()
+    assert screen.page.title() == "acme · viewer · Playground"
+
+
+def test_a_tenant_sees_its_own_data_and_a_switch_asks_again(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    screen.write(PRODUCT)
+    assert CANARIES["acme"] in json.dumps(screen.run())
+    colour = "getComputedStyle(document.getElementById('bar')).borderTopColor"
+    before = screen.page.evaluate(colour)
+    screen.choose("Tenant", "globex")
+    screen.answer(containing=CANARIES["globex"])
+    assert CANARIES["acme"] not in screen.response
+    assert screen.page.title() == "globex · viewer · Playground"
+    assert screen.page.evaluate(colour) != before
+    first, second = screen.operations
+    assert first == second, "the same operation, asked by somebody else"
+
+
+def test_the_examples_follow_the_tenant(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    screen.choose("Tenant", "initech")
+    screen.became("initech")
+    assert screen.run()["data"]["user"]["orders"]["nodes"]
+    assert screen.operations[-1]["variables"] == {"userId": "u-5001"}
+
+
+def test_two_choices_in_a_row_are_both_made(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    screen.choose("Tenant", "globex")
+    screen.choose("Role", "editor")
+    screen.became("globex · editor")
+    screen.run()
+    assert screen.panel("Explain").locator(".operation").inner_text().split() == ["UserWithOrders", "globex", "editor"]
+
+
+def test_support_may_not_read_a_name_and_is_told_why(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    assert screen.run()["data"]["user"]["name"]
+    screen.choose("Role", "support")
+    answer = screen.answer(containing="FORBIDDEN")
+    assert answer["data"]["user"]["name"] is None
+    assert answer["data"]["user"]["orders"]["nodes"]
+    [error] = answer["errors"]
+    assert (error["extensions"]["code"], error["path"]) == ("FORBIDDEN", ["user", "name"])
+    refused = screen.panel("Explain").locator(".refused li").inner_text()
+    assert refused.startswith("name")
+    assert "NeverPersonal" in refused
+
+
+def test_the_plan_of_the_last_operation_is_explained(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    screen.tab("ActiveOrders")
+    answer = screen.run()
+    assert "explain" not in json.dumps(answer), "it has a panel of its own"
+    panel = screen.panel("Explain")
+    heads = panel.locator(".calls .head").all_inner_texts()
+    assert [re.split(r"\s+", head)[:4] for head in heads] == [
+        ["Query", "GSI3", "×", "4"],
+        ["BatchGetItem", "table", "×", "4"],
+    ]
+    text = panel.inner_text()
+    for word in (
+        "ACTIVE#0",
+        "USER#<userId>",
+        "ITEM#<productId>",
+        "capacity units",
+        "identity OwnItems",
+        "session OwnItems",
+    ):
+        assert word in text
+    assert screen.asked[-1].response().headers["x-request-id"] in text
+    assert "8 DynamoDB calls" in screen.page.locator(".summary").inner_text()
+
+
+def test_a_change_is_never_repeated_by_a_switch(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    screen.choose("Role", "editor")
+    screen.became("acme · editor")
+    screen.tab("PlaceOrder")
+    assert screen.run()["data"]["placeOrder"]["order"]["status"] == "PENDING"
+    assert "TransactWriteItems" in screen.panel("Explain").inner_text()
+    screen.choose("Tenant", "globex")
+    screen.became("globex")
+    # somebody else's answer is gone, and a query that follows is the next that is asked
+    assert screen.response == ""
+    screen.tab("UserWithOrders")
+    screen.run()
+    assert [each["operationName"] for each in screen.operations] == ["PlaceOrder", "UserWithOrders"]
+
+
+def test_other_tabs_forget_the_answers_of_the_tenant_before(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    screen.write(PRODUCT)
+    screen.run()
+    screen.tab("ActiveOrders")
+    screen.choose("Tenant", "globex")
+    screen.became("globex")
+    screen.tab("Secret")
+    assert screen.response == ""
+
+
+def test_an_answer_that_comes_too_late_is_not_shown(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    screen.write(PRODUCT)
+    held: list[Any] = []
+    screen.page.route("**/graphql", lambda route: route.continue_() if held else held.append(route))
+    screen.page.get_by_role("button", name="Execute query").click()
+    screen.choose("Tenant", "globex")
+    screen.answer(containing=CANARIES["globex"])
+    with screen.page.expect_response("**/graphql") as late:
+        held[0].continue_()
+    assert CANARIES["acme"] in late.value.text()
+    # what the page does with an answer, it does at once
+    screen.page.wait_for_timeout(300)
+    assert CANARIES["acme"] not in screen.response
+    assert CANARIES["globex"] in screen.response
+
+
+def test_the_token_can_be_seen_and_copied(look: Look, sandbox: str) -> None:
+    screen = look(sandbox, permissions=["clipboard-read", "clipboard-write"]).open()
+    screen.run()
+    sent = screen.asked[-1].headers["authorization"].removeprefix("Bearer ")
+    screen.page.get_by_role("button", name="Token", exact=False).first.click()
+    panel = screen.page.locator("#token-panel")
+    assert panel.get_by_label("The token").input_value() == sent
+    assert "viewer@acme.example" in panel.inner_text()
+    screen.page.keyboard.press("Escape")
+    assert not panel.is_visible()
+    screen.page.get_by_role("button", name="Copy token").click()
+    screen.page.get_by_text("Copied").wait_for()
+    assert screen.page.evaluate("navigator.clipboard.readText()") == sent
+
+
+def test_no_token_is_stored_and_a_reload_keeps_the_choice(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    screen.choose("Tenant", "globex")
+    screen.became("globex")
+    screen.run()
+    assert "UserWithOrders" in screen.panel("History").inner_text()
+    # GraphiQL writes with a delay
+    screen.page.wait_for_function("() => localStorage.getItem('graphiql:tabState') !== null")
+    tokens = [
+        each.headers["authorization"].split(".")[-1] for each in screen.requests if "authorization" in each.headers
+    ]
+    assert tokens
+    assert [token for token in tokens if token in screen.stored] == []
+    screen.page.reload()
+    screen.ready()
+    assert screen.page.title() == "globex · viewer · Playground"
+
+
+def test_a_token_that_is_not_accepted_any_more_is_renewed(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    refusals = iter([True])
+
+    def refuse_once(route: Any) -> None:
+        if next(refusals, False):
+            route.fulfill(status=401, json={"errors": [{"message": "expired"}]})
+        else:
+            route.continue_()
+
+    screen.page.route("**/graphql", refuse_once)
+    assert screen.run()["data"]["user"]["name"]
+    asked = [each.url for each in screen.requests if each.url.endswith("/sandbox/token")]
+    assert len(asked) == 2
+
+
+def test_a_header_typed_by_hand_does_not_change_who_asks(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    screen.page.get_by_role("button", name="Headers").click()
+    screen.page.locator(".graphiql-editor-tool .monaco-editor:visible").click(position={"x": 90, "y": 30})
+    screen.page.keyboard.insert_text('{"AUTHORIZATION": "Bearer forged", "x-request-id": "by-hand"}')
+    assert screen.run()["data"]["user"]["name"]
+    headers = screen.asked[-1].headers
+    assert headers["authorization"] != "Bearer forged"
+    assert headers["x-request-id"] == "by-hand"
+
+
+def test_the_keyboard_is_enough(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    page = screen.page
+    page.locator(".graphiql-query-editor .monaco-editor").click(position={"x": 90, "y": 30})
+    page.keyboard.press("Control+Enter")
+    screen.answer()
+    page.get_by_role("group", name="Tenant").get_by_label("acme").focus()
+    page.keyboard.press("ArrowRight")
+    screen.became("globex")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    screen.became("globex · support")
+    screen.answer(containing="FORBIDDEN")
+
+
+@pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
+def test_it_follows_the_system_into_the_dark(look: Look, sandbox: str, scheme: str, dark: bool) -> None:
+    screen = look(sandbox, color_scheme=scheme).open()
+    for element in ("document.body", "document.querySelector('.graphiql-container')"):
+        colour = screen.page.evaluate(f"getComputedStyle({element}).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", colour)[:3])) < 300) is dark
+
+
+def test_the_landing_page_leads_here(look: Look, sandbox: str) -> None:
+    screen = look(sandbox)
+    screen.page.goto(sandbox)
+    screen.page.get_by_role("link", name="/playground").click()
+    screen.ready()
+
+
+def test_in_production_a_visitor_needs_a_token(look: Look, production: str) -> None:
+    screen = look(production)
+    page = screen.page
+    page.goto(f"{production}/playground")
+    page.get_by_label("Bearer token").fill("guessed")
+    page.get_by_role("button", name="Open the playground").click()
+    page.get_by_text("UNAUTHENTICATED: the token is not valid").wait_for()
+    assert page.locator(".graphiql-container").count() == 0
+    page.get_by_label("Bearer token").fill("Bearer globex/viewer")
+    page.get_by_role("button", name="Open the playground").click()
+    screen.ready()
+    assert page.locator(".who").inner_text().split() == ["globex", "viewer"]
+    screen.write(PRODUCT)
+    assert CANARIES["globex"] in json.dumps(screen.run())
+    assert "globex/viewer" not in screen.stored
+    page.reload()
+    page.get_by_label("Bearer token").wait_for()
+
+
+def test_in_production_a_refused_token_leads_back_to_the_sign_in(look: Look, production: str) -> None:
+    screen = look(production)
+    page = screen.page
+    page.goto(f"{production}/playground")
+    page.get_by_label("Bearer token").fill("acme/viewer")
+    page.get_by_role("button", name="Open the playground").click()
+    screen.ready()
+    page.route("**/graphql", lambda route: route.fulfill(status=401, json={"errors": [{"message": "expired"}]}))
+    page.get_by_role("button", name="Execute query").click()
+    page.get_by_text("The token is not accepted any more.").wait_for()
+    assert page.locator(".graphiql-container").count() == 0

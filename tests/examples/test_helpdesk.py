@@ -1,0 +1,213 @@
+"""A domain of one's own, from outside the package: schema, policies, reads and writes, with nothing else to write."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from httpx2 import ASGITransport, AsyncClient
+from typer.testing import CliRunner
+
+from gateway.app import create_app
+from gateway.cli import app
+from gateway.domains.loading import Loaded, load_domains
+from gateway.errors import ConfigurationError
+from gateway.graph.crud import VERSION
+from gateway.graph.mutation import Mutation
+from gateway.graph.schema import build_schema
+from gateway.iam.policies import generated
+from gateway.iam.questions import questions
+from gateway.model.tenant import tenant_id
+from gateway.model.types import Field, Id
+from gateway.ops.policy_files import permissions_for, unsafe_policies, write_policies
+from gateway.sandbox.ready import Options
+from gateway.sandbox.sandbox import Sandbox
+from gateway.store.faults import Fault, UserErrorCode, invalid
+from gateway.store.writer import Outcome, Writer
+from tests.domains.asking import ask, change
+from tests.graph.world import Setting, World
+
+NAME = "helpdesk.domain"
+OPEN = """mutation ($input: CreateTicketInput!, $key: String) {
+  createTicket(input: $input, idempotencyKey: $key) {
+    ticket { id ticketId version open openedAt staff { displayName } } errors { code field } } }"""
+CLOSE = """mutation ($id: ID!, $version: Int) {
+  updateTicket(input: {ticketId: $id, open: false, version: $version}) {
+    ticket { version } errors { code currentVersion } } }"""
+WAITING = """query ($priority: Priority!) {
+  ticketsByPriority(priority: $priority) { nodes { subject requester staff { displayName } } } }"""
+STAFF = "mutation ($input: CreateStaffInput!) { createStaff(input: $input) { staff { staffId } errors { code } } }"
+
+
+@pytest.fixture
+def loaded() -> Loaded:
+    return load_domains([NAME])
+
+
+@pytest.fixture
+def world(loaded: Loaded) -> World:
+    schema = build_schema(loaded.model, loaded.mutations)
+    return World(setting=Setting(loaded.model, schema, permissions_for(generated(loaded.model), loaded.model), []))
+
+
+def ticket(subject: str, **more: Any) -> dict[str, Any]:
+    return {"subject": subject, "requester": "Ada", "priority": "HIGH", "open": True, **more}
+
+
+async def staffed(world: World) -> None:
+    for name, department in (("s1", "it"), ("s2", "it"), ("s3", "sales")):
+        member = {"staffId": name, "displayName": name.upper(), "department": department}
+        assert (await change(world, STAFF, input=member))["errors"] == []
+
+
+def test_the_first_entity_takes_at_most_60_lines(examples: Path) -> None:
+    files = [examples / "helpdesk" / name for name in ("ticket.py", "domain.py")]
+    assert sum(len(file.read_text().splitlines()) for file in files) == 58 <= 60
+
+
+def test_the_page_shows_the_files_as_they_are(examples: Path) -> None:
+    page = (examples.parent / "docs" / "your-own-domain.md").read_text()
+    for name in ("ticket.py", "staff.py", "domain.py"):
+        assert f"```python\n{(examples / 'helpdesk' / name).read_text()}```" in page
+    assert "takes 58 lines" in page
+
+
+ASSIGN = """mutation ($ticket: ID!, $staff: ID!) {
+  assignTicket(input: {ticketId: $ticket, staffId: $staff}) {
+    ticket { staff { displayName } } errors { code field } } }"""
+
+
+async def test_the_mutation_on_the_page_works(loaded: Loaded, examples: Path) -> None:
+    page = (examples.parent / "docs" / "your-own-domain.md").read_text()
+    [source] = re.findall(r"```python\n(async def assign.*?)```", page, re.DOTALL)
+    names = (Any, Writer, Outcome, Mutation, Field, Id, Fault, UserErrorCode, invalid)
+    known: dict[str, Any] = {each.__name__: each for each in names} | {"VERSION": VERSION}
+    exec(source, known)  # noqa: S102  the page is ours
+    schema = build_schema(loaded.model, (*loaded.mutations, known["ASSIGN"]))
+    permissions = permissions_for(generated(loaded.model), loaded.model)
+    world = World(setting=Setting(loaded.model, schema, permissions, []))
+    await staffed(world)
+    name = (await change(world, OPEN, input=ticket("First")))["ticket"]["ticketId"]
+    assigned = await change(world, ASSIGN, ticket=name, staff="s1")
+    assert assigned == {"ticket": {"staff": {"displayName": "S1"}}, "errors": []}
+    nobody = await change(world, ASSIGN, ticket=name, staff="nobody")
+    assert nobody["errors"] == [{"code": "NOT_FOUND", "field": "staffId"}]
+    await change(world, CLOSE, id=name)
+    late = await change(world, ASSIGN, ticket=name, staff="s1")
+    assert late["errors"] == [{"code": "INVALID", "field": "ticketId"}]
+
+
+def test_the_schema_has_the_types_the_fields_and_the_mutations(loaded: Loaded) -> None:
+    text = build_schema(loaded.model, loaded.mutations).as_str()
+    for words in (
+        "type Ticket implements Node {",
+        "ticketsByPriority(",
+        "staffByDepartment(",
+        "createTicket(",
+        "removeStaff(",
+    ):
+        assert words in text
+    assert "Order" not in text
+
+
+def test_the_policies_are_safe_and_hide_what_is_personal(loaded: Loaded) -> None:
+    assert unsafe_policies(loaded.model) == []
+    made = generated(loaded.model).documents["session-support.json"]
+    [hidden] = [clause for clause in made["Statement"] if clause["Sid"] == "NeverPersonal"]
+    assert hidden["Condition"]["ForAnyValue:StringEquals"]["dynamodb:Attributes"] == ["requester"]
+
+
+def test_every_pattern_is_asked_by_the_proof_of_isolation(loaded: Loaded) -> None:
+    asked = questions(loaded.model, tenant_id("acme"))
+    assert {question.pattern for question in asked} == set(loaded.model.patterns)
+    overloaded = {question.key.pk.split("#")[2] for question in asked if question.index == "GSI1"}
+    assert overloaded == {"PRIORITY", "DEPARTMENT"}, "one index, two entities"
+
+
+def test_the_commands_write_everything_that_is_deployed(tmp_path: Path) -> None:
+    run = CliRunner()
+    for command, file, words in (
+        ("schema", "schema.graphql", "type Ticket"),
+        ("docs", "patterns.md", "`ticketsByPriority`"),
+        ("terraform-inputs", "table.json", '"hash_key": "GSI1PK"'),
+    ):
+        path = tmp_path / file
+        arguments = [command, "--domains", NAME, "--path", str(path)]
+        assert run.invoke(app, arguments).exit_code == 0
+        assert words in path.read_text()
+        assert run.invoke(app, [*arguments, "--check"]).exit_code == 0
+    policies = tmp_path / "policies"
+    directory = ["policies", "--directory", str(policies)]
+    assert run.invoke(app, [*directory, "--domains", NAME]).exit_code == 0
+    assert "requester" in (policies / "session-support.json").read_text()
+    assert run.invoke(app, [*directory, "--check"]).exit_code == 1, "they are not those of the shipped domains"
+    request = "GetItem PK=TENANT#acme#TICKET#1 SK=META attributes=requester"
+    explained = run.invoke(
+        app, ["policies", "explain", request, "--role", "support", "--tenant", "acme", "--domains", NAME]
+    )
+    assert "NeverPersonal" in explained.output
+
+
+async def test_tickets_are_opened_found_by_priority_and_leave_it_when_they_are_closed(world: World) -> None:
+    await staffed(world)
+    made = await change(world, OPEN, input=ticket("First", staffId="s1"), key="once")
+    again = await change(world, OPEN, input=ticket("First", staffId="s1"), key="once")
+    assert made["errors"] == []
+    assert again == made
+    await change(world, OPEN, input=ticket("Second"))
+    await change(world, OPEN, input=ticket("Slow", priority="NORMAL"))
+    waiting = (await ask(world, WAITING, priority="HIGH"))["nodes"]
+    assert waiting == [
+        {"subject": "First", "requester": "Ada", "staff": {"displayName": "S1"}},
+        {"subject": "Second", "requester": "Ada", "staff": None},
+    ]
+    assert Counter(world.calls) == {"Query": 2, "GetItem": 1}
+    name = made["ticket"]["ticketId"]
+    assert (await change(world, CLOSE, id=name, version=1))["ticket"] == {"version": 2}
+    assert (await change(world, CLOSE, id=name, version=1))["errors"] == [{"code": "CONFLICT", "currentVersion": 2}]
+    assert [node["subject"] for node in (await ask(world, WAITING, priority="HIGH"))["nodes"]] == ["Second"]
+    node = await ask(world, "query ($id: ID!) { node(id: $id) { ... on Ticket { subject } } }", id=made["ticket"]["id"])
+    assert node == {"subject": "First"}
+
+
+async def test_staff_are_found_by_department_on_the_same_index(world: World) -> None:
+    await staffed(world)
+    await change(world, OPEN, input=ticket("Waits"))
+    found = await ask(world, '{ staffByDepartment(department: "it") { nodes { staffId } } }')
+    assert found["nodes"] == [{"staffId": "s1"}, {"staffId": "s2"}]
+
+
+async def test_support_does_not_see_who_asks_and_another_tenant_sees_nothing(world: World) -> None:
+    await change(world, OPEN, input=ticket("First"))
+    support = (await world.post(WAITING, {"priority": "HIGH"}, "acme/support")).json()
+    assert support["data"]["ticketsByPriority"]["nodes"][0]["subject"] == "First"
+    assert support["errors"][0]["extensions"]["code"] == "FORBIDDEN"
+    assert "Ada" not in json.dumps(support)
+    other = (await world.post(WAITING, {"priority": "HIGH"}, "globex/viewer")).json()
+    assert other == {"data": {"ticketsByPriority": {"nodes": []}}}
+
+
+async def test_it_runs_on_the_sandbox_with_real_sessions(loaded: Loaded, tmp_path: Path) -> None:
+    write_policies(tmp_path, loaded.model)
+    with Sandbox(Options(port=0, policies=tmp_path)) as sandbox:
+        keys = sandbox.ready.gateway
+        aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
+        with pytest.raises(ConfigurationError, match="is not what the model says"):
+            create_app(sandbox.settings(domains=[NAME]), aws=aws)
+        served = create_app(sandbox.settings(domains=[NAME], policies_dir=tmp_path), aws=aws)
+        async with (
+            served.router.lifespan_context(served),
+            AsyncClient(transport=ASGITransport(app=served), base_url="http://gateway") as client,
+        ):
+
+            async def post(query: str, role: str, **variables: Any) -> Any:
+                headers = {"Authorization": f"Bearer {sandbox.token('acme', role)}"}
+                body = {"query": query, "variables": variables}
+                return (await client.post("/graphql", json=body, headers=headers)).json()
+
+            assert (await post(OPEN, "editor", input=ticket("First")))["data"]["createTicket"]["errors"] == []
+            found = await post(WAITING, "viewer", priority="HIGH")
+            assert [node["subject"] for node in found["data"]["ticketsByPriority"]["nodes"]] == ["First"]

@@ -1,0 +1,51 @@
+"""Checkpoints that are of something else, or of nothing."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.errors import ConfigurationError
+from gateway.ops.migrate.checkpoint import Checkpoint, Segment, load, save
+
+
+def state(**changes: Any) -> Checkpoint:
+    return Checkpoint(**{"table": "app", "fingerprint": "f", "tenant": None, "segments": [Segment()], **changes})
+
+
+def test_without_a_file_it_begins(tmp_path: Path) -> None:
+    found = load(tmp_path / "none", state())
+    assert not found.begun
+    assert not found.done
+
+
+@pytest.mark.parametrize("changes", [{"table": "other"}, {"fingerprint": "g"}, {"tenant": "acme"}])
+def test_that_of_another_migration_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    save(tmp_path / "c", state(**changes))
+    with pytest.raises(ConfigurationError, match="another migration"):
+        load(tmp_path / "c", state())
+
+
+def test_a_later_form_is_refused(tmp_path: Path) -> None:
+    save(tmp_path / "c", state())
+    content = json.loads((tmp_path / "c").read_text())
+    (tmp_path / "c").write_text(json.dumps({**content, "form": 2}))
+    with pytest.raises(ConfigurationError, match="another migration"):
+        load(tmp_path / "c", state())
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"form": 1, "table": "app"}', '{"segments": [1]}'])
+def test_what_is_no_checkpoint_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "c").write_text(text)
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        load(tmp_path / "c", state())
+
+
+def test_the_segments_are_those_it_was_begun_with(tmp_path: Path) -> None:
+    begun = state(segments=[Segment(done=True), Segment(start={"PK": {"S": "a"}, "SK": {"S": "b"}})])
+    save(tmp_path / "c", begun)
+    found = load(tmp_path / "c", state())
+    assert found == begun
+    assert found.begun
+    assert not found.done

@@ -1,0 +1,48 @@
+"""`gateway audit` of what Terraform made: two readings of one checklist."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.domains import MODEL
+from gateway.ops.audit.account import Account, Live
+from gateway.ops.audit.checklist import judge
+from gateway.ops.audit.gather.everything import gather
+from gateway.ops.audit.gather.files import Places
+from gateway.ops.audit.lines import Case, Subject, Verdict
+from tests.terraform.deployed import NAME, REGION, Deployed
+from tests.terraform.tool import REPOSITORY
+
+# lines that Terraform answers for; the others look at the code, the model and the traffic
+_LINES = {
+    "index-capacity",
+    "capacity-mode",
+    "ttl",
+    "point-in-time-recovery",
+    "vpc-endpoint",
+    "alarms",
+    "least-privilege",
+    "table-drift",
+    "policy-drift",
+}
+
+
+def test_the_audit_finds_nothing_wrong_with_it(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (
+        ("AWS_ENDPOINT_URL", deployed.url),
+        ("AWS_ACCESS_KEY_ID", "testing"),
+        ("AWS_SECRET_ACCESS_KEY", "testing"),
+    ):
+        monkeypatch.setenv(name, text)
+    config = deployed.workspace.output("gateway_config")
+    subject = Subject(NAME, REGION, config["tenant_role_arn"], deployed.workspace.output("gateway_role_arn"))
+    places = Places(REPOSITORY / "docs/access-patterns.md", REPOSITORY / "policies")
+    live = Live(Account(REGION))
+    try:
+        facts = gather(live, subject, MODEL, places, datetime.now(UTC))
+    finally:
+        live.close()
+    found = {result.line.name: result for result in judge(Case(MODEL, subject, facts)) if result.line.name in _LINES}
+    bad = {name: result.findings for name, result in found.items() if result.verdict is not Verdict.PASS}
+    assert bad == {}
+    assert found.keys() == _LINES

@@ -1,0 +1,65 @@
+"""The pages: links lead somewhere, the checklist names what exists, runbooks cover what was promised."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.terraform.tool import REPOSITORY, SOURCES
+
+_RUNBOOKS = REPOSITORY / "docs" / "runbooks"
+_PAGES = sorted([*(path for path in SOURCES.rglob("*.md") if ".terraform" not in path.parts), *_RUNBOOKS.glob("*.md")])
+
+
+@pytest.mark.parametrize("page", _PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_links_lead_to_files(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+        assert target.startswith("https://") or (page.parent / target).exists(), target
+
+
+def test_the_checklist_names_resources_and_tests_that_exist() -> None:
+    text = (SOURCES / "README.md").read_text()
+    tests = "\n".join(path.read_text() for path in (REPOSITORY / "tests/terraform").glob("test_*.py"))
+    sources = "\n".join(path.read_text() for path in SOURCES.rglob("*.tf"))
+    rows = re.findall(r"^\| .* \| `(\w+(?:\.\w+)?)`.* \| `(test_\w+)` \|$", text, re.MULTILINE)
+    assert len(rows) >= 14
+    for resource, test in rows:
+        kind, _, name = resource.partition(".")
+        assert f'resource "{kind}" "{name}"' in sources, resource
+        assert f"def {test}(" in tests, test
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tenant-incident", "key-changes", "region-loss", "restore", "moving-to-provisioned", "rotating-keys", "isolation"],
+)
+def test_there_is_a_runbook(name: str) -> None:
+    text = (_RUNBOOKS / f"{name}.md").read_text()
+    assert f"({name}.md)" in (_RUNBOOKS / "README.md").read_text()
+    assert "aws " in text or "terraform " in text
+
+
+@pytest.mark.parametrize("page", sorted(_RUNBOOKS.glob("*.md")), ids=lambda page: page.name)
+def test_every_page_is_listed(page: Path) -> None:
+    assert page.name == "README.md" or f"({page.name})" in (_RUNBOOKS / "README.md").read_text()
+
+
+def test_settings_in_terraform_are_settings_of_the_gateway() -> None:
+    from gateway.settings import IssuerSettings, Settings, SiloSettings
+
+    text = (SOURCES / "modules/stack/variables.tf").read_text()
+    blocks = {name: _names(text, name) for name in ("issuers", "gateway_settings")}
+    assert blocks["issuers"] == IssuerSettings.model_fields.keys()
+    silo = _names(text, "silos", indent=4)
+    assert silo <= SiloSettings.model_fields.keys()
+    assert blocks["gateway_settings"] <= Settings.model_fields.keys()
+
+
+def _names(text: str, block: str, indent: int = 0) -> set[str]:
+    """The names that an object type declares at its first level."""
+    start = re.search(rf'^ {{{indent}}}(variable "{block}" {{|{block} = )', text, re.MULTILINE)
+    assert start is not None
+    body = text[start.end() :]
+    step = indent + (4 if indent == 0 else 2)
+    body = body[: re.search(rf"^ {{{step - 2}}}\}}", body, re.MULTILINE).start()]  # type: ignore[union-attr]  # formatted
+    return set(re.findall(rf"^ {{{step}}}(\w+)\s+=", body, re.MULTILINE))

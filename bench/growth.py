@@ -6,12 +6,14 @@ at every size, although the partitions it reads grow: a page of five. Ends with 
 """
 
 import asyncio
+import gc
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import count
 from statistics import median
 from typing import Any
 
@@ -19,6 +21,7 @@ from bench.ordered import Ordered
 from gateway.domains import MODEL, MUTATIONS
 from gateway.domains.commerce.order import OrderStatus
 from gateway.model.entity import Attribute, Entity
+from gateway.model.keys import rendered
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import AccessPattern, Listing, Lookup, Together
 from gateway.model.types import Blob, Choice, Flag, Id, Integer, KeyText, ListOf, Number, SetOf, Struct, Timestamp
@@ -114,7 +117,7 @@ def writing(engine: Ordered) -> dict[str, Work]:
     """Mutations that need nothing but what is there; each round changes another item."""
     runs = {mutation.name: mutation.run for mutation in MUTATIONS}
     pending = list(dict.fromkeys(row["orderId"]["S"] for row in engine.rows.values() if row.get("status") == _PENDING))
-    turn = iter(range(10**9))
+    turn, confirmed = count(), OrderStatus.CONFIRMED
 
     def once(name: str, given: Callable[[int], dict[str, Any]]) -> Work:
         return lambda writer: runs[name](writer, given(next(turn)))
@@ -122,9 +125,7 @@ def writing(engine: Ordered) -> dict[str, Work]:
     lines = [{"productId": f"productId-{each}", "quantity": 1} for each in range(27, 30)]
     return {
         "placeOrder, 3 lines": once("placeOrder", lambda n: {"userId": f"userId-{n % 40}", "lines": lines}),
-        "changeOrderStatus": once(
-            "changeOrderStatus", lambda n: {"orderId": pending.pop(), "status": OrderStatus.CONFIRMED}
-        ),
+        "changeOrderStatus": once("changeOrderStatus", lambda n: {"orderId": pending.pop(), "status": confirmed}),
         "adjustStock": once("adjustStock", lambda n: {"productId": f"productId-{n % 40}", "by": 1}),
         "createUser": once(
             "createUser", lambda n: {"userId": f"new-{n}", "name": "n", "email": f"new-{n}@example.com"}
@@ -136,57 +137,73 @@ def writing(engine: Ordered) -> dict[str, Work]:
     }
 
 
-async def measured(engine: Ordered, works: list[Work]) -> Cost:
-    """The median of some rounds; every round has an item of its own."""
-    spans: list[float] = []
-    for work in works:
-        writer = editing(engine)  # type: ignore[arg-type]  # whatever speaks to DynamoDB
-        started = time.process_time()
-        await work(writer)
-        spans.append(time.process_time() - started)
+async def once_more(engine: Ordered, work: Work) -> Cost:
+    writer = editing(engine)  # type: ignore[arg-type]  # whatever speaks to DynamoDB
+    started = time.process_time()
+    await work(writer)
+    spent = time.process_time() - started
     calls = writer.access.calls
     names = ", ".join(dict.fromkeys(call.operation for call in calls))
-    return Cost(names, len(calls), sum(call.items for call in calls), writer.access.capacity, median(spans) * 1e6)
+    return Cost(names, len(calls), sum(call.items for call in calls), writer.access.capacity, spent * 1e6)
 
 
-async def costs(size: int) -> dict[str, Cost]:
-    engine = Ordered(MODEL.table, TABLE, rows(size))
-    samples: dict[str, list[dict[str, Any]]] = {name: [] for name in MODEL.entities}
+def samples(engine: Ordered) -> dict[str, list[dict[str, Any]]]:
+    """Some items of every entity, by their values."""
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in MODEL.entities}
     for row in engine.rows.values():
         entity = MODEL.entities[row["EntityType"]["S"]]
-        if "CopyOf" not in row and len(samples[entity.name]) < 40:
-            samples[entity.name].append(
-                {each.name: decoder(each.type)(row[each.name]) for each in entity.attributes if each.name in row}
-            )
-    found: dict[str, Cost] = {}
-    for name, pattern in MODEL.patterns.items():
-        chosen = samples[pattern.entity][20 : 20 + ROUNDS]
-        found[name] = await measured(engine, [reading(pattern, sample) for sample in chosen])
-    for name, work in writing(engine).items():
-        found[name] = await measured(engine, [work] * 5)
+        if "CopyOf" not in row and len(found[entity.name]) < 2 * ROUNDS:
+            values = {each.name: decoder(each.type)(row[each.name]) for each in entity.attributes if each.name in row}
+            found[entity.name].append(values)
     return found
 
 
-def main() -> int:
+def works(engine: Ordered) -> dict[str, list[Work]]:
+    """Every pattern and some changes, each round with another item."""
+    known, found = samples(engine), dict[str, list[Work]]()
+    for name, pattern in MODEL.patterns.items():
+        entity = MODEL.entities[pattern.entity]
+        place = MODEL.place(pattern) if isinstance(pattern, Listing) else entity.primary
+        fitting = [values for values in known[entity.name] if rendered(entity, place, values) is not None]
+        found[name] = [reading(pattern, values) for values in (fitting * ROUNDS)[-ROUNDS:]]
+    return found | {name: [work] * 5 for name, work in writing(engine).items()}
+
+
+async def compared(engines: dict[int, Ordered]) -> dict[str, dict[int, Cost]]:
+    """By pattern and size. The sizes take turns, so that what else the machine does falls on all of them."""
+    todo = {size: works(engine) for size, engine in engines.items()}
+    found: dict[str, dict[int, Cost]] = {}
+    for name, rounds in todo[min(engines)].items():
+        costs: dict[int, list[Cost]] = {size: [] for size in engines}
+        for turn in range(len(rounds)):
+            for size, engine in engines.items():
+                costs[size].append(await once_more(engine, todo[size][name][turn]))
+        found[name] = {
+            size: replace(each[-1], microseconds=median(cost.microseconds for cost in each))
+            for size, each in costs.items()
+        }
+    return found
+
+
+def main() -> None:
     sizes = tuple(int(text) for text in sys.argv[1:]) or SIZES
-    tables = {size: asyncio.run(costs(size)) for size in sizes}
-    first, last = tables[sizes[0]], tables[sizes[-1]]
-    print(
-        f"{'pattern':<24}{'operations':<38}{'calls':>6}{'items':>6}  units at {' / '.join(map(str, sizes)):<24}{'time':>6}"
-    )
-    grown = []
-    for name, cost in last.items():
-        each = [tables[size][name] for size in sizes]
-        units = " / ".join(f"{one.units:g}" for one in each)
-        ratio = cost.microseconds / max(first[name].microseconds, 1.0)
+    engines = {size: Ordered(MODEL.table, TABLE, rows(size)) for size in sizes}
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    costs = asyncio.run(compared(engines))
+    gc.enable()
+    head = f"units at {' / '.join(map(str, sizes))}"
+    print(f"{'pattern':<24}{'operations':<38}{'calls':>6}{'items':>6}  {head:<33}{'time':>7}")
+    for name, found in costs.items():
+        cost, units = found[sizes[-1]], " / ".join(f"{found[size].units:g}" for size in sizes)
+        ratio = cost.microseconds / max(found[sizes[0]].microseconds, 1.0)
         print(f"{name:<24}{cost.operations:<38}{cost.calls:>6}{cost.items:>6}  {units:<33}{ratio:>5.1f} x")
-        if len({(one.calls, one.units) for one in each}) > 1:
-            grown.append(name)
-    print(f"time is that of {sizes[-1]:,} items relative to {sizes[0]:,}")
+    print(f"time is CPU at {sizes[-1]:,} items relative to {sizes[0]:,}")
+    grown = [name for name, found in costs.items() if len({(each.calls, each.units) for each in found.values()}) > 1]
     if grown:
-        print(f"costs more in a larger table: {', '.join(grown)}")
-    return 1 if grown else 0
+        sys.exit(f"costs more in a larger table: {', '.join(grown)}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -34,7 +34,7 @@ from gateway.ops.policy_files import load_policies, permissions_for
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
-from gateway.wiring import cost_limits, demo, issuers, persisted, playground, tenants
+from gateway.wiring import ReadPath, cost_limits, demo, issuers, persisted, playground, read_path, tenants
 
 
 @dataclass(slots=True)
@@ -53,8 +53,11 @@ class Gateway:
     sts: BotoSts
     sessions: Sessions
     authenticator: Authenticator
+    cache: ReadPath | None = None
 
     async def close(self) -> None:
+        if self.cache is not None:
+            await self.cache.close()
         await self.sessions.close()
         await self.authenticator.close()
         await self.client.close()
@@ -66,12 +69,21 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     loaded = load_domains(settings.domains)
     model = loaded.model
     client = DynamoDBClient(WireLimits(connections=settings.max_connections), tls=ssl.create_default_context())
-    sts = BotoSts(aws or boto3.Session(region_name=settings.region), endpoint_url=settings.sts_endpoint)
+    aws = aws or boto3.Session(region_name=settings.region)
+    sts = BotoSts(aws, endpoint_url=settings.sts_endpoint)
     policies = load_policies(settings.policies_dir, model)
     rules = SessionRules(
         seconds=settings.session_seconds, sessions=settings.max_sessions, per_subject=settings.session_per_subject
     )
-    sessions = Sessions(sts, tenants(settings), Roles(policies.sessions), permissions_for(policies, model), rules)
+    cache = read_path(settings, model, aws)
+    sessions = Sessions(
+        sts,
+        tenants(settings),
+        Roles(policies.sessions),
+        permissions_for(policies, model),
+        rules,
+        on_forget=cache.forget if cache is not None else lambda tenant: None,
+    )
     authenticator = Authenticator(issuers(settings))
     schema = core_schema(build_schema(model, loaded.mutations))
     documents = Documents(schema, _document_limits(settings), introspection=settings.introspection)
@@ -85,7 +97,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         persisted=persisted(settings, documents),
         authenticate=authenticator.authenticate,
         open_session=sessions.open,
-        table=Table(client, model, sessions.renew),
+        table=Table(client, model, sessions.renew, cache=cache),
         cursors=Cursors(settings.cursor_secret.get_secret_value()),
         limits=EndpointLimits(
             body_bytes=settings.max_body_bytes,
@@ -95,7 +107,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         ),
         explain=settings.explain,
     )
-    return Gateway(endpoint, client, sts, sessions, authenticator)
+    return Gateway(endpoint, client, sts, sessions, authenticator, cache)
 
 
 def _document_limits(settings: Settings) -> DocumentLimits:

@@ -22,6 +22,12 @@ def _url(text: str) -> str:
     return text
 
 
+def _dax_url(text: str) -> str:
+    if not re.fullmatch(r"daxs?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", text):
+        raise ValueError("expected a daxs:// or dax:// address")
+    return text
+
+
 def _tenant(text: str) -> str:
     if not _TENANT_ID.fullmatch(text):
         raise ValueError("a tenant id is 2 to 63 characters of a-z, 0-9 and -, and starts with a letter or digit")
@@ -30,6 +36,7 @@ def _tenant(text: str) -> str:
 
 RoleArn = Annotated[str, AfterValidator(_role_arn)]
 Url = Annotated[str, AfterValidator(_url)]
+DaxUrl = Annotated[str, AfterValidator(_dax_url)]
 Tenant = Annotated[str, AfterValidator(_tenant)]
 # no wildcard and no slash: the name becomes part of an ARN
 TableName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{3,255}$")]
@@ -69,3 +76,4 @@ class SiloSettings(_Part):
     region: Region | None = None
     dynamodb_endpoint: Url | None = None
     external_id: str | None = None
+    dax_endpoint: DaxUrl | None = None  # a cluster of the tenant's own; that of the pool is never used for a silo

@@ -14,7 +14,7 @@ from pydantic import Field, PositiveFloat, SecretStr, ValidationError, field_val
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gateway.errors import ConfigurationError
-from gateway.setting_types import IssuerSettings, Region, RoleArn, SiloSettings, TableName, Tenant, Url, Words
+from gateway.setting_types import DaxUrl, IssuerSettings, Region, RoleArn, SiloSettings, TableName, Tenant, Url, Words
 
 _PREFIX = "GATEWAY_"
 
@@ -71,6 +71,16 @@ class Settings(BaseSettings):
     max_cost: PositiveFloat = 2_000  # capacity units, by the estimate
     max_cost_by_role: dict[str, PositiveFloat] = {}
 
+    # reads that are remembered, where the model says how stale they may be: docs/cache.md
+    cache: Literal["off", "ttl", "dax"] = "off"
+    cache_bytes: int = Field(default=64_000_000, ge=1_000_000)
+    dax_endpoint: DaxUrl | None = None  # a cluster for all pooled tenants
+    dax_accept_that_only_the_gateway_separates_tenants: bool = False
+    dax_item_seconds: PositiveFloat = 300  # as the clusters' parameter group says
+    dax_query_seconds: PositiveFloat = 300
+    dax_call_seconds: float = Field(default=1, gt=0, le=10)  # then the table is asked
+    dax_threads: int = Field(default=16, ge=1, le=256)
+
     # which operations may be asked
     trusted_documents: Path | None = None  # a manifest from relay-compiler, codegen or `gateway documents`
     only_trusted: bool = False  # runs nothing else
@@ -117,8 +127,29 @@ class Settings(BaseSettings):
                 yield f"tenants: `{name}` has settings of its own but is not among the tenants"
         if self.only_trusted and self.trusted_documents is None:
             yield "only_trusted: is on but there are no trusted_documents, so nothing could be asked"
+        yield from self._cache_contradictions()
         if self.environment == "production":
             yield from self._unsafe()
+
+    def _cache_contradictions(self) -> Iterator[str]:
+        of_silos = {f"silos.{name}.dax_endpoint": silo.dax_endpoint for name, silo in self.silos.items()}
+        named = {"dax_endpoint": self.dax_endpoint, **of_silos}
+        clusters = {name: address for name, address in named.items() if address is not None}
+        if self.cache != "dax":
+            yield from (f"{name}: is set but cache is `{self.cache}`" for name in clusters)
+            return
+        if not clusters:
+            yield "cache: is `dax` but there is no dax_endpoint, neither for the pool nor for a silo"
+        addresses = list(clusters.values())
+        for name, address in clusters.items():
+            shared = name == "dax_endpoint" or addresses.count(address) > 1
+            if shared and not self.dax_accept_that_only_the_gateway_separates_tenants:
+                yield (
+                    f"{name}: tenants share a cluster, which answers with its own role whoever asks, so IAM does not "
+                    "keep them apart there; say dax_accept_that_only_the_gateway_separates_tenants if you accept that"
+                )
+            if self.environment == "production" and not address.startswith("daxs://"):
+                yield f"{name}: `{address}` must be daxs outside the sandbox"
 
     def _unsafe(self) -> Iterator[str]:
         """What the sandbox may do and production may not."""

@@ -4,6 +4,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any
 
+import boto3
 from starlette.routing import Route
 
 from gateway.aws.target import Target
@@ -18,9 +19,16 @@ from gateway.graph.persisted import Persisted
 from gateway.graph.playground_page import playground_routes
 from gateway.iam.roles import ROLE_NAMES
 from gateway.identity.issuer import Issuer
+from gateway.model.model import Model
+from gateway.model.patterns import Listing
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.setting_types import IssuerSettings, SiloSettings
 from gateway.settings import Settings
+from gateway.store.cache.cache import ReadCache
+from gateway.store.cache.dax.cluster import DaxCluster, DaxRules, connector
+from gateway.store.cache.dax.reads import Ages, Clusters, DaxReads
+from gateway.store.cache.keeper import CacheRules
+from gateway.store.cache.stats import GroupOf
 
 
 def issuers(settings: Settings) -> list[Issuer]:
@@ -75,6 +83,48 @@ def _tenancy(settings: Settings, silo: SiloSettings) -> Tenancy:
         sts_region=region,
         external_id=silo.external_id,
     )
+
+
+ReadPath = ReadCache | DaxReads
+
+
+def read_path(settings: Settings, model: Model, aws: boto3.Session) -> ReadPath | None:
+    """What stands between the table and DynamoDB: nothing, the cache of the process, or DAX."""
+    match settings.cache:
+        case "off":
+            return None
+        case "ttl":
+            rules = CacheRules(bytes=settings.cache_bytes, flight_seconds=settings.request_seconds)
+            return ReadCache(model, rules, _group_of(settings))
+        case "dax":
+            return _dax_reads(settings, model, aws)
+
+
+def _group_of(settings: Settings) -> GroupOf:
+    """Few groups, since they become labels of metrics."""
+    return lambda tenant: "silo" if tenant in settings.silos else "pooled"
+
+
+def _dax_reads(settings: Settings, model: Model, aws: boto3.Session) -> DaxReads:
+    ages = Ages(settings.dax_item_seconds, settings.dax_query_seconds)
+    items = [each.cached for each in model.entities.values() if each.cached is not None]
+    pages = [each.cached for each in model.patterns.values() if isinstance(each, Listing) and each.cached is not None]
+    if not any(each.seconds >= ages.items for each in items) and not any(each.seconds >= ages.pages for each in pages):
+        raise ConfigurationError(["cache: nothing in the model may be as old as dax_item_seconds or dax_query_seconds"])
+    rules = DaxRules(threads=settings.dax_threads, seconds=settings.dax_call_seconds)
+    made: dict[str, DaxCluster] = {}
+
+    def cluster(address: str | None, region: str) -> DaxCluster | None:
+        if address is not None and address not in made:
+            made[address] = DaxCluster(address, connector(address, region, aws, rules), rules)
+        return None if address is None else made[address]
+
+    silos = {
+        _tenant("silos", name): cluster(silo.dax_endpoint, silo.region or settings.region)
+        for name, silo in settings.silos.items()
+    }
+    clusters = Clusters(cluster(settings.dax_endpoint, settings.region), silos)
+    return DaxReads(model.table, clusters, ages, _group_of(settings))
 
 
 def cost_limits(settings: Settings) -> CostLimits:

@@ -43,6 +43,7 @@ class Sessions:
         permissions_for: PermissionsFor,
         rules: SessionRules = _RULES,
         *,
+        on_forget: Callable[[TenantId], None] = lambda tenant: None,
         clock: Callable[[], float] = time.time,
         jitter: Callable[[], float] = random.random,
     ) -> None:
@@ -51,6 +52,7 @@ class Sessions:
         self._roles = roles
         self._permissions_for = permissions_for
         self._rules = rules
+        self._on_forget = on_forget
         self._clock = clock
         self._jitter = jitter
         self._kept: LRUCache[Key, Kept] = LRUCache(rules.sessions)
@@ -87,7 +89,11 @@ class Sessions:
         self._tenants.resume(tenant)
 
     def forget(self, tenant: TenantId) -> None:
-        """Drops the tenant's sessions; who waits for one that is being opened waits for the next."""
+        """Drops the tenant's sessions; who waits for one that is being opened waits for the next.
+
+        Whoever keeps something of the tenant is told to drop it too.
+        """
+        self._on_forget(tenant)
         self._flights.call_off(lambda key: key.tenant == tenant)
         for kept in (self._kept, self._failures):
             for key in [key for key in kept if key.tenant == tenant]:

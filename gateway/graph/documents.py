@@ -70,7 +70,8 @@ class Documents:
         try:
             ast = parse(text, max_tokens=self.limits.tokens)
         except GraphQLSyntaxError as error:
-            return _refused(made, [error], "GRAPHQL_PARSE_FAILED")
+            too_long = f"more than {self.limits.tokens} tokens" in error.message
+            return _refused(made, [error], "LIMIT_EXCEEDED" if too_long else "GRAPHQL_PARSE_FAILED")
         except RecursionError:
             return _refused(made, [GraphQLError("the document is nested too deeply")], "LIMIT_EXCEEDED")
         try:

@@ -53,7 +53,8 @@ class Entry:
             "codes": codes,
             "reason": self.reason,
             "duration_ms": round((time.perf_counter() - self.started) * 1000, 3),
-            "dynamodb_calls": len(calls),
+            "dynamodb_calls": sum(call.source != "cache" for call in calls),
+            "cached_reads": sum(call.source == "cache" for call in calls),
             "estimated_capacity": self.estimate,
             "consumed_capacity": sum(call.capacity for call in calls),
         }

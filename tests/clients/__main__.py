@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from gateway.domains import MODEL, MUTATIONS
+from gateway.graph.federation import subgraph
+from gateway.graph.schema import build_schema
 from gateway.sandbox.commands import aws_variables
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Child, Sandbox
@@ -21,6 +24,7 @@ GQL = HERE.parents[1] / ".clients" / "gql" / "bin" / "python"
 # written by scripts/clients when all is there
 INSTALLED = (HERE / "node_modules" / ".installed", GQL.parents[1] / ".installed")
 MANIFEST = HERE / "generated" / "manifest.json"
+SUBGRAPH = HERE / "generated" / "subgraph.graphql"
 CLIENTS = {
     "audit": ("node", "audit.mjs"),
     "Apollo Client": ("node", "apollo.mjs"),
@@ -28,6 +32,7 @@ CLIENTS = {
     "Relay": ("node", "relay.mjs"),
     "codegen": ("node", "codegen.mjs"),
     "gql": (str(GQL), "gql_client.py"),
+    "federation": ("node", "federation.mjs"),
 }
 _FIRST_PORT = 8420
 _SECONDS = 60
@@ -64,6 +69,7 @@ def main() -> int:
         return 1 if os.environ.get("CI") == "true" else 0
     if not run("relay-compiler, codegen and tsc", "node", "prepare.mjs"):
         return 1
+    SUBGRAPH.write_text(subgraph(build_schema(MODEL, MUTATIONS).as_str()), encoding="utf-8")
     with (
         Sandbox(Options(port=free_port(_FIRST_PORT))) as sandbox,
         gateway(sandbox) as url,
@@ -72,6 +78,7 @@ def main() -> int:
         addresses = {
             "GATEWAY_URL": url,
             "TRUSTED_GATEWAY_URL": trusted,
+            "SUBGRAPH": str(SUBGRAPH),
             "ISSUER_URL": f"{sandbox.ready.issuer}/token",
         }
         failed = [name for name, command in CLIENTS.items() if not run(name, *command, **addresses)]

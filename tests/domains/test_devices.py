@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.graph.endpoint import EndpointLimits
+from gateway.store import batches
 from tests.domains.asking import ask, change, rows
 from tests.graph.world import World
 
@@ -176,8 +176,10 @@ async def test_a_bulk_has_bounds(world: World, count: int) -> None:
     assert (refused["errors"][0]["code"], refused["errors"][0]["field"]) == ("INVALID", "readings")
 
 
-async def test_a_bulk_that_cannot_be_written_in_time_says_how_much_is_missing() -> None:
-    world = World(limits=EndpointLimits(seconds=1))
+async def test_a_bulk_that_cannot_be_written_in_time_says_how_much_is_missing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "_SHARE", 0.05)
     await register(world)
     world.memory.left_out = repeat(2)
     variables: dict[str, Any] = {"id": "d", "readings": measured(*range(20)), "key": "once"}

@@ -65,3 +65,11 @@ async def test_a_user_who_is_removed_leaves_no_address_behind(world: World) -> N
         assert bool(profiles) is bool(addresses), number
         outcomes.add(tuple(bool(each) for each in errors))
     assert (False, True) in outcomes, "the address came between"
+
+
+async def test_what_is_removed_with_a_user_is_read_as_it_is_now(world: World) -> None:
+    """An eventually consistent read could miss an address that was added a moment ago."""
+    await user(world, "z")
+    await change(world, _REMOVE, input={"userId": "z"})
+    queries = [body for operation, body in world.memory.sent if operation == "Query"]
+    assert [body["ConsistentRead"] for body in queries if "IndexName" not in body] == [True] * 4

@@ -2,7 +2,10 @@
 
 from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex
 from gateway.model.patterns import Listing, Lookup, Traffic
+from gateway.model.staleness import Staleness
 from gateway.model.types import Id, Text
+
+_CACHED = Staleness(300, absence_seconds=30)  # it changes a few times a month
 
 ENTITIES = (
     Entity(
@@ -13,6 +16,7 @@ ENTITIES = (
             Attribute("title", Text(200), "What it is called."),
         ),
         key=Key(pk="CATEGORY#{categoryId}", sk="DETAILS"),
+        cached=_CACHED,
         indexes=(
             OnIndex(
                 index="GSI2",
@@ -34,6 +38,7 @@ PATTERNS = (
         entity="Category",
         on="GSI2",
         description="All categories of the tenant.",
+        cached=_CACHED,
         traffic=Traffic(50, 30, 200),
     ),
 )

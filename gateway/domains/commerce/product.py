@@ -2,7 +2,11 @@
 
 from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex, Reference
 from gateway.model.patterns import Listing, Lookup, Traffic
+from gateway.model.staleness import Staleness
 from gateway.model.types import Id, Number, SetOf, Text
+
+# a price may be seen a little late; an order is placed with the price as it is
+_CACHED = Staleness(30, absence_seconds=5)
 
 ENTITIES = (
     Entity(
@@ -19,6 +23,7 @@ ENTITIES = (
             Attribute("tags", SetOf(Text(50)), "Words to find it by.", required=False),
         ),
         key=Key(pk="PRODUCT#{productId}", sk="DETAILS"),
+        cached=_CACHED,
         indexes=(
             OnIndex(index="GSI1", pk="CATEGORY#{categoryId}", sk="PRICE#{price:10.2}#{productId}"),
             OnIndex(index="GSI2", pk="SUPPLIER#{supplierId}", sk="PRODUCT#{productId}"),
@@ -46,6 +51,7 @@ PATTERNS = (
         on="GSI1",
         between="price",
         description="Products of a category by price, cheapest first, or in a range of prices.",
+        cached=_CACHED,
         traffic=Traffic(100, 25, 800),
     ),
     Listing(
@@ -53,6 +59,7 @@ PATTERNS = (
         entity="Product",
         on="GSI2",
         description="Products of a supplier.",
+        cached=_CACHED,
         traffic=Traffic(5, 25, 800),
     ),
 )

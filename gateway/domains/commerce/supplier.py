@@ -2,6 +2,7 @@
 
 from gateway.model.entity import Attribute, Collection, Entity, Key
 from gateway.model.patterns import Lookup, Traffic
+from gateway.model.staleness import Staleness
 from gateway.model.types import Id, KeyText, Text
 
 ENTITIES = (
@@ -14,6 +15,7 @@ ENTITIES = (
             Attribute("contact", KeyText(), "Whom to write to.", required=False, personal=True),
         ),
         key=Key(pk="SUPPLIER#{supplierId}", sk="DETAILS"),
+        cached=Staleness(300, absence_seconds=30),
         relations=(Collection(name="products", pattern="productsBySupplier", description="What it supplies."),),
     ),
 )

@@ -20,7 +20,7 @@ from gateway.store.cache.keys import ReadKey, item_read, page_read
 from gateway.store.cache.path import Asked, Cache, ReadItems, ReadPage
 from gateway.store.cache.question import Question, item_requests, page_requests
 from gateway.store.cache.shelf import Shelf
-from gateway.store.cache.stats import CacheStats, Counts, GroupOf
+from gateway.store.cache.stats import CacheStats, Counts, GroupOf, one_group
 from gateway.store.codec import Wire
 from gateway.store.plan import QueryPartition
 from gateway.store.touched import Touched, touched
@@ -28,15 +28,11 @@ from gateway.store.touched import Touched, touched
 _RULES, _CLOCKS = CacheRules(), Clocks()
 
 
-def _one_group(tenant: TenantId) -> str:
-    return "all"
-
-
 class ReadCache(Cache):
     """One for all tenants of a process; belongs to the event loop it is first used in."""
 
     def __init__(
-        self, model: Model, rules: CacheRules = _RULES, group_of: GroupOf = _one_group, clocks: Clocks = _CLOCKS
+        self, model: Model, rules: CacheRules = _RULES, group_of: GroupOf = one_group, clocks: Clocks = _CLOCKS
     ) -> None:
         self._model = model
         self._rules = rules

@@ -10,7 +10,7 @@ import importlib
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -41,7 +41,7 @@ class DaxBusy(DaxFailed):
 class DaxRules:
     threads: int = 16
     seconds: float = 1.0  # for a call; the table is asked when it takes longer
-    breaker: BreakerRules = BreakerRules()
+    breaker: BreakerRules = field(default_factory=BreakerRules)
 
 
 def connector(endpoint: str, region: str, session: boto3.Session, rules: DaxRules) -> Connect:

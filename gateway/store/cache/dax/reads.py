@@ -1,38 +1,188 @@
 """Which reads go through a cluster, and what becomes of their answers."""
 
+import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from gateway.aws.sessions import Session
 from gateway.errors import Forbidden, IsolationBreach
+from gateway.iam.errors import NotUnderstood
 from gateway.iam.evaluator import restricts
-from gateway.iam.requests import authorisations
 from gateway.model.keys import ItemKey
-from gateway.model.model import Model
+from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId, owns
-from gateway.store import wire
 from gateway.store.access import Access
 from gateway.store.cache.dax.cluster import DaxBusy, DaxCluster, DaxFailed
-from gateway.store.cache.keys import item_read, page_read
+from gateway.store.cache.dax.stats import DaxStats, DaxTally
+from gateway.store.cache.keys import page_read
 from gateway.store.cache.path import Asked, Cache, ReadItems, ReadPage, Via
 from gateway.store.cache.recent import RecentWrites
-from gateway.store.cache.stats import GroupOf
+from gateway.store.cache.stats import GroupOf, one_group
 from gateway.store.cache.writes import written
 from gateway.store.codec import Wire
 from gateway.store.plan import QueryPartition
 
 T = TypeVar("T")
-ClusterOf = Callable[[TenantId], DaxCluster | None]
 
+_log = logging.getLogger(__name__)
 _ATTRIBUTES = frozenset({"dynamodb:attributes"})
 
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """How old an answer of the clusters can be: what their parameter group says."""
+    """How old an answer of the clusters can be, in seconds: what their parameter group says."""
 
     items: float = 300.0
     pages: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """The cluster of all pooled tenants, and those of single tenants; who has none reads the table."""
+
+    pooled: DaxCluster | None = None
+    silos: Mapping[TenantId, DaxCluster | None] = field(default_factory=dict)
+
+    def of(self, tenant: TenantId) -> DaxCluster | None:
+        return self.silos.get(tenant, self.pooled)
+
+    def all(self) -> tuple[DaxCluster, ...]:
+        found = (self.pooled, *self.silos.values())
+        return tuple({id(each): each for each in found if each is not None}.values())
+
+
+class DaxReads(Cache):
+    """Declared eventual reads only; where a cluster cannot answer, the table is asked with the tenant's session."""
+
+    def __init__(
+        self,
+        spec: TableSpec,
+        clusters: Clusters,
+        ages: Ages,
+        group_of: GroupOf = one_group,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._spec = spec
+        self._clusters = clusters
+        self._ages = ages
+        self._clock = clock
+        self._tally = DaxTally(group_of)
+        # our writes go past the clusters, so what they hold of an item that we wrote stays wrong until it is over
+        self._recent = RecentWrites(max(ages.items, ages.pages))
+
+    async def items(
+        self, access: Access, keys: tuple[ItemKey, ...], asked: Asked, read: ReadItems
+    ) -> dict[ItemKey, Wire]:
+        tenant, since = access.session.tenant, self._clock() - self._ages.items
+        cluster = self._cluster(access.session, asked, self._ages.items, ("GetItem", "BatchGetItem"), None)
+        if cluster is None or any(self._recent.item(tenant, key) > since for key in keys):
+            return await read(access, keys, strong=asked.strong)
+        rows = await self._through(cluster, tenant, lambda via: read(access, keys, strong=False, via=via))
+        if rows is None:
+            return await read(access, keys, strong=False)
+        if any(self._key(tenant, row) != key for key, row in rows.items()) or not rows.keys() <= set(keys):
+            raise IsolationBreach("dax answered with an item that was not asked for")
+        absent = tuple(key for key in keys if key not in rows)
+        if absent and asked.staleness.absence_seconds < self._ages.items:
+            rows = rows | await read(access, absent, strong=False)
+        return rows
+
+    async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]:
+        tenant, since, at = (
+            access.session.tenant,
+            self._clock() - self._ages.pages,
+            page_read(access.session, plan, asked),
+        )
+        cluster = self._cluster(access.session, asked, self._ages.pages, ("Query",), at.on)
+        if cluster is None or self._recent.shown(at, ()) > since:
+            return await read(access, plan)
+        rows = await self._through(cluster, tenant, lambda via: read(access, plan, via=via))
+        if rows is None:
+            return await read(access, plan)
+        holds = tuple(self._key(tenant, row) for row in rows)
+        if plan.index is None and any(key.pk != plan.partition for key in holds):
+            raise IsolationBreach("dax answered with a row of another partition")
+        old = self._recent.shown(at, holds) > since
+        if old or (not rows and asked.staleness.absence_seconds < self._ages.pages):
+            return await read(access, plan)
+        return rows
+
+    @contextmanager
+    def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> Iterator[None]:
+        refused = False
+        try:
+            yield
+        except Forbidden:
+            refused = True
+            raise
+        finally:
+            if not refused:
+                self._recent.note(session.tenant, written(self._spec, operation, body), self._clock())
+
+    def forget(self, tenant: TenantId) -> None:
+        """Nothing is kept of a tenant here; what a cluster keeps is out of reach without a session."""
+
+    def stats(self) -> DaxStats:
+        states = {cluster.name: cluster.breaker.state for cluster in self._clusters.all()}
+        return DaxStats(self._tally.groups(), states)
+
+    async def close(self) -> None:
+        for cluster in self._clusters.all():
+            await cluster.close()
+
+    def _cluster(
+        self, session: Session, asked: Asked, age: float, operations: Iterable[str], index: str | None
+    ) -> DaxCluster | None:
+        cluster = self._clusters.of(session.tenant)
+        if cluster is None:
+            return None
+        # INVARIANT: strong reads, what may not be that old, and roles with rules on attributes pass every cluster.
+        if asked.strong or asked.staleness.seconds < age or _restricted(session, operations, index):
+            self._tally.of(session.tenant).passed += 1
+            return None
+        return cluster
+
+    async def _through(self, cluster: DaxCluster, tenant: TenantId, ask: Callable[[Via], Awaitable[T]]) -> T | None:
+        """None where the table has to be asked instead."""
+        counts = self._tally.of(tenant)
+        if not cluster.breaker.allows():
+            counts.avoided += 1
+            return None
+        try:
+            answer = await ask(Via(cluster, "dax"))
+        except DaxBusy:
+            cluster.breaker.left()
+            counts.avoided += 1
+            return None
+        except DaxFailed as error:
+            cluster.breaker.failed()
+            counts.failed += 1
+            _log.warning("%s; the table is asked instead (%s)", error.message, cluster.breaker.state)
+            return None
+        except BaseException:
+            cluster.breaker.left()
+            raise
+        cluster.breaker.succeeded()
+        counts.answered += 1
+        return answer
+
+    def _key(self, tenant: TenantId, row: Wire) -> ItemKey:
+        # INVARIANT: every row that comes from a cluster is checked: behind it, AWS keeps nobody apart.
+        key = ItemKey(row.get(self._spec.pk, {}).get("S", ""), row.get(self._spec.sk, {}).get("S", ""))
+        if not owns(tenant, key.pk):
+            raise IsolationBreach("dax answered with a row of another tenant")
+        return key
+
+
+def _restricted(session: Session, operations: Iterable[str], index: str | None) -> bool:
+    """Whether a policy looks at attributes: a cluster gives whole items, and only AWS would refuse some."""
+    permissions = session.permissions
+    try:
+        table = permissions.place.table(session.tenancy.table).arn
+        resource = table if index is None else permissions.place.index_arn(table, index)
+    except NotUnderstood:
+        return True
+    return any(restricts(permissions.policies, f"dynamodb:{each}", resource, _ATTRIBUTES) for each in operations)

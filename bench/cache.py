@@ -1,0 +1,256 @@
+"""What the read cache saves, and what a hit costs: a Zipf workload of 200 tenants on the shipped model and policies.
+
+The table is `bench/ordered.py`, in this process: a call to DynamoDB costs more than it does, so real savings are larger.
+Time is simulated for what expires, and measured for what costs.
+"""
+
+import asyncio
+import gc
+import random
+import time
+import tracemalloc
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import accumulate
+from statistics import median
+
+from bench.ordered import Ordered
+from gateway.aws.credentials import Credentials
+from gateway.aws.sessions import Session
+from gateway.domains import MODEL
+from gateway.iam.policies import generated
+from gateway.model.tenant import TenantId, tenant_id
+from gateway.ops.policy_files import permissions_for
+from gateway.store.access import Access
+from gateway.store.cache.cache import ReadCache
+from gateway.store.cache.keeper import CacheRules, Clocks
+from gateway.store.codec import Wire
+from gateway.store.items import items_for
+from gateway.store.plan import GetItems, QueryMany, Window, plan_listing, plan_lookup
+from gateway.store.rows import Rows
+from gateway.store.table import Table
+from tests.store.world import TABLE, tenancy
+
+TENANTS, PRODUCTS, CATEGORIES = 200, 100, 4
+REQUESTS, PER_SECOND = 40_000, 1_000
+ROUNDS, TIMED = 15, 300
+NAMES = frozenset({"productId", "title", "price", "currency", "categoryId"})
+
+_permissions = permissions_for(generated(MODEL), MODEL)
+_PLACE = tenancy(table=TABLE)
+ALL = [tenant_id(f"tenant-{number:03}") for number in range(TENANTS)]
+
+
+async def no_renewal(session: Session) -> Session:
+    raise AssertionError("nothing expires here")
+
+
+def session(tenant: TenantId, role: str = "viewer") -> Session:
+    return Session(tenant, role, Credentials("AKID", "secret"), _PLACE, _permissions(_PLACE, tenant, role))
+
+
+def rows(tenant: TenantId) -> list[Wire]:
+    product = MODEL.entities["Product"]
+    return [
+        items_for(
+            MODEL,
+            product,
+            tenant,
+            {
+                "productId": f"p-{number}",
+                "title": f"Product {number} of a catalogue",
+                "description": "What it is good for. " * 12,
+                "price": Decimal(number % 90 + 1),
+                "currency": "EUR",
+                "categoryId": f"c-{number % CATEGORIES}",
+            },
+        )[0]
+        for number in range(PRODUCTS)
+    ]
+
+
+def one(tenant: TenantId, number: int) -> GetItems:
+    return plan_lookup(MODEL, MODEL.lookup("product"), tenant, ({"productId": f"p-{number}"},), NAMES)
+
+
+def many(tenant: TenantId, numbers: list[int]) -> GetItems:
+    wanted = tuple({"productId": f"p-{number}"} for number in numbers)
+    return plan_lookup(MODEL, MODEL.lookup("product"), tenant, wanted, NAMES)
+
+
+def page(tenant: TenantId, number: int) -> QueryMany:
+    arguments = {"categoryId": f"c-{number % CATEGORIES}"}
+    return plan_listing(MODEL, MODEL.listing("productsByCategory"), tenant, arguments, Window(20), NAMES)
+
+
+class Zipf:
+    """Numbers below `size`, the first ones much more often."""
+
+    def __init__(self, size: int, chance: random.Random) -> None:
+        self._weights = list(accumulate(1 / (rank + 1) for rank in range(size)))
+        self._size = size
+        self._chance = chance
+
+    def draw(self) -> int:
+        return self._chance.choices(range(self._size), cum_weights=self._weights)[0]
+
+
+@dataclass
+class Run:
+    hit_ratio: float
+    calls: int
+    units: float
+    saved: float
+    evictions: int
+
+
+async def workload(table: Table, cache: ReadCache | None, clock: list[float]) -> Run:
+    chance = random.Random(7)
+    tenants, products = Zipf(TENANTS, chance), Zipf(PRODUCTS, chance)
+    sessions = {tenant: session(tenant) for tenant in ALL}
+    calls, units = 0, 0.0
+    for _ in range(REQUESTS):
+        clock[0] += 1 / PER_SECOND
+        tenant, number, kind = ALL[tenants.draw()], products.draw(), chance.random()
+        access = Access(sessions[tenant])
+        if kind < 0.6:
+            await table.get(access, one(tenant, number))
+        elif kind < 0.8:
+            await table.get(access, many(tenant, [products.draw() for _ in range(5)]))
+        else:
+            await table.query(access, page(tenant, number))
+        calls += sum(call.source == "table" for call in access.calls)
+        units += access.capacity
+    if cache is None:
+        return Run(0.0, calls, units, 0.0, 0)
+    await asyncio.sleep(0)
+    total = cache.stats().total
+    return Run(total.hit_ratio, calls + total.renewals, units + total.renewal_units, total.units, total.evictions)
+
+
+def new_cache(clock: list[float], room: int = 64_000_000) -> ReadCache:
+    return ReadCache(MODEL, CacheRules(bytes=room), clocks=Clocks(now=lambda: clock[0]))
+
+
+async def savings(engine: Ordered) -> None:
+    clock = [0.0]
+    off = await workload(Table(engine, MODEL, no_renewal), None, clock)
+    print(f"{REQUESTS:,} requests of {TENANTS} tenants, {PER_SECOND:,} a second; Zipf over tenants and products")
+    print(
+        f"{'cache':<22}{'answered':>10}{'calls':>10}{'units':>12}{'calls saved':>13}{'units saved':>13}{'evicted':>10}"
+    )
+    print(f"{'off':<22}{'':>10}{off.calls:>10,}{off.units:>12,.0f}")
+    for title, room in (("64 MB", 64_000_000), ("4 MB", 4_000_000), ("1 MB", 1_000_000)):
+        clock = [0.0]
+        cache = new_cache(clock, room)
+        run = await workload(Table(engine, MODEL, no_renewal, cache=cache), cache, clock)
+        await cache.close()
+        print(
+            f"{title:<22}{run.hit_ratio:>10.1%}{run.calls:>10,}{run.units:>12,.0f}"
+            f"{1 - run.calls / off.calls:>13.1%}{1 - run.units / off.units:>13.1%}{run.evictions:>10,}"
+        )
+
+
+async def timed(work: Callable[[], Awaitable[object]]) -> float:
+    """Microseconds of CPU, the median of rounds."""
+    spans = []
+    for _ in range(ROUNDS):
+        started = time.process_time()
+        for _ in range(TIMED):
+            await work()
+        spans.append((time.process_time() - started) / TIMED * 1e6)
+    return median(spans)
+
+
+async def costs(engine: Ordered) -> None:
+    clock = [0.0]
+    cache = new_cache(clock)
+    rows_of = Rows(MODEL)
+    tables = {
+        "no cache": Table(engine, MODEL, no_renewal, rows_of),
+        "cache, hit": Table(engine, MODEL, no_renewal, rows_of, cache),
+        "cache, not declared": Table(engine, MODEL, no_renewal, rows_of, cache),
+    }
+    tenant = ALL[0]
+    access = Access(session(tenant))
+    get, batch, listing = one(tenant, 1), many(tenant, list(range(20))), page(tenant, 1)
+    print(
+        f"\n{'CPU us':<22}{'GetItem':>10}{'Batch of 20':>13}{'Query of 20':>13}   (the call itself is nearly free here)"
+    )
+    for title, table in tables.items():
+        undeclared = title == "cache, not declared"
+        plans = [_fresh(get), _fresh(batch)] if undeclared else [get, batch]
+        spans = []
+        for plan in plans:
+            spans.append(await timed(lambda plan=plan, table=table: _get(table, access, plan)))  # type: ignore[misc]
+        query = QueryMany(listing.entity, listing.groups, listing.window) if undeclared else listing
+        spans.append(await timed(lambda table=table, query=query: _query(table, access, query)))  # type: ignore[misc]
+        print(f"{title:<22}{spans[0]:>10.1f}{spans[1]:>13.1f}{spans[2]:>13.1f}")
+    body = {"TableName": TABLE, "Key": {"PK": {"S": get.keys[0].pk}, "SK": {"S": "DETAILS"}}}
+    judged = await timed(lambda: _check(access, body))
+    print(f"{'of a hit, judging':<22}{judged:>10.1f}")
+    await cache.close()
+
+
+def _fresh(plan: GetItems) -> GetItems:
+    return GetItems(plan.tenant, plan.entity, plan.keys, plan.attributes, plan.strong, fresh=True)
+
+
+async def _get(table: Table, access: Access, plan: GetItems) -> None:
+    access.calls.clear()
+    await table.get(access, plan)
+
+
+async def _query(table: Table, access: Access, plan: QueryMany) -> None:
+    access.calls.clear()
+    await table.query(access, plan)
+
+
+async def _check(access: Access, body: Wire) -> None:
+    access.session.permissions.check("GetItem", body)
+
+
+async def memory(engine: Ordered) -> None:
+    """What an entry really takes, against what it is counted as."""
+    print(f"\n{'memory of an entry':<22}{'taken':>10}{'counted':>10}")
+    for title, ask in (("an item", _items), ("a page of 20", _pages)):
+        clock = [0.0]
+        cache = new_cache(clock)
+        table = Table(engine, MODEL, no_renewal, cache=cache)
+        sessions = [session(tenant) for tenant in ALL[:60]]
+        await ask(table, session(ALL[-1]))
+        gc.collect()
+        tracemalloc.start()
+        before, entries, counted = tracemalloc.get_traced_memory()[0], cache.stats().entries, cache.stats().bytes
+        for each in sessions:
+            await ask(table, each)
+        gc.collect()
+        taken = tracemalloc.get_traced_memory()[0] - before
+        tracemalloc.stop()
+        made = cache.stats().entries - entries
+        print(
+            f"{title:<22}{taken / made:>10,.0f}{(cache.stats().bytes - counted) / made:>10,.0f}   bytes, {made:,} entries"
+        )
+        await cache.close()
+
+
+async def _items(table: Table, given: Session) -> None:
+    await table.get(Access(given), many(given.tenant, list(range(PRODUCTS))))
+
+
+async def _pages(table: Table, given: Session) -> None:
+    for number in range(CATEGORIES):
+        await table.query(Access(given), page(given.tenant, number))
+
+
+async def main() -> None:
+    engine = Ordered(MODEL.table, TABLE, [row for tenant in ALL for row in rows(tenant)])
+    gc.freeze()
+    await savings(engine)
+    await costs(engine)
+    await memory(engine)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

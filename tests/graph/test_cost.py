@@ -1,0 +1,91 @@
+"""The limit on cost: told and refused before anything runs, for each role its own, shown to those who ask."""
+
+from typing import Any
+
+import pytest
+
+from gateway.errors import LimitExceeded
+from gateway.graph.cost import CostLimits, Costs, Price
+from gateway.graph.documents import Document
+from tests.graph.test_endpoint import HELLO, code
+from tests.graph.world import World
+
+ORDERS = "query ($n: Int) { activeOrders(first: $n) { nodes { user { name } lines { product { title } } } } }"
+
+
+async def post(world: World, query: str, variables: dict[str, Any] | None = None, **more: Any) -> Any:
+    role, extensions = more.pop("role", "viewer"), more
+    body = {"query": query, "variables": variables or {}, "extensions": extensions}
+    return await world.client.post("/graphql", json=body, headers={"Authorization": f"Bearer acme/{role}"})
+
+
+async def test_too_dear_is_refused_before_it_runs_and_told_by_how_much() -> None:
+    world = World(cost_limits=CostLimits(20))
+    response = await post(world, ORDERS, {"n": 50})
+    assert code(response) == "LIMIT_EXCEEDED"
+    message = response.json()["errors"][0]["message"]
+    assert "may take 241 capacity units, at most 20 are allowed for the role `viewer`" in message
+    assert "data" not in response.json()
+    assert world.memory.sent == []
+    assert (await post(world, ORDERS, {"n": 1})).json()["data"]["activeOrders"]["nodes"]
+
+
+async def test_a_change_that_is_too_dear_writes_nothing() -> None:
+    world = World(cost_limits=CostLimits(1))
+    mutation = 'mutation { removeProduct(input: {productId: "p-1001"}) { errors { code } } }'
+    assert code(await post(world, mutation, role="admin")) == "LIMIT_EXCEEDED"
+    assert world.memory.sent == []
+
+
+async def test_a_role_may_have_a_limit_of_its_own() -> None:
+    world = World(cost_limits=CostLimits(20, {"admin": 1_000, "support": 0.25}))
+    assert code(await post(world, ORDERS, {"n": 50})) == "LIMIT_EXCEEDED"
+    assert "errors" not in (await post(world, ORDERS, {"n": 50}, role="admin")).json()
+    assert "errors" not in (await post(world, HELLO)).json()
+    assert "at most 0.25" in (await post(world, HELLO, role="support")).text
+
+
+async def test_the_cost_is_shown_to_those_who_ask(world: World) -> None:
+    assert "extensions" not in (await post(world, HELLO)).json()
+    assert "extensions" not in (await post(world, HELLO, cost=1)).json()
+    shown = (await post(world, HELLO, cost=True)).json()["extensions"]
+    assert shown == {"cost": {"estimate": 0.5, "actual": 0.5}}
+
+
+async def test_a_refusal_shows_the_estimate_too() -> None:
+    shown = (await post(World(cost_limits=CostLimits(1)), ORDERS, {"n": 50}, cost=True)).json()["extensions"]
+    assert shown == {"cost": {"estimate": 241, "actual": 0}}
+
+
+async def test_an_explanation_comes_with_the_cost() -> None:
+    shown = (await post(World(explain=True), HELLO, explain=True)).json()["extensions"]
+    assert shown["cost"] == {"estimate": 0.5, "actual": shown["explain"]["capacity"]}
+
+
+async def test_what_is_read_twice_is_counted_once_in_the_actual_cost(world: World) -> None:
+    twice = '{ a: product(productId: "p-1001") { title } b: product(productId: "p-1001") { title } }'
+    assert (await post(world, twice, cost=True)).json()["extensions"]["cost"] == {"estimate": 1, "actual": 0.5}
+
+
+def test_a_price_is_made_once_for_each_operation_of_a_document(world: World) -> None:
+    made: list[str] = []
+
+    def price(document: Document, operation: Any) -> Price:
+        made.append(operation.name.value)
+        return Price(())
+
+    costs = Costs(price, CostLimits())
+    document = world.endpoint.documents.get("query A { __typename } query B { __typename }")
+    for name in ("A", "B", "A", "B", "A"):
+        assert costs.estimate(document, document.operation(name), {}) == 0
+    assert made == ["A", "B"]
+    assert costs.estimate(document, document.operation("C"), {}) == 0
+
+
+@pytest.mark.parametrize(("estimate", "refused"), [(9.5, False), (10, False), (10.5, True), (1e15, True)])
+def test_the_limit_itself_is_allowed(estimate: float, refused: bool) -> None:
+    if refused:
+        with pytest.raises(LimitExceeded):
+            CostLimits(10).check(estimate, "viewer")
+    else:
+        CostLimits(10).check(estimate, "viewer")

@@ -49,11 +49,12 @@ test-engines: $(STAMP) ## the store's behaviour on DynamoDB Local and MiniStack 
 
 test-fire: $(STAMP) ## concurrent writes under injected faults and killed processes, then the invariants
 	scripts/engines
-	$(BIN)/pytest tests/fire -s
+	$(BIN)/pytest tests/fire
+	$(BIN)/python -m tests.fire
 
 test-clients: $(STAMP) ## Apollo, urql, Relay, codegen, gql and the GraphQL-over-HTTP audit (needs npm)
 	scripts/clients
-	$(BIN)/pytest tests/clients
+	$(BIN)/python -m tests.clients
 
 test-browser: $(STAMP) ## the playground and the storefront in headless Chromium (needs chromium)
 	scripts/browser-tools
@@ -82,8 +83,8 @@ lock: $(STAMP) ## resolve the dependencies anew
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-header --quiet --output-file requirements.lock
-	$(BIN)/uv pip compile pyproject.toml --extra sandbox --group dev --universal --python-version 3.11 \
+	$(BIN)/uv pip compile pyproject.toml --extra sandbox --extra dax --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements-dev.lock
 
 clean: ## remove what the commands made
-	rm -rf $(VENV) .engines .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .engines .clients .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

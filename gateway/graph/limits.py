@@ -3,7 +3,7 @@
 Counting what a document expands to, instead of what it says, is what makes a fragment bomb cheap to refuse.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,13 +75,13 @@ def faults(document: DocumentNode, limits: DocumentLimits) -> list[str]:
     return found
 
 
-def check_variables(variables: Mapping[str, Any], limits: DocumentLimits) -> None:
+def check_variables(variables: dict[str, Any], limits: DocumentLimits) -> None:
     """Before they are coerced: graphql-core would word an error for each of a million wrong values."""
     pending: list[Any] = [variables]
     values = 0
     while pending:
         value = pending.pop()
-        if not isinstance(value, list | Mapping):
+        if not isinstance(value, list | dict):
             continue
         values += len(value)
         if len(value) > limits.members:

@@ -50,7 +50,7 @@ _PAGING = ("first", "after", "last", "before")
 
 
 async def run_program(program: Program, schema: GraphQLSchema, reader: Reader, given: dict[str, Any]) -> Out:
-    variables = get_variable_values(schema, program.variables, given, max_errors=1)
+    variables = get_variable_values(schema, program.variables, given)
     if isinstance(variables, list):
         raise Abnormal
     return await _Run(reader, variables).roots(program.roots)

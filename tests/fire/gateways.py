@@ -19,7 +19,7 @@ REQUEST_SECONDS = 3.0
 _FIRST_PORT = 8300
 # the same in every process, as in production
 _SECRET = "a secret that opens cursors, for tests"
-_START_SECONDS = 30.0
+_START_SECONDS = 90.0
 
 
 class Gateway:

@@ -66,8 +66,9 @@ class Proxy:
                     return
                 writer.write(given.head + given.body)
                 await writer.drain()
-        except ConnectionError:
-            pass
+        except (ConnectionError, asyncio.CancelledError):
+            # the other side is gone, or the run is over
+            writer.transport.abort()
         finally:
             writer.close()
 

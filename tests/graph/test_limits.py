@@ -1,9 +1,26 @@
 """Limits count what a document expands to; the schema itself can always be asked for as tools do."""
 
-from graphql import get_introspection_query, parse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from gateway.graph.limits import DocumentLimits, faults
-from tests.graph.world import World
+import pytest
+from graphql import (
+    GraphQLInputObjectType,
+    GraphQLList,
+    get_introspection_query,
+    get_named_type,
+    get_nullable_type,
+    parse,
+)
+
+from gateway.errors import LimitExceeded
+from gateway.graph.limits import DocumentLimits, check_variables, faults
+from gateway.graph.schema import core_schema
+from tests.graph.test_endpoint import code
+from tests.graph.world import SCHEMA, World
 
 LIMITS = DocumentLimits()
 
@@ -28,3 +45,161 @@ async def test_introspection_that_nests_is_refused(world: World) -> None:
     nested = "{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }"
     response = await world.post(nested)
     assert response.json()["errors"][0]["extensions"]["code"] == "GRAPHQL_VALIDATION_FAILED"
+
+
+def bomb(fragments: int) -> str:
+    """Each fragment spreads the next one twice: 2 to the power of `fragments` fields in a few hundred bytes."""
+    chain = "".join(f"fragment F{n} on Query{{...F{n + 1} ...F{n + 1}}}" for n in range(fragments))
+    return f"{{...F0}}{chain}fragment F{fragments} on Query{{__typename}}"
+
+
+@contextmanager
+def counted_calls() -> Iterator[Counter[str]]:
+    """How many functions are called meanwhile: unlike time, the same on every machine."""
+    count: Counter[str] = Counter()
+
+    def counting(frame: Any, event: str, arg: Any) -> None:
+        count[event] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(counting)
+    try:
+        yield count
+    finally:
+        sys.setprofile(before)
+
+
+def test_a_fragment_bomb_costs_no_more_than_its_length() -> None:
+    calls = []
+    for fragments in (11, 22):
+        document = parse(bomb(fragments))
+        with counted_calls() as count:
+            found = faults(document, LIMITS)
+        assert found
+        calls.append(count["call"])
+    assert calls[1] < 2.2 * calls[0]
+
+
+async def test_a_fragment_bomb_is_refused_whatever_multiplies(world: World) -> None:
+    small = bomb(22)
+    assert len(small) < 850
+    for text in (
+        small,
+        small.replace("__typename", "a:__typename"),
+        small.replace("__typename", "__typename@skip(if:true)"),
+    ):
+        assert code(await world.post(text)) == "LIMIT_EXCEEDED"
+
+
+@pytest.mark.parametrize(
+    ("query", "unit"),
+    [
+        ("{ " + " ".join(f"a{n}: __typename" for n in range(51)) + " }", "aliases"),
+        ("{ " + "__typename " * 51 + "}", "root fields"),
+        ("{ __typename " + "@skip(if: false) " * 51 + "}", "directives"),
+        ("query " + "@a " * 51 + "{ __typename }", "directives"),
+        ("{ ... " + "@a " * 51 + "{ __typename } }", "directives"),
+        ("{ a " * 13 + "{ b }" + "}" * 13, "levels deep"),
+        ("{ " + "a " * 5_001 + "}", "5000 tokens"),
+    ],
+)
+async def test_each_limit_is_told_by_its_name(world: World, query: str, unit: str) -> None:
+    response = await world.post(query)
+    assert unit in response.text
+    assert len(response.json()["errors"]) < 10, "graphql-cop takes ten errors for a way to overload a server"
+
+
+async def test_fields_of_fragments_count_where_they_are_spread(world: World) -> None:
+    query = (
+        "{ ...A ...B } fragment A on Query { "
+        + "__typename " * 30
+        + "} fragment B on Query { "
+        + "__typename " * 30
+        + "}"
+    )
+    assert "60 root fields" in (await world.post(query)).text
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"x": [1] * 1_001},
+        {"x": {f"a{n}": 1 for n in range(1_001)}},
+        {f"a{n}": 1 for n in range(1_001)},
+        {"x": {"y": [[1] * 1_001]}},
+        {"x": [[1] * 900] * 900},
+    ],
+)
+def test_large_variables_are_refused(variables: dict[str, Any]) -> None:
+    with pytest.raises(LimitExceeded):
+        check_variables(variables, LIMITS)
+
+
+def test_variables_of_a_bulk_are_not_refused() -> None:
+    check_variables({"input": {"readings": [{"recordedAt": "x", "value": "1", "unit": "C"}] * 500}}, LIMITS)
+
+
+async def test_wrong_variables_are_told_in_a_few_errors(world: World) -> None:
+    query = "query ($ids: [ID!]!) { users(userIds: $ids) { name } }"
+    response = await world.post(query, {"ids": [{}] * 1_000})
+    assert code(response) == "BAD_USER_INPUT"
+    assert len(response.json()["errors"]) < 10
+
+
+async def test_wrong_variables_are_not_all_worded(world: World) -> None:
+    """A thousand wrong values cost hardly more than ten: graphql-core stops at the first few."""
+    query = "query ($ids: [ID!]!) { users(userIds: $ids) { name } }"
+    await world.post(query, {"ids": [{}]})
+    calls = []
+    for size in (10, 1_000):
+        with counted_calls() as count:
+            await world.post(query, {"ids": [{}] * size})
+        calls.append(count["call"])
+    assert calls[1] < 3 * calls[0]
+
+
+def list_arguments() -> list[tuple[str, str, str]]:
+    """Every list that can be given: the field, its argument, and the path in an input object."""
+    core, found = core_schema(SCHEMA), []
+    for root in (core.query_type, core.mutation_type):
+        for name, field in (root.fields if root is not None else {}).items():
+            for argument, given in field.args.items():
+                kind = get_named_type(given.type)
+                if isinstance(get_nullable_type(given.type), GraphQLList):
+                    found.append((name, argument, ""))
+                elif isinstance(kind, GraphQLInputObjectType):
+                    lists = [
+                        key
+                        for key, part in kind.fields.items()
+                        if isinstance(get_nullable_type(part.type), GraphQLList)
+                    ]
+                    found += [(name, argument, key) for key in lists]
+    return found
+
+
+@pytest.mark.parametrize(("field", "argument", "path"), list_arguments())
+async def test_every_list_that_can_be_given_is_bounded(world: World, field: str, argument: str, path: str) -> None:
+    core = core_schema(SCHEMA)
+    is_query = core.query_type is not None and field in core.query_type.fields
+    root = core.query_type if is_query else core.mutation_type
+    assert root is not None
+    kind = root.fields[field].args[argument].type
+    selection = "{ __typename }"
+    query = f"{'query' if is_query else 'mutation'} ($x: {kind}) {{ {field}({argument}: $x) {selection} }}"
+    long = ["a"] * 1_001
+    response = await world.post(query, {"x": {path: long} if path else long}, token="acme/admin")
+    assert code(response) == "LIMIT_EXCEEDED"
+    assert world.memory.sent == []
+
+
+def test_there_are_lists_to_be_bounded() -> None:
+    assert {("users", "userIds", ""), ("nodes", "ids", ""), ("placeOrder", "input", "lines")} <= set(list_arguments())
+
+
+async def test_suggestions_are_off_in_variables_too() -> None:
+    query = "mutation ($x: UpdateProductInput!) { updateProduct(input: $x) { errors { code } } }"
+    wrong = {"x": {"productId": "p", "titel": "typo"}}
+    assert "Did you mean" in (await World().post(query, wrong)).text
+    hidden = await World(introspection=False).post(query, wrong)
+    assert code(hidden) == "BAD_USER_INPUT"
+    assert "Did you mean" not in hidden.text

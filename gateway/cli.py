@@ -11,7 +11,7 @@ import typer
 
 from gateway import __version__
 from gateway.errors import GatewayError
-from gateway.operating import audit, capacity
+from gateway.operating import audit, capacity, migrate
 from gateway.ops.policy_commands import Domains, policies
 from gateway.telling import told
 
@@ -30,6 +30,7 @@ app.add_typer(policies, name="policies")
 
 app.command()(audit)
 app.command()(capacity)
+app.command()(migrate)
 
 
 @app.command()

@@ -1,7 +1,7 @@
-"""The operator's commands: audit an account, plan capacity."""
+"""The operator's commands: audit an account, plan capacity, migrate items."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -59,3 +59,38 @@ def capacity(
 
     with told():
         raise typer.Exit(run(Capacity(traffic, from_logs, prices or SHIPPED, svg, output), MODEL))
+
+
+def migrate(
+    action: Annotated[Literal["plan", "run", "verify"], typer.Argument(help="What to do.")],
+    table: Annotated[str, typer.Option(help="Name of the table.")],
+    region: Annotated[str, typer.Option(help="Its region.")],
+    endpoint: Annotated[str | None, typer.Option(help="Another DynamoDB than AWS's.")] = None,
+    role_arn: Annotated[str | None, typer.Option(help="The operator's role; never the gateway's.")] = None,
+    entity: Annotated[list[str] | None, typer.Option(help="Only this entity; can be repeated.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Only this tenant.")] = None,
+    segments: Annotated[int, typer.Option(help="Parallel parts of the table.")] = 4,
+    units_per_second: Annotated[float, typer.Option(help="Capacity units to use at most.")] = 100,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would change.")] = False,
+    checkpoint: Annotated[Path, typer.Option(help="Where progress is kept.")] = Path("migration.json"),
+) -> None:
+    """Bring stored items up to the model: upgrades, new indexes, other shard counts."""
+    from gateway.domains import MODEL  # noqa: PLC0415
+    from gateway.ops.migrate.commands import Migrate  # noqa: PLC0415
+    from gateway.ops.migrate.commands import migrate as run  # noqa: PLC0415
+
+    with told():
+        wanted = Migrate(
+            action=action,
+            table=table,
+            region=region,
+            endpoint=endpoint,
+            role_arn=role_arn,
+            entities=tuple(entity or ()),
+            tenant=tenant,
+            segments=segments,
+            units_per_second=units_per_second,
+            dry_run=dry_run,
+            checkpoint=checkpoint,
+        )
+        raise typer.Exit(run(wanted, MODEL))

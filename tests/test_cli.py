@@ -1,5 +1,6 @@
 """The commands: what they print, and how they fail."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,62 @@ def test_a_proof_needs_a_known_endpoint(clean: Path) -> None:
 
 def test_a_proof_on_an_account_needs_settings(clean: Path) -> None:
     assert RUN.invoke(app, ["isolation", "prove", "--endpoint", "aws"]).exit_code == 2
+
+
+def test_changes_of_the_schema_are_told_and_must_be_announced(clean: Path) -> None:
+    old, changelog = clean / "old.graphql", clean / "CHANGELOG.md"
+    RUN.invoke(app, ["schema", "--path", str(old)])
+    same = RUN.invoke(app, ["schema", "--diff", str(old)])
+    assert (same.exit_code, same.output.strip()) == (0, "nothing that clients would notice")
+    # what was there and is gone
+    old.write_text(
+        old.read_text().replace("type Order implements Node {", "type Order implements Node {\n  gone: Int\n")
+    )
+    told = RUN.invoke(app, ["schema", "--diff", str(old)])
+    assert (told.exit_code, "breaking: Field Order.gone was removed." in told.output) == (1, True)
+    changelog.write_text("# Changelog\n## 1.0\n### Added\n- something\n")
+    silent = RUN.invoke(app, ["schema", "--diff", str(old), "--announced", str(changelog)])
+    assert (silent.exit_code, "name `Order.gone`" in silent.output) == (1, True)
+    changelog.write_text("# Changelog\n## 1.0\n### Removed\n- `Order.gone`: nobody used it\n")
+    announced = RUN.invoke(app, ["schema", "--diff", str(old), "--announced", str(changelog)])
+    assert (announced.exit_code, "(announced)" in announced.output) == (0, True)
+
+
+def test_dangerous_changes_are_told_but_allowed(clean: Path) -> None:
+    old = clean / "old.graphql"
+    RUN.invoke(app, ["schema", "--path", str(old)])
+    text = old.read_text()
+    value = text[text.index("enum OrderStatus {") :].split("\n")[2].strip()
+    assert value.isupper()
+    old.write_text(text.replace(f"\n  {value}\n", "\n", 1).replace('"""placed, not yet paid"""\n', "", 1))
+    result = RUN.invoke(app, ["schema", "--diff", str(old)])
+    assert (result.exit_code, f"dangerous: Enum value OrderStatus.{value}" in result.output) == (0, True)
+
+
+@pytest.mark.parametrize("content", [None, "type {"])
+def test_an_old_schema_that_cannot_be_read_is_a_clear_message(clean: Path, content: str | None) -> None:
+    old = clean / "old.graphql"
+    if content is not None:
+        old.write_text(content)
+    result = RUN.invoke(app, ["schema", "--diff", str(old)])
+    assert (result.exit_code, "Traceback" in result.output) == (1, False)
+
+
+def test_the_schema_is_printed_as_a_subgraph(clean: Path) -> None:
+    result = RUN.invoke(app, ["schema", "--federation"])
+    assert result.exit_code == 0
+    assert result.output.startswith("extend schema @link(")
+    assert not (clean / "schema.graphql").exists()
+
+
+def test_a_manifest_of_trusted_documents_is_written_and_checked(clean: Path) -> None:
+    (clean / "who.graphql").write_text("query Who($id: ID!) { user(userId: $id) { name } }")
+    stale = RUN.invoke(app, ["documents", str(clean), "--check"])
+    assert (stale.exit_code, "is stale" in stale.output) == (1, True)
+    assert RUN.invoke(app, ["documents", str(clean)]).exit_code == 0
+    [operation] = json.loads((clean / "trusted-documents.json").read_text())["operations"]
+    assert (operation["name"], operation["type"]) == ("Who", "query")
+    assert RUN.invoke(app, ["documents", str(clean), "--check"]).exit_code == 0
+    (clean / "who.graphql").write_text("query Who { gone }")
+    wrong = RUN.invoke(app, ["documents", str(clean)])
+    assert (wrong.exit_code, "`Who`" in wrong.output) == (1, True)

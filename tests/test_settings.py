@@ -326,3 +326,17 @@ def test_a_child_process_gets_no_aws_variable_that_it_was_not_given(environment:
         "AWS_REGION": "eu-west-1"
     }
     assert passed["PATH_TO_NOWHERE"] == "kept"
+
+
+def test_trusted_documents_alone_need_a_manifest(environment: pytest.MonkeyPatch) -> None:
+    put(environment, "only_trusted", "true")
+    assert [fault.partition(":")[0] for fault in faults()] == ["only_trusted"]
+    put(environment, "trusted_documents", "documents.json")
+    assert load_settings().trusted_documents == Path("documents.json")
+
+
+def test_limits_of_roles_are_json(environment: pytest.MonkeyPatch) -> None:
+    put(environment, "max_cost_by_role", {"support": 200})
+    assert load_settings().max_cost_by_role == {"support": 200}
+    put(environment, "max_cost_by_role", {"support": -1})
+    assert [fault.partition(":")[0] for fault in faults()] == ["max_cost_by_role.support"]

@@ -1,13 +1,21 @@
 """What the settings become; here the pages for people, which production has only where they are asked for."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from httpx2 import ASGITransport, AsyncClient, Response
 from starlette.applications import Starlette
 
+from gateway.domains import MODEL, MUTATIONS
+from gateway.errors import ConfigurationError, UntrustedDocument
+from gateway.graph.documents import Documents
+from gateway.graph.http_request import GraphQLRequest
+from gateway.graph.limits import DocumentLimits
+from gateway.graph.schema import build_schema, core_schema
+from gateway.model.tenant import tenant_id
 from gateway.settings import Settings
-from gateway.wiring import demo, playground
+from gateway.wiring import cost_limits, demo, persisted, playground
 from tests.test_settings import ISSUER, RIGHT
 
 SANDBOX: dict[str, Any] = {
@@ -87,3 +95,26 @@ async def test_without_the_domain_that_it_shows_there_is_no_order_desk() -> None
     settings = Settings(**{**RIGHT, **SANDBOX, "domains": ["gateway.domains.devices"]})
     assert (await get(settings, "/demo")).status_code == 404
     assert (await get(settings, "/sandbox/token", "POST")).status_code == 503
+
+
+def test_a_cost_limit_of_an_unknown_role_is_refused() -> None:
+    limits = cost_limits(Settings(**{**RIGHT, "max_cost": 50, "max_cost_by_role": {"support": 5}}))
+    assert (limits.units, limits.by_role) == (50, {"support": 5})
+    with pytest.raises(ConfigurationError, match="max_cost_by_role: there is no role `suport`"):
+        cost_limits(Settings(**{**RIGHT, "max_cost_by_role": {"suport": 5}}))
+
+
+def test_trusted_documents_are_read_and_checked_when_the_gateway_is_made(tmp_path: Path) -> None:
+    schema = core_schema(build_schema(MODEL, MUTATIONS))
+    documents = Documents(schema, DocumentLimits(), introspection=False)
+    path = tmp_path / "documents.json"
+    path.write_text('{"abc": "{ __typename }"}')
+    settings = Settings(**{**RIGHT, "trusted_documents": path, "only_trusted": True})
+    asked = GraphQLRequest(None, document_id="abc")
+    assert persisted(settings, documents).text(tenant_id("acme"), asked) == "{ __typename }"
+    with pytest.raises(UntrustedDocument):
+        persisted(settings, documents).text(tenant_id("acme"), GraphQLRequest("{ a: __typename }"))
+    path.write_text('{"abc": "{ gone }"}')
+    with pytest.raises(ConfigurationError, match="`abc`"):
+        persisted(settings, documents)
+    assert persisted(Settings(**RIGHT), documents).text(tenant_id("acme"), GraphQLRequest("{ a }")) == "{ a }"

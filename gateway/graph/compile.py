@@ -90,6 +90,7 @@ class _Compiler:
         self._schema = schema
         self._fragments = fragments
         self._selections = Selections(model)
+        self._attributes: set[str] = set()
         self._lookups = {
             name: (lookup, many)
             for lookup in model.patterns.values()
@@ -104,7 +105,7 @@ class _Compiler:
             raise Unsupported
         groups = self._fields([operation.selection_set], query)
         roots = tuple(self._root(query, key, nodes) for key, nodes in groups.items())
-        return Program(roots, tuple(operation.variable_definitions or ()))
+        return Program(roots, tuple(operation.variable_definitions or ()), frozenset(self._attributes))
 
     def _fields(self, sets: list[SelectionSetNode], owner: GraphQLObjectType) -> dict[str, list[FieldNode]]:
         """Fields by response key, through fragments, in the order in which the answer has them."""
@@ -201,6 +202,7 @@ class _Compiler:
         groups = self._below(nodes, owner)
         fields = tuple(self._field(entity, owner, key, found) for key, found in groups.items())
         attributes = self._selections.attributes(nodes, self._fragments, entity)
+        self._attributes |= attributes
         return Shape(entity, attributes, fields)
 
     def _field(self, entity: Entity, owner: GraphQLObjectType, key: str, nodes: list[FieldNode]) -> Any:

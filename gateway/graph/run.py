@@ -42,7 +42,7 @@ from gateway.model.keys import ItemKey, item_key, key_parts
 from gateway.model.patterns import Listing
 from gateway.model.relation_checks import bound_attribute
 from gateway.store.access import together
-from gateway.store.plan import Attributes, Range, Window
+from gateway.store.plan import Range, Window
 from gateway.store.rows import Item
 
 Out = dict[str, Any]
@@ -50,8 +50,9 @@ _PAGING = ("first", "after", "last", "before")
 
 
 async def run_program(program: Program, schema: GraphQLSchema, reader: Reader, given: dict[str, Any]) -> Out:
-    variables = get_variable_values(schema, program.variables, given)
-    if isinstance(variables, list):
+    variables = get_variable_values(schema, program.variables, given, max_errors=1)
+    # where the role may not read something, graphql-core words the error of each field; nothing has been read yet
+    if isinstance(variables, list) or reader.denied(program.attributes):
         raise Abnormal
     return await _Run(reader, variables).roots(program.roots)
 
@@ -82,7 +83,6 @@ class _Run:
 
     async def _looked_up(self, target: Target, values: Arguments) -> Item | None:
         attributes = target.shape.attributes
-        self._check_readable(attributes)
         if target.together is None:
             return await self._reader.item(target.lookup, values, attributes)
         pattern, load = target.together
@@ -93,7 +93,6 @@ class _Run:
         return await self._reader.item_with(pattern, values, None, attributes, load.shape.attributes)
 
     async def _many(self, root: RootMany) -> list[Out | None]:
-        self._check_readable(root.shape.attributes)
         [wanted] = self._arguments(root.asked).values()
         if len(wanted) > self._reader.limits.page:
             raise Abnormal
@@ -106,7 +105,6 @@ class _Run:
 
     async def _single(self, root: RootSingle) -> Item | None:
         names = root.names if root.follow is not None else root.shape.attributes
-        self._check_readable(names | root.shape.attributes)
         page = await self._reader.page(root.listing, self._arguments(root.asked), Window(1), names)
         if not page.items or root.follow is None:
             return page.items[0] if page.items else None
@@ -186,7 +184,6 @@ class _Run:
 
     async def _sum(self, load: Sum, items: list[Item], outs: list[Out]) -> None:
         relation, attributes = load.relation, frozenset({load.relation.attribute})
-        self._check_readable(attributes)
         tenant, entity = self._reader.tenant, self._reader.model.entities[load.lookup.entity]
         lists = [[item_key(tenant, entity, each) for each in members(relation, load.own, item)] for item in items]
         found = await self._reader.items_at(load.lookup, tuple(key for keys in lists for key in keys), attributes)
@@ -198,7 +195,6 @@ class _Run:
         """Each item is read and shaped once, however many parents lead to it."""
         if not keys:
             return {}
-        self._check_readable(load.shape.attributes)
         found = await self._reader.items_at(load.lookup, tuple(sorted(keys, key=_order)), load.shape.attributes)
         present = [(key, item) for key, item in found.items() if item is not None]
         shaped = await self._shaped(load.shape, [item for _, item in present])
@@ -221,7 +217,6 @@ class _Run:
 
     async def _pages(self, load: Pages, wanted: list[dict[str, Any]]) -> list[Out]:
         shape = load.connection
-        self._check_readable(shape.attributes)
         connections = await together([self._connection(load.listing, shape, arguments) for arguments in wanted])
         items = [item for connection in connections for item in connection.page.items]
         shaped = await together([self._shaped(each, items) for each in _item_shapes(shape)])
@@ -261,11 +256,6 @@ class _Run:
             if isinstance(kind, GraphQLEnumType) and value is not None and not isinstance(value, Enum):
                 raise Abnormal
         return {name: value for name, value in values.items() if value is not None}
-
-    def _check_readable(self, attributes: Attributes) -> None:
-        """Where the role may not read something, graphql-core words the error of each field."""
-        if self._reader.denied(attributes):
-            raise Abnormal
 
 
 def _order(key: ItemKey) -> tuple[str, str]:

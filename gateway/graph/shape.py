@@ -170,3 +170,5 @@ class Program:
 
     roots: tuple[Root, ...]
     variables: tuple[Any, ...]
+    # everything that it reads of any entity
+    attributes: Attributes = frozenset()

@@ -41,6 +41,7 @@ def page(count: int, size: int) -> float:
     [
         ("{ __typename }", 0),
         ("{ __schema { types { name } } }", 0),
+        ("mutation { __typename }", 0),
         ('{ user(userId: "u") { name } }', 0.5),
         ('{ a: user(userId: "u") { name } b: user(userId: "v") { name } }', 1),
         ('{ users(userIds: ["a", "b", "c"]) { name } }', 1.5),

@@ -97,3 +97,31 @@ async def test_the_token_address_answers_bad_input_with_400(issuer: TokenIssuer,
 async def test_the_token_address_names_an_unknown_tenant(issuer: TokenIssuer) -> None:
     answer = await _post(issuer, b'{"tenant": "nobody", "role": "viewer"}')
     assert (answer.status_code, answer.json()["error"]) == (400, "unknown tenant `nobody`: there are acme, globex")
+
+
+@pytest.mark.parametrize("seconds", [1, 60, 86_400])
+def test_a_token_lives_as_long_as_wished(issuer: TokenIssuer, seconds: int) -> None:
+    claims = jwt.get_unverified_claims(issuer.token("acme", "viewer", seconds=seconds))
+    assert claims["exp"] - claims["iat"] == seconds
+
+
+@pytest.mark.parametrize("seconds", [0, -120, -86_400])
+def test_a_token_can_have_expired(seconds: int) -> None:
+    issuer = TokenIssuer(ISSUER, frozenset(("acme",)), clock=lambda: 1_800_000_000.5)
+    claims = jwt.get_unverified_claims(issuer.token("acme", "viewer", seconds=seconds))
+    assert claims["exp"] == 1_800_000_000 + seconds
+    assert claims["exp"] - claims["iat"] == 8 * 3_600, "only its end is wrong"
+
+
+@pytest.mark.parametrize("seconds", [True, "60", 1.5, None, 86_401, -86_401, []])
+def test_another_life_is_refused(issuer: TokenIssuer, seconds: Any) -> None:
+    with pytest.raises(BadUserInput, match="seconds are a whole number"):
+        issuer.token("acme", "viewer", seconds=seconds)
+
+
+async def test_the_token_address_takes_the_life_of_a_token(issuer: TokenIssuer) -> None:
+    answer = await _post(issuer, b'{"tenant": "acme", "role": "viewer", "seconds": 60}')
+    assert answer.json()["expires_in"] == 60
+    claims = jwt.get_unverified_claims(answer.json()["token"])
+    assert claims["exp"] - claims["iat"] == 60
+    assert (await _post(issuer, b'{"tenant": "acme", "role": "viewer", "seconds": "x"}')).status_code == 400

@@ -1,4 +1,7 @@
+import time
+
 import pytest
+from jose import jwt
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -13,6 +16,11 @@ from tests.sandbox.wire import listening, serving
 
 def test_a_running_sandbox_gives_tokens(world: World) -> None:
     assert ask_for_token(world.ready.url, "acme", "viewer", "alice").count(".") == 2
+
+
+def test_a_sandbox_gives_tokens_that_have_expired(world: World) -> None:
+    claims = jwt.get_unverified_claims(ask_for_token(world.ready.url, "acme", "viewer", seconds=-60))
+    assert claims["exp"] < time.time() - 50
 
 
 def test_what_the_sandbox_does_not_know_is_told(world: World) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.terraform.deployed import Deployed, deploy, refuse_destruction
+from tests.terraform.deployed import Deployed, Undestroyed, deploy, refuse_destruction
 from tests.terraform.plan import Plan
 from tests.terraform.served import issuing
 from tests.terraform.servers import moto
@@ -27,12 +27,15 @@ _PLANS: dict[str, tuple[str, dict[str, Any]]] = {
     "dev": ("envs/dev", {"gateway_image": _IMAGE}),
     "prod": ("envs/prod", {"gateway_image": _IMAGE, "certificate_arn": _CERTIFICATE}),
     "provisioned": ("envs/prod", {"capacity_mode": "provisioned"}),
-    "dax": ("envs/dev", {"dax": {"accept_no_tenant_isolation": True}}),
-    "minimal": ("examples/minimal", {}),
-    "revoked": (
+    # what is off otherwise: a cluster, and sessions that are cut off
+    "extras": (
         "envs/dev",
-        {"revoke_sessions": {"all_before": "2026-01-31T10:00:00Z", "tenants": {"acme": "2026-01-31T12:00:00Z"}}},
+        {
+            "dax": {"accept_no_tenant_isolation": True},
+            "revoke_sessions": {"all_before": "2026-01-31T10:00:00Z", "tenants": {"acme": "2026-01-31T12:00:00Z"}},
+        },
     ),
+    "minimal": ("examples/minimal", {}),
 }
 
 PlanOf = Callable[[str], Plan]
@@ -124,6 +127,6 @@ def deployed(_background: dict[str, Future[Deployed]]) -> Deployed:
 
 
 @pytest.fixture(scope="session")
-def undestroyed(_background: dict[str, Future[str]]) -> str:
-    """What Terraform said when it was told to destroy the table of `prod`."""
+def undestroyed(_background: dict[str, Future[Undestroyed]]) -> Undestroyed:
+    """The table of `prod`, after Terraform was told to destroy it."""
     return _background["undestroyed"].result()

@@ -24,15 +24,7 @@ class Deployed:
     variables: dict[str, Any]
 
     def client(self, service: str) -> Any:
-        """boto3, as an administrator of the account."""
-        # typed by the name of the service, which varies here
-        session: Any = boto3.Session(region_name=REGION)
-        return session.client(
-            service,
-            endpoint_url=self.url,
-            aws_access_key_id="testing",
-            aws_secret_access_key="testing",
-        )
+        return administrator(service, self.url)
 
     def pages(self, service: str, operation: str, field: str, **arguments: Any) -> Iterator[Any]:
         for page in self.client(service).get_paginator(operation).paginate(**arguments):
@@ -46,13 +38,29 @@ def deploy(sources: Path, url: str, issuer: TokenIssuer, image: str) -> Deployed
     return made
 
 
-def refuse_destruction(sources: Path, url: str) -> str:
-    """Makes the table of `prod` with what it needs, and tries to destroy it; what Terraform says."""
+@dataclass(frozen=True, slots=True)
+class Undestroyed:
+    """What Terraform said when it was told to destroy `prod`, and which tables are there now."""
+
+    error: str
+    tables: list[str]
+
+
+def refuse_destruction(sources: Path, url: str) -> Undestroyed:
+    """Makes the table of `prod` with what it needs, and tries to destroy it."""
     prod = workspace(sources, "envs/prod", url)
     table = "-target=module.stack.module.table.aws_dynamodb_table.this"
     prod.apply(table)
+    said = ""
     try:
         prod.destroy(table)
     except Failed as error:
-        return str(error)
-    return "destroyed"
+        said = str(error).rpartition("Error: ")[2]
+    return Undestroyed(said, administrator("dynamodb", url).list_tables()["TableNames"])
+
+
+def administrator(service: str, url: str) -> Any:
+    """boto3 with all rights in the account."""
+    # typed by the name of the service, which varies here
+    session: Any = boto3.Session("testing", "testing", region_name=REGION)
+    return session.client(service, endpoint_url=url)

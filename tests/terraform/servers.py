@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-_PATIENCE = 60.0
+_PATIENCE = 120.0
 _PAUSE = 0.05
 
 

@@ -9,7 +9,7 @@ from tests.terraform.alarms import SETS, Alarm, Metric, alarms, known
 from tests.terraform.conftest import PlanOf
 from tests.terraform.tool import REPOSITORY
 
-_ALL = ["dev", "prod", "provisioned", "dax"]
+_ALL = ["dev", "prod", "provisioned", "extras"]
 _PLACES = ["table", *(index.name.lower() for index in MODEL.table.indexes)]
 _KINDS = ["read", "write"]
 _OPERATIONS = [
@@ -126,7 +126,7 @@ def test_the_service_is_watched_where_there_is_one(plan_of: PlanOf) -> None:
 
 
 def test_dax_is_watched_where_there_is_one(plan_of: PlanOf) -> None:
-    found = {name for name in alarms(plan_of("dax")) if name.startswith("dax-")}
+    found = {name for name in alarms(plan_of("extras")) if name.startswith("dax-")}
     assert found == {"dax-cpu", "dax-memory", "dax-faults", "dax-errors", "dax-throttled", "dax-evictions"}
 
 
@@ -149,7 +149,7 @@ def test_counts_that_are_missing_are_no_alarm_and_every_alarm_acts(name: str, pl
 
 
 def test_every_alarm_names_a_runbook_that_exists_and_speaks_of_it(plan_of: PlanOf) -> None:
-    everything = {**alarms(plan_of("prod")), **alarms(plan_of("provisioned")), **alarms(plan_of("dax"))}
+    everything = {**alarms(plan_of("prod")), **alarms(plan_of("provisioned")), **alarms(plan_of("extras"))}
     for alarm in everything.values():
         page = _runbook(alarm)
         assert f"`{_pattern(alarm.name)}`" in page, f"{alarm.name} is not explained in its runbook"

@@ -8,7 +8,7 @@ from typing import Any
 
 from gateway.domains import MODEL
 from tests.terraform.alarms import Metric, known
-from tests.terraform.deployed import NAME, Deployed
+from tests.terraform.deployed import NAME, Deployed, Undestroyed
 
 # what moto does not remember or gives back in another form; never a finding of ours
 _MOTO_FORGETS = {
@@ -69,6 +69,14 @@ def test_the_table_is_encrypted_with_the_data_key_and_the_topics_with_the_other(
         found = deployed.client("sns").get_topic_attributes(TopicArn=topic)["Attributes"]
         assert found["KmsMasterKeyId"] == operations
     assert kms.get_key_rotation_status(KeyId=data)["KeyRotationEnabled"] is True
+
+
+def test_the_tenants_role_has_its_boundary_and_no_policy_but_its_own(deployed: Deployed) -> None:
+    iam = deployed.client("iam")
+    role = iam.get_role(RoleName=f"{NAME}-tenant")["Role"]
+    assert role["PermissionsBoundary"]["PermissionsBoundaryArn"].endswith(f":policy/{NAME}-tenant-boundary")
+    assert iam.list_role_policies(RoleName=f"{NAME}-tenant")["PolicyNames"] == ["own-rows"]
+    assert iam.list_attached_role_policies(RoleName=f"{NAME}-tenant")["AttachedPolicies"] == []
 
 
 def test_the_rule_on_key_changes_names_the_key_and_pages(deployed: Deployed) -> None:
@@ -153,8 +161,9 @@ def test_dev_can_be_destroyed(deployed: Deployed) -> None:
     assert deployed.workspace.run("state", "list") == ""
 
 
-def test_prod_cannot_be_destroyed(undestroyed: str) -> None:
-    assert "deletion protection" in undestroyed.lower()
+def test_prod_cannot_be_destroyed(undestroyed: Undestroyed) -> None:
+    assert "DeletionProtectionEnabled" in undestroyed.error
+    assert undestroyed.tables == ["gateway-prod"]
 
 
 def _capacities(table: dict[str, Any]) -> dict[str, tuple[int, int]]:

@@ -10,7 +10,7 @@ from tests.terraform.conftest import PlanOf
 
 _INDEXES = {index.name for index in MODEL.table.indexes}
 _PLACES = {"table", *_INDEXES}
-_ALL = ["dev", "prod", "provisioned", "dax"]
+_ALL = ["dev", "prod", "provisioned", "extras"]
 
 
 @pytest.mark.parametrize("name", [*_ALL, "minimal"])
@@ -63,7 +63,7 @@ def test_ttl_is_on_for_the_attribute_of_the_model(name: str, plan_of: PlanOf) ->
 def test_the_table_can_be_restored_to_any_moment(name: str, plan_of: PlanOf) -> None:
     recovery = plan_of(name).one("aws_dynamodb_table")["point_in_time_recovery"][0]
     assert recovery["enabled"] is True
-    assert recovery["recovery_period_in_days"] == (7 if name in ("dev", "dax") else 35)
+    assert recovery["recovery_period_in_days"] == (7 if name in ("dev", "extras") else 35)
 
 
 @pytest.mark.parametrize("name", _ALL)
@@ -146,7 +146,7 @@ def test_everything_that_can_be_is_tagged(name: str, plan_of: PlanOf) -> None:
 
 def test_dax_is_off_and_when_on_it_is_encrypted_and_never_given_to_the_gateway(plan_of: PlanOf) -> None:
     assert not plan_of("prod").of("aws_dax_cluster")
-    plan = plan_of("dax")
+    plan = plan_of("extras")
     cluster = plan.one("aws_dax_cluster")
     assert cluster["cluster_endpoint_encryption_type"] == "TLS"
     assert cluster["server_side_encryption"][0]["enabled"] is True

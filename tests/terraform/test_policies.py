@@ -96,6 +96,15 @@ def test_only_the_gateway_opens_sessions_and_only_for_a_tenant(name: str, plan_o
     assert not isinstance(trust.assume(_asked(found), role, stranger), Allow)
 
 
+@pytest.mark.parametrize("name", _ENVIRONMENTS)
+def test_only_the_platform_runs_in_the_gateways_role(name: str, plan_of: PlanOf) -> None:
+    roles = plan_of(name).documents("aws_iam_role", "assume_role_policy", "aws_iam_role.gateway")
+    (trusted,) = roles.values()
+    (statement,) = trusted["Statement"]
+    assert statement["Principal"] == {"Service": "ecs-tasks.amazonaws.com"}
+    assert statement["Condition"] == {"StringEquals": {"aws:SourceAccount": ACCOUNT}}
+
+
 def test_the_endpoint_has_the_document_of_policies(plan_of: PlanOf) -> None:
     for name in ("dev", "prod"):
         found = installed(plan_of(name))
@@ -127,7 +136,9 @@ def test_a_tenants_session_uses_the_data_key_through_dynamodb_for_this_table_alo
     policy = _key_policies(plan_of)["data"]
     role = installed(plan_of("prod")).deployment.tenant_role
     assert allowing(policy, role, "kms:Decrypt", {**_THROUGH, **_OF_TABLE}) == {"TenantsThroughDynamoDB"}
-    assert not allowing(policy, role, "kms:Decrypt", _OF_TABLE)
+    assert not allowing(policy, role, "kms:Decrypt", {**_OF_TABLE, "kms:CallerAccount": ACCOUNT})
+    other = {**_THROUGH, "kms:ViaService": f"secretsmanager.{REGION}.amazonaws.com"}
+    assert not allowing(policy, role, "kms:Decrypt", {**other, **_OF_TABLE})
     assert not allowing(policy, role, "kms:Decrypt", _THROUGH)
     assert not allowing(policy, role, "kms:GenerateDataKey", {**_THROUGH, **_OF_TABLE})
 
@@ -168,7 +179,7 @@ def test_alarms_and_events_can_use_the_key_of_their_topics(name: str, plan_of: P
 
 
 def test_sessions_from_before_a_moment_can_be_cut_off_for_all_or_for_one(plan_of: PlanOf) -> None:
-    found = installed(plan_of("revoked"))
+    found = installed(plan_of("extras"))
 
     def reads(tenant: str, hour: str) -> bool:
         return found.reads(tenant, tenant, **{"aws:TokenIssueTime": f"2026-01-31T{hour}:00:00Z"}).allowed
@@ -187,7 +198,7 @@ def test_policies_that_somebody_attaches_by_hand_are_taken_off(plan_of: PlanOf) 
 
 
 def test_no_table_has_a_resource_policy(plan_of: PlanOf) -> None:
-    for name in ("dev", "prod", "provisioned", "dax", "minimal"):
+    for name in ("dev", "prod", "provisioned", "extras", "minimal"):
         assert not plan_of(name).of("aws_dynamodb_resource_policy")
 
 

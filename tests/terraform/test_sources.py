@@ -9,7 +9,7 @@ import pytest
 
 from gateway.domains import MODEL
 from gateway.model.describe import table_description
-from tests.terraform.tool import REPOSITORY, ROOTS, SOURCES
+from tests.terraform.tool import REPOSITORY, ROOTS, SOURCES, variables
 
 _FILES = sorted(path for path in SOURCES.rglob("*.tf") if ".terraform" not in path.parts)
 _VARIABLE = re.compile(r'^variable "(?P<name>\w+)" \{\n(?P<body>.*?)^\}', re.MULTILINE | re.DOTALL)
@@ -22,7 +22,11 @@ def test_every_module_environment_and_example_is_there() -> None:
 
 def test_the_sources_are_formatted(sources: Path) -> None:
     found = subprocess.run(
-        ["terraform", "fmt", "-check", "-recursive", "-diff", str(SOURCES)], capture_output=True, text=True, check=False
+        ["terraform", "fmt", "-check", "-recursive", "-diff", str(SOURCES)],
+        env=variables(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert found.returncode == 0, found.stdout
 

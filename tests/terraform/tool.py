@@ -97,7 +97,15 @@ def variables(aws: str | None = None) -> dict[str, str]:
     keys = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_EC2_METADATA_DISABLED": "true"}
     nobody = {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
     quiet = {"TF_IN_AUTOMATION": "1", "TF_CLI_ARGS": "-no-color", "CHECKPOINT_DISABLE": "1"}
-    return {**kept, **keys, **nobody, **quiet, **({"AWS_ENDPOINT_URL": aws} if aws else {})}
+    # from the registry the provider is fetched once, not for every root
+    kept_provider = {} if os.environ.get("TF_PLUGIN_DIR") else {"TF_PLUGIN_CACHE_DIR": str(_fetched())}
+    return {**kept, **keys, **nobody, **quiet, **kept_provider, **({"AWS_ENDPOINT_URL": aws} if aws else {})}
+
+
+def _fetched() -> Path:
+    folder = REPOSITORY / ".engines" / "terraform-providers"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _arguments(variables: Mapping[str, Any]) -> list[str]:

@@ -64,20 +64,13 @@ export function BasketPage() {
       </>
     );
   }
-  const reload = () => again({ requestPolicy: "network-only" });
-  if (error && !data) return <Failure error={error} retry={reload} />;
+  if (error && !data) return <Failure error={error} retry={() => again({ requestPolicy: "network-only" })} />;
   if (!data && fetching) return <p className="waiting">Asking for prices…</p>;
   const products = new Map((data?.products ?? []).flatMap((each) => (each ? [[each.productId, each]] : [])));
-  return <Filled lines={lines} products={products} reload={reload} />;
+  return <Filled lines={lines} products={products} />;
 }
 
-interface FilledProps {
-  lines: Line[];
-  products: Map<string, Product>;
-  reload: () => void;
-}
-
-function Filled({ lines, products, reload }: FilledProps) {
+function Filled({ lines, products }: { lines: Line[]; products: Map<string, Product> }) {
   const [customer, setCustomer] = useState<Customer | null>(null);
   const [note, setNote] = useState("");
   const [refused, setRefused] = useState<{ code: UserErrorCode; message: string } | null>(null);
@@ -91,10 +84,9 @@ function Filled({ lines, products, reload }: FilledProps) {
     const input = { userId: customer.userId, lines, note: note.trim() || null };
     // a second click, or a repeat after a lost answer, is the same submission: it is ordered once
     const idempotencyKey = submissionKey(input);
+    // every query with stock asks again: after success it is less, and after OUT_OF_STOCK it was less than shown
     const { data } = await place({ input, idempotencyKey }, { additionalTypenames: ["Order", "Stock"] });
-    const failure = data?.placeOrder.errors[0];
-    setRefused(failure ?? null);
-    if (failure?.code === "OUT_OF_STOCK") reload();
+    setRefused(data?.placeOrder.errors[0] ?? null);
     const order = data?.placeOrder.order;
     if (!order) return;
     forgetSubmission();

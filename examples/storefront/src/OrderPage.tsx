@@ -75,7 +75,9 @@ function Shown({ order, hidden, reload }: ShownProps) {
         <a href={to(["orders"])}>← Orders</a>
       </p>
       <div className="heading">
-        <h1>Order {order.orderId}</h1>
+        <h1>
+          Order <span className="id">{order.orderId}</span>
+        </h1>
         <Status status={order.status} />
         <span className="version" title="Counts the changes of this order">
           version {order.version}

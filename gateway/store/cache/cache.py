@@ -85,8 +85,9 @@ class ReadCache(Cache):
         await self._flights.close()
 
     async def _answers(self, access: Access, question: Question) -> dict[ReadKey, list[Wire]]:
-        statements = [judged(access, *request).statements for request in question.requests(question.reads)]
-        allowed_by = tuple(dict.fromkeys(name for each in statements for name in each))
+        # every request, before anything is looked up; they are of one kind, so the statements of one tell for all
+        verdicts = [judged(access, *request) for request in question.requests(question.reads)]
+        allowed_by = verdicts[0].statements
         shelf, now = self._keeper.shelf(access.session), self._now()
         counts = self._keeper.counts(shelf.tenant)
         rows: dict[ReadKey, list[Wire]] = {}
@@ -183,7 +184,7 @@ class ReadCache(Cache):
         access.calls.append(
             Call(
                 operation=question.operation,
-                index=question.index,
+                index=question.on,
                 items=sum(map(len, rows.values())),
                 capacity=0.0,
                 seconds=0.0,

@@ -10,8 +10,8 @@ from gateway.model.staleness import Staleness
 from gateway.store.codec import Wire
 
 # what an entry takes beside its content, measured by bench/cache.py: key, places in the indexes, bookkeeping
-ENTRY_BYTES = 1_500
-ROW_BYTES = 300
+ENTRY_BYTES = 1_000
+ROW_BYTES = 500
 # Of its time: how long an answer is fresh, and how long it serves at all. One point in between for each answer, so that
 # what was read at one moment is not read again at one moment.
 _FRESH, _SERVES = (0.6, 0.8), (0.9, 1.0)
@@ -52,6 +52,7 @@ def entry(answer: Answer, staleness: Staleness, share: float, expires_at: float 
     fresh_until = min(over_at, answer.read_at + seconds * (_FRESH[0] + (_FRESH[1] - _FRESH[0]) * share))
     if over_at <= answer.read_at:
         return None
-    content = orjson.dumps(answer.rows)
+    # a copy of the right length: orjson keeps the room of several kilobytes that it has written in
+    content = bytes(memoryview(orjson.dumps(answer.rows)))
     size = len(content) + ENTRY_BYTES + ROW_BYTES * len(answer.holds)
     return Entry(content, answer.holds, staleness, fresh_until, over_at, answer.units, size)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from gateway.aws.dynamodb import DynamoDB
@@ -14,8 +13,7 @@ from gateway.store.codec import Wire
 from gateway.store.plan import QueryPartition
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """How something is read: the attributes as they are stored, consistently or not, and how stale it may be."""
 
     names: tuple[str, ...]

@@ -1,8 +1,7 @@
 """Reads that are answered together, and the requests that they would be without a cache."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from gateway.aws.sessions import Session
 from gateway.model.keys import ItemKey
@@ -20,12 +19,11 @@ _CHUNK = 100  # keys of one BatchGetItem
 Request = tuple[str, dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """`requests` are what would be sent for some of the reads, `fetch` sends it."""
 
     operation: str
-    index: str | None
+    on: str | None  # an index
     reads: tuple[ReadKey, ...]
     staleness: Staleness
     requests: Callable[[Sequence[ReadKey]], Iterator[Request]]

@@ -34,9 +34,6 @@ class Shelf:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def __contains__(self, read: ReadKey) -> bool:
-        return read in self._entries
-
     @property
     def idle(self) -> bool:
         return not self._entries and not self.flights

@@ -103,4 +103,7 @@ resource "aws_dax_cluster" "this" {
       error_message = "DAX does not know tenants: whoever reaches the cluster reads every tenant's rows. Set accept_no_tenant_isolation = true only for programs that may."
     }
   }
+
+  # the cluster looks at its tables as soon as it is there
+  depends_on = [aws_iam_role_policy.reads]
 }

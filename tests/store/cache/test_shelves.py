@@ -60,6 +60,18 @@ def test_a_tenant_that_floods_takes_nothing_from_those_within_their_share() -> N
     assert all(room.tally.of(TenantId(tenant)).evictions == 0 for tenant in small)
 
 
+def test_a_tenant_that_had_much_and_dropped_it_keeps_what_is_left() -> None:
+    room = Room()
+    for number in range(100):
+        room.keep("shrunk", number)
+    shelf = room.shelves.of(TenantId("shrunk"))
+    for number in range(90):
+        room.shelves.drop(shelf, read("shrunk", number))
+    for number in range(200):
+        room.keep("flood", number)
+    assert all(room.use("shrunk", number) for number in range(90, 100))
+
+
 def test_who_comes_later_gets_a_share_from_who_has_most() -> None:
     room = Room()
     for number in range(128):
@@ -114,6 +126,19 @@ def test_a_shelf_that_was_cleared_takes_nothing_more() -> None:
     assert made is not None
     assert not room.shelves.keep(shelf, read("a", 2), made)
     assert (room.shelves.bytes, room.shelves.entries, len(room.shelves)) == (0, 0, 0)
+
+
+def test_what_is_left_of_a_shelf_that_was_cleared_does_not_stand_in_the_way() -> None:
+    room = Room()
+    for number in range(64):
+        room.keep("gone", number)
+    room.shelves.clear(TenantId("gone"))
+    for number in range(130):
+        room.keep("a", number)
+    assert (room.shelves.entries, room.tally.of(TenantId("a")).evictions) == (128, 2)
+    room.moment = 200
+    room.keep("a", 1)
+    assert room.shelves.entries == 1
 
 
 def test_bookkeeping_does_not_outgrow_what_is_kept() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,12 +15,14 @@ from gateway.model.tenant import tenant_id
 from gateway.store.access import Access
 from gateway.store.cache.dax.cluster import DaxRules
 from gateway.store.cache.dax.reads import Ages, Clusters
-from gateway.store.plan import GetItems
+from gateway.store.cache.path import Asked, Via
+from gateway.store.codec import Wire
+from gateway.store.plan import GetItems, QueryPartition
 from gateway.store.writer import Outcome
 from tests.store.cache.dax.conftest import DaxWorld, cluster_at
 from tests.store.cache.dax.server import DaxNode, Trouble
-from tests.store.cache.world import SUPPORT, THING, session, things
-from tests.store.world import ACME, GLOBEX, NOW
+from tests.store.cache.world import SUPPORT, THING, THINGS, listed, session, things
+from tests.store.world import ACME, GLOBEX, NOW, tenancy
 
 
 def sources(access: Access) -> list[str]:
@@ -98,6 +101,13 @@ async def test_a_role_with_rules_on_attributes_never_goes_through_it(dax: DaxWor
     assert dax.reads.stats().groups["all"].passed == 1
 
 
+async def test_a_table_that_the_policies_do_not_know_never_goes_through_it(dax: DaxWorld, node: DaxNode) -> None:
+    known = session()
+    with pytest.raises(Forbidden):
+        await dax.rank("t", Access(replace(known, tenancy=tenancy(table="elsewhere"))))
+    assert node.asked == {}
+
+
 async def test_what_declares_nothing_or_too_little_never_goes_through_it(dax: DaxWorld, node: DaxNode) -> None:
     dax.put("t")
     await dax.page("tagsOfThing", thingId="t")
@@ -145,6 +155,18 @@ async def test_every_row_is_checked_after(dax: DaxWorld, node: DaxNode, listing:
     given: dict[str, Any] = {"kind": "k"} if listing == "thingsByRank" else {"thingId": "t"}
     with pytest.raises(IsolationBreach):
         await dax.page(listing, **given)
+
+
+async def test_a_foreign_row_does_not_get_as_far_as_the_table(dax: DaxWorld) -> None:
+    """The table checks every row too; here it is not asked."""
+    [[query]] = listed("thingsByRank", kind="k").groups
+    foreign = {"PK": {"S": "TENANT#globex#THING#t"}, "SK": {"S": "DETAILS"}}
+
+    async def read(access: Access, plan: QueryPartition, *, via: Via | None = None) -> list[Wire]:
+        return [foreign]
+
+    with pytest.raises(IsolationBreach):
+        await dax.reads.page(Access(session()), query, Asked((), False, THINGS), read)
 
 
 async def test_an_item_of_the_tenant_that_was_not_asked_for_is_refused(

@@ -1,0 +1,69 @@
+"""What refusing costs: a fragment bomb of 849 bytes and other floods, and what an estimate adds to an operation."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from graphql import parse, validate
+from strawberry.extensions.query_depth_limiter import create_validator
+
+from gateway.domains import MODEL, MUTATIONS
+from gateway.graph.documents import Documents
+from gateway.graph.limits import DocumentLimits, faults
+from gateway.graph.pricing import pricing
+from gateway.graph.reader import ReadLimits
+from gateway.graph.schema import build_schema, core_schema
+
+ROUNDS = 7
+TYPICAL = """query ($n: Int) { activeOrders(first: $n) { edges { node {
+  orderId user { name } lines { quantity product { title stock { available } } } } } pageInfo { hasNextPage } } }"""
+
+
+def bomb(fragments: int, size: int = 0) -> str:
+    """Each fragment spreads the next one twice; filled up with a comment to `size` bytes."""
+    chain = "".join(f"fragment F{n} on Query{{...F{n + 1} ...F{n + 1}}}" for n in range(fragments))
+    text = f"{{...F0}}{chain}fragment F{fragments} on Query{{__typename}}"
+    return text + "#" * (size - len(text))
+
+
+def best(work: Callable[[], object], times: int = 1) -> float:
+    """Milliseconds of the fastest round: what the work costs, and not what else the machine does."""
+    spans = []
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        for _ in range(times):
+            work()
+        spans.append((time.perf_counter() - started) / times)
+    return min(spans) * 1_000
+
+
+def main() -> None:
+    schema = core_schema(build_schema(MODEL, MUTATIONS))
+    floods = {
+        "fragment bomb, 849 bytes": bomb(22, 849),
+        "fragment bomb, 90 fragments": bomb(90),
+        "500 aliases": "{ " + " ".join(f'a{n}: user(userId: "u") {{ name }}' for n in range(500)) + " }",
+        "500 directives": "{ __typename " + "@skip(if: false) " * 500 + "}",
+        "100,000 tokens": "{ " + "a " * 100_000 + "}",
+        "depth 3,000": "{ a " * 3_000 + "}" * 3_000,
+    }
+    print(f"{'what':<34}{'ms to refuse':>14}")
+    documents = Documents(schema, DocumentLimits(), introspection=False)
+    for title, text in floods.items():
+        assert documents.get(text).ast is None
+        print(f"{title:<34}{best(partial(documents.get, text)):>14.2f}")
+    small = parse(bomb(11))
+    stock = best(lambda: validate(schema, small, [create_validator(12, None, None)]))
+    own = best(lambda: faults(small, DocumentLimits()))
+    print(f"\nstrawberry's depth limit on a bomb of 11 fragments: {stock / own:,.0f} times ours, and twice it for 12")
+    document = documents.get(TYPICAL)
+    operation = document.operation(None)
+    assert operation is not None
+    price = pricing(MODEL, schema, ReadLimits(), MUTATIONS)
+    made = price(document, operation)
+    print(f"a price, made once for a document: {best(lambda: price(document, operation), 20) * 1_000:.0f} us")
+    print(f"an estimate, for every request: {best(lambda: made.estimate({'n': 20}), 500) * 1_000:.1f} us")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+from datetime import timedelta
+
+import pytest
+
+from gateway.domains import MODEL
+from gateway.model.patterns import Listing
+from gateway.model.staleness import Staleness
+from gateway.model.staleness_page import staleness_table
+from tests.model.build import fault, model, on, thing
+
+GOOD = Staleness(60, absence_seconds=5)
+
+
+@pytest.mark.parametrize(
+    ("staleness", "said"),
+    [
+        (Staleness(0), "an answer may be stale for more than 0 and up to 86400 seconds"),
+        (Staleness(-1), "an answer may be stale for more than 0 and up to 86400 seconds"),
+        (Staleness(86_401), "an answer may be stale for more than 0 and up to 86400 seconds"),
+        (Staleness(60, -1), "that there is nothing may be remembered for 0 seconds up to as long as what there is"),
+        (Staleness(60, 61), "that there is nothing may be remembered for 0 seconds up to as long as what there is"),
+    ],
+)
+def test_a_staleness_that_makes_no_sense_is_refused(staleness: Staleness, said: str) -> None:
+    assert said in fault(thing(cached=staleness))
+    listing = Listing(name="all", entity="Thing", description="All.", cached=staleness)
+    assert said in fault(thing(), patterns=(listing,))
+
+
+def test_what_is_read_consistently_is_never_cached() -> None:
+    listing = Listing(name="all", entity="Thing", description="All.", strong=True, cached=GOOD)
+    assert "never cached" in fault(thing(), patterns=(listing,))
+
+
+def test_a_window_is_never_cached() -> None:
+    listing = Listing(
+        name="all",
+        entity="Thing",
+        description="All.",
+        on="GSI1",
+        between="madeAt",
+        window=timedelta(days=1),
+        cached=GOOD,
+    )
+    assert "ends now" in fault(thing(indexes=(on(sk="{madeAt}#{thingId}"),)), patterns=(listing,))
+
+
+def test_what_makes_sense_is_taken() -> None:
+    listing = Listing(name="all", entity="Thing", description="All.", cached=GOOD)
+    made = model(thing(cached=GOOD), patterns=(listing,))
+    assert made.entities["Thing"].cached == GOOD
+
+
+def test_the_table_lists_what_may_be_remembered_and_nothing_else() -> None:
+    lines = "\n".join(staleness_table(MODEL))
+    assert "| `category` | Category by key | 300 s | 30 s |" in lines
+    assert "| `productsByCategory` | pages of Product | 30 s | 5 s |" in lines
+    assert "`stock`" not in lines
+    assert "`order`" not in lines
+
+
+def test_absence_that_is_not_remembered_is_said_to_be() -> None:
+    listing = Listing(name="all", entity="Thing", description="All.", cached=Staleness(60))
+    assert (
+        staleness_table(model(thing(), patterns=(listing,)))[-1] == "| `all` | pages of Thing | 60 s | not remembered |"
+    )

@@ -166,6 +166,8 @@ class Settings(BaseSettings):
             yield "cors_origins: `*` is only for the sandbox; name the origins of your front ends"
         if self.playground and not self.introspection:
             yield "playground: is on but introspection is off, so it could neither document nor complete anything"
+        if self.playground and self.only_trusted:
+            yield "playground: is on but only_trusted is too, so nothing could be asked there"
         if self.drain_seconds < self.request_seconds:
             yield "drain_seconds: is shorter than request_seconds, so a stop would cut off requests in flight"
 

@@ -135,3 +135,41 @@ async def test_cors_is_a_setting(sandbox: Sandbox) -> None:
 def test_policies_that_are_missing_or_changed_stop_the_start(sandbox: Sandbox, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError):
         _app(sandbox, policies_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("limit", "query", "variables"),
+    [
+        ({"max_cost": 5}, "{ activeOrders(first: 50) { nodes { orderId } } }", {}),
+        ({"max_cost_by_role": {"viewer": 5}}, "{ activeOrders(first: 50) { nodes { orderId } } }", {}),
+        ({"max_root_fields": 1}, "{ __typename a: __typename }", {}),
+        ({"max_directives": 1}, "{ __typename @skip(if: true) @include(if: true) }", {}),
+        ({"max_list": 1}, "query ($ids: [ID!]!) { users(userIds: $ids) { name } }", {"ids": ["a", "b"]}),
+    ],
+)
+async def test_limits_are_settings(sandbox: Sandbox, limit: Any, query: str, variables: Any) -> None:
+    headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}"}
+    body = {"query": query, "variables": variables}
+    async for client in _client(_app(sandbox, **limit)):
+        response = await client.post("/graphql", json=body, headers=headers)
+        assert response.json()["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
+
+
+async def test_only_trusted_documents_is_a_setting(sandbox: Sandbox, tmp_path: Path) -> None:
+    manifest = tmp_path / "documents.json"
+    manifest.write_text('{"hello": "{ __typename }"}')
+    headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}"}
+    async for client in _client(_app(sandbox, trusted_documents=manifest, only_trusted=True)):
+        trusted = await client.post("/graphql", json={"documentId": "hello"}, headers=headers)
+        assert trusted.json() == {"data": {"__typename": "Query"}}
+        other = await client.post("/graphql", json={"query": QUERY}, headers=headers)
+        assert other.json()["errors"][0]["extensions"]["code"] == "UNTRUSTED_DOCUMENT"
+
+
+async def test_answers_are_packed_from_a_size_on(sandbox: Sandbox) -> None:
+    headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}", "Accept-Encoding": "gzip"}
+    for size, encoding in ((0, "gzip"), (10_000, None)):
+        async for client in _client(_app(sandbox, packed_from_bytes=size)):
+            response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
+            assert response.headers.get("content-encoding") == encoding
+            assert response.json() == {"data": {"__typename": "Query"}}

@@ -223,6 +223,10 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
             "playground: is on but introspection is off, so it could neither document nor complete anything",
         ),
         (
+            {"playground": "true", "introspection": "true", "only_trusted": "true", "trusted_documents": "a.json"},
+            "playground: is on but only_trusted is too, so nothing could be asked there",
+        ),
+        (
             {"drain_seconds": "5", "request_seconds": "10"},
             "drain_seconds: is shorter than request_seconds, so a stop would cut off requests in flight",
         ),

@@ -124,7 +124,7 @@ class _Scale:
         )
 
     def _fragment(self, name: str) -> Weight:
-        known = None
+        known = self._known.get(name)
         if known is None:
             # a fragment that spreads itself is refused by validation; here it counts nothing
             self._known[name] = Weight()

@@ -1,6 +1,7 @@
 """gzip is unpacked only as far as it may be long, and sent only to those who accept it."""
 
 import gzip
+import tracemalloc
 
 import pytest
 
@@ -29,8 +30,14 @@ def test_a_bomb_is_not_unpacked() -> None:
     bomb = gzip.compress(bytes(20_000_000))
     assert len(bomb) < 25_000
     unpacking = Unpacking(1_000)
-    with pytest.raises(TooLong):
-        unpacking.take(bomb)
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLong):
+            unpacking.take(bomb)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 1_000_000
 
 
 @pytest.mark.parametrize(

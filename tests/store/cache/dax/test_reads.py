@@ -13,13 +13,14 @@ from gateway.aws.errors import AccessDenied
 from gateway.errors import Forbidden, IsolationBreach
 from gateway.model.tenant import tenant_id
 from gateway.store.access import Access
+from gateway.store.cache.dax.breaker import BreakerRules
 from gateway.store.cache.dax.cluster import DaxRules
 from gateway.store.cache.dax.reads import Ages, Clusters
 from gateway.store.cache.path import Asked, Via
 from gateway.store.codec import Wire
 from gateway.store.plan import GetItems, QueryPartition
 from gateway.store.writer import Outcome
-from tests.store.cache.dax.conftest import DaxWorld, cluster_at
+from tests.store.cache.dax.conftest import RULES, DaxWorld, cluster_at
 from tests.store.cache.dax.server import DaxNode, Trouble
 from tests.store.cache.world import SUPPORT, THING, THINGS, listed, session, things
 from tests.store.world import ACME, GLOBEX, NOW, tenancy
@@ -257,6 +258,18 @@ async def test_where_the_cluster_fails_the_table_answers_and_after_a_while_the_c
     assert hasty.reads.stats().clusters == {"pooled": "closed"}
     assert hasty.reads.stats().groups["all"].answered == before.answered + 1
     assert any("the table is asked instead" in record.getMessage() for record in caplog.records)
+
+
+async def test_a_cluster_that_failed_several_times_is_left_alone_for_a_while(node: DaxNode) -> None:
+    world = DaxWorld(Clusters(cluster_at(node.endpoint, replace(RULES, breaker=BreakerRules(failures=2, pause=600)))))
+    node.memory = world.memory
+    node.trouble = "error"
+    world.put("t")
+    assert [await world.rank("t") for _ in range(5)] == [1] * 5
+    counts = world.reads.stats().groups["all"]
+    assert (counts.failed, counts.avoided) == (2, 3)
+    assert world.calls == ["GetItem"] * 5
+    await world.reads.close()
 
 
 async def test_pages_are_answered_by_the_table_too(dax: DaxWorld, node: DaxNode) -> None:

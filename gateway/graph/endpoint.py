@@ -100,7 +100,7 @@ class Endpoint:
         if extensions := _extensions(entry):
             answer.content["extensions"] = extensions
         entry.write(answer.status, answer.codes)
-        return self._response(answer, entry, accepts_gzip(request.headers.get("accept-encoding")))
+        return self._response(answer, entry, request.headers.get("accept-encoding"))
 
     async def _guarded(self, request: Request, entry: Entry) -> Answer:
         """Every failure is an answer in GraphQL's form, with the status that fits it."""
@@ -171,7 +171,7 @@ class Endpoint:
         finally:
             reader.close()
 
-    def _response(self, answer: Answer, entry: Entry, packable: bool) -> Response:
+    def _response(self, answer: Answer, entry: Entry, accepted: str | None) -> Response:
         content = orjson.dumps(answer.content)
         headers = {
             "content-type": f"{answer.media_type}; charset=utf-8",
@@ -180,7 +180,7 @@ class Endpoint:
             "x-request-id": entry.request_id,
             **dict(answer.headers),
         }
-        if packable and len(content) >= self.limits.packed_from:
+        if len(content) >= self.limits.packed_from and accepts_gzip(accepted):
             content, headers["content-encoding"] = packed(content), GZIP
         return Response(content, answer.status, headers=headers)
 

@@ -78,7 +78,7 @@ async def test_what_was_not_begun_is_not_begun_later(monkeypatch: pytest.MonkeyP
         seen.append(operation)
         return await (real if operation == "Query" else stuck.call)(operation, *given, **named)
 
-    world.memory.call = call  # type: ignore[method-assign, assignment]
+    world.memory.call = call  # type: ignore[method-assign]
     query = "{ activeOrders(first: 5) { nodes { user { name } lines { product { title } } } } }"
     assert code(await late(world, query, stuck, monkeypatch)) == "TIMEOUT"
     await asyncio.wait_for(stuck.all_ended.wait(), 30)

@@ -94,7 +94,7 @@ class World:
     def __post_init__(self) -> None:
         model, core = self.setting.model, core_schema(self.setting.schema)
         self.memory = Memory(model.table, TABLE)
-        self.memory.put(self.setting.items)
+        self.memory.put(dict(row) for row in self.setting.items)
         self.endpoint = Endpoint(
             model=model,
             schema=core,

@@ -25,6 +25,9 @@ from tests.store.cache.dax.server import DaxNode, Trouble
 from tests.store.cache.world import SUPPORT, THING, THINGS, listed, session, things
 from tests.store.world import ACME, GLOBEX, NOW, tenancy
 
+# the client uses datetime.utcfromtimestamp, which newer Pythons warn about
+pytestmark = pytest.mark.filterwarnings("ignore:datetime.datetime.utc:DeprecationWarning")
+
 
 def sources(access: Access) -> list[str]:
     return [call.source for call in access.calls]

@@ -23,7 +23,8 @@ locals {
       "<table>", var.table_name),
     "<gateway-role-arn>", local.gateway_role_arn)
   }
-  documents = { for name, text in local.texts : name => jsonencode(jsondecode(replace(text, "<tenant-role-arn>", local.tenant_role_arn))) }
+  rendered  = { for name, text in local.texts : name => replace(text, "<tenant-role-arn>", local.tenant_role_arn) }
+  documents = { for name, text in local.rendered : name => jsonencode(jsondecode(text)) }
 
   # the gateway's document once for each role that it may assume
   assumable = merge(
@@ -31,7 +32,8 @@ locals {
     { for arn in var.further_tenant_role_arns : "${local.tenant_role_name}-${substr(sha256(arn), 0, 12)}" => arn },
   )
 
-  left_over = distinct(flatten([for text in values(local.documents) : regexall("<[a-z-]+>", text)]))
+  # looked for in the text: jsonencode writes `<` as an escape
+  left_over = distinct(flatten([for text in values(local.rendered) : regexall("<[a-z-]+>", text)]))
 }
 
 data "aws_partition" "current" {}

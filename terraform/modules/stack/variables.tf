@@ -170,10 +170,17 @@ variable "gateway_settings" {
     max_nested_queries = optional(number)
     max_cost           = optional(number)
     max_cost_by_role   = optional(map(number))
+    cache              = optional(string)
+    cache_bytes        = optional(number)
     trusted_documents  = optional(string)
     only_trusted       = optional(bool)
   })
   default = {}
+
+  validation {
+    condition     = contains(["off", "ttl"], coalesce(var.gateway_settings.cache, "off"))
+    error_message = "The cache is `off` or `ttl`: the gateway's role is denied `dax:*`, because DAX does not keep tenants apart."
+  }
 }
 
 variable "gateway" {

@@ -23,18 +23,29 @@ from gateway.domains.loading import load_domains
 from gateway.graph.compile import Programs
 from gateway.graph.cost import Costs
 from gateway.graph.documents import Documents
-from gateway.graph.endpoint import Endpoint, EndpointLimits
+from gateway.graph.endpoint import Endpoint, EndpointLimits, ignored
 from gateway.graph.landing import landing_page
 from gateway.graph.limits import DocumentLimits
 from gateway.graph.pricing import pricing
 from gateway.graph.reader import ReadLimits
 from gateway.graph.schema import build_schema, core_schema
 from gateway.identity.authenticator import Authenticator
+from gateway.ops.metrics import CONTENT_TYPE, Metrics
 from gateway.ops.policy_files import load_policies, permissions_for
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
-from gateway.wiring import ReadPath, cost_limits, demo, issuers, persisted, playground, read_path, tenants
+from gateway.wiring import (
+    ReadPath,
+    cost_limits,
+    demo,
+    issuers,
+    metrics_of,
+    persisted,
+    playground,
+    read_path,
+    tenants,
+)
 
 
 @dataclass(slots=True)
@@ -54,6 +65,7 @@ class Gateway:
     sessions: Sessions
     authenticator: Authenticator
     cache: ReadPath | None = None
+    metrics: Metrics | None = None
 
     async def close(self) -> None:
         if self.cache is not None:
@@ -88,13 +100,15 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     schema = core_schema(build_schema(model, loaded.mutations))
     documents = Documents(schema, _document_limits(settings), introspection=settings.introspection)
     reads = ReadLimits(page=settings.max_page, queries=settings.max_nested_queries)
+    known = persisted(settings, documents)
+    metrics = metrics_of(settings, known, cache, sessions)
     endpoint = Endpoint(
         model=model,
         schema=schema,
         programs=Programs(model, schema),
         documents=documents,
         costs=Costs(pricing(model, schema, reads, loaded.mutations), cost_limits(settings)),
-        persisted=persisted(settings, documents),
+        persisted=known,
         authenticate=authenticator.authenticate,
         open_session=sessions.open,
         table=Table(client, model, sessions.renew, cache=cache),
@@ -106,8 +120,9 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
             reads=reads,
         ),
         explain=settings.explain,
+        observe=metrics.observe if metrics is not None else ignored,
     )
-    return Gateway(endpoint, client, sts, sessions, authenticator, cache)
+    return Gateway(endpoint, client, sts, sessions, authenticator, cache, metrics)
 
 
 def _document_limits(settings: Settings) -> DocumentLimits:
@@ -151,18 +166,32 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
         yield
         await gateway.close()
 
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", landing),
             # every method, so that a wrong one is answered in the form that GraphQL clients read
             Route("/graphql", graphql, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
             Route("/healthz", alive),
             Route("/readyz", ready),
+            *_metrics_page(settings, gateway.metrics),
             *pages,
         ],
         middleware=_middleware(settings),
         lifespan=lifespan,
     )
+    app.state.metrics = gateway.metrics
+    return app
+
+
+def _metrics_page(settings: Settings, metrics: Metrics | None) -> list[Route]:
+    """In the sandbox beside everything else; in production only on a port of its own, since it asks for no token."""
+    if metrics is None or settings.environment != "sandbox":
+        return []
+
+    def page(request: Request) -> Response:
+        return Response(metrics.page(), media_type=CONTENT_TYPE)
+
+    return [Route("/metrics", page)]
 
 
 def _middleware(settings: Settings) -> list[Middleware]:

@@ -4,20 +4,26 @@ import logging
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 import uvicorn
+from prometheus_client import start_http_server
 
 from gateway.app import State, create_app
+from gateway.errors import ConfigurationError
 from gateway.graph.journal import JsonLines
+from gateway.ops.metrics import Metrics
 from gateway.settings import Settings
 
 
 def serve(settings: Settings) -> None:
     configure_logging(settings.log_level)
     state = State()
+    app = create_app(settings, state=state)
     config = uvicorn.Config(
-        create_app(settings, state=state),
+        app,
         host=settings.host,
         port=settings.port,
         log_config=None,
@@ -30,7 +36,27 @@ def serve(settings: Settings) -> None:
         # what is under way may take as long as any operation may
         timeout_graceful_shutdown=int(settings.request_seconds) + 1,
     )
-    DrainingServer(config, state, settings.drain_seconds).run()
+    with metrics_served(settings, app.state.metrics):
+        DrainingServer(config, state, settings.drain_seconds).run()
+
+
+@contextmanager
+def metrics_served(settings: Settings, metrics: Metrics | None) -> Iterator[None]:
+    """On a port of their own, in a thread: they can be read however busy the gateway is."""
+    if metrics is None or settings.metrics_port is None:
+        yield
+        return
+    try:
+        server, thread = start_http_server(settings.metrics_port, settings.metrics_host, metrics.registry)
+    except OSError as error:
+        where = f"{settings.metrics_host}:{settings.metrics_port}"
+        raise ConfigurationError([f"metrics_port: cannot listen on {where}: {error.strerror}"]) from error
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 class DrainingServer(uvicorn.Server):

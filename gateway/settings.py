@@ -58,6 +58,8 @@ class Settings(BaseSettings):
     request_seconds: float = Field(default=10, gt=0, le=60)
     drain_seconds: float = Field(default=15, ge=0, le=120)
     max_connections: int = Field(default=100, ge=1, le=5_000)
+    metrics_port: int | None = Field(default=None, ge=0, le=65_535)  # Prometheus; a port of its own, without tokens
+    metrics_host: str = "127.0.0.1"
 
     # how much one operation may ask
     max_page: int = Field(default=100, ge=1, le=1_000)
@@ -72,7 +74,7 @@ class Settings(BaseSettings):
     max_cost_by_role: dict[str, PositiveFloat] = {}
 
     # reads that are remembered, where the model says how stale they may be: docs/cache.md
-    cache: Literal["off", "ttl", "dax"] = "off"
+    cache: Literal["off", "ttl", "dax", "ttl+dax"] = "off"
     cache_bytes: int = Field(default=64_000_000, ge=1_000_000)
     dax_endpoint: DaxUrl | None = None  # a cluster for all pooled tenants
     dax_accept_that_only_the_gateway_separates_tenants: bool = False
@@ -127,6 +129,8 @@ class Settings(BaseSettings):
                 yield f"tenants: `{name}` has settings of its own but is not among the tenants"
         if self.only_trusted and self.trusted_documents is None:
             yield "only_trusted: is on but there are no trusted_documents, so nothing could be asked"
+        if self.metrics_port not in (None, 0) and self.metrics_port == self.port:
+            yield "metrics_port: is the port of the gateway itself; it asks for no token, so it needs its own"
         yield from self._cache_contradictions()
         if self.environment == "production":
             yield from self._unsafe()
@@ -135,11 +139,11 @@ class Settings(BaseSettings):
         of_silos = {f"silos.{name}.dax_endpoint": silo.dax_endpoint for name, silo in self.silos.items()}
         named = {"dax_endpoint": self.dax_endpoint, **of_silos}
         clusters = {name: address for name, address in named.items() if address is not None}
-        if self.cache != "dax":
+        if "dax" not in self.cache:
             yield from (f"{name}: is set but cache is `{self.cache}`" for name in clusters)
             return
         if not clusters:
-            yield "cache: is `dax` but there is no dax_endpoint, neither for the pool nor for a silo"
+            yield f"cache: is `{self.cache}` but there is no dax_endpoint, neither for the pool nor for a silo"
         addresses = list(clusters.values())
         for name, address in clusters.items():
             shared = name == "dax_endpoint" or addresses.count(address) > 1

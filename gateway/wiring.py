@@ -7,6 +7,7 @@ from typing import Any
 import boto3
 from starlette.routing import Route
 
+from gateway.aws.sessions import Sessions
 from gateway.aws.target import Target
 from gateway.aws.tenants import Tenancy, Tenants
 from gateway.domains.examples import load_examples
@@ -22,12 +23,15 @@ from gateway.identity.issuer import Issuer
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.tenant import TenantId, tenant_id
+from gateway.ops.cache_metrics import CacheCollector, DaxCollector
+from gateway.ops.metrics import Metrics
 from gateway.setting_types import IssuerSettings, SiloSettings
 from gateway.settings import Settings
 from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.dax.cluster import DaxCluster, DaxRules, connector
 from gateway.store.cache.dax.reads import Ages, Clusters, DaxReads
 from gateway.store.cache.keeper import CacheRules
+from gateway.store.cache.layers import Layers
 from gateway.store.cache.stats import GroupOf
 
 
@@ -85,19 +89,25 @@ def _tenancy(settings: Settings, silo: SiloSettings) -> Tenancy:
     )
 
 
-ReadPath = ReadCache | DaxReads
+ReadPath = ReadCache | DaxReads | Layers
 
 
 def read_path(settings: Settings, model: Model, aws: boto3.Session) -> ReadPath | None:
-    """What stands between the table and DynamoDB: nothing, the cache of the process, or DAX."""
+    """What stands between the table and DynamoDB: nothing, the cache of the process, DAX, or both."""
     match settings.cache:
         case "off":
             return None
         case "ttl":
-            rules = CacheRules(bytes=settings.cache_bytes, flight_seconds=settings.request_seconds)
-            return ReadCache(model, rules, _group_of(settings))
+            return _ttl_cache(settings, model)
         case "dax":
             return _dax_reads(settings, model, aws)
+        case "ttl+dax":
+            return Layers(_ttl_cache(settings, model), _dax_reads(settings, model, aws))
+
+
+def _ttl_cache(settings: Settings, model: Model) -> ReadCache:
+    rules = CacheRules(bytes=settings.cache_bytes, flight_seconds=settings.request_seconds)
+    return ReadCache(model, rules, _group_of(settings))
 
 
 def _group_of(settings: Settings) -> GroupOf:
@@ -125,6 +135,21 @@ def _dax_reads(settings: Settings, model: Model, aws: boto3.Session) -> DaxReads
     }
     clusters = Clusters(cluster(settings.dax_endpoint, settings.region), silos)
     return DaxReads(model.table, clusters, ages, _group_of(settings))
+
+
+def metrics_of(settings: Settings, documents: Persisted, cache: ReadPath | None, sessions: Sessions) -> Metrics | None:
+    """None where nobody could read them."""
+    if settings.metrics_port is None and settings.environment != "sandbox":
+        return None
+    metrics = Metrics(documents.trusted_hashes)
+    metrics.gauge("gateway_sessions", "Sessions of tenants that are kept.", lambda: len(sessions))
+    layers = (cache.ttl, cache.dax) if isinstance(cache, Layers) else (cache,)
+    for layer in layers:
+        if isinstance(layer, ReadCache):
+            metrics.collect_from(CacheCollector(layer.stats))
+        elif isinstance(layer, DaxReads):
+            metrics.collect_from(DaxCollector(layer.stats))
+    return metrics
 
 
 def cost_limits(settings: Settings) -> CostLimits:

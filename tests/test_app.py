@@ -49,6 +49,16 @@ async def ask(client: AsyncClient, token: str, query: str = QUERY) -> Any:
     return await client.post("/graphql", json={"query": query}, headers={"Authorization": f"Bearer {token}"})
 
 
+async def test_metrics_are_a_page_of_the_sandbox_only(sandbox: Sandbox, client: AsyncClient) -> None:
+    await ask(client, sandbox.token("acme", "viewer"))
+    await ask(client, "no token")
+    response = await client.get("/metrics")
+    assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert 'outcome="UNAUTHENTICATED"} 1.0' in response.text
+    assert "gateway_sessions 1.0" in response.text
+    assert 'gateway_calls_total{index="",operation="BatchGetItem",source="table"}' in response.text
+
+
 @pytest.mark.parametrize("tenant", ["acme", "globex", "initech"])
 async def test_a_tenant_is_served_its_own_data(sandbox: Sandbox, client: AsyncClient, tenant: str) -> None:
     response = await ask(client, sandbox.token(tenant, "viewer"))

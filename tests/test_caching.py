@@ -20,6 +20,7 @@ from gateway.sandbox.sandbox import Sandbox
 from gateway.settings import Settings
 from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.dax.reads import DaxReads
+from gateway.store.cache.layers import Layers
 from gateway.wiring import ReadPath, read_path
 from tests.test_settings import RIGHT
 
@@ -51,6 +52,11 @@ def faults(**changes: Any) -> list[str]:
             ["silos.acme.dax_endpoint: is set but cache is `ttl`"],
         ),
         ({"cache": "dax"}, ["cache: is `dax` but there is no dax_endpoint, neither for the pool nor for a silo"]),
+        (
+            {"cache": "ttl+dax"},
+            ["cache: is `ttl+dax` but there is no dax_endpoint, neither for the pool nor for a silo"],
+        ),
+        ({"cache": "ttl+dax", "dax_endpoint": POOLED}, [f"dax_endpoint: {SHARED}"]),
         ({"cache": "dax", "dax_endpoint": POOLED}, [f"dax_endpoint: {SHARED}"]),
         (
             {"cache": "dax", "silos": {"acme": {"dax_endpoint": OTHER}, "beta": {"dax_endpoint": OTHER}}},
@@ -84,6 +90,13 @@ def test_it_is_off_unless_it_is_set() -> None:
 
 def test_the_cache_of_the_process_needs_no_more() -> None:
     assert isinstance(made(cache="ttl"), ReadCache)
+
+
+async def test_both_are_set_by_one_word() -> None:
+    layers = made(cache="ttl+dax", dax_endpoint=POOLED, **ACCEPTED)
+    assert isinstance(layers, Layers)
+    assert layers.dax.stats().clusters == {POOLED: "closed"}
+    await layers.close()
 
 
 def test_a_cluster_of_the_pool_needs_an_acceptance() -> None:

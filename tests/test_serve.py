@@ -18,7 +18,7 @@ import pytest
 from gateway.sandbox.commands import aws_variables
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
-from gateway.sandbox.server import free_port
+from gateway.sandbox.server import free_port, listen
 from gateway.settings import environment_with
 
 PATIENCE = 30.0
@@ -89,6 +89,38 @@ def test_a_stop_drains_first_and_finishes_what_is_under_way(sandbox: Sandbox) ->
     operations = [line for line in lines if line["logger"] == "gateway.operation"]
     assert [line["status"] for line in operations] == [200, 200]
     assert token not in json.dumps(lines)
+
+
+def test_metrics_have_a_port_of_their_own(sandbox: Sandbox) -> None:
+    port = free_port(0)
+    served = Served(sandbox, metrics_port=port, cache="ttl", drain_seconds=0)
+    token = sandbox.token("acme", "viewer")
+    for _ in range(2):
+        served.ask(token, 'query Shop { product(productId: "p-1001") { title } }')
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
+        connection.request("GET", "/metrics")
+        page = connection.getresponse().read().decode()
+    served.process.send_signal(signal.SIGTERM)
+    served.end()
+    assert served.process.returncode == 0
+    assert 'operation="Shop",outcome="OK"} 2.0' in page
+    assert 'gateway_cache_answers_total{group="pooled",result="hit"} 1.0' in page
+    assert "acme" not in page
+
+
+def test_a_port_for_metrics_that_is_taken_is_named(sandbox: Sandbox) -> None:
+    with listen(0) as taken:
+        port = taken.getsockname()[1]
+        result = subprocess.run(
+            [sys.executable, "-m", "gateway", "serve"],
+            env=environment_with(sandbox.settings(metrics_port=port), aws_variables(sandbox)),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert result.returncode == 2
+    assert f"metrics_port: cannot listen on 127.0.0.1:{port}: Address already in use" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_ctrl_c_stops_at_once(sandbox: Sandbox) -> None:

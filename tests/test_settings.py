@@ -223,6 +223,10 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
             "playground: is on but introspection is off, so it could neither document nor complete anything",
         ),
         (
+            {"port": "8000", "metrics_port": "8000"},
+            "metrics_port: is the port of the gateway itself; it asks for no token, so it needs its own",
+        ),
+        (
             {"playground": "true", "introspection": "true", "only_trusted": "true", "trusted_documents": "a.json"},
             "playground: is on but only_trusted is too, so nothing could be asked there",
         ),

@@ -60,6 +60,9 @@ class Sessions:
         self._flights: Flights[Key, Session | GatewayError] = Flights(self._fly)
         self._turns = asyncio.Semaphore(rules.calls)
 
+    def __len__(self) -> int:
+        return len(self._kept)
+
     async def open(self, principal: Principal) -> Session:
         """A session with some time to live; raises `Forbidden`, `Unavailable` or `Throttled` where there is none."""
         # INVARIANT: the tenant is looked up before any cached session, so a suspended one is refused at once.

@@ -47,6 +47,12 @@ from gateway.store.writer import Writer
 
 Authenticate = Callable[[str | None], Awaitable[Principal]]
 OpenSession = Callable[[Principal], Awaitable[Session]]
+Observe = Callable[[Entry, list[str]], None]  # an operation that was answered, and the codes of its errors
+
+
+def ignored(entry: Entry, codes: list[str]) -> None:
+    """For where nothing is counted."""
+
 
 _STATUS: tuple[tuple[type[GatewayError], HTTPStatus], ...] = (
     (Unauthenticated, HTTPStatus.UNAUTHORIZED),
@@ -93,13 +99,16 @@ class Endpoint:
     cursors: Cursors
     limits: EndpointLimits
     explain: bool = False  # whether a request may ask what was done for it
+    observe: Observe = ignored
 
     async def __call__(self, request: Request) -> Response:
         entry = begin(request.headers)
         answer = await self._guarded(request, entry)
         if extensions := _extensions(entry):
             answer.content["extensions"] = extensions
-        entry.write(answer.status, answer.codes)
+        codes = answer.codes
+        entry.write(answer.status, codes)
+        self.observe(entry, codes)
         return self._response(answer, entry, request.headers.get("accept-encoding"))
 
     async def _guarded(self, request: Request, entry: Entry) -> Answer:

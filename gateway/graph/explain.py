@@ -39,6 +39,7 @@ def _call(call: Call, first: float) -> dict[str, Any]:
         "operation": call.operation,
         "index": call.index,
         "source": call.source,
+        "stale": call.stale,
         "keys": _keys(call),
         "touched": [{"partition": each.partition, "sort": each.sort, "keys": each.keys} for each in call.touched],
         "items": call.items,

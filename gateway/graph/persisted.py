@@ -32,6 +32,11 @@ class Persisted:
             kept_bytes, getsizeof=lambda text: _EACH_BYTES + 2 * len(text)
         )
 
+    @property
+    def trusted_hashes(self) -> frozenset[str]:
+        """Of the documents' texts, whatever the manifest names them by."""
+        return frozenset(map(_sha256, self._trusted_texts))
+
     def text(self, tenant: TenantId, asked: GraphQLRequest) -> str:
         """The text to run."""
         given, text = _hash(asked.extensions), asked.query

@@ -31,6 +31,7 @@ class Call:
     touched: tuple[Touched, ...] = ()
     started: float = 0.0  # a moment of the loop's clock
     source: Source = "table"
+    stale: bool = False  # whether the cache is renewing some of it
 
 
 @dataclass(frozen=True, slots=True)

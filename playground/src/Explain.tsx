@@ -125,7 +125,8 @@ function wholeTime(calls: Call[]): number {
 
 /** Calls of one kind that follow each other, such as the shards of a listing, are told together. */
 function grouped(calls: Call[]): Call[][] {
-  const kind = ({ operation, index, source, allowedBy }: Call) => JSON.stringify([operation, index, source, allowedBy]);
+  const kind = ({ operation, index, source, stale, allowedBy }: Call) =>
+    JSON.stringify([operation, index, source, stale, allowedBy]);
   const groups: Call[][] = [];
   for (const call of calls) {
     const group = groups.at(-1);
@@ -133,6 +134,11 @@ function grouped(calls: Call[]): Call[][] {
     else groups.push([call]);
   }
   return groups;
+}
+
+function origin({ source, stale }: Call): string {
+  if (source === "dax") return "from DAX";
+  return stale ? "from cache, being renewed" : "from cache";
 }
 
 function Group({ calls, whole }: { calls: Call[]; whole: number }) {
@@ -143,7 +149,7 @@ function Group({ calls, whole }: { calls: Call[]; whole: number }) {
       <p className="head">
         <span className={`badge ${isWrite(first) ? "write" : "read"}`}>{first.operation}</span>
         <span>{first.index ?? "table"}</span>
-        {first.source === "cache" && <span className="badge cache">from cache</span>}
+        {first.source !== "table" && <span className="badge cache">{origin(first)}</span>}
         {calls.length > 1 && <span className="times">× {calls.length}</span>}
         <span className="amount">{units(calls.reduce((sum, call) => sum + call.capacity, 0))}</span>
       </p>

@@ -4,7 +4,8 @@ import { createStore } from "./store";
 export interface Call {
   operation: string;
   index: string | null;
-  source: "table" | "cache";
+  source: "table" | "cache" | "dax";
+  stale: boolean;
   keys: number;
   touched: { partition: string; sort: string; keys: number }[];
   items: number;

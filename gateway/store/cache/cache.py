@@ -107,7 +107,7 @@ class ReadCache(Cache):
         if stale:
             self._renew(access, shelf, question, stale)
         if rows:
-            self._record(access, question, rows, allowed_by)
+            self._record(access, question, rows, allowed_by, stale=bool(stale))
         if missing:
             rows |= await self._read(access, shelf, question, missing, allowed_by)
         return rows
@@ -174,7 +174,13 @@ class ReadCache(Cache):
         self._keeper.release(shelf)
 
     def _record(
-        self, access: Access, question: Question, rows: Mapping[ReadKey, list[Wire]], allowed_by: tuple[str, ...]
+        self,
+        access: Access,
+        question: Question,
+        rows: Mapping[ReadKey, list[Wire]],
+        allowed_by: tuple[str, ...],
+        *,
+        stale: bool = False,
     ) -> None:
         """What was answered without a call of this request's own."""
         seen: tuple[Touched, ...] = ()
@@ -192,6 +198,7 @@ class ReadCache(Cache):
                 touched=seen,
                 started=asyncio.get_running_loop().time(),
                 source="cache",
+                stale=stale,
             )
         )
 

@@ -159,12 +159,14 @@ async def test_a_stale_answer_is_given_at_once_and_renewed_behind_it(world: Worl
     world.clock.moment += 0.7 * THINGS.seconds
     held = world.memory.hold("GetItem")
     # renewed once, however many ask meanwhile
-    assert [await world.rank("t") for _ in range(5)] == [1] * 5
+    told = Access(session())
+    assert [await world.rank("t", told) for _ in range(5)] == [1] * 5
     await asyncio.sleep(0.001)
     assert world.calls == ["GetItem"] * 2
     held.set()
     await asyncio.sleep(0.001)
-    assert await world.rank("t") == 2
+    assert await world.rank("t", told) == 2
+    assert [call.stale for call in told.calls] == [True] * 5 + [False]
     counts = world.cache.stats().total
     assert (counts.misses, counts.stale, counts.renewals, counts.hits, counts.renewal_units) == (1, 5, 1, 1, 0.5)
 

@@ -67,7 +67,7 @@ class DaxReads(Cache):
     ) -> None:
         self._spec = spec
         self._clusters = clusters
-        self._ages = ages
+        self.ages = ages
         self._clock = clock
         self._tally = DaxTally(group_of)
         # our writes go past the clusters, so what they hold of an item that we wrote stays wrong until it is over
@@ -76,8 +76,8 @@ class DaxReads(Cache):
     async def items(
         self, access: Access, keys: tuple[ItemKey, ...], asked: Asked, read: ReadItems
     ) -> dict[ItemKey, Wire]:
-        tenant, since = access.session.tenant, self._clock() - self._ages.items
-        cluster = self._cluster(access.session, asked, self._ages.items, ("GetItem", "BatchGetItem"), None)
+        tenant, since = access.session.tenant, self._clock() - self.ages.items
+        cluster = self._cluster(access.session, asked, self.ages.items, ("GetItem", "BatchGetItem"), None)
         if cluster is None or any(self._recent.item(tenant, key) > since for key in keys):
             return await read(access, keys, strong=asked.strong)
         rows = await self._through(cluster, tenant, lambda via: read(access, keys, strong=False, via=via))
@@ -86,17 +86,17 @@ class DaxReads(Cache):
         if any(self._key(tenant, row) != key for key, row in rows.items()) or not rows.keys() <= set(keys):
             raise IsolationBreach("dax answered with an item that was not asked for")
         absent = tuple(key for key in keys if key not in rows)
-        if absent and asked.staleness.absence_seconds < self._ages.items:
+        if absent and asked.staleness.absence_seconds < self.ages.items:
             rows = rows | await read(access, absent, strong=False)
         return rows
 
     async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]:
         tenant, since, at = (
             access.session.tenant,
-            self._clock() - self._ages.pages,
+            self._clock() - self.ages.pages,
             page_read(access.session, plan, asked),
         )
-        cluster = self._cluster(access.session, asked, self._ages.pages, ("Query",), at.on)
+        cluster = self._cluster(access.session, asked, self.ages.pages, ("Query",), at.on)
         if cluster is None or self._recent.shown(at, ()) > since:
             return await read(access, plan)
         rows = await self._through(cluster, tenant, lambda via: read(access, plan, via=via))
@@ -106,7 +106,7 @@ class DaxReads(Cache):
         if plan.index is None and any(key.pk != plan.partition for key in holds):
             raise IsolationBreach("dax answered with a row of another partition")
         old = self._recent.shown(at, holds) > since
-        if old or (not rows and asked.staleness.absence_seconds < self._ages.pages):
+        if old or (not rows and asked.staleness.absence_seconds < self.ages.pages):
             return await read(access, plan)
         return rows
 

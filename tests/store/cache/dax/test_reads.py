@@ -115,7 +115,7 @@ async def test_a_table_that_the_policies_do_not_know_never_goes_through_it(dax: 
 async def test_what_declares_nothing_or_too_little_never_goes_through_it(dax: DaxWorld, node: DaxNode) -> None:
     dax.put("t")
     await dax.page("tagsOfThing", thingId="t")
-    dax.reads._ages = Ages(items=101, pages=40)
+    dax.reads.ages = Ages(items=101, pages=40)
     await dax.rank("t")
     assert node.asked == {}
     assert dax.calls == ["Query", "GetItem"]

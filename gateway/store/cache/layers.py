@@ -1,0 +1,71 @@
+"""Both caches, one behind the other: the process remembers for a while what a cluster or the table has answered."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.aws.sessions import Session
+from gateway.model.keys import ItemKey
+from gateway.model.staleness import Staleness
+from gateway.model.tenant import TenantId
+from gateway.store.access import Access
+from gateway.store.cache.cache import ReadCache
+from gateway.store.cache.dax.reads import DaxReads
+from gateway.store.cache.path import Asked, Cache, ReadItems, ReadPage, Via
+from gateway.store.codec import Wire
+from gateway.store.plan import QueryPartition
+
+
+@dataclass(frozen=True, slots=True)
+class Layers(Cache):
+    ttl: ReadCache
+    dax: DaxReads
+
+    async def items(
+        self, access: Access, keys: tuple[ItemKey, ...], asked: Asked, read: ReadItems
+    ) -> dict[ItemKey, Wire]:
+        async def behind(
+            access: Access, keys: tuple[ItemKey, ...], *, strong: bool, via: Via | None = None
+        ) -> dict[ItemKey, Wire]:
+            return await self.dax.items(access, keys, asked._replace(strong=strong), read)
+
+        left = remaining(asked.staleness, self.dax.ages.items)
+        if left is None:
+            return await behind(access, keys, strong=asked.strong)
+        return await self.ttl.items(access, keys, asked._replace(staleness=left), behind)
+
+    async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]:
+        async def behind(access: Access, plan: QueryPartition, *, via: Via | None = None) -> list[Wire]:
+            return await self.dax.page(access, plan, asked._replace(strong=plan.strong), read)
+
+        left = remaining(asked.staleness, self.dax.ages.pages)
+        if left is None:
+            return await behind(access, plan)
+        return await self.ttl.page(access, plan, asked._replace(staleness=left), behind)
+
+    @contextmanager
+    def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> Iterator[None]:
+        # the outer one ends last: when it forgets, the cluster is already known to be behind
+        with self.ttl.writing(session, operation, body), self.dax.writing(session, operation, body):
+            yield
+
+    def forget(self, tenant: TenantId) -> None:
+        self.ttl.forget(tenant)
+        self.dax.forget(tenant)
+
+    async def close(self) -> None:
+        await self.ttl.close()
+        await self.dax.close()
+
+
+def remaining(declared: Staleness, age: float) -> Staleness | None:
+    """How long the process may keep what a cluster may have kept for `age` seconds; None: not at all."""
+    if declared.seconds < age:
+        return declared  # this never goes through a cluster
+    seconds = declared.seconds - age
+    if seconds == 0:
+        return None
+    # a cluster's word that there is nothing is taken only where that may be as old as the cluster's answers
+    absence = declared.absence_seconds - age if declared.absence_seconds >= age else declared.absence_seconds
+    return Staleness(seconds, min(absence, seconds))

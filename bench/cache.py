@@ -16,6 +16,7 @@ from functools import partial
 from itertools import accumulate
 
 from bench.ordered import Ordered
+from bench.wire import ours, stub
 from gateway.aws.credentials import Credentials
 from gateway.aws.sessions import Session
 from gateway.domains import MODEL
@@ -182,12 +183,19 @@ async def costs(engine: Ordered) -> None:
     works["Query of 20, hit"] = partial(_query, on, access, listing)
     body = {"TableName": TABLE, "Key": {"PK": {"S": items["GetItem"].keys[0].pk}, "SK": {"S": "DETAILS"}}}
     works["judging a GetItem"] = partial(_check, access, body)
+    with stub() as url:
+        async with ours(url) as calls:
+            works["what a GetItem costs beside, over a connection"] = calls["GetItem"]
+            await _told(works)
+    await cache.close()
+
+
+async def _told(works: dict[str, Callable[[], Awaitable[object]]]) -> None:
     print(f"\n{'CPU, where the table itself costs next to nothing':<52}{'us':>8}{'off':>8}")
     spans = await timed(works)
     for name, span in spans.items():
         before = spans.get(f"{name.partition(',')[0]}, off")
         print(f"{name:<52}{span:>8.1f}" + (f"{span / before:>7.2f}x" if before else ""))
-    await cache.close()
 
 
 async def _get(table: Table, access: Access, plan: GetItems) -> None:

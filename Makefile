@@ -15,11 +15,10 @@ help: ## list the commands
 
 install: $(STAMP) ## make the environment in .venv
 
-$(STAMP): pyproject.toml requirements-dev.lock
+$(STAMP): pyproject.toml requirements-dev.lock requirements-uv.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	scripts/install $(BIN)/python
 	@touch $(STAMP)
 
 run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
@@ -80,7 +79,8 @@ bench: $(STAMP) ## the benchmarks; read ratios, not seconds
 	$(BIN)/python -m bench
 
 lock: $(STAMP) ## resolve the dependencies anew
-	$(BIN)/python -m pip install --quiet uv
+	echo uv | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	  --quiet --output-file requirements-uv.lock
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-header --quiet --output-file requirements.lock
 	$(BIN)/uv pip compile pyproject.toml --extra sandbox --extra dax --group dev --universal --python-version 3.11 \

@@ -140,7 +140,7 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
     state = state or State()
     gateway = build_gateway(settings, aws)
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
-    pages = [*playground(settings), *demo(settings)]
+    pages = [*playground(settings), *demo(settings), *_metrics_page(settings, gateway.metrics)]
     page = landing_page(address, pages={route.path for route in pages})
 
     async def graphql(request: Request) -> Response:
@@ -173,7 +173,6 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
             Route("/graphql", graphql, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
             Route("/healthz", alive),
             Route("/readyz", ready),
-            *_metrics_page(settings, gateway.metrics),
             *pages,
         ],
         middleware=_middleware(settings),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from importlib.resources import files
 
-_PAGES = ("playground", "demo")
+_PAGES = ("playground", "demo", "metrics")
 
 
 def landing_page(address: str | None = None, *, pages: Collection[str] = ()) -> str:

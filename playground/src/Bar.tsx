@@ -1,5 +1,5 @@
 // The bar on top: who asks, as which role, with which token.
-import { useGraphiQL } from "@graphiql/react";
+import { useGraphiQL, useGraphiQLActions } from "@graphiql/react";
 import { useEffect, useState } from "react";
 import { createPortal } from "react-dom";
 import { hueOf } from "./colours";
@@ -18,6 +18,7 @@ interface Option {
 export function Bar({ config }: { config: Config }) {
   const who = useStored(identity);
   useFreshPanels();
+  useRunFromAnywhere();
   const place = document.getElementById("bar");
   if (!who || !place) return null;
   return createPortal(
@@ -42,6 +43,19 @@ function useFreshPanels(): void {
   useEffect(() => {
     document.querySelector(".graphiql-plugin")?.scrollTo(0, 0);
   }, [panel]);
+}
+
+/** The editors know Ctrl-Enter by themselves, but only while somebody writes in them. */
+function useRunFromAnywhere(): void {
+  const { run } = useGraphiQLActions();
+  useEffect(() => {
+    function pressed(event: KeyboardEvent): void {
+      const isElsewhere = !(event.target as Element | null)?.closest(".monaco-editor, [role=dialog], button");
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && isElsewhere) void run();
+    }
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, [run]);
 }
 
 function Switch({ config }: { config: Config }) {

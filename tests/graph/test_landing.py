@@ -16,6 +16,11 @@ def test_it_leads_to_the_order_desk_where_that_is() -> None:
     assert "/demo" not in landing_page("http://127.0.0.1:8000", pages=["/playground"])
 
 
+def test_it_leads_to_the_metrics_where_they_are() -> None:
+    assert 'href="/metrics"' in landing_page("http://127.0.0.1:8000", pages=["/metrics"])
+    assert "/metrics" not in landing_page(pages=["/playground"])
+
+
 def test_outside_the_sandbox_it_says_nothing_about_tokens() -> None:
     page = landing_page(pages=["/playground"])
     for word in ("sandbox", "acme", "gateway token"):

@@ -18,10 +18,10 @@ Serving = Callable[[Server], None]
 
 
 def main(arguments: list[str]) -> int:
+    options = options_from(arguments)
     logging.basicConfig(level=logging.WARNING, format="sandbox: %(message)s")
     # a denial is what the sandbox is for: it tells why, moto does not need to tell anything
-    logging.getLogger("gateway.sandbox").setLevel(logging.INFO)
-    options = options_from(arguments)
+    logging.getLogger("gateway.sandbox").setLevel(options.log)
     try:
         asyncio.run(run(options, _announce, _stop_on_signals))
     except (GatewayError, OSError) as error:
@@ -56,7 +56,7 @@ def options_from(arguments: list[str]) -> Options:
     parser.add_argument("--port", type=int, default=DEFAULT_PORT)
     parser.add_argument("--dynamodb-endpoint")
     parser.add_argument("--policies", type=Path)
-    for name in ("table", "region", "account"):
+    for name in ("table", "region", "account", "log"):
         parser.add_argument(f"--{name}", default=getattr(defaults, name))
     return Options(**vars(parser.parse_args(arguments)))
 

@@ -21,6 +21,7 @@ class Options:
     table: str = "gateway-sandbox"
     region: str = "eu-west-1"
     account: str = "123456789012"
+    log: str = "INFO"  # `INFO` tells each denial and its reason
 
     def arguments(self) -> list[str]:
         given = {name: value for name, value in asdict(self).items() if value is not None}

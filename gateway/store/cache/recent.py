@@ -2,11 +2,14 @@
 
 import math
 from collections import Counter, deque
+from typing import TypeVar
 
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId
 from gateway.store.cache.keys import ReadKey
 from gateway.store.cache.writes import Place, Written
+
+K = TypeVar("K")
 
 NEVER = -math.inf
 _MOST = 1_000  # writes of one tenant; beyond, all its items count as written
@@ -19,6 +22,14 @@ class _Tenant:
         self.items: dict[ItemKey, float] = {}
         self.places: dict[Place, float] = {}
         self.everything = self.last = NEVER
+
+    def note(self, writes: tuple[Written, ...], now: float, since: float) -> None:
+        for each in writes:
+            _put_last(self.items, each.key, now)
+            for place in each.places:
+                _put_last(self.places, place, now)
+        _drop_first(self.items, since)
+        _drop_first(self.places, since)
 
 
 class RecentWrites:
@@ -35,13 +46,9 @@ class RecentWrites:
         known = self._tenants.get(tenant)
         if known is None:
             known = self._tenants[tenant] = _Tenant()
-        self._ages.append((now, tenant))
+            self._ages.append((now, tenant))
         known.last = now
-        for each in writes or ():
-            # the newest is the last of its dictionary, so the oldest can be found
-            known.items.pop(each.key, None)
-            known.items[each.key] = now
-            known.places.update(dict.fromkeys(each.places, now))
+        known.note(writes or (), now, now - self._seconds)
         if writes is None or len(known.items) > _MOST or len(known.places) > _MOST:
             known.everything = now
             known.items.clear()
@@ -85,9 +92,26 @@ class RecentWrites:
     def _forget(self, now: float) -> None:
         while self._ages and self._ages[0][0] <= now - self._seconds:
             _, tenant = self._ages.popleft()
-            known = self._tenants.get(tenant)
-            if known is not None and known.last <= now - self._seconds:
+            last = self._tenants[tenant].last
+            if last <= now - self._seconds:
                 del self._tenants[tenant]
+            else:
+                # once for each tenant, however much it writes
+                self._ages.append((last, tenant))
+
+
+def _put_last(moments: dict[K, float], key: K, now: float) -> None:
+    moments.pop(key, None)
+    moments[key] = now
+
+
+def _drop_first(moments: dict[K, float], since: float) -> None:
+    """Those that are over: the newest is the last of its dictionary."""
+    while moments:
+        key = next(iter(moments))
+        if moments[key] > since:
+            return
+        del moments[key]
 
 
 class Underway:

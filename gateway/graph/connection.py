@@ -61,15 +61,15 @@ class PageInfo:
     @property
     def has_next_page(self) -> bool | Awaitable[bool]:
         window = self.connection.window
-        if not window.backward:
-            return self.connection.page.more
+        if not window.backward and self.connection.page.more:
+            return True
         return self._beyond_end() if window.before is not None else False
 
     @property
     def has_previous_page(self) -> bool | Awaitable[bool]:
         window = self.connection.window
-        if window.backward:
-            return self.connection.page.more
+        if window.backward and self.connection.page.more:
+            return True
         return self._beyond_start() if window.after is not None else False
 
     async def _beyond_start(self) -> bool:

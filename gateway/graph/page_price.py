@@ -23,7 +23,7 @@ _SIZES = {"hour": _HOUR, "day": 24 * _HOUR, "month": 28 * 24 * _HOUR}
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """`probed` tells that `pageInfo` is asked for, which may read one item beyond the page."""
+    """`probed` tells that `pageInfo` is asked for, which may read one item beyond each end that a cursor gives."""
 
     model: Model
     listing: Listing
@@ -46,8 +46,9 @@ def page_price(pages: Pages, node: FieldNode) -> Each:
         # so many buckets are read ahead, each as if the whole page lay in it; further ones only while it is not full
         ahead = min(spread, PARALLEL_GROUPS)
         units = shards * (ahead * full + (spread - ahead) * empty)
-        if pages.probed and (after(variables) is not None or before(variables) is not None):
-            units += shards * ahead * empty
+        if pages.probed:
+            ends = (after(variables) is not None) + (before(variables) is not None)
+            units += ends * shards * ahead * empty
         return units, count
 
     return each

@@ -15,7 +15,7 @@ from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import Listing, Lookup, Together
 from gateway.model.tenant import TenantId, partition
-from gateway.store.access import Access, Refusal, together
+from gateway.store.access import Access, Refusal, settled
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Attributes, GetItems, Window, plan_listing, plan_together
 from gateway.store.rows import Item
@@ -60,6 +60,17 @@ class _Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class _Joined:
+    """An item with the first members of one of its collections."""
+
+    pattern: Together
+    values: tuple[tuple[str, Any], ...]
+    window: Window | None
+    attributes: Attributes
+    members: Attributes
+
+
+@dataclass(frozen=True, slots=True)
 class ReadLimits:
     page: int = 100
     default_page: int = 20
@@ -77,7 +88,7 @@ class Reader:
         self._cursors = cursors
         self._shelves: dict[tuple[str, bool], _Shelf] = {}
         self._pages: DataLoader[_Asked, Page] = DataLoader(self._load_pages)
-        self._failed_pages: dict[_Asked, Exception] = {}
+        self._joined: dict[_Joined, asyncio.Task[Item | None]] = {}
         self._queries = 0
         self._known_denied: dict[Attributes, Attributes] = {}
         self._loading: set[asyncio.Task[Any]] = set()
@@ -91,13 +102,12 @@ class Reader:
         """What a mutation answers, as a read would show it; what was loaded before it is forgotten."""
         self._shelves.clear()
         self._pages.clear_all()
-        self._failed_pages.clear()
+        self._joined.clear()
         if item is not None:
             self._refuse(item, frozenset(item.values))
         return item
 
-    def _track(self) -> None:
-        task = asyncio.current_task()
+    def _track(self, task: "asyncio.Task[Any] | None") -> None:
         if task is not None:
             self._loading.add(task)
             task.add_done_callback(self._loading.discard)
@@ -125,17 +135,27 @@ class Reader:
         return await shelf.loader.load(wanted)
 
     async def page(self, listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> Page:
-        return await self._pages.load(_asked(listing, arguments, window, attributes))
+        # several fields may wait for one page: where one of them is given up, the others still get it
+        return await asyncio.shield(self._pages.load(_asked(listing, arguments, window, attributes)))
 
     async def item_with(
         self, pattern: Together, values: Arguments, window: Window | None, attributes: Attributes, members: Attributes
     ) -> Item | None:
         """An item and the first members of a collection from one Query; the members wait in the loaders."""
+        joined = _Joined(pattern, tuple(sorted(values.items())), window, attributes, members)
+        task = self._joined.get(joined)
+        if task is None:
+            task = self._joined[joined] = asyncio.ensure_future(self._read_together(joined))
+            self._track(task)
+        return await asyncio.shield(task)
+
+    async def _read_together(self, asked: "_Joined") -> Item | None:
+        pattern, window, attributes, members = asked.pattern, asked.window, asked.attributes, asked.members
         plan = plan_together(
             self.model,
             pattern,
             self.tenant,
-            values,
+            dict(asked.values),
             window.limit if window is not None else None,
             self._readable(attributes | members),
         )
@@ -193,7 +213,7 @@ class Reader:
 
     async def _load_items(self, entity: str, strong: bool, wanted: list[_Wanted]) -> list[Found]:
         """One read for all that were asked for in this turn, with the union of their attributes."""
-        self._track()
+        self._track(asyncio.current_task())
         shelf = self._shelves[entity, strong]
         if shelf.failure is not None:
             raise shelf.failure
@@ -212,23 +232,15 @@ class Reader:
                 shelf.items[key] = (asked, item)
         return [{key: shelf.items[key][1] for key in each.keys} for each in wanted]
 
-    async def _load_pages(self, asked: list[_Asked]) -> list[Page]:
-        self._track()
+    async def _load_pages(self, asked: list[_Asked]) -> list[Page | Exception]:
+        """What fails is remembered by the loader and is the failure of that page alone."""
+        self._track(asyncio.current_task())
         self._queries += len(asked)
         if self._queries > self.limits.queries:
             raise LimitExceeded(
                 f"the operation needs more than {self.limits.queries} queries; a list in a list costs one for each item"
             )
-        return await together([self._load_page(each) for each in asked])
-
-    async def _load_page(self, asked: _Asked) -> Page:
-        if asked in self._failed_pages:
-            raise self._failed_pages[asked]
-        try:
-            return await self._read_page(asked)
-        except Exception as error:
-            self._failed_pages[asked] = error
-            raise
+        return await settled([self._read_page(each) for each in asked])
 
     async def _read_page(self, asked: _Asked) -> Page:
         listing = self.model.listing(asked.listing)

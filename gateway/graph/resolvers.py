@@ -10,12 +10,10 @@ from strawberry import UNSET, Info
 from gateway.errors import BadUserInput
 from gateway.graph.connection import Connection
 from gateway.graph.context import Context
-from gateway.graph.global_id import global_id, read_global_id
 from gateway.graph.mutation import EXTRA
 from gateway.graph.reader import Arguments
 from gateway.graph.selection import children, item_nodes
 from gateway.model.entity import Collection, Entity, Reference, Relation
-from gateway.model.keys import key_parts
 from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import Listing, Lookup, Together
@@ -52,16 +50,6 @@ def value_of(item: Item, name: str) -> Any:
 
 def given(arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not UNSET and value is not None}
-
-
-def item_id(entity: Entity) -> Resolver:
-    async def resolve(root: Item, info: Info) -> str:
-        context: Context = info.context
-        values = {name: value_of(root, name) for name in entity.key_names}
-        parts = {**key_parts(entity, entity.primary.pk, values), **key_parts(entity, entity.primary.sk, values)}
-        return global_id(context.reader.tenant, entity.name, tuple(parts[name] for name in entity.key_names))
-
-    return resolve
 
 
 def lookup_one(model: Model, lookup: Lookup) -> Resolver:
@@ -106,7 +94,10 @@ def _members(
     arguments = get_argument_values(owner.fields[node.name.value], node, info.variable_values)
     if any(value is not None for name, value in arguments.items() if name != "first"):
         return None
-    window = context.reader.window(served, {}, arguments.get("first"), None, None, None)
+    try:
+        window = context.reader.window(served, {}, arguments.get("first"), None, None, None)
+    except BadUserInput:
+        return None  # the collection's own field says what is wrong with it
     selected = item_nodes([node], info.fragments)
     return window, context.selections.attributes(selected, info.fragments, member)
 
@@ -218,22 +209,3 @@ def collection_page(model: Model, relation: Collection) -> Resolver:
         return await _connection(model, listing, info, {**given(arguments), **values})
 
     return resolve
-
-
-def node(
-    model: Model, lookups: dict[str, Lookup]
-) -> Callable[[Context, GraphQLResolveInfo[Any], str], Awaitable[Item | None]]:
-    """By global id; unknown, foreign and forged ids alike are nothing."""
-
-    async def find(context: Context, info: GraphQLResolveInfo[Any], text: str) -> Item | None:
-        found = read_global_id(context.reader.tenant, text)
-        lookup = lookups.get(found[0]) if found else None
-        if found is None or lookup is None:
-            return None
-        entity = model.entities[lookup.entity]
-        if len(found[1]) != len(entity.key_names):
-            return None
-        values = dict(zip(entity.key_names, found[1], strict=True))
-        return await context.reader.item(lookup, values, context.selections.of_item(info, entity))
-
-    return find

@@ -5,9 +5,9 @@ What was read until then waits in the request's reader, so nothing is read twice
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from graphql import GraphQLEnumType, GraphQLSchema, get_nullable_type
 from graphql.execution.values import get_argument_values, get_variable_values
@@ -41,10 +41,11 @@ from gateway.graph.writing import Abnormal
 from gateway.model.keys import ItemKey, item_key, key_parts
 from gateway.model.patterns import Listing
 from gateway.model.relation_checks import bound_attribute
-from gateway.store.access import together
+from gateway.store.access import settled
 from gateway.store.plan import Range, Window
 from gateway.store.rows import Item
 
+T = TypeVar("T")
 Out = dict[str, Any]
 _PAGING = ("first", "after", "last", "before")
 
@@ -63,7 +64,7 @@ class _Run:
         self._variables = variables
 
     async def roots(self, roots: tuple[Root, ...]) -> Out:
-        found = await together([self._root(root) for root in roots])
+        found = await _all([self._root(root) for root in roots])
         return {root.key: value for root, value in zip(roots, found, strict=True)}
 
     async def _root(self, root: Root) -> Any:
@@ -121,7 +122,7 @@ class _Run:
         outs = [self._cells(shape, item) for item in items]
         loads = shape.loads
         if loads and items:
-            await together([self._load(load, items, outs) for load in loads])
+            await _all([self._load(load, items, outs) for load in loads])
         return outs
 
     def _cells(self, shape: Shape, item: Item) -> Out:
@@ -217,9 +218,9 @@ class _Run:
 
     async def _pages(self, load: Pages, wanted: list[dict[str, Any]]) -> list[Out]:
         shape = load.connection
-        connections = await together([self._connection(load.listing, shape, arguments) for arguments in wanted])
+        connections = await _all([self._connection(load.listing, shape, arguments) for arguments in wanted])
         items = [item for connection in connections for item in connection.page.items]
-        shaped = await together([self._shaped(each, items) for each in _item_shapes(shape)])
+        shaped = await _all([self._shaped(each, items) for each in _item_shapes(shape)])
         columns = [iter(column) for column in shaped]
         return [await self._page(shape, connection, columns) for connection in connections]
 
@@ -256,6 +257,18 @@ class _Run:
             if isinstance(kind, GraphQLEnumType) and value is not None and not isinstance(value, Enum):
                 raise Abnormal
         return {name: value for name, value in values.items() if value is not None}
+
+
+async def _all(jobs: list[Coroutine[Any, Any, T]]) -> list[T]:
+    """Where one fails the others still end, so that graphql-core finds what they have read."""
+    if len(jobs) == 1:
+        return [await jobs[0]]
+    found: list[T] = []
+    for each in await settled(jobs):
+        if isinstance(each, Exception):
+            raise each
+        found.append(each)
+    return found
 
 
 def _order(key: ItemKey) -> tuple[str, str]:

@@ -1,6 +1,5 @@
 """The GraphQL schema, made from the model: nothing about an entity is written twice."""
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types.field import StrawberryField
 
 from gateway.errors import BadUserInput
-from gateway.graph import resolvers
+from gateway.graph import nodes, resolvers
 from gateway.graph.annotations import Annotations, optional
 from gateway.graph.fields import Types, argument, basic, object_type, resolved
 from gateway.graph.mutation import Mutation
@@ -24,6 +23,7 @@ from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import AccessPattern, Listing, Lookup
 from gateway.model.wording import length_words
+from gateway.store.access import settled
 from gateway.store.rows import Item
 from gateway.store.window import LAST_HOURS
 
@@ -104,7 +104,7 @@ class _Build:
 
     def _identity(self, entity: Entity) -> StrawberryField:
         words = "Global id: unique over all types, bound to the tenant."
-        return resolved(self._types, "id", strawberry.ID, words, resolvers.item_id(entity))
+        return resolved(self._types, "id", strawberry.ID, words, nodes.item_id(entity))
 
     def _attribute(self, attribute: Attribute) -> StrawberryField:
         # what some role may not read must be able to be null, or one refused field would take its whole item along
@@ -207,16 +207,17 @@ class _Build:
         return resolved(self._types, listing.name, f"{target} | None", self._words(listing), resolver, arguments)
 
     def _nodes(self) -> Iterator[StrawberryField]:
-        find = resolvers.node(self._model, self._lookups)
+        find = nodes.node(self._model, self._lookups)
 
         async def one(root: None, info: strawberry.Info, **arguments: Any) -> Item | None:
             return await find(info.context, resolvers.raw_info(info), arguments["id"])
 
-        async def many(root: None, info: strawberry.Info, **arguments: Any) -> list[Item | None]:
+        async def many(root: None, info: strawberry.Info, **arguments: Any) -> list[Item | Exception | None]:
             ids, limit = arguments["ids"], info.context.reader.limits.page
             if len(ids) > limit:
                 raise BadUserInput(f"`ids` has {len(ids)} members, at most {limit} are allowed")
-            return await asyncio.gather(*(find(info.context, resolvers.raw_info(info), each) for each in ids))
+            # one that fails is an error in its place, and the others are answered
+            return await settled([find(info.context, resolvers.raw_info(info), each) for each in ids])
 
         by_id = argument("id", strawberry.ID, "A global id.", required=True)
         yield resolved(self._types, "node", "Node | None", "Anything by its global id, or null.", one, [by_id])

@@ -145,6 +145,29 @@ def key_text(name: str, kind: KeyType, value: Any, width: int = 0, scale: int = 
             return _member(name, enum, value).name
 
 
+def key_value(kind: KeyType, text: str) -> Any:
+    """The value that such a part of a key stands for, or None where it stands for none."""
+    if not key_pattern(kind).fullmatch(text):
+        return None
+    match kind:
+        case Timestamp():
+            return _moment(text)
+        case Integer() | Number():
+            return Decimal(text)
+        case Flag():
+            return text == "true"
+        case Choice(enum):
+            return enum[text]
+    return text
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
 _KEY_RULES: dict[type, str] = {
     Id: "id: 1 to 128 letters, digits and `._:@+-`, starting with a letter or digit",
     KeyText: "key: 1 to 256 bytes of text without `#` and control characters",

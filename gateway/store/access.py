@@ -66,6 +66,16 @@ def judged(access: Access, operation: str, body: Mapping[str, Any]) -> Allow:
     return verdict
 
 
+async def settled(jobs: list[Coroutine[Any, Any, T]]) -> list[T | Exception]:
+    """Run in parallel, each to its end; a failure stands in the place of its result."""
+    found: list[T | Exception] = []
+    for each in await asyncio.gather(*jobs, return_exceptions=True):
+        if isinstance(each, BaseException) and not isinstance(each, Exception):
+            raise each
+        found.append(each)
+    return found
+
+
 async def together(jobs: list[Coroutine[Any, Any, T]]) -> list[T]:
     """Run in parallel; the first failure cancels the others and is raised as it is."""
     if len(jobs) == 1:

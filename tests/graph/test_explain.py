@@ -132,7 +132,8 @@ async def test_what_never_ran_has_nothing_to_explain(world: World) -> None:
 async def test_no_value_of_a_key_or_an_item_is_told(world: World, example: Example) -> None:
     role = "editor" if example.query.startswith("mutation") else "viewer"
     told = await answer(world, example.query, f"acme/{role}", **example.variables)
-    text = orjson.dumps(told["extensions"]["explain"]).decode()
+    # a duration may happen to read like a price
+    text = re.sub(r'"(startMs|durationMs)":[0-9.e-]+', "", orjson.dumps(told["extensions"]["explain"]).decode())
     values = set(_texts(told["data"])) | set(_texts(dict(example.variables)))
     # shards and time buckets are told on purpose
     assert [value for value in values if len(value) > 3 and value in text] == []

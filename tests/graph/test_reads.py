@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from gateway.errors import Unavailable
+from gateway.graph.global_id import global_id
+from gateway.model.tenant import tenant_id
 from gateway.sandbox.seed import CANARIES
 from tests.graph.world import World
 
@@ -52,6 +55,31 @@ async def test_page_info_tells_the_truth_at_both_ends(world: World) -> None:
     back = (await world.ask(PAGE, {"last": 3, "before": second["pageInfo"]["startCursor"]}))["ordersByStatus"]
     assert back["edges"] == first["edges"]
     assert back["pageInfo"] == first["pageInfo"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 9])
+async def test_page_info_tells_the_truth_between_two_cursors(world: World, size: int) -> None:
+    whole = (await world.ask(PAGE, {"first": 6}))["ordersByStatus"]["edges"]
+    for start, end in [(0, 1), (0, 3), (1, 5)]:
+        between = {"after": whole[start]["cursor"], "before": whole[end]["cursor"]}
+        for direction in ("first", "last"):
+            page = (await world.ask(PAGE, {direction: size, **between}))["ordersByStatus"]
+            inner = whole[start + 1 : end]
+            assert page["edges"] == (inner[:size] if direction == "first" else inner[-size:])
+            assert page["pageInfo"]["hasNextPage"] is True
+            assert page["pageInfo"]["hasPreviousPage"] is True
+
+
+async def test_a_page_before_a_cursor_tells_that_there_is_more_behind_it(world: World) -> None:
+    whole = (await world.ask(PAGE, {"first": 100}))["ordersByStatus"]["edges"]
+    page = (await world.ask(PAGE, {"first": 5, "before": whole[1]["cursor"]}))["ordersByStatus"]
+    assert page["edges"] == whole[:1]
+    assert page["pageInfo"]["hasNextPage"] is True
+    assert page["pageInfo"]["hasPreviousPage"] is False
+    page = (await world.ask(PAGE, {"last": 5, "after": whole[-2]["cursor"]}))["ordersByStatus"]
+    assert page["edges"] == whole[-1:]
+    assert page["pageInfo"]["hasNextPage"] is False
+    assert page["pageInfo"]["hasPreviousPage"] is True
 
 
 async def test_a_page_of_none_tells_whether_there_is_anything(world: World) -> None:
@@ -128,6 +156,67 @@ async def test_unknown_foreign_and_forged_ids_are_null_alike(world: World) -> No
     forged = own[:-2] + ("AA" if own[-2:] != "AA" else "BB")
     wrong = [foreign, forged, "nothing", "", "#", "ä" * 40, "A" * 3_000]
     assert (await world.ask(NODES, {"ids": wrong}))["nodes"] == [None] * len(wrong)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("Product", ""),
+        ("Product", "*"),
+        ("Product", "x" * 1_000),
+        ("Product", "ä\x00"),
+        ("Counter", "NOTHING", "p-1", "00"),
+        ("Counter", "LIKES", "p-1", "many"),
+        ("Counter", "LIKES", "p-1", "123"),
+    ],
+)
+async def test_an_id_that_only_pretends_to_be_made_here_is_null_too(world: World, parts: tuple[str, ...]) -> None:
+    """Its check has no secret, so anybody can make one; what it names is not a key, and no error says so."""
+    own = (await world.ask('{ product(productId: "p-1001") { id } }'))["product"]["id"]
+    made = global_id(tenant_id("acme"), parts[0], parts[1:])
+    found = (await world.ask(NODES, {"ids": [made, own]}))["nodes"]
+    assert found[0] is None
+    assert found[1]["productId"] == "p-1001"
+
+
+async def test_an_id_of_what_is_found_by_a_number_and_a_choice_leads_back(world: World) -> None:
+    row = next(row for row in world.memory.rows.values() if row["PK"]["S"].startswith("TENANT#acme#COUNTER#"))
+    shard = "query ($of: ID!, $slot: Int!) { counterShard(counter: LIKES, subjectId: $of, slot: $slot) { id count } }"
+    found = await world.ask(shard, {"of": row["subjectId"]["S"], "slot": int(row["slot"]["N"])})
+    counter = found["counterShard"]
+    again = await world.ask("query ($id: ID!) { node(id: $id) { id ... on Counter { count } } }", {"id": counter["id"]})
+    assert again == {"node": counter}
+
+
+async def test_what_may_not_be_listed_does_not_take_other_lists_along(world: World) -> None:
+    query = '{ activeOrders(first: 1) { nodes { orderId } } userByEmail(email: "a@b.example") { userId } }'
+    answer = (await world.post(query, token="acme/support")).json()
+    assert answer["data"]["activeOrders"]["nodes"]
+    assert answer["data"]["userByEmail"] is None
+    assert [(error["path"], error["extensions"]["code"]) for error in answer["errors"]] == [
+        (["userByEmail"], "FORBIDDEN")
+    ]
+
+
+async def test_a_list_that_fails_does_not_take_other_lists_along(world: World) -> None:
+    world.memory.script["Query"].append(Unavailable("aws is not reachable"))
+    query = """{ author(authorId: "nobody") { penName } a: user(userId: "u-1001") { phones { nodes { phone } } }
+                 b: user(userId: "u-1001") { emails { nodes { email } } } }"""
+    answer = (await world.post(query)).json()
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
+    assert [answer["data"]["a"], answer["data"]["b"]].count(None) == 1
+
+
+async def test_a_node_that_may_not_be_read_does_not_take_the_others_along(world: World) -> None:
+    ids = [
+        (await world.ask(f"{{ {each} {{ id }} }}"))[each.split("(")[0]]["id"]
+        for each in ('product(productId: "p-1001")', 'user(userId: "u-1001")')
+    ]
+    world.memory.script["GetItem"].append(Unavailable("aws is not reachable"))
+    answer = (await world.post(NODES, {"ids": ids})).json()
+    assert [error["path"] for error in answer["errors"]] == [["nodes", 0]]
+    assert answer["data"]["nodes"][0] is None
+    assert answer["data"]["nodes"][1]["userId"] == "u-1001"
 
 
 @pytest.mark.parametrize("tenant", ["acme", "globex", "initech"])

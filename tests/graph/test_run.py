@@ -175,3 +175,54 @@ async def test_what_a_row_lacks_is_worded_by_graphql_core(world: World) -> None:
     response = await world.post('{ product(productId: "p-1001") { title price } }')
     assert response.json()["data"] == {"product": None}
     assert len(response.json()["errors"]) == 1
+
+
+async def test_an_item_with_its_collection_is_read_once_also_where_something_beside_it_fails(world: World) -> None:
+    world.memory.script["GetItem"].append(Unavailable("aws is not reachable"))
+    query = (
+        '{ product(productId: "p-1001") { title } user(userId: "u-1001") { orders(first: 1) { nodes { orderId } } } }'
+    )
+    answer = (await world.post(query)).json()
+    assert answer["data"]["product"] is None
+    assert answer["data"]["user"]["orders"]["nodes"]
+    assert sorted(world.calls) == ["GetItem", "Query"]
+
+
+async def test_an_item_with_its_collection_that_fails_is_not_asked_for_again(world: World) -> None:
+    world.memory.script["Query"].append(Unavailable("aws is not reachable"))
+    answer = (await world.post('{ user(userId: "u-1001") { orders(first: 1) { nodes { orderId } } } }')).json()
+    assert answer["data"] == {"user": None}
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
+    assert world.calls == ["Query"]
+
+
+async def test_a_page_that_is_too_large_is_an_error_of_its_own_field(world: World) -> None:
+    answer = (await world.post('{ user(userId: "u-1001") { orders(first: 1000) { nodes { orderId } } } }')).json()
+    assert [error["path"] for error in answer["errors"]] == [["user", "orders"]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '{ product(productId: "no id") { title } categories(first: 1) { nodes { title } } }',
+        '{ categories(first: 1) { nodes { title } } product(productId: "no id") { title } }',
+        '{ user(userId: "u-1001") { orders(first: 999) { nodes { note } } } categories(first: 1) { nodes { title } } }',
+    ],
+)
+async def test_what_fails_at_once_does_not_take_along_what_is_still_read(world: World, query: str) -> None:
+    response = await world.post(query)
+    assert response.status_code == 200
+    assert [error["extensions"]["code"] for error in response.json()["errors"]] == ["BAD_USER_INPUT"]
+    assert response.json()["data"]["categories"]["nodes"]
+    assert world.calls.count("Query") == 1
+
+
+async def test_a_page_that_two_fields_wait_for_outlives_either_of_them(world: World) -> None:
+    """The one of `a` is given up, since a list that cannot be null fails beside it."""
+    query = """query ($on: Boolean!) {
+      a: user(userId: "u-1001") { emails(first: 1) { nodes { email } } phones(first: 1000) { nodes { phone } } }
+      b: user(userId: "u-1001") { emails(first: 1) { nodes { email } } name @include(if: $on) } }"""
+    response = await world.post(query, {"on": True})
+    assert response.status_code == 200
+    assert response.json()["data"]["a"] is None
+    assert len(response.json()["data"]["b"]["emails"]["nodes"]) == 1

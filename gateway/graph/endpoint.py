@@ -115,7 +115,7 @@ class Endpoint:
         """Every failure is an answer in GraphQL's form, with the status that fits it."""
         media_type = JSON
         try:
-            media_type = answer_type(request.headers.get("accept"))
+            media_type = answer_type(",".join(request.headers.getlist("accept")))
             async with asyncio.timeout(self.limits.seconds):
                 return await self._answer(request, entry, media_type)
         except HttpError as error:
@@ -185,7 +185,7 @@ class Endpoint:
         headers = {
             "content-type": f"{answer.media_type}; charset=utf-8",
             "cache-control": "no-store",
-            "vary": "accept-encoding",
+            "vary": "accept, accept-encoding",
             "x-request-id": entry.request_id,
             **dict(answer.headers),
         }

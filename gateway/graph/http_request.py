@@ -35,13 +35,16 @@ def answer_type(accept: str | None) -> str:
     """The media type of the answer: the one the caller likes best, plain JSON where it does not say."""
     if not accept:
         return JSON
-    weights = {JSON: 0.0, GRAPHQL_JSON: 0.0}
+    given: dict[str, float] = {}
     for part in accept.split(","):
         name, *params = (word.strip().lower() for word in part.split(";"))
         quality = next((float(found[1]) for param in params if (found := _QUALITY.fullmatch(param))), 1.0)
-        for known, weight in weights.items():
-            if name in (known, "application/*", "*/*"):
-                weights[known] = max(weight, quality)
+        given[name] = max(given.get(name, 0.0), quality)
+    # what is said of a type by its name counts more than what is said by a wildcard
+    weights = {
+        known: next((given[name] for name in (known, "application/*", "*/*") if name in given), 0.0)
+        for known in (JSON, GRAPHQL_JSON)
+    }
     best = max(weights.values())
     if best == 0:
         raise HttpError(HTTPStatus.NOT_ACCEPTABLE, f"the answer is {GRAPHQL_JSON} or {JSON}; accept one of them")
@@ -69,9 +72,9 @@ async def read(request: Request, limit: int) -> GraphQLRequest:
 
 
 def _check_content_type(text: str) -> None:
-    name, _, params = text.partition(";")
-    charset = params.strip().lower().removeprefix("charset=").strip('"') if params.strip() else "utf-8"
-    if name.strip().lower() != JSON or charset not in ("utf-8", "utf8"):
+    name, *params = (word.strip().lower() for word in text.split(";"))
+    charsets = {param.removeprefix("charset=").strip('"') for param in params if param.startswith("charset=")}
+    if name != JSON or not charsets <= {"utf-8", "utf8"}:
         raise HttpError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body must be {JSON} in UTF-8")
 
 
@@ -89,8 +92,6 @@ def _from_query(request: Request) -> dict[str, Any]:
                 raise HttpError(HTTPStatus.BAD_REQUEST, f"`{name}` is not valid JSON") from error
         else:
             given.pop(name, None)
-    if not given.get("operationName"):
-        given.pop("operationName", None)
     return given
 
 
@@ -113,4 +114,5 @@ def _request(content: Any) -> GraphQLRequest:
     document_id = texts["documentId"] or texts["id"]
     if query is None and document_id is None and "persistedQuery" not in maps["extensions"]:
         raise HttpError(HTTPStatus.BAD_REQUEST, "`query` is missing; it must be a text")
-    return GraphQLRequest(query, maps["variables"], texts["operationName"], maps["extensions"], document_id)
+    # some tools send an empty name where there is none
+    return GraphQLRequest(query, maps["variables"], texts["operationName"] or None, maps["extensions"], document_id)

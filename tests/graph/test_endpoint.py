@@ -5,6 +5,7 @@ import json
 import logging
 from typing import Any
 
+import orjson
 import pytest
 from httpx2 import Response
 
@@ -57,6 +58,8 @@ async def test_two_tokens_are_one_too_many(world: World) -> None:
         (b'{"query": "{ a }"}', "text/plain", 415),
         (b'{"query": "{ a }"}', "application/jsonx", 415),
         (b'{"query": "{ a }"}', "application/json; charset=latin-1", 415),
+        (b'{"query": "{ a }"}', "application/json; charset=utf-8; charset=utf-16", 415),
+        (b'{"query": "{ a }"}', "application/json, text/plain", 415),
         (b"query=x", "application/x-www-form-urlencoded", 415),
         (b'{"query": "{ a }"}', "", 415),
     ],
@@ -113,6 +116,10 @@ async def test_get_with_wrong_parameters_is_refused(world: World, params: str) -
         (f"{JSON};q=0.5, {GRAPHQL_JSON}", GRAPHQL_JSON),
         (f"{GRAPHQL_JSON};q=0.5, {JSON};q=0.9", JSON),
         ("text/event-stream, application/json", JSON),
+        (f"{JSON};q=0, */*", GRAPHQL_JSON),
+        (f"{GRAPHQL_JSON};q=0, application/*;q=0.1", JSON),
+        (f"*/*;q=0.1, {GRAPHQL_JSON};q=0.2", GRAPHQL_JSON),
+        (f"{JSON}, */*", JSON),
     ],
 )
 async def test_the_answer_has_the_type_that_is_liked_best(world: World, accept: str | None, expected: str) -> None:
@@ -121,9 +128,37 @@ async def test_the_answer_has_the_type_that_is_liked_best(world: World, accept: 
     assert response.headers["content-type"] == f"{expected}; charset=utf-8"
 
 
-async def test_what_accepts_no_json_gets_none(world: World) -> None:
-    response = await world.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "Accept": "text/html"})
+@pytest.mark.parametrize("accept", ["text/html", f"{JSON};q=0", f"{JSON};q=0, {GRAPHQL_JSON};q=0, */*"])
+async def test_what_accepts_no_json_gets_none(world: World, accept: str) -> None:
+    response = await world.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "Accept": accept})
     assert response.status_code == 406
+
+
+async def test_what_is_accepted_may_be_told_in_several_headers(world: World) -> None:
+    headers = [*TOKEN.items(), ("Accept", "text/html"), ("Accept", GRAPHQL_JSON)]
+    response = await world.client.post("/graphql", json={"query": HELLO}, headers=headers)
+    assert response.headers["content-type"] == f"{GRAPHQL_JSON}; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json; charset=UTF-8; x=y", "application/json; x=y", 'APPLICATION/json;charset="utf-8"', f"{JSON};"],
+)
+async def test_parameters_of_the_content_type_other_than_the_charset_mean_nothing(
+    world: World, content_type: str
+) -> None:
+    content = orjson.dumps({"query": HELLO})
+    headers = {**TOKEN, "Content-Type": content_type}
+    assert (await world.client.post("/graphql", content=content, headers=headers)).status_code == 200
+
+
+async def test_an_empty_operation_name_is_none(world: World) -> None:
+    for given in (None, ""):
+        body = {"query": "query A { __typename }", "operationName": given}
+        response = await world.client.post("/graphql", json=body, headers=TOKEN)
+        assert response.json() == {"data": {"__typename": "Query"}}
+        response = await world.client.get("/graphql", params={**body, "operationName": given or ""}, headers=TOKEN)
+        assert response.json() == {"data": {"__typename": "Query"}}
 
 
 @pytest.mark.parametrize(

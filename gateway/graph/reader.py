@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from aiodataloader import DataLoader
 
@@ -22,6 +22,7 @@ from gateway.store.rows import Item
 from gateway.store.table import Page, Table
 from gateway.store.window import windowed
 
+T = TypeVar("T")
 Arguments = Mapping[str, Any]
 
 
@@ -135,8 +136,7 @@ class Reader:
         return await shelf.loader.load(wanted)
 
     async def page(self, listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> Page:
-        # several fields may wait for one page: where one of them is given up, the others still get it
-        return await asyncio.shield(self._pages.load(_asked(listing, arguments, window, attributes)))
+        return await _shared(self._pages.load(_asked(listing, arguments, window, attributes)))
 
     async def item_with(
         self, pattern: Together, values: Arguments, window: Window | None, attributes: Attributes, members: Attributes
@@ -147,7 +147,7 @@ class Reader:
         if task is None:
             task = self._joined[joined] = asyncio.ensure_future(self._read_together(joined))
             self._track(task)
-        return await asyncio.shield(task)
+        return await _shared(task)
 
     async def _read_together(self, asked: "_Joined") -> Item | None:
         pattern, window, attributes, members = asked.pattern, asked.window, asked.attributes, asked.members
@@ -277,6 +277,16 @@ class Reader:
         for name in self.denied(asked):
             if name in self.model.entities[item.entity].attribute:
                 item.values[name] = Forbidden(f"the role `{self.access.session.role}` may not read `{name}`")
+
+
+async def _shared(found: "asyncio.Future[T]") -> T:
+    """Several fields may wait for one answer: where one of them is given up, the others still get it."""
+    try:
+        return await asyncio.shield(found)
+    except asyncio.CancelledError:
+        # perhaps nobody waits for it any more; then nobody misses how it failed
+        found.add_done_callback(lambda done: done.cancelled() or done.exception())
+        raise
 
 
 def _asked(listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> _Asked:

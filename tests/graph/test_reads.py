@@ -154,7 +154,7 @@ async def test_unknown_foreign_and_forged_ids_are_null_alike(world: World) -> No
     foreign = (await world.ask('{ product(productId: "p-1001") { id } }', token="globex/viewer"))["product"]["id"]
     assert own != foreign
     forged = own[:-2] + ("AA" if own[-2:] != "AA" else "BB")
-    wrong = [foreign, forged, "nothing", "", "#", "ä" * 40, "A" * 3_000]
+    wrong = [foreign, forged, own + "=", own + "==", "nothing", "", "#", "ä" * 40, "A" * 3_000]
     assert (await world.ask(NODES, {"ids": wrong}))["nodes"] == [None] * len(wrong)
 
 

@@ -10,6 +10,20 @@ from tests.terraform.plan import Plan
 
 SETS: dict[str, dict[str, list[list[str]]]] = json.loads((Path(__file__).parent / "dimension_sets.json").read_text())
 
+# as the developer guide lists them ("DynamoDB metrics and dimensions"), of those that an alarm may use
+_EVERY_MINUTE = {
+    "ConsumedReadCapacityUnits",
+    "ConsumedWriteCapacityUnits",
+    "ReadKeyRangeThroughputThrottleEvents",
+    "ReadThrottleEvents",
+    "SuccessfulRequestLatency",
+    "SystemErrors",
+    "ThrottledRequests",
+    "UserErrors",
+    "WriteKeyRangeThroughputThrottleEvents",
+    "WriteThrottleEvents",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -17,6 +31,7 @@ class Metric:
     name: str
     dimensions: Mapping[str, str]
     statistic: str
+    period: int = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +67,17 @@ def known(metric: Metric, own_namespace: str, published: set[str]) -> bool:
     return sorted(metric.dimensions) in SETS.get(metric.namespace, {}).get(metric.name, [])
 
 
+def published_every(metric: Metric) -> int:
+    """Seconds: AWS lists the metrics of DynamoDB that have a value each minute, all others have one in five."""
+    return 300 if metric.namespace == "AWS/DynamoDB" and metric.name not in _EVERY_MINUTE else 60
+
+
 def _metrics(values: Mapping[str, Any]) -> Iterator[Metric]:
     queries = [query["metric"][0] for query in values.get("metric_query") or [] if query.get("metric")]
     for metric in queries:
-        yield Metric(metric["namespace"], metric["metric_name"], metric["dimensions"] or {}, metric["stat"])
+        named = (metric["namespace"], metric["metric_name"], metric["dimensions"] or {})
+        yield Metric(*named, metric["stat"], metric["period"])
     if not queries:
         statistic = values.get("statistic") or values.get("extended_statistic") or ""
-        yield Metric(values["namespace"], values["metric_name"], values.get("dimensions") or {}, statistic)
+        named = (values["namespace"], values["metric_name"], values.get("dimensions") or {})
+        yield Metric(*named, statistic, values["period"])

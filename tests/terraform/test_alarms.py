@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gateway.domains import MODEL
-from tests.terraform.alarms import SETS, Alarm, Metric, alarms, known
+from tests.terraform.alarms import SETS, Alarm, Metric, alarms, known, published_every
 from tests.terraform.conftest import PlanOf
 from tests.terraform.tool import REPOSITORY
 
@@ -48,6 +48,13 @@ def test_a_metric_with_a_dimension_too_few_is_noticed() -> None:
     for name, dimensions in (("ThrottledRequests", {"TableName": "t"}), ("UserErrors", {"TableName": "t"})):
         assert not known(Metric("AWS/DynamoDB", name, dimensions, "Sum"), "Gateway/x", set())
     assert not known(Metric("AWS/DynamoDB", "ConsumedReadCapacityUnits", {}, "Sum"), "Gateway/x", set())
+
+
+@pytest.mark.parametrize("name", _ALL)
+def test_no_alarm_asks_for_values_more_often_than_they_are_published(name: str, plan_of: PlanOf) -> None:
+    for alarm in alarms(plan_of(name)).values():
+        for metric in alarm.metrics:
+            assert metric.period >= published_every(metric), (alarm.name, metric)
 
 
 @pytest.mark.parametrize("name", _ALL)

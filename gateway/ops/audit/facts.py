@@ -86,17 +86,23 @@ class Metric:
     name: str
     dimensions: Mapping[str, str]
     statistic: str
+    period: int = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """`rule` is that of a composite alarm, which has no metrics of its own; `expressions` counts its metric math."""
+    """`rule` is that of a composite alarm, which has no metrics of its own; `expressions` counts its metric math.
+
+    It fires when in `points` of the last `periods` the value is bad.
+    """
 
     name: str
     metrics: tuple[Metric, ...]
     notifies: bool
     rule: str = ""
     expressions: int = 0
+    periods: int = 1
+    points: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,10 @@ locals {
         provisioned = { metric = "Provisioned${pair[1]}CapacityUnits", dimensions = local.places[pair[0]], statistic = "Average" }
       }
       threshold = var.thresholds.consumed_percent
-      points    = 5
+      # provisioned capacity has a value every five minutes: by the minute four of five would be missing, and no alarm
+      period  = 300
+      periods = 1
+      points  = 1
     } if local.provisioned
   }
 }

@@ -1,6 +1,7 @@
 # Alarms are values: the files table_alarms.tf, gateway_alarms.tf and capacity_alarms.tf say what is watched, this one
 # makes the resources. Every metric is given with all its dimensions: CloudWatch takes an alarm on a set of dimensions
-# that nobody publishes without a word, and the alarm never fires. A test compares each with the sets that exist.
+# that nobody publishes without a word, and the alarm never fires. A test compares each with the sets that exist, and its
+# period with how often the metric is published: some only every five minutes.
 
 locals {
   alarms = merge(local.table_alarms, local.capacity_alarms, local.gateway_alarms, local.trail_alarms, local.dax_alarms)
@@ -71,7 +72,7 @@ resource "aws_cloudwatch_metric_alarm" "math" {
         metric_name = metric_query.value.metric
         dimensions  = metric_query.value.dimensions
         stat        = metric_query.value.statistic
-        period      = 60
+        period      = try(each.value.period, 60)
       }
     }
   }

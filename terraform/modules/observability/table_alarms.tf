@@ -73,6 +73,10 @@ locals {
         dimensions = local.places[name]
         statistic  = "Sum"
         threshold  = 0
+        # published every five minutes
+        period  = 300
+        periods = 1
+        points  = 1
       }
     },
     {

@@ -5,6 +5,7 @@ from typing import Final
 
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.dimensions import NAMESPACE, TABLE_NAME, dimension_fault
+from gateway.ops.audit.checks.periods import period_fault
 from gateway.ops.audit.checks.signals import Signal, signals
 from gateway.ops.audit.facts import Alarm, Metric
 from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
@@ -40,6 +41,8 @@ def _faulty(ours: list[Alarm]) -> Iterator[Finding]:
         faults = dict.fromkeys(fault for metric in alarm.metrics if (fault := dimension_fault(metric)))
         if len(alarm.metrics) > _MOST_METRICS:
             faults[f"has {len(alarm.metrics)} metrics, CloudWatch evaluates {_MOST_METRICS}"] = None
+        if late := period_fault(alarm):
+            faults[late] = None
         if faults:
             yield failed(f"alarm `{alarm.name}`: {'; '.join(faults)}", fixes.ALARMS)
 
@@ -48,7 +51,7 @@ def _watched(case: Case, ours: list[Alarm]) -> Iterator[Finding]:
     groups: dict[str, list[Signal]] = {}
     for signal in signals(case):
         groups.setdefault(signal.group, []).append(signal)
-    seen = [metric for alarm in ours for metric in alarm.metrics]
+    seen = [metric for alarm in ours if period_fault(alarm) is None for metric in alarm.metrics]
     for group, wanted in groups.items():
         blind = [signal.label for signal in wanted if not _any(signal, seen)]
         if blind:

@@ -1,5 +1,6 @@
 """The alarms that a production table needs, each as the metrics it must watch."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +13,7 @@ from gateway.ops.audit.lines import Case
 _COUNT: Final = ("Sum",)
 _WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")
 _KINDS: Final = ("Read", "Write")
+_HIGH: Final = re.compile(r"p(9\d(\.\d+)?|100)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,11 @@ class Signal:
             self.metric,
             dict(self.dimensions),
         )
-        return same and (metric.statistic in self.statistics or (self.percentile and metric.statistic.startswith("p")))
+        return same and (metric.statistic in self.statistics or (self.percentile and _high(metric.statistic)))
+
+
+def _high(statistic: str) -> bool:
+    return _HIGH.fullmatch(statistic) is not None
 
 
 def signals(case: Case) -> Iterator[Signal]:

@@ -9,6 +9,7 @@ from gateway.ops.audit.facts import Alarm, Metric, Seen
 from gateway.ops.capacity.demand import TABLE
 
 NAMESPACE: Final = "AWS/DynamoDB"
+_MINUTE: Final = 60
 _DAY: Final = 86_400
 _DAYS: Final = 7
 
@@ -22,24 +23,27 @@ def alarm_facts(live: Live) -> tuple[Alarm, ...]:
 
 def _alarm(found: Mapping[str, Any]) -> Alarm:
     parts = found.get("Metrics") or ()
-    metrics = [
-        _metric(part["MetricStat"]["Metric"], part["MetricStat"]["Stat"]) for part in parts if "MetricStat" in part
-    ]
+    stats = [part["MetricStat"] for part in parts if "MetricStat" in part]
+    metrics = [_metric(stat["Metric"], stat["Stat"], stat["Period"]) for stat in stats]
     if found.get("MetricName"):
         statistic = found.get("ExtendedStatistic") or found.get("Statistic") or ""
-        metrics.append(_metric(found, statistic))
+        metrics.append(_metric(found, statistic, found.get("Period", _MINUTE)))
+    periods = found.get("EvaluationPeriods", 1)
     return Alarm(
         name=found["AlarmName"],
         metrics=tuple(metrics),
         notifies=bool(found.get("ActionsEnabled", True) and found.get("AlarmActions")),
         rule=found.get("AlarmRule", ""),
         expressions=sum("Expression" in part for part in parts),
+        periods=periods,
+        # where it is not said, all of them
+        points=found.get("DatapointsToAlarm") or periods,
     )
 
 
-def _metric(found: Mapping[str, Any], statistic: str) -> Metric:
+def _metric(found: Mapping[str, Any], statistic: str, period: int) -> Metric:
     dimensions = {each["Name"]: each["Value"] for each in found.get("Dimensions", ())}
-    return Metric(found.get("Namespace", ""), found.get("MetricName", ""), dimensions, statistic)
+    return Metric(found.get("Namespace", ""), found.get("MetricName", ""), dimensions, statistic, period)
 
 
 def seen_facts(live: Live, table: str, indexes: tuple[str, ...], now: datetime) -> Seen:

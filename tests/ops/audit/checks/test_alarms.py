@@ -55,6 +55,22 @@ def test_a_forgotten_table_name_is_found_too(case: Case) -> None:
     assert fact.startswith("alarm `nameless`: ConsumedReadCapacityUnits by no dimension never has a value")
 
 
+def test_an_alarm_that_waits_for_values_that_never_come_fails_and_does_not_count(case: Case) -> None:
+    whole = provisioned(case)
+    kept = listed(without(whole, "ProvisionedRead"))
+    by_minute = metric("ProvisionedReadCapacityUnits", TableName=TABLE)
+    late = Alarm("late", (replace(by_minute, statistic="Maximum"),), notifies=True, periods=5, points=5)
+    facts = failures(alarms, changed(whole, alarms=(*kept, late)))
+    assert facts[0] == (
+        "alarm `late`: ProvisionedReadCapacityUnits has a value every 300 s: of 5 periods of 60 s never 5 have one; "
+        "use a period of 300 s"
+    )
+    right = replace(late, periods=1, points=1)
+    blind = failures(alarms, changed(whole, alarms=kept))
+    assert facts[1:] == blind
+    assert failures(alarms, changed(whole, alarms=(*kept, right))) != blind
+
+
 def test_alarms_of_other_tables_and_of_autoscaling_are_not_ours(case: Case) -> None:
     others = (
         Alarm("other", (metric("SystemErrors", TableName="other"),), notifies=False),

@@ -41,6 +41,8 @@ def test_operations_that_are_sent_are_watched(case: Case) -> None:
     [
         ("SuccessfulRequestLatency", {"TableName": "shop", "Operation": "Query"}, "p99", True),
         ("SuccessfulRequestLatency", {"TableName": "shop", "Operation": "Query"}, "Average", True),
+        ("SuccessfulRequestLatency", {"TableName": "shop", "Operation": "Query"}, "p99.9", True),
+        ("SuccessfulRequestLatency", {"TableName": "shop", "Operation": "Query"}, "p50", False),
         ("SuccessfulRequestLatency", {"TableName": "shop", "Operation": "Query"}, "Minimum", False),
         ("SuccessfulRequestLatency", {"TableName": "shop", "Operation": "GetItem"}, "p99", False),
         ("SuccessfulRequestLatency", {"TableName": "shop"}, "p99", False),

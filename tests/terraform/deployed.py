@@ -40,9 +40,13 @@ def deploy(sources: Path, url: str, issuer: TokenIssuer, image: str) -> Deployed
 
 @dataclass(frozen=True, slots=True)
 class Undestroyed:
-    """What Terraform said when it was told to destroy `prod`, and which tables are there now."""
+    """What Terraform said when it was told to destroy `prod`, and the table of it alone; what it had made, what is left
+    after the first, and which tables are there now."""
 
     error: str
+    error_of_table: str
+    made: list[str]
+    left: list[str]
     tables: list[str]
 
 
@@ -50,13 +54,20 @@ def refuse_destruction(sources: Path, url: str) -> Undestroyed:
     """Makes the table of `prod` with what it needs, and tries to destroy it."""
     prod = workspace(sources, "envs/prod", url)
     table = "-target=module.stack.module.table.aws_dynamodb_table.this"
-    prod.apply(table)
-    said = ""
+    prod.apply(table, "-target=terraform_data.kept")
+    made = prod.run("state", "list").split()
+    said = _refused(prod)
+    left = prod.run("state", "list").split()
+    said_of_table = _refused(prod, table)
+    return Undestroyed(said, said_of_table, made, left, administrator("dynamodb", url).list_tables()["TableNames"])
+
+
+def _refused(environment: Workspace, *options: str) -> str:
     try:
-        prod.destroy(table)
+        environment.destroy(*options)
     except Failed as error:
-        said = str(error).rpartition("Error: ")[2]
-    return Undestroyed(said, administrator("dynamodb", url).list_tables()["TableNames"])
+        return str(error).rpartition("Error: ")[2]
+    return ""
 
 
 def administrator(service: str, url: str) -> Any:

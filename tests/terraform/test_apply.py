@@ -162,7 +162,14 @@ def test_dev_can_be_destroyed(deployed: Deployed) -> None:
 
 
 def test_prod_cannot_be_destroyed(undestroyed: Undestroyed) -> None:
-    assert "DeletionProtectionEnabled" in undestroyed.error
+    assert "Instance cannot be destroyed" in undestroyed.error
+    # refused as a whole: not even a part of it is gone
+    assert undestroyed.left == undestroyed.made
+    assert len(undestroyed.made) > 10
+
+
+def test_the_table_of_prod_refuses_by_itself(undestroyed: Undestroyed) -> None:
+    assert "DeletionProtectionEnabled" in undestroyed.error_of_table
     assert undestroyed.tables == ["gateway-prod"]
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from gateway.ops.policy_commands import Domains
 from gateway.telling import told
 
 
@@ -21,27 +22,29 @@ def audit(
     output: Annotated[str, typer.Option("--format", help="table, json or sarif.")] = "table",
     strict: Annotated[bool, typer.Option("--strict", help="What is unknown fails, too.")] = False,
     skip: Annotated[list[str] | None, typer.Option(help="A line to leave out; can be repeated.")] = None,
+    domains: Domains = None,
 ) -> None:
     """Hold a live account and the model against the production checklist."""
-    from gateway.domains import MODEL  # noqa: PLC0415
+    from gateway.domains.loading import load_domains  # noqa: PLC0415
     from gateway.ops.audit.account import Account  # noqa: PLC0415
-    from gateway.ops.audit.commands import Audit, Names, subject_of  # noqa: PLC0415
+    from gateway.ops.audit.commands import Audit, Names, domains_of, subject_of  # noqa: PLC0415
     from gateway.ops.audit.commands import audit as run  # noqa: PLC0415
     from gateway.sandbox.ready import Options  # noqa: PLC0415
     from gateway.sandbox.sandbox import Sandbox  # noqa: PLC0415
 
-    with told():
+    with told("the audit cannot run"):
+        model = load_domains(domains or domains_of(config)).model
         if sandbox:
             with Sandbox(Options(port=0)) as made:
                 at = made.ready
                 subject = subject_of(Names(at.table, at.region, at.role_arn))
                 account = Account(at.region, at.url, credentials=at.admin)
                 wanted = Audit(subject, account, format=output, strict=strict, skip=tuple(skip or ()))
-                raise typer.Exit(run(wanted, MODEL))
+                raise typer.Exit(run(wanted, model))
         subject = subject_of(Names(table, region, tenant_role, gateway_role, vpc), config)
         account = Account(subject.region, endpoint, profile)
         wanted = Audit(subject, account, format=output, strict=strict, skip=tuple(skip or ()))
-        raise typer.Exit(run(wanted, MODEL))
+        raise typer.Exit(run(wanted, model))
 
 
 def capacity(
@@ -50,15 +53,17 @@ def capacity(
     prices: Annotated[Path | None, typer.Option(help="Another list of prices.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Where to write a picture of the costs.")] = None,
     output: Annotated[str, typer.Option("--format", help="markdown or json.")] = "markdown",
+    domains: Domains = None,
 ) -> None:
     """Tell what the expected traffic needs, what it costs, and where it gets hot."""
-    from gateway.domains import MODEL  # noqa: PLC0415
+    from gateway.domains.loading import load_domains  # noqa: PLC0415
     from gateway.ops.capacity.commands import Capacity  # noqa: PLC0415
     from gateway.ops.capacity.commands import capacity as run  # noqa: PLC0415
     from gateway.ops.capacity.prices import SHIPPED  # noqa: PLC0415
 
-    with told():
-        raise typer.Exit(run(Capacity(traffic, from_logs, prices or SHIPPED, svg, output), MODEL))
+    with told("capacity cannot be planned"):
+        model = load_domains(domains or ()).model
+        raise typer.Exit(run(Capacity(traffic, from_logs, prices or SHIPPED, svg, output), model))
 
 
 def migrate(

@@ -9,11 +9,12 @@ from gateway.errors import ConfigurationError, GatewayError
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def told(cannot: str = "the gateway cannot start") -> Iterator[None]:
+    """`cannot` says what a wrong setting, option or file prevents."""
     try:
         yield
     except ConfigurationError as error:
-        typer.echo("the gateway cannot start:", err=True)
+        typer.echo(f"{cannot}:", err=True)
         for fault in error.faults:
             typer.echo(f"  - {fault}", err=True)
         raise typer.Exit(2) from None

@@ -120,3 +120,26 @@ def test_a_manifest_of_trusted_documents_is_written_and_checked(clean: Path) -> 
     (clean / "who.graphql").write_text("query Who { gone }")
     wrong = RUN.invoke(app, ["documents", str(clean)])
     assert (wrong.exit_code, "`Who`" in wrong.output) == (1, True)
+
+
+def test_capacity_is_planned_for_the_domains_that_are_named() -> None:
+    result = RUN.invoke(app, ["capacity", "--format", "json", "--domains", "gateway.domains.devices"])
+    assert result.exit_code == 0
+    names = {row["name"] for row in json.loads(result.output)["consumption"]}
+    assert "readings" in names
+    assert "order" not in names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "title"),
+    [
+        (["capacity", "--format", "xml"], "capacity cannot be planned:"),
+        (["capacity", "--domains", "no.such.domain"], "capacity cannot be planned:"),
+        (["audit", "--table", "shop"], "the audit cannot run:"),
+        (["audit", "--table", "shop", "--region", "eu-west-1", "--domains", "no.such.domain"], "the audit cannot run:"),
+    ],
+)
+def test_a_command_says_what_it_cannot_do(arguments: list[str], title: str) -> None:
+    result = RUN.invoke(app, arguments)
+    assert (result.exit_code, title in result.output) == (2, True)
+    assert "Traceback" not in result.output

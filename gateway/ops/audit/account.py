@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
 
 from gateway.aws.credentials import Credentials
 from gateway.errors import ConfigurationError
@@ -84,9 +84,11 @@ class Live:
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
             raise Unlearned(_unknown(service, operation, code), code) from error
+        except (NoCredentialsError, PartialCredentialsError) as error:
+            raise Unlearned(Unknown("there are no AWS credentials", "log in, or name a `--profile`")) from error
         except (BotoCoreError, ValueError) as error:
             # botocore refuses a malformed address by a ValueError
-            raise Unlearned(Unknown(f"{service} did not answer: {type(error).__name__}")) from error
+            raise Unlearned(Unknown(f"{service} cannot be asked: {str(error).rstrip('.')}")) from error
 
 
 def _session(account: Account) -> boto3.Session:
@@ -100,7 +102,7 @@ def _session(account: Account) -> boto3.Session:
             aws_session_token=keys.session_token if keys else None,
         )
     except BotoCoreError as error:
-        raise ConfigurationError([f"--profile: `{account.profile}` cannot be used: {type(error).__name__}"]) from error
+        raise ConfigurationError([f"--profile: `{account.profile}` cannot be used: {error}"]) from error
 
 
 def learn(gather: Callable[[], T]) -> T | Missing:

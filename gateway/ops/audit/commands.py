@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rich.console import Console
 
 from gateway.errors import ConfigurationError
@@ -33,6 +34,17 @@ class Names:
     tenant_role: str | None = None
     gateway_role: str | None = None
     vpc: str | None = None
+
+
+class _Config(BaseModel):
+    """What an audit wants of the gateway's settings; the rest is the gateway's."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    table_name: str | None = None
+    region: str | None = None
+    tenant_role_arn: str | None = None
+    domains: Annotated[tuple[str, ...], Field(strict=False)] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +86,33 @@ def exit_code(results: Sequence[Result], *, strict: bool) -> int:
 
 def subject_of(names: Names, config: Path | None = None) -> Subject:
     """What is named here wins over the file: Terraform's output `gateway_config`, or settings of the gateway."""
-    given = {} if config is None else _read(config)
-    table, region = names.table or given.get("table_name"), names.region or given.get("region")
+    given = _read(config)
+    table, region = names.table or given.table_name, names.region or given.region
     if not table or not region:
         wanted = {"--table": table, "--region": region}
         raise ConfigurationError([f"{option}: is not given" for option, value in wanted.items() if not value])
-    role = names.tenant_role or given.get("tenant_role_arn")
-    return Subject(table, region, role, names.gateway_role, names.vpc)
+    return Subject(table, region, names.tenant_role or given.tenant_role_arn, names.gateway_role, names.vpc)
 
 
-def _read(config: Path) -> dict[str, Any]:
+def domains_of(config: Path | None) -> tuple[str, ...]:
+    """The modules of the model that the gateway serves; none for the shipped one."""
+    return _read(config).domains
+
+
+def _read(config: Path | None) -> _Config:
+    if config is None:
+        return _Config()
     try:
         content = json.loads(config.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError([f"config file `{config}` cannot be read: {error}"]) from error
     if not isinstance(content, dict):
         raise ConfigurationError([f"config file `{config}` is not a JSON object"])
-    return content
+    try:
+        return _Config.model_validate(content)
+    except ValidationError as error:
+        faults = [f"config file `{config}`: {item['loc'][0]}: {item['msg']}" for item in error.errors()]
+        raise ConfigurationError(faults) from error
 
 
 def _check(wanted: Audit) -> None:

@@ -68,8 +68,10 @@ def read_assumptions(path: Path, model: Model) -> Assumptions:
     """The file's content over the defaults; `ConfigurationError` with every fault of it."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError([f"traffic file `{path}` cannot be read: {error}"]) from error
+    if not isinstance(content, dict):
+        raise ConfigurationError([f"traffic file `{path}` is not a JSON object"])
     try:
         assumed = Assumptions.model_validate(content)
     except ValidationError as error:

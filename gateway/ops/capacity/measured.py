@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -88,10 +89,12 @@ def measure(lines: Iterable[str]) -> Measured:
 
 def _line(text: str) -> Line | None:
     try:
-        fields = json.loads(text)
-        return _operation_line(fields) if isinstance(fields, dict) else None
-    except (ValueError, KeyError, TypeError):
+        # `aws logs tail` and others write a time or a name before each line
+        fields = json.loads(text[max(text.find("{"), 0) :])
+        line = _operation_line(fields) if isinstance(fields, dict) else None
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
+    return line if line is not None and line.calls >= 0 and 0 <= line.units < inf else None
 
 
 def _operation_line(fields: Mapping[str, Any]) -> Line:

@@ -52,5 +52,5 @@ def read_prices(path: Path = SHIPPED) -> Prices:
     except ValidationError as error:
         faults = [f"prices: {'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
         raise ConfigurationError(faults) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError([f"price file `{path}` cannot be read: {error}"]) from error

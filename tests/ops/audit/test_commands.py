@@ -12,7 +12,7 @@ from rich.console import Console
 from gateway.domains import MODEL
 from gateway.errors import ConfigurationError
 from gateway.ops.audit.account import Account
-from gateway.ops.audit.commands import Audit, Names, audit, exit_code, subject_of
+from gateway.ops.audit.commands import Audit, Names, audit, domains_of, exit_code, subject_of
 from gateway.ops.audit.facts import Unknown
 from gateway.ops.audit.gather.files import Places
 from gateway.ops.audit.lines import Result, Subject, failed, missing
@@ -91,7 +91,13 @@ def test_the_names_come_from_terraforms_output(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "fault"),
-    [("{}", "--table: is not given"), ("[]", "is not a JSON object"), ("no json", "cannot be read")],
+    [
+        ("{}", "--table: is not given"),
+        ("[]", "is not a JSON object"),
+        ("no json", "cannot be read"),
+        ('{"table_name": "shop", "region": ["eu-west-1"]}', "region: Input should be a valid string"),
+        ('{"table_name": 5, "region": "eu-west-1"}', "table_name: Input should be a valid string"),
+    ],
 )
 def test_a_file_without_the_names_is_refused(tmp_path: Path, content: str, fault: str) -> None:
     path = tmp_path / "gateway.json"
@@ -99,6 +105,13 @@ def test_a_file_without_the_names_is_refused(tmp_path: Path, content: str, fault
     with pytest.raises(ConfigurationError) as caught:
         subject_of(Names(), path)
     assert fault in caught.value.message
+
+
+def test_the_model_is_that_of_the_domains_in_terraforms_output(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.json"
+    path.write_text(json.dumps({"domains": ["helpdesk.domain"]}))
+    assert domains_of(path) == ("helpdesk.domain",)
+    assert domains_of(None) == ()
 
 
 def test_without_a_file_the_names_must_be_given() -> None:

@@ -74,7 +74,7 @@ def test_an_index_that_holds_some_values_holds_that_part_of_the_items() -> None:
         ({"patterns": {"order": {"per_second": -1}}}, "patterns.order.per_second: Input should be greater than"),
         ({"average_share": 0}, "average_share: Input should be greater than 0"),
         ({"averageshare": 1}, "averageshare: Extra inputs are not permitted"),
-        ([], "Input should be a valid dictionary"),
+        ([], "is not a JSON object"),
     ],
 )
 def test_every_fault_of_a_file_is_named(tmp_path: Path, content: Any, fault: str) -> None:
@@ -86,3 +86,7 @@ def test_every_fault_of_a_file_is_named(tmp_path: Path, content: Any, fault: str
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read"):
         read_assumptions(tmp_path / "absent.json", MODEL)
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 100_000)
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        read_assumptions(deep, MODEL)

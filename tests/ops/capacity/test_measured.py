@@ -41,6 +41,29 @@ def test_other_lines_are_counted_and_left_out() -> None:
     assert (len(found.operations), found.skipped) == (1, 5)
 
 
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        line(0, float("nan")),
+        line(0, float("inf")),
+        line(0, -5),
+        line(0, 1, calls=-1),
+        line(0, 1, dynamodb_calls=float("inf")),
+        line(0, 1)[:-5],
+        "[" * 100_000,
+    ],
+    ids=["no number", "infinite", "negative", "negative calls", "infinite calls", "cut off", "deep"],
+)
+def test_a_spoilt_line_is_left_out_and_spoils_no_sum(spoilt: str) -> None:
+    found = measure([spoilt, line(0, 6), line(60, 6)])
+    assert (found.skipped, found.average) == (1, Need(read=0.2))
+
+
+def test_what_stands_before_a_line_is_overlooked() -> None:
+    found = measure([f"2026-11-16T10:00:00 {line(0, 6)}", f"gateway-1  | {line(1, 6)}"])
+    assert (found.skipped, found.busiest) == (0, Need(read=0.2))
+
+
 def test_a_log_without_operations_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "gateway.log"
     path.write_text("hello\n")

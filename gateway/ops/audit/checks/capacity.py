@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from gateway.ops.audit import fixes
-from gateway.ops.audit.facts import Facts, IndexFacts, ScalingTarget, Seen, TableFacts, Throughput
+from gateway.ops.audit.facts import Facts, IndexFacts, ScalingTarget, Seen, TableFacts, Throughput, Unknown
 from gateway.ops.audit.lines import Case, Finding, failed, missing, not_applicable, passed, passed_unless
 from gateway.ops.capacity.assumptions import DEFAULTS
 from gateway.ops.capacity.demand import TABLE, Demand, demand
@@ -22,9 +22,11 @@ def index_capacity(case: Case) -> Iterator[Finding]:
     if not table.indexes:
         yield not_applicable("the table has no index")
         return
+    yield from (blind := tuple(_unlearned(case)))
     for name in table.indexes:
-        most = ceiling(case.facts, name, "write")
-        yield from passed_unless(_index_faults(case, name), f"{name} takes as much as the table: {_words(most)}")
+        faults, most = tuple(_index_faults(case, name)), ceiling(case.facts, name, "write")
+        if faults or not blind:
+            yield from passed_unless(faults, f"{name} takes as much as the table: {_words(most)}")
 
 
 def _index_faults(case: Case, name: str) -> Iterator[Finding]:
@@ -32,7 +34,7 @@ def _index_faults(case: Case, name: str) -> Iterator[Finding]:
     most, whole = ceiling(case.facts, name, "write"), ceiling(case.facts, TABLE, "write")
     if table.indexes[name].status != "ACTIVE":
         yield failed(f"{name} is {table.indexes[name].status}", "wait until it is ACTIVE")
-    if most < whole:
+    if most < whole and _bounds_known(case.facts):
         yield failed(f"{name} takes {_words(most)} at most, the table {_words(whole)}", _raise(case.facts))
     yield from _throttled(case, name)
 
@@ -41,11 +43,14 @@ def mode(case: Case) -> Iterator[Finding]:
     """Whether what can be had at most is enough for what the model expects."""
     expected = demand(case.model, DEFAULTS)
     name, total = "on demand" if case.facts.table.on_demand else "provisioned", expected.total
-    yield from passed_unless(
-        (*_too_little(case, name, expected), *_throttled(case, TABLE)),
-        f"{name}; the model expects {total.read:,.0f} RCU and {total.write:,.0f} WCU in all "
-        "(`gateway capacity` compares the costs)",
-    )
+    yield from (blind := tuple(_unlearned(case)))
+    faults = (*_too_little(case, name, expected), *_throttled(case, TABLE))
+    if faults or not blind:
+        yield from passed_unless(
+            faults,
+            f"{name}; the model expects {total.read:,.0f} RCU and {total.write:,.0f} WCU in all "
+            "(`gateway capacity` compares the costs)",
+        )
 
 
 def _too_little(case: Case, name: str, expected: Demand) -> Iterator[Finding]:
@@ -53,7 +58,7 @@ def _too_little(case: Case, name: str, expected: Demand) -> Iterator[Finding]:
         need = expected.need(place)
         for kind in _KINDS:
             most, units = ceiling(case.facts, place, kind), need.read if kind == "read" else need.write
-            if most < units:
+            if most < units and _bounds_known(case.facts):
                 fact = f"{name}: {place} has {most:,.0f} {_UNITS[kind]} at most, the model expects {units:,.0f}"
                 yield failed(fact, _raise(case.facts))
 
@@ -99,6 +104,16 @@ def _scaling_fault(target: ScalingTarget | None) -> str | None:
     if target.percent != TARGET_PERCENT:
         return f"tracks {target.percent:g} %"
     return None if target.least < target.most else f"cannot move: both bounds are {target.most}"
+
+
+def _unlearned(case: Case) -> Iterator[Finding]:
+    """What nobody may look at and the verdict needs: throttled requests, and how far autoscaling goes."""
+    needed = (case.facts.seen,) if case.facts.table.on_demand else (case.facts.seen, case.facts.scaling)
+    return (missing(fact) for fact in needed if isinstance(fact, Unknown))
+
+
+def _bounds_known(facts: Facts) -> bool:
+    return facts.table.on_demand or not isinstance(facts.scaling, Unknown)
 
 
 def _throttled(case: Case, place: str) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from gateway.errors import ConfigurationError
 from gateway.model.model import Model
 from gateway.ops.audit.account import Live, Unlearned, learn
-from gateway.ops.audit.facts import Facts, TableFacts
+from gateway.ops.audit.facts import Facts, TableFacts, Unknown
 from gateway.ops.audit.gather.alarms import alarm_facts, seen_facts
 from gateway.ops.audit.gather.code import code_facts
 from gateway.ops.audit.gather.files import Places, file_facts
@@ -40,4 +40,11 @@ def _table(live: Live, name: str) -> TableFacts:
     try:
         return table_facts(live, name)
     except Unlearned as error:
-        raise ConfigurationError([f"the table `{name}` cannot be described: {error.missing.reason}"]) from error
+        raise ConfigurationError([f"the table `{name}` cannot be described: {_why(error)}"]) from error
+
+
+def _why(error: Unlearned) -> str:
+    missing = error.missing
+    if error.code == "ResourceNotFoundException":
+        return "there is no such table in this account and region"
+    return f"{missing.reason}; {missing.fix}" if isinstance(missing, Unknown) and missing.fix else missing.reason

@@ -82,6 +82,19 @@ def test_autoscaling_that_nobody_may_look_at_is_unknown(case: Case) -> None:
     assert ceiling(blind.facts, "table", "write") == 10
 
 
+def test_bounds_that_nobody_may_look_at_neither_pass_nor_fail_what_depends_on_them(case: Case) -> None:
+    blind = changed(provisioned(case), scaling=Unknown("no permission"))
+    assert verdicts([*index_capacity(blind), *mode(blind)]) == {Verdict.UNKNOWN}
+
+
+def test_throttles_that_nobody_may_look_up_are_unknown_and_hide_no_fault(case: Case) -> None:
+    blind = changed(case, seen=Unknown("no permission for `cloudwatch:GetMetricData`"))
+    for check in (index_capacity, mode):
+        assert verdicts(check(blind)) == {Verdict.UNKNOWN}
+    limited = with_table(blind, limit=Throughput(1, 1))
+    assert verdicts(mode(limited)) == {Verdict.UNKNOWN, Verdict.FAIL}
+
+
 def test_a_table_without_any_autoscaling_passes_nothing(case: Case) -> None:
     bare = changed(provisioned(case), scaling=())
     assert verdicts(autoscaling(bare)) == {Verdict.FAIL}

@@ -12,5 +12,5 @@ from tests.ops.audit.world import SUBJECT
 
 def test_an_audit_cannot_run_without_its_table(places: Places) -> None:
     live = Scripted({"describe_table": refused("ResourceNotFoundException")})
-    with pytest.raises(ConfigurationError, match="the table `shop-prod` cannot be described: failed"):
+    with pytest.raises(ConfigurationError, match="the table `shop-prod` cannot be described: there is no such table"):
         gather(live, SUBJECT, MODEL, places, datetime.now(UTC))

@@ -113,6 +113,10 @@ def test_a_denial_by_aws_and_a_changed_role_are_counted(filters: Filters) -> Non
     other = {"sessionContext": {"sessionIssuer": {"arn": f"{role}-2"}}}
     assert _named(filters, [{**denied, "userIdentity": other}]) == set()
     assert _named(filters, [{**denied, "errorCode": "ConditionalCheckFailedException"}]) == set()
-    changed = {"eventSource": "iam.amazonaws.com", "requestParameters": {"roleName": "gateway-prod-tenant"}}
-    assert _named(filters, [changed]) == {"TenantRoleChanges"}
-    assert _named(filters, [{**changed, "errorCode": "AccessDenied"}]) == set()
+    boundary = "arn:aws:iam::123456789012:policy/gateway-prod-tenant-boundary"
+    for named in ({"roleName": "gateway-prod-tenant"}, {"roleName": "gateway-prod-gateway"}, {"policyArn": boundary}):
+        changed = {"eventSource": "iam.amazonaws.com", "requestParameters": named}
+        assert _named(filters, [changed]) == {"RoleChanges"}
+        assert _named(filters, [{**changed, "errorCode": "AccessDenied"}]) == set()
+    another = {"eventSource": "iam.amazonaws.com", "requestParameters": {"roleName": "gateway-prod-execution"}}
+    assert _named(filters, [another]) == set()

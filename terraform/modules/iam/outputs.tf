@@ -22,6 +22,12 @@ output "tenant_role_name" {
   value       = aws_iam_role.tenant.name
 }
 
+output "boundary_arn" {
+  description = "Boundary of the tenants' role."
+  value       = local.boundary_arn
+  depends_on  = [aws_iam_policy.boundary]
+}
+
 output "dynamodb_endpoint_policy" {
   description = "Policy for a VPC's gateway endpoint for DynamoDB, from `policies/vpc-endpoint.json`."
   value       = local.documents["vpc-endpoint"]

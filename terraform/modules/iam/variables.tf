@@ -26,7 +26,7 @@ variable "policies_dir" {
 }
 
 variable "gateway_services" {
-  description = "AWS services that may run the gateway in its role, such as `ecs-tasks.amazonaws.com`."
+  description = "AWS services that may run the gateway in its role. They must send `aws:SourceAccount`, as ECS does and Lambda or EC2 do not; for those, name roles in `gateway_principals`."
   type        = set(string)
   default     = ["ecs-tasks.amazonaws.com"]
 }

@@ -125,9 +125,13 @@ data "aws_iam_policy_document" "operations" {
     }
   }
 
+  # repositories and vaults live by grants, and give them back when they are deleted
   statement {
-    sid       = "AccountThroughServices"
-    actions   = ["kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
+    sid = "AccountThroughServices"
+    actions = [
+      "kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*",
+      "kms:RetireGrant",
+    ]
     resources = ["*"]
 
     principals {

@@ -35,7 +35,7 @@ variable "create" {
 }
 
 variable "existing" {
-  description = "A VPC that exists already, instead of `create`. Its route tables get the endpoints: other programs in them can then reach no other DynamoDB table through the endpoint."
+  description = "A VPC that exists already, instead of `create`. Its route tables get the endpoints: other programs in them can then reach no other DynamoDB table through the endpoint. The interface endpoints answer for the whole VPC, and that of STS for the gateway alone: where others live in the VPC, leave `interface_endpoints` empty."
   type = object({
     vpc_id             = string
     cidr               = string

@@ -158,12 +158,18 @@ locals {
   )
 
   trailed = [for name in [var.trail_log_group_name] : name if name != null]
+  # a new version of the boundary names no role
+  fences = [
+    "($.requestParameters.roleName = \"${var.tenant_role.name}\")",
+    "($.requestParameters.roleName = \"${var.gateway_role_name}\")",
+    "($.requestParameters.policyArn = \"${var.tenant_role.boundary_arn}\")",
+  ]
   # the gateway asks the same policies before every call: a denial by AWS means that the two fences differ
   trail_lines = { for pair in setproduct(local.trailed, ["denied", "changed"]) : pair[1] => {
-    metric = { denied = "DeniedByAws", changed = "TenantRoleChanges" }[pair[1]]
+    metric = { denied = "DeniedByAws", changed = "RoleChanges" }[pair[1]]
     pattern = {
       denied  = "{ ($.errorCode = \"AccessDenied*\") && ($.userIdentity.sessionContext.sessionIssuer.arn = \"${var.tenant_role.arn}\") }"
-      changed = "{ ($.eventSource = \"iam.amazonaws.com\") && ($.requestParameters.roleName = \"${var.tenant_role.name}\") && ($.errorCode NOT EXISTS) }"
+      changed = "{ ($.eventSource = \"iam.amazonaws.com\") && (${join(" || ", local.fences)}) && ($.errorCode NOT EXISTS) }"
     }[pair[1]]
   } }
   trail_alarms = merge(
@@ -179,12 +185,12 @@ locals {
       periods    = 1
       points     = 1
     } },
-    { for name in local.trailed : "tenant-role-changed" => {
+    { for name in local.trailed : "roles-changed" => {
       severity   = "critical"
       runbook    = "isolation"
-      says       = "Somebody changed the tenants' role."
+      says       = "Somebody changed the tenants' role, its boundary or the gateway's role."
       namespace  = local.namespace
-      metric     = "TenantRoleChanges"
+      metric     = "RoleChanges"
       dimensions = {}
       statistic  = "Sum"
       threshold  = 0

@@ -105,8 +105,13 @@ variable "user_errors" {
 }
 
 variable "tenant_role" {
-  description = "The tenants' role, whose denials and changes CloudTrail tells of."
-  type        = object({ name = string, arn = string })
+  description = "The tenants' role with its boundary, whose denials and changes CloudTrail tells of."
+  type        = object({ name = string, arn = string, boundary_arn = string })
+}
+
+variable "gateway_role_name" {
+  description = "The gateway's role, whose changes CloudTrail tells of."
+  type        = string
 }
 
 variable "trail_log_group_name" {

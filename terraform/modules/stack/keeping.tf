@@ -37,8 +37,7 @@ resource "aws_backup_plan" "this" {
 
 data "aws_partition" "current" {}
 
-data "aws_caller_identity" "current" {}
-
+# AWS Backup is not documented to send aws:SourceAccount here: a condition on it might leave the vault empty.
 data "aws_iam_policy_document" "backup_trust" {
   statement {
     actions = ["sts:AssumeRole"]
@@ -46,12 +45,6 @@ data "aws_iam_policy_document" "backup_trust" {
     principals {
       type        = "Service"
       identifiers = ["backup.amazonaws.com"]
-    }
-
-    condition {
-      test     = "StringEquals"
-      variable = "aws:SourceAccount"
-      values   = [data.aws_caller_identity.current.account_id]
     }
   }
 }

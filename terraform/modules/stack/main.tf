@@ -116,7 +116,8 @@ module "observability" {
   latency_ms           = var.alarms.latency_ms
   thresholds           = var.alarms.thresholds
   user_errors          = var.alarms.user_errors
-  tenant_role          = { name = module.iam.tenant_role_name, arn = module.iam.tenant_role_arn }
+  tenant_role          = { name = module.iam.tenant_role_name, arn = module.iam.tenant_role_arn, boundary_arn = module.iam.boundary_arn }
+  gateway_role_name    = module.iam.gateway_role_name
   trail_log_group_name = one(module.audit[*].log_group_name)
   data_key             = { id = module.kms.data_key_id, arn = module.kms.data_key_arn }
   kms_key_arn          = module.kms.operations_key_arn

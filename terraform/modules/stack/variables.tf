@@ -66,7 +66,7 @@ variable "keys" {
 }
 
 variable "network" {
-  description = "The VPC: made (`create`) or given (`existing`); see the module `network`. `flow_log_days` keeps a log of connections of one that is made."
+  description = "The VPC: made (`create`) or given (`existing`: mind what its endpoints mean for other programs); see the module `network`. `flow_log_days` keeps a log of connections of one that is made."
   type = object({
     create = optional(object({
       cidr   = optional(string, "10.64.0.0/20")

@@ -11,8 +11,9 @@ from time import monotonic
 from typing import Any
 
 from moto.core.base_backend import BackendDict
+from moto.core.common_models import BaseModel
 from moto.dynamodb.models import dynamodb_backends
-from moto.dynamodb.models.table import Table
+from moto.dynamodb.models.table import StreamRecord, Table
 from moto.dynamodbstreams.models import dynamodbstreams_backends
 from moto.moto_server.werkzeug_app import create_backend_app
 
@@ -33,6 +34,7 @@ class Embedded:
         self._thread = ThreadPoolExecutor(1, "moto")
         _sort_with_keys()
         _copy_on_request()
+        _keep_only_what_is_stored()
         self._apps = {
             API: create_backend_app("dynamodb"),
             STREAMS_API: create_backend_app("dynamodbstreams"),
@@ -131,3 +133,17 @@ def _copy_on_request() -> None:
         return made
 
     setattr(Table, "__deepcopy__", deepcopy)  # noqa: B010  mypy knows no such method of moto's
+
+
+def _keep_only_what_is_stored() -> None:
+    """Lets go of what was copied or replaced: moto lists every item and record ever made, for a page of its own.
+
+    A transaction copies the table, so each would keep a whole table for ever. What the stream has recorded does not
+    change any more and is shared by the copies.
+    """
+
+    def new(cls: type[BaseModel], *args: Any, **named: Any) -> BaseModel:
+        return object.__new__(cls)
+
+    setattr(BaseModel, "__new__", staticmethod(new))  # noqa: B010  mypy does not let a method be replaced
+    setattr(StreamRecord, "__deepcopy__", lambda record, memo: record)  # noqa: B010  mypy knows no such method of moto's

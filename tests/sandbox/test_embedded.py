@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import json
 import time
 from collections.abc import AsyncIterator
@@ -6,6 +7,7 @@ from typing import Any
 
 import pytest
 from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.dynamo_type import Item
 
 from gateway.sandbox.embedded import Embedded
 from gateway.sandbox.engine import Refused, ask
@@ -183,3 +185,19 @@ async def test_streams_are_an_api_of_their_own(engine: Embedded) -> None:
     answer = await engine.call("DynamoDBStreams_20120810.ListStreams", b"{}")
     assert answer.ok
     assert json.loads(answer.body)["Streams"] == []
+
+
+async def test_a_transaction_leaves_no_copy_of_the_table_behind(engine: Embedded) -> None:
+    rows = [{"Put": {"TableName": TABLE, "Item": {"PK": {"S": str(n)}, "SK": {"S": "a"}}}} for n in range(50)]
+    await ask(engine, "TransactWriteItems", {"TransactItems": rows})
+    again = {"TransactItems": rows[:1]}
+    await ask(engine, "TransactWriteItems", again)
+    before = _items_alive()
+    for _ in range(5):
+        await ask(engine, "TransactWriteItems", again)
+    assert _items_alive() <= before
+
+
+def _items_alive() -> int:
+    gc.collect()
+    return sum(isinstance(each, Item) for each in gc.get_objects())

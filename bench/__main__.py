@@ -1,4 +1,4 @@
-"""`python -m bench`: every benchmark, one after the other; `python -m bench wire http` some of them."""
+"""`python -m bench`: every benchmark, one after the other; `python -m bench wire cache` some of them."""
 
 import asyncio
 import importlib

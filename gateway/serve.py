@@ -6,7 +6,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from prometheus_client import start_http_server
@@ -16,14 +18,18 @@ from gateway.errors import ConfigurationError
 from gateway.graph.journal import JsonLines
 from gateway.ops.metrics import Metrics
 from gateway.settings import Settings
+from gateway.wary import WaryHttp
 
 
 def serve(settings: Settings) -> None:
     configure_logging(settings.log_level)
     state = State()
     app = create_app(settings, state=state)
+    http: Any = partial(WaryHttp, lambda: state.draining)
     config = uvicorn.Config(
         app,
+        http=http,
+        ws="none",
         host=settings.host,
         port=settings.port,
         log_config=None,
@@ -31,7 +37,6 @@ def serve(settings: Settings) -> None:
         server_header=False,
         date_header=True,
         lifespan="on",
-        h11_max_incomplete_event_size=64 * 1024,
         timeout_keep_alive=75,
         # what is under way may take as long as any operation may
         timeout_graceful_shutdown=int(settings.request_seconds) + 1,

@@ -179,6 +179,8 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
         lifespan=lifespan,
     )
     app.state.metrics = gateway.metrics
+    # its redirects repeat the caller's Host, and behind a load balancer they lead from https to http, token and all
+    app.router.redirect_slashes = False
     return app
 
 

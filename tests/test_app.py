@@ -183,3 +183,11 @@ async def test_answers_are_packed_from_a_size_on(sandbox: Sandbox) -> None:
             response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
             assert response.headers.get("content-encoding") == encoding
             assert response.json() == {"data": {"__typename": "Query"}}
+
+
+@pytest.mark.parametrize("path", ["/graphql/", "/healthz/", "//elsewhere.example/graphql/"])
+async def test_nobody_is_sent_elsewhere(client: AsyncClient, path: str) -> None:
+    """A redirect would be built of the Host that the caller sent, and of http behind a load balancer."""
+    response = await client.post(f"http://gateway{path}", headers={"Host": "elsewhere.example"})
+    assert response.status_code == 404
+    assert "location" not in response.headers

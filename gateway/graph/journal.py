@@ -18,6 +18,8 @@ OPERATIONS = logging.getLogger("gateway.operation")
 
 # what comes from outside is written to the log only in a form that cannot pretend to be something else
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+# a caller chooses how long a name is; a line that is too long for CloudWatch would be cut or lost, tenant and all
+_MAX_NAME = 100
 _TRACEPARENT = re.compile(r"00-(?P<trace>(?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
@@ -46,11 +48,12 @@ class Entry:
             "tenant": self.principal.tenant if self.principal else None,
             "subject": subject_hash(self.principal.subject) if self.principal else None,
             "role": self.role,
-            "operation": self.operation,
+            "operation": self.operation[:_MAX_NAME] if self.operation is not None else None,
             "operation_type": self.operation_type,
             "document": self.document,
             "status": status,
-            "codes": codes,
+            # each once: a page of refused fields would fill the line, and alarms look at the first few
+            "codes": list(dict.fromkeys(codes)),
             "reason": self.reason,
             "duration_ms": round((time.perf_counter() - self.started) * 1000, 3),
             "dynamodb_calls": sum(call.source != "cache" for call in calls),

@@ -4,6 +4,8 @@ import json
 import logging
 import sys
 
+import pytest
+
 from gateway.graph.journal import JsonLines, begin
 
 
@@ -36,3 +38,14 @@ def test_ids_are_made_where_the_caller_sends_none() -> None:
     one, other = begin({}), begin({"traceparent": "00-zz", "x-request-id": "x" * 65})
     assert one.request_id != other.request_id
     assert len(other.trace_id) == 32
+
+
+def test_no_caller_makes_a_line_long(caplog: pytest.LogCaptureFixture) -> None:
+    entry = begin({})
+    entry.operation = "a" * 500_000
+    with caplog.at_level(logging.INFO, "gateway.operation"):
+        entry.write(200, ["BAD_USER_INPUT", *["FORBIDDEN"] * 10_000])
+    [record] = caplog.records
+    line = JsonLines().format(record)
+    assert len(line) < 2_000
+    assert json.loads(line)["codes"] == ["BAD_USER_INPUT", "FORBIDDEN"]

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from enum import Enum
 from typing import Any
 
@@ -218,4 +218,7 @@ def number_of(name: str, value: Any) -> Decimal:
         raise BadUserInput(f"`{name}` has more than {MAX_DIGITS} significant digits")
     if number and not _SMALLEST <= number.adjusted() <= _LARGEST:
         raise BadUserInput(f"`{name}` is larger or smaller than the table can hold")
+    if len(number.as_tuple().digits) > MAX_DIGITS:
+        # zeros at the end; the table drops them, but engines count them
+        number = number.normalize(Context(prec=MAX_DIGITS))
     return number or Decimal()  # one zero: -0 would be a second text for it

@@ -199,6 +199,8 @@ def test_numbers_keep_38_digits_and_not_one_more() -> None:
     exact = Decimal("1.2345678901234567890123456789012345678")
     assert number_of("price", exact) == exact
     assert number_of("price", 10**100) == 10**100
+    assert str(number_of("price", Decimal("12.50"))) == "12.50"
+    assert str(number_of("price", Decimal("1." + "0" * 38))) == "1", "39 digits would make the item unreadable"
     with pytest.raises(BadUserInput, match="more than 38 significant digits"):
         number_of("price", Decimal("1.23456789012345678901234567890123456789"))
     with pytest.raises(BadUserInput, match="more than 38 significant digits"):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final, Literal
 
-from gateway.model.entity import Entity, Placement
+from gateway.model.entity import Entity, Placement, Total
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.types import Choice, Flag
@@ -60,11 +60,19 @@ def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
 def _partition(model: Model, place: Placement, assumed: Assumptions) -> Partition:
     # entities with one key template share the partition: orders lie under their user
     sharing = [(entity, each) for entity, each in _places(model) if _key(each) == _key(place)]
-    shards = max((each.shards.count for _, each in sharing if each.shards is not None), default=1)
+    declared = [each.shards.count for _, each in sharing if each.shards is not None]
+    shards = max((*declared, *(_slots(model, entity, each) for entity, each in sharing)))
     read = sum(_reads(model, entity, each, assumed) for entity, each in sharing)
     whole = sum(_writes(model, entity, each, assumed) for entity, each in sharing)
     wanted = max(shards, ceil(whole / (PARTITION_WRITES * assumed.utilisation)))
     return Partition(place.index or TABLE, place.pk.text, read, whole / shards, shards, wanted)
+
+
+def _slots(model: Model, entity: Entity, place: Placement) -> int:
+    """The items that a sum is kept in, such as the shards of a counter, each with a partition of its own; or 1."""
+    relations = (relation for each in model.entities.values() for relation in each.relations)
+    sums = (each for each in relations if isinstance(each, Total) and each.over in place.pk.names)
+    return max((each.count for each in sums if model.patterns[each.pattern].entity == entity.name), default=1)
 
 
 def _key(place: Placement) -> tuple[str | None, str]:
@@ -79,7 +87,8 @@ def _reads(model: Model, entity: Entity, place: Placement, assumed: Assumptions)
         if pattern.entity == entity.name and here is place:
             first = next(iter(pattern_rows(model, pattern, assumed)))
             buckets = pattern_override(pattern.name, assumed).buckets if place.bucket is not None else 1
-            total += first.units / (place.shards.read if place.shards is not None else 1) / buckets
+            shards = place.shards.read if place.shards is not None else _slots(model, entity, place)
+            total += first.units / shards / buckets
     return total * share_of_busiest(entity, place, assumed)
 
 

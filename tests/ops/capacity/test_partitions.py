@@ -1,5 +1,6 @@
 import pytest
 
+from gateway.domains import MODEL as SHIPPED
 from gateway.ops.capacity.assumptions import DEFAULTS, Assumptions
 from gateway.ops.capacity.partitions import Partition, partitions, share_of_busiest
 from tests.ops.capacity.shop import MODEL, ORDER
@@ -52,6 +53,17 @@ def test_items_that_share_a_key_share_its_partition() -> None:
     here = found("USER#{userId}", writes=rates)
     # an order's copy and an address, both in transactions, for 3 % of all users' traffic
     assert here.write == pytest.approx((200 + 200) * 0.03)
+
+
+def test_the_items_of_a_sum_are_shards() -> None:
+    rates = Assumptions.model_validate({"writes": {"Counter": {"per_second": 80_000, "item_bytes": 150}}})
+    here = next(each for each in partitions(SHIPPED, rates) if each.key.startswith("COUNTER#"))
+    assert here.shards == 8
+    # 2 units in a transaction, 3 % of them for the busiest counter, over eight partitions
+    assert here.write == pytest.approx(80_000 * 2 * 0.03 / 8)
+    # 200 sums of eight items, half a unit each: one item of each sum lies here
+    assert here.read == pytest.approx(200 * 0.5 * 0.03)
+    assert here.wanted_shards == 8
 
 
 def test_a_time_bucket_takes_all_writes_of_now() -> None:

@@ -1,6 +1,7 @@
 """Who may do what in the environments that Terraform would make, judged by the gateway's own evaluator."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from gateway.iam.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TEN
 from gateway.iam.wording import canonical
 from tests.terraform.conftest import PlanOf
 from tests.terraform.judged import ACCOUNT, REGION, Installed, allowing, installed
-from tests.terraform.tool import REPOSITORY
+from tests.terraform.tool import REPOSITORY, copied, workspace
 
 _ENVIRONMENTS = ["dev", "prod", "minimal"]
 
@@ -126,6 +127,31 @@ def test_the_endpoint_has_the_document_of_policies(plan_of: PlanOf) -> None:
         found = installed(plan_of(name))
         policy = plan_of(name).one("aws_vpc_endpoint", ".dynamodb")["policy"]
         assert canonical(json.loads(policy)) == _rendered(ENDPOINT_FILE, found)
+
+
+def test_a_silos_role_passes_the_endpoint_to_tables_of_its_own_account(
+    provider: None, account: str, tmp_path: Path
+) -> None:
+    silo, table = "arn:aws:iam::210987654321:role/silo-tenant", "table/silo"
+    module = workspace(copied(tmp_path), "modules/iam", account)
+    (module.root / "region.tf").write_text(f'provider "aws" {{\n  region = "{REGION}"\n}}\n')
+    plan = module.plan(name="gateway-prod", table_name="gateway-prod", further_tenant_role_arns=[silo])
+    policy = json.loads(plan.outputs()["dynamodb_endpoint_policy"])
+    tagged = {"aws:PrincipalTag/TenantId": "acme"}
+    for role, owner, passes in ((silo, "210987654321", True), (silo, ACCOUNT, False), (f"{silo}-2", ACCOUNT, False)):
+        asked = Authorisation(
+            "dynamodb:GetItem",
+            f"arn:aws:dynamodb:{REGION}:{owner}:{table}",
+            {"aws:PrincipalArn": role, **tagged},
+        )
+        document = parse({**policy, "Statement": [_unprincipled(each) for each in policy["Statement"]]}, "identity")
+        assert evaluate(PolicySet((document,)), asked).allowed is passes
+    assert {each["Sid"] for each in policy["Statement"]} >= {"TenantRoleOnly"}
+
+
+def _unprincipled(statement: dict[str, Any]) -> dict[str, Any]:
+    """The evaluator knows no endpoints; without its principal a statement reads as one of an identity."""
+    return {key: value for key, value in statement.items() if key != "Principal"}
 
 
 def test_through_the_endpoint_of_sts_only_the_gateway_assumes_only_the_tenants_role(plan_of: PlanOf) -> None:

@@ -34,6 +34,20 @@ locals {
     { for arn in var.further_tenant_role_arns : "${local.tenant_role_name}-${substr(sha256(arn), 0, 12)}" => arn },
   )
 
+  # a silo's table lies behind the same door: its role passes too, and its own policies say to which table of its account
+  endpoint_statements = concat(
+    jsondecode(local.rendered["vpc-endpoint"]).Statement,
+    flatten([
+      for arn in sort(var.further_tenant_role_arns) : [
+        for statement in jsondecode(replace(local.texts["vpc-endpoint"], "<tenant-role-arn>", arn)).Statement :
+        merge(statement, {
+          Sid      = "Silo${substr(sha256(arn), 0, 12)}"
+          Resource = ["arn:${local.partition}:dynamodb:${local.region}:${split(":", arn)[4]}:table/*"]
+        })
+      ]
+    ]),
+  )
+
   # looked for in the text: jsonencode writes `<` as an escape
   left_over = distinct(flatten([for text in values(local.rendered) : regexall("<[a-z-]+>", text)]))
 }

@@ -29,8 +29,8 @@ output "boundary_arn" {
 }
 
 output "dynamodb_endpoint_policy" {
-  description = "Policy for a VPC's gateway endpoint for DynamoDB, from `policies/vpc-endpoint.json`."
-  value       = local.documents["vpc-endpoint"]
+  description = "Policy for a VPC's gateway endpoint for DynamoDB, from `policies/vpc-endpoint.json`; once more for each of `further_tenant_role_arns`."
+  value       = jsonencode(merge(jsondecode(local.rendered["vpc-endpoint"]), { Statement = local.endpoint_statements }))
 }
 
 output "sts_endpoint_policy" {

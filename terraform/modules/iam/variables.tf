@@ -43,7 +43,7 @@ variable "gateway_principals" {
 }
 
 variable "further_tenant_role_arns" {
-  description = "Roles of tenants with a table of their own (silos) that the gateway may assume too."
+  description = "Roles of tenants with a table of their own (silos) that the gateway may assume too, and whose sessions pass the VPC endpoint."
   type        = set(string)
   default     = []
 

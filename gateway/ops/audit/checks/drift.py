@@ -10,7 +10,7 @@ from gateway.iam.deployment import Deployment, render
 from gateway.iam.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE, documents
 from gateway.iam.wording import canonical
 from gateway.ops.audit import fixes
-from gateway.ops.audit.facts import Missing, RoleFacts, Statements, TtlFacts, Unknown
+from gateway.ops.audit.facts import EndpointFacts, Missing, RoleFacts, Statements, TtlFacts, Unknown
 from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
 
 
@@ -59,9 +59,7 @@ def policy_drift(case: Case) -> Iterator[Finding]:
     yield from _tenant_role(case.facts.tenant_role, made, deployment)
     yield from _gateway_role(case.facts.gateway_role, made, deployment)
     if isinstance(case.facts.endpoints, tuple):
-        wanted = canonical(render(made[ENDPOINT_FILE], deployment))
-        for each in case.facts.endpoints:
-            yield _same(f"endpoint {each.name}", ENDPOINT_FILE, canonical(each.policy) == wanted)
+        yield from _endpoints(case.facts.endpoints, case.facts.gateway_role, made, deployment)
 
 
 def _files(case: Case) -> Iterator[Finding]:
@@ -107,6 +105,28 @@ def _silos(role: RoleFacts, deployment: Deployment) -> Iterator[Deployment]:
         with suppress(ConfigurationError):
             if isinstance(arn, str):
                 yield replace(deployment, tenant_role=arn)
+
+
+def _endpoints(
+    found: tuple[EndpointFacts, ...],
+    role: RoleFacts | Missing,
+    made: Mapping[str, Mapping[str, Any]],
+    deployment: Deployment,
+) -> Iterator[Finding]:
+    """A silo passes the same door: a statement may be there once more with its role, to tables of its own account."""
+    wanted = canonical(render(made[ENDPOINT_FILE], deployment))
+    named = _silos(role, deployment) if isinstance(role, RoleFacts) else ()
+    silos = [render(made[ENDPOINT_FILE], each) for each in named if each.tenant_role != deployment.tenant_role]
+    theirs = {_behind(each) for document in silos for each in _statements(document)}
+    for each in found:
+        ours = [statement for statement in _statements(each.policy) if _behind(statement) not in theirs]
+        same = canonical({**each.policy, "Statement": ours} if theirs else each.policy) == wanted
+        yield _same(f"endpoint {each.name}", ENDPOINT_FILE, same)
+
+
+def _behind(statement: Mapping[str, Any]) -> str:
+    """A statement whatever it is called and whichever table it opens, which the silo's own policies say."""
+    return canonical({key: value for key, value in statement.items() if key not in ("Sid", "Resource")})
 
 
 def _attached(label: str, role: RoleFacts, name: str, wanted: Statements, *others: Statements) -> Iterator[Finding]:

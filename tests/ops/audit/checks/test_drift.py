@@ -81,6 +81,27 @@ def test_the_role_of_a_tenant_with_its_own_table_is_no_drift(case: Case) -> None
     assert len(failures(policy_drift, with_role(case, "gateway_role", policies=widened))) == 1
 
 
+def test_a_silo_may_pass_the_endpoint_and_nobody_else(case: Case) -> None:
+    assert isinstance(case.facts.endpoints, tuple)
+    [found] = case.facts.endpoints
+    silo = replace(DEPLOYMENT, tenant_role="arn:aws:iam::123456789012:role/silo-tenant")
+    [passing] = render(documents(MODEL)[ENDPOINT_FILE], silo)["Statement"]
+    passing = {**passing, "Sid": "Silo", "Resource": ["arn:aws:dynamodb:eu-west-1:123456789012:table/*"]}
+    both = {**found.policy, "Statement": [*found.policy["Statement"], passing]}
+    beside = changed(case, endpoints=(replace(found, policy=both),))
+    # the gateway may not assume that role: then it is nobody's silo
+    assert failures(policy_drift, beside) == [f"endpoint {found.name}: differs from vpc-endpoint.json"]
+    policies = {**role_of(case.facts, "gateway_role").policies, "silo": render(documents(MODEL)[GATEWAY_FILE], silo)}
+    known = with_role(beside, "gateway_role", policies=policies)
+    assert failures(policy_drift, known) == []
+    [own] = found.policy["Statement"]
+    for wide in ({**passing, "Action": ["dynamodb:*"]}, {**own, "Sid": "Wide", "Resource": ["*"]}):
+        spoilt = {**both, "Statement": [own, passing, wide]}
+        assert failures(policy_drift, changed(known, endpoints=(replace(found, policy=spoilt),))) == [
+            f"endpoint {found.name}: differs from vpc-endpoint.json"
+        ]
+
+
 def test_another_endpoint_policy_is_drift(case: Case) -> None:
     assert isinstance(case.facts.endpoints, tuple)
     [found] = case.facts.endpoints

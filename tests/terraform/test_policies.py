@@ -149,6 +149,22 @@ def test_a_silos_role_passes_the_endpoint_to_tables_of_its_own_account(
     assert {each["Sid"] for each in policy["Statement"]} >= {"TenantRoleOnly"}
 
 
+def test_a_dax_cluster_can_read_a_table_that_is_encrypted_and_nothing_else(
+    provider: None, account: str, tmp_path: Path
+) -> None:
+    table, key = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/gateway-prod", f"arn:aws:kms:{REGION}:{ACCOUNT}:key/1"
+    module = workspace(copied(tmp_path), "modules/dax", account)
+    (module.root / "region.tf").write_text(f'provider "aws" {{\n  region = "{REGION}"\n}}\n')
+    asked = {"table_arn": table, "kms_key_arn": key, "vpc_id": "vpc-1", "subnet_ids": ["subnet-1"]}
+    plan = module.plan(name="reports", accept_no_tenant_isolation=True, **asked)
+    (document,) = plan.documents("aws_iam_role_policy", "policy").values()
+    cluster = PolicySet((parse(document, "identity"),))
+    assert evaluate(cluster, Authorisation("dynamodb:GetItem", table, {})).allowed
+    assert not evaluate(cluster, Authorisation("dynamodb:PutItem", table, {})).allowed
+    assert evaluate(cluster, Authorisation("kms:Decrypt", key, {**_THROUGH, **_OF_TABLE})).allowed
+    assert not evaluate(cluster, Authorisation("kms:Decrypt", key, _OF_TABLE)).allowed
+
+
 def _unprincipled(statement: dict[str, Any]) -> dict[str, Any]:
     """The evaluator knows no endpoints; without its principal a statement reads as one of an identity."""
     return {key: value for key, value in statement.items() if key != "Principal"}

@@ -5,6 +5,10 @@ locals {
   port = 9111
 }
 
+data "aws_partition" "current" {}
+
+data "aws_region" "current" {}
+
 # DAX is not documented to send aws:SourceAccount here: with a condition on it the cluster might reach no table.
 data "aws_iam_policy_document" "trust" {
   statement {
@@ -22,6 +26,29 @@ data "aws_iam_policy_document" "reads" {
     sid       = "Reads"
     actions   = ["dynamodb:BatchGetItem", "dynamodb:DescribeTable", "dynamodb:GetItem", "dynamodb:Query"]
     resources = concat([var.table_arn], [for name in var.index_names : "${var.table_arn}/index/${name}"])
+  }
+
+  # DynamoDB decrypts the table's key in the name of whoever reads, and that is the cluster
+  dynamic "statement" {
+    for_each = var.kms_key_arn == null ? [] : [var.kms_key_arn]
+
+    content {
+      sid       = "TableKey"
+      actions   = ["kms:Decrypt"]
+      resources = [statement.value]
+
+      condition {
+        test     = "StringEquals"
+        variable = "kms:ViaService"
+        values   = ["dynamodb.${data.aws_region.current.id}.${data.aws_partition.current.dns_suffix}"]
+      }
+
+      condition {
+        test     = "StringEquals"
+        variable = "kms:EncryptionContext:aws:dynamodb:tableName"
+        values   = [split("/", var.table_arn)[1]]
+      }
+    }
   }
 }
 

@@ -19,6 +19,12 @@ variable "table_arn" {
   type        = string
 }
 
+variable "kms_key_arn" {
+  description = "Customer managed key of the table; null where it has none."
+  type        = string
+  default     = null
+}
+
 variable "index_names" {
   description = "Indexes that the cluster may query."
   type        = list(string)

@@ -95,6 +95,7 @@ module "dax" {
   name                       = substr(trimsuffix(substr("${var.name}-dax", 0, 20), "-"), 0, 20)
   accept_no_tenant_isolation = var.dax.accept_no_tenant_isolation
   table_arn                  = module.table.arn
+  kms_key_arn                = module.kms.data_key_arn
   index_names                = module.table.index_names
   vpc_id                     = module.network.vpc_id
   subnet_ids                 = module.network.private_subnet_ids

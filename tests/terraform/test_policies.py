@@ -1,7 +1,6 @@
 """Who may do what in the environments that Terraform would make, judged by the gateway's own evaluator."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from gateway.iam.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TEN
 from gateway.iam.wording import canonical
 from tests.terraform.conftest import PlanOf
 from tests.terraform.judged import ACCOUNT, REGION, Installed, allowing, installed
-from tests.terraform.tool import REPOSITORY, copied, workspace
+from tests.terraform.tool import REPOSITORY
 
 _ENVIRONMENTS = ["dev", "prod", "minimal"]
 
@@ -127,47 +126,6 @@ def test_the_endpoint_has_the_document_of_policies(plan_of: PlanOf) -> None:
         found = installed(plan_of(name))
         policy = plan_of(name).one("aws_vpc_endpoint", ".dynamodb")["policy"]
         assert canonical(json.loads(policy)) == _rendered(ENDPOINT_FILE, found)
-
-
-def test_a_silos_role_passes_the_endpoint_to_tables_of_its_own_account(
-    provider: None, account: str, tmp_path: Path
-) -> None:
-    silo, table = "arn:aws:iam::210987654321:role/silo-tenant", "table/silo"
-    module = workspace(copied(tmp_path), "modules/iam", account)
-    (module.root / "region.tf").write_text(f'provider "aws" {{\n  region = "{REGION}"\n}}\n')
-    plan = module.plan(name="gateway-prod", table_name="gateway-prod", further_tenant_role_arns=[silo])
-    policy = json.loads(plan.outputs()["dynamodb_endpoint_policy"])
-    tagged = {"aws:PrincipalTag/TenantId": "acme"}
-    for role, owner, passes in ((silo, "210987654321", True), (silo, ACCOUNT, False), (f"{silo}-2", ACCOUNT, False)):
-        asked = Authorisation(
-            "dynamodb:GetItem",
-            f"arn:aws:dynamodb:{REGION}:{owner}:{table}",
-            {"aws:PrincipalArn": role, **tagged},
-        )
-        document = parse({**policy, "Statement": [_unprincipled(each) for each in policy["Statement"]]}, "identity")
-        assert evaluate(PolicySet((document,)), asked).allowed is passes
-    assert {each["Sid"] for each in policy["Statement"]} >= {"TenantRoleOnly"}
-
-
-def test_a_dax_cluster_can_read_a_table_that_is_encrypted_and_nothing_else(
-    provider: None, account: str, tmp_path: Path
-) -> None:
-    table, key = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/gateway-prod", f"arn:aws:kms:{REGION}:{ACCOUNT}:key/1"
-    module = workspace(copied(tmp_path), "modules/dax", account)
-    (module.root / "region.tf").write_text(f'provider "aws" {{\n  region = "{REGION}"\n}}\n')
-    asked = {"table_arn": table, "kms_key_arn": key, "vpc_id": "vpc-1", "subnet_ids": ["subnet-1"]}
-    plan = module.plan(name="reports", accept_no_tenant_isolation=True, **asked)
-    (document,) = plan.documents("aws_iam_role_policy", "policy").values()
-    cluster = PolicySet((parse(document, "identity"),))
-    assert evaluate(cluster, Authorisation("dynamodb:GetItem", table, {})).allowed
-    assert not evaluate(cluster, Authorisation("dynamodb:PutItem", table, {})).allowed
-    assert evaluate(cluster, Authorisation("kms:Decrypt", key, {**_THROUGH, **_OF_TABLE})).allowed
-    assert not evaluate(cluster, Authorisation("kms:Decrypt", key, _OF_TABLE)).allowed
-
-
-def _unprincipled(statement: dict[str, Any]) -> dict[str, Any]:
-    """The evaluator knows no endpoints; without its principal a statement reads as one of an identity."""
-    return {key: value for key, value in statement.items() if key != "Principal"}
 
 
 def test_through_the_endpoint_of_sts_only_the_gateway_assumes_only_the_tenants_role(plan_of: PlanOf) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from aiodataloader import DataLoader
 
@@ -15,14 +15,13 @@ from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import Listing, Lookup, Together
 from gateway.model.tenant import TenantId, partition
-from gateway.store.access import Access, Refusal, settled
+from gateway.store.access import Access, Refusal, settled, shared
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Attributes, GetItems, Window, plan_listing, plan_together
 from gateway.store.rows import Item
 from gateway.store.table import Page, Table
 from gateway.store.window import windowed
 
-T = TypeVar("T")
 Arguments = Mapping[str, Any]
 
 
@@ -136,7 +135,7 @@ class Reader:
         return await shelf.loader.load(wanted)
 
     async def page(self, listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> Page:
-        return await _shared(self._pages.load(_asked(listing, arguments, window, attributes)))
+        return await shared(self._pages.load(_asked(listing, arguments, window, attributes)))
 
     async def item_with(
         self, pattern: Together, values: Arguments, window: Window | None, attributes: Attributes, members: Attributes
@@ -147,7 +146,7 @@ class Reader:
         if task is None:
             task = self._joined[joined] = asyncio.ensure_future(self._read_together(joined))
             self._track(task)
-        return await _shared(task)
+        return await shared(task)
 
     async def _read_together(self, asked: "_Joined") -> Item | None:
         pattern, window, attributes, members = asked.pattern, asked.window, asked.attributes, asked.members
@@ -277,16 +276,6 @@ class Reader:
         for name in self.denied(asked):
             if name in self.model.entities[item.entity].attribute:
                 item.values[name] = Forbidden(f"the role `{self.access.session.role}` may not read `{name}`")
-
-
-async def _shared(found: "asyncio.Future[T]") -> T:
-    """Several fields may wait for one answer: where one of them is given up, the others still get it."""
-    try:
-        return await asyncio.shield(found)
-    except asyncio.CancelledError:
-        # perhaps nobody waits for it any more; then nobody misses how it failed
-        found.add_done_callback(lambda done: done.cancelled() or done.exception())
-        raise
 
 
 def _asked(listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> _Asked:

@@ -66,6 +66,16 @@ def judged(access: Access, operation: str, body: Mapping[str, Any]) -> Allow:
     return verdict
 
 
+async def shared(found: "asyncio.Future[T]") -> T:
+    """Several fields may wait for one answer: where one of them is given up, the others still get it."""
+    try:
+        return await asyncio.shield(found)
+    except asyncio.CancelledError:
+        # perhaps nobody waits for it any more; then nobody misses how it failed
+        found.add_done_callback(lambda done: done.cancelled() or done.exception())
+        raise
+
+
 async def settled(jobs: list[Coroutine[Any, Any, T]]) -> list[T | Exception]:
     """Run in parallel, each to its end; a failure stands in the place of its result."""
     found: list[T | Exception] = []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import Throttled
-from gateway.store.access import Access, Call, together
+from gateway.store.access import Access, Call, settled, shared, together
 from tests.store.world import session
 
 TURNS = 5
@@ -115,6 +115,47 @@ async def test_a_job_that_fails_while_it_is_cancelled_hides_nothing() -> None:
 
     with pytest.raises(Throttled, match="first"):
         await together([stubborn(), job(1, 2, Throttled("first"))])
+
+
+async def test_what_is_settled_runs_to_its_end_with_failures_in_their_places() -> None:
+    error = Throttled("slow down")
+    assert await settled([job(1, 1, error), job(2, turns=9), job(3, turns=0)]) == [error, 2, 3]
+
+
+async def test_a_cancelled_job_is_no_result() -> None:
+    async def given_up() -> int:
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await settled([given_up(), job(1)])
+
+
+async def test_who_is_cancelled_also_cancels_what_it_settles() -> None:
+    log: list[str] = []
+    task = asyncio.ensure_future(settled([job(1, 1_000, log=log), job(2, 1_000, log=log)]))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert sorted(log) == ["1 cancelled", "2 cancelled"]
+
+
+async def test_what_is_shared_outlives_one_of_those_who_wait() -> None:
+    found = asyncio.ensure_future(job(1, turns=5))
+    first, second = asyncio.ensure_future(shared(found)), asyncio.ensure_future(shared(found))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await second == 1
+    assert first.cancelled()
+
+
+async def test_a_failure_that_nobody_waits_for_any_more_makes_no_noise() -> None:
+    found = asyncio.ensure_future(job(1, 5, Throttled("slow down")))
+    waiting = asyncio.ensure_future(shared(found))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.wait([found, waiting])
 
 
 async def test_an_access_sums_up_what_its_calls_consumed() -> None:

@@ -22,6 +22,12 @@ def _url(text: str) -> str:
     return text
 
 
+def _origin(text: str) -> str:
+    if text != "*" and not re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?", text):
+        raise ValueError("expected an origin as browsers send it, such as https://shop.example.org, without a path")
+    return text
+
+
 def _dax_url(text: str) -> str:
     if not re.fullmatch(r"daxs?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", text):
         raise ValueError("expected a daxs:// or dax:// address")
@@ -36,6 +42,7 @@ def _tenant(text: str) -> str:
 
 RoleArn = Annotated[str, AfterValidator(_role_arn)]
 Url = Annotated[str, AfterValidator(_url)]
+Origin = Annotated[str, AfterValidator(_origin)]
 DaxUrl = Annotated[str, AfterValidator(_dax_url)]
 Tenant = Annotated[str, AfterValidator(_tenant)]
 # no wildcard and no slash: the name becomes part of an ARN

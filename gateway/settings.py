@@ -14,7 +14,18 @@ from pydantic import Field, PositiveFloat, SecretStr, ValidationError, field_val
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gateway.errors import ConfigurationError
-from gateway.setting_types import DaxUrl, IssuerSettings, Region, RoleArn, SiloSettings, TableName, Tenant, Url, Words
+from gateway.setting_types import (
+    DaxUrl,
+    IssuerSettings,
+    Origin,
+    Region,
+    RoleArn,
+    SiloSettings,
+    TableName,
+    Tenant,
+    Url,
+    Words,
+)
 
 _PREFIX = "GATEWAY_"
 
@@ -52,7 +63,7 @@ class Settings(BaseSettings):
     introspection: bool = False
     playground: bool = False  # GraphiQL at /playground; outside the sandbox it asks for a token
     explain: bool = False  # callers may ask which DynamoDB calls were made, and what allowed them
-    cors_origins: list[str] = []
+    cors_origins: list[Origin] = []
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
     packed_from_bytes: int = Field(default=1_400, ge=0)  # smaller answers are not sent as gzip
     request_seconds: float = Field(default=10, gt=0, le=60)
@@ -131,6 +142,8 @@ class Settings(BaseSettings):
             yield "only_trusted: is on but there are no trusted_documents, so nothing could be asked"
         if self.metrics_port not in (None, 0) and self.metrics_port == self.port:
             yield "metrics_port: is the port of the gateway itself; it asks for no token, so it needs its own"
+        if self.only_trusted and self.playground:
+            yield "playground: is on but only_trusted is too, so nothing could be asked there"
         yield from self._cache_contradictions()
         if self.environment == "production":
             yield from self._unsafe()
@@ -170,8 +183,6 @@ class Settings(BaseSettings):
             yield "cors_origins: `*` is only for the sandbox; name the origins of your front ends"
         if self.playground and not self.introspection:
             yield "playground: is on but introspection is off, so it could neither document nor complete anything"
-        if self.playground and self.only_trusted:
-            yield "playground: is on but only_trusted is too, so nothing could be asked there"
         if self.drain_seconds < self.request_seconds:
             yield "drain_seconds: is shorter than request_seconds, so a stop would cut off requests in flight"
 

@@ -1,6 +1,7 @@
 import { defineConfig } from "vite";
 
-const gateway = "http://127.0.0.1:8000";
+// the address that the browser knows stays: tokens are for pages of the gateway's own origin
+const gateway = { target: "http://127.0.0.1:8000", changeOrigin: false };
 
 export default defineConfig({
   base: "/playground/",

@@ -169,7 +169,7 @@ async def test_only_trusted_documents_is_a_setting(sandbox: Sandbox, tmp_path: P
     manifest = tmp_path / "documents.json"
     manifest.write_text('{"hello": "{ __typename }"}')
     headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}"}
-    async for client in _client(_app(sandbox, trusted_documents=manifest, only_trusted=True)):
+    async for client in _client(_app(sandbox, trusted_documents=manifest, only_trusted=True, playground=False)):
         trusted = await client.post("/graphql", json={"documentId": "hello"}, headers=headers)
         assert trusted.json() == {"data": {"__typename": "Query"}}
         other = await client.post("/graphql", json={"query": QUERY}, headers=headers)

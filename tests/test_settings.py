@@ -227,10 +227,6 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
             "metrics_port: is the port of the gateway itself; it asks for no token, so it needs its own",
         ),
         (
-            {"playground": "true", "introspection": "true", "only_trusted": "true", "trusted_documents": "a.json"},
-            "playground: is on but only_trusted is too, so nothing could be asked there",
-        ),
-        (
             {"drain_seconds": "5", "request_seconds": "10"},
             "drain_seconds: is shorter than request_seconds, so a stop would cut off requests in flight",
         ),
@@ -334,6 +330,26 @@ def test_a_child_process_gets_no_aws_variable_that_it_was_not_given(environment:
         "AWS_REGION": "eu-west-1"
     }
     assert passed["PATH_TO_NOWHERE"] == "kept"
+
+
+@pytest.mark.parametrize("environment_name", ["production", "sandbox"])
+def test_the_playground_is_refused_where_only_trusted_documents_run(
+    environment: pytest.MonkeyPatch, environment_name: str
+) -> None:
+    put(environment, "environment", environment_name)
+    for name in ("playground", "introspection", "only_trusted"):
+        put(environment, name, "true")
+    put(environment, "trusted_documents", "documents.json")
+    assert faults() == ["playground: is on but only_trusted is too, so nothing could be asked there"]
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://shop.example/", "shop.example", "https://shop.example/path", "https://*.shop.example", "null", ""],
+)
+def test_an_origin_that_no_browser_sends_is_refused(environment: pytest.MonkeyPatch, origin: str) -> None:
+    put(environment, "cors_origins", ["https://shop.example:8443", origin])
+    assert [fault.partition(":")[0] for fault in faults()] == ["cors_origins.1"]
 
 
 def test_trusted_documents_alone_need_a_manifest(environment: pytest.MonkeyPatch) -> None:

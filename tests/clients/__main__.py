@@ -73,7 +73,7 @@ def main() -> int:
     with (
         Sandbox(Options(port=free_port(_FIRST_PORT))) as sandbox,
         gateway(sandbox) as url,
-        gateway(sandbox, trusted_documents=MANIFEST, only_trusted=True) as trusted,
+        gateway(sandbox, trusted_documents=MANIFEST, only_trusted=True, playground=False) as trusted,
     ):
         addresses = {
             "GATEWAY_URL": url,

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from gateway import __version__
-from gateway.errors import GatewayError
+from gateway.errors import BadUserInput, GatewayError
 from gateway.operating import audit, capacity, migrate
 from gateway.ops.policy_commands import Domains, policies
 from gateway.telling import told
@@ -104,6 +104,8 @@ def schema(
     with told():
         loaded = load_domains(domains or ())
         made = build_schema(loaded.model, loaded.mutations)
+        if announced is not None and diff is None:
+            raise BadUserInput("--announced says which changes are told; it needs --diff with the old schema")
         if diff is not None:
             raise typer.Exit(tell_changes(diff, made, announced))
         if federation:

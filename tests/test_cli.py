@@ -1,6 +1,10 @@
 """The commands: what they print, and how they fail."""
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,6 +84,47 @@ def test_changes_of_the_schema_are_told_and_must_be_announced(clean: Path) -> No
     changelog.write_text("# Changelog\n## 1.0\n### Removed\n- `Order.gone`: nobody used it\n")
     announced = RUN.invoke(app, ["schema", "--diff", str(old), "--announced", str(changelog)])
     assert (announced.exit_code, "(announced)" in announced.output) == (0, True)
+
+
+def test_announced_changes_need_an_old_schema(clean: Path) -> None:
+    path = clean / "schema.graphql"
+    result = RUN.invoke(app, ["schema", "--path", str(path), "--announced", "CHANGELOG.md"])
+    assert (result.exit_code, "needs --diff" in result.output, path.exists()) == (1, True, False)
+
+
+def test_ci_holds_the_schema_against_the_commit_before_and_then_the_last_release(tmp_path: Path) -> None:
+    """With the script that CI runs, in a repository of its own."""
+    root = Path(__file__).parents[1]
+    command = tmp_path / "gateway"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m gateway "$@"\n')
+    command.chmod(0o755)
+    repository = tmp_path / "repository"
+    (repository / "scripts").mkdir(parents=True)
+    shutil.copy(root / "scripts" / "schema-changes", repository / "scripts")
+    schema, changelog = repository / "schema.graphql", repository / "CHANGELOG.md"
+    fresh = (root / "schema.graphql").read_text()
+    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.example", "GIT_CONFIG_GLOBAL": os.devnull}
+    who |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.example", "GIT_CONFIG_NOSYSTEM": "1"}
+    environment = {**os.environ, **who, "GATEWAY": str(command), "PYTHONPATH": str(root)}
+
+    def run(*words: str) -> int:
+        return subprocess.run(words, cwd=repository, env=environment, check=False, capture_output=True).returncode
+
+    def commit(text: str, told: str) -> None:
+        schema.write_text(text)
+        changelog.write_text(f"# Changelog\n## 1.0\n### Removed\n- {told}\n")
+        assert run("git", "add", "-A") == run("git", "commit", "--quiet", "--message", "a change") == 0
+
+    run("git", "init", "--quiet")
+    commit(fresh.replace("type Order implements Node {", "type Order implements Node {\n  gone: Int\n"), "nothing")
+    assert run("scripts/schema-changes") == 0  # there is nothing before it
+    assert run("git", "tag", "v1.0.0") == 0
+    commit(fresh, "nothing")
+    assert run("scripts/schema-changes") == 1
+    commit(fresh, "`Order.gone`")
+    assert run("scripts/schema-changes") == 0
+    commit(fresh, "what the release still has")
+    assert run("scripts/schema-changes") == 1
 
 
 def test_dangerous_changes_are_told_but_allowed(clean: Path) -> None:

@@ -72,3 +72,8 @@ def test_the_index_lists_every_page_and_links_lead_somewhere() -> None:
     for page in PAGES.glob("*.md"):
         for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
             assert (PAGES / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_changelog_names_every_code(code: str) -> None:
+    assert f"`{code}`" in (ROOT / "CHANGELOG.md").read_text()

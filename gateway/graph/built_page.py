@@ -15,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
+from gateway.graph.packing import GZIP, accepts_gzip
+
 ASSETS: Final = "assets"
 
 # an editor writes style attributes and brings its fonts along as data; everything else comes from this host
@@ -61,8 +63,8 @@ def page_routes(path: str, folder: Path, told: Mapping[str, Any]) -> list[Route]
         if packed is None:
             return Response("there is no such file", 404, headers=_HEADERS, media_type="text/plain")
         headers = {**_HEADERS, "cache-control": _FOR_EVER, "vary": "accept-encoding"}
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            headers["content-encoding"] = "gzip"
+        if accepts_gzip(request.headers.get("accept-encoding")):
+            headers["content-encoding"] = GZIP
             return FileResponse(packed, headers=headers, media_type=_media_type(name))
         return Response(await asyncio.to_thread(_unpacked, packed), headers=headers, media_type=_media_type(name))
 

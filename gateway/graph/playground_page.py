@@ -10,9 +10,7 @@ from typing import Any, Final
 
 from starlette.routing import Route
 
-from gateway.graph.built_page import ASSETS, page_routes
-
-__all__ = ["ASSETS", "FOLDER", "PATH", "playground_routes"]
+from gateway.graph.built_page import page_routes
 
 PATH: Final = "/playground"
 FOLDER: Final = Path(str(files("gateway.graph"))) / "playground"

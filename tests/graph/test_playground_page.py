@@ -8,7 +8,8 @@ import pytest
 from httpx2 import ASGITransport, AsyncClient, Response
 from starlette.applications import Starlette
 
-from gateway.graph.playground_page import ASSETS, FOLDER, playground_routes
+from gateway.graph.built_page import ASSETS
+from gateway.graph.playground_page import FOLDER, playground_routes
 
 TOLD: dict[str, Any] = {"explain": True, "sandbox": None, "examples": []}
 PACKED = sorted(path.name.removesuffix(".gz") for path in (FOLDER / ASSETS).glob("*.gz"))
@@ -50,8 +51,9 @@ async def test_an_asset_is_what_it_says_and_is_kept_for_ever(client: AsyncClient
     assert response.content == gzip.decompress((FOLDER / ASSETS / f"{name}.gz").read_bytes())
 
 
-async def test_who_takes_no_gzip_gets_the_same_unpacked(client: AsyncClient) -> None:
-    packed, plain = await asset(client, PACKED[0]), await asset(client, PACKED[0], "identity")
+@pytest.mark.parametrize("encoding", ["identity", "gzip;q=0", "br", "*;q=0"])
+async def test_who_takes_no_gzip_gets_the_same_unpacked(client: AsyncClient, encoding: str) -> None:
+    packed, plain = await asset(client, PACKED[0]), await asset(client, PACKED[0], encoding)
     assert "content-encoding" not in plain.headers
     assert plain.headers["vary"] == "accept-encoding"
     assert plain.content == packed.content

@@ -75,7 +75,9 @@ class Annotations:
     def _input_field(self, field: Field) -> StrawberryField:
         kind = optional(self.argument(field.type), field.required)
         default = MISSING if field.required else strawberry.UNSET
-        return basic(self._types, field.name, kind, field.description, default=default)
+        # what must be given cannot be deprecated: clients could not leave it out
+        deprecated = None if field.required else field.deprecated
+        return basic(self._types, field.name, kind, field.description, default=default, deprecated=deprecated)
 
     def span(self, kind: AttributeType) -> Any:
         """The input type for a range of values of this type."""
@@ -104,7 +106,13 @@ class Annotations:
     def _struct(self, struct: Struct) -> Any:
         if struct.name not in self._types:
             fields = [
-                basic(self._types, field.name, optional(self.output(field.type), field.required), field.description)
+                basic(
+                    self._types,
+                    field.name,
+                    optional(self.output(field.type), field.required),
+                    field.description,
+                    deprecated=field.deprecated,
+                )
                 for field in struct.fields
             ]
             object_type(self._types, struct.name, struct.description, fields)

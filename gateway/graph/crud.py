@@ -94,7 +94,8 @@ def new_id() -> str:
 
 def _field(entity: Entity, name: str, *, optional: bool = False) -> Field:
     attribute = entity.attribute[name]
-    return Field(name, attribute.type, attribute.description, required=attribute.required and not optional)
+    required = attribute.required and not optional
+    return Field(name, attribute.type, attribute.description, required, deprecated=attribute.deprecated)
 
 
 def _present(values: dict[str, Any]) -> dict[str, Any]:

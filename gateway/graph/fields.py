@@ -15,7 +15,14 @@ Types = dict[str, Any]  # the types of one schema by name; forward references ar
 
 
 def basic(
-    types: Types, name: str, annotation: Any, description: str, *, alias: str | None = None, default: Any = MISSING
+    types: Types,
+    name: str,
+    annotation: Any,
+    description: str,
+    *,
+    alias: str | None = None,
+    default: Any = MISSING,
+    deprecated: str | None = None,
 ) -> StrawberryField:
     """A field that the default resolver answers: no arguments, no call into Python code of ours."""
     return StrawberryField(
@@ -24,6 +31,7 @@ def basic(
         type_annotation=StrawberryAnnotation(annotation, namespace=types),
         description=description,
         default=default,
+        deprecation_reason=deprecated,
     )
 
 
@@ -34,12 +42,14 @@ def resolved(
     description: str,
     resolver: Callable[..., Any],
     arguments: Sequence[inspect.Parameter] = (),
+    *,
+    deprecated: str | None = None,
 ) -> StrawberryField:
     """A field with arguments; strawberry reads them from the resolver's signature, so that is what we write."""
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
     own = [inspect.Parameter("root", positional), inspect.Parameter("info", positional, annotation=strawberry.Info)]
     resolver.__signature__ = inspect.Signature([*own, *arguments])  # type: ignore[attr-defined]  # read by inspect
-    field = basic(types, name, annotation, description)
+    field = basic(types, name, annotation, description, deprecated=deprecated)
     field.base_resolver = StrawberryResolver(resolver)
     return field
 

@@ -31,6 +31,7 @@ class Mutation:
     run: Run
     extras: tuple[Field, ...] = ()
     member_units: float = 6
+    deprecated: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

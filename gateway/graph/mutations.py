@@ -47,7 +47,15 @@ def _field(types: Types, annotations: Annotations, mutation: Mutation) -> Strawb
         argument("input", given, "What to change.", required=True),
         argument("idempotencyKey", str, words, required=False),
     ]
-    return resolved(types, mutation.name, payload, mutation.description, _resolver(mutation), arguments)
+    return resolved(
+        types,
+        mutation.name,
+        payload,
+        mutation.description,
+        _resolver(mutation),
+        arguments,
+        deprecated=mutation.deprecated,
+    )
 
 
 def _payload(types: Types, annotations: Annotations, mutation: Mutation, name: str) -> Any:

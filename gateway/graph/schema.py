@@ -111,7 +111,8 @@ class _Build:
         required = attribute.required and not attribute.personal
         annotation = optional(self._annotations.output(attribute.type), required)
         words = attribute.description + (" Personal information." if attribute.personal else "")
-        return basic(self._types, attribute.name, annotation, words + self._seen.of_attribute(attribute.name))
+        words += self._seen.of_attribute(attribute.name)
+        return basic(self._types, attribute.name, annotation, words, deprecated=attribute.deprecated)
 
     def _connection(self, entity: Entity) -> None:
         name = entity.name
@@ -132,20 +133,24 @@ class _Build:
         words = relation.description + self._seen.of_pattern(relation.pattern)
         if isinstance(relation, Reference):
             resolver = resolvers.reference(self._model, relation)
-            return resolved(self._types, relation.name, f"{target} | None", words, resolver)
+            kind = f"{target} | None"
+            return resolved(self._types, relation.name, kind, words, resolver, deprecated=relation.deprecated)
         if isinstance(relation, Total):
             summed = self._annotations.output(self._model.entities[target].attribute[relation.attribute].type)
-            return resolved(self._types, relation.name, summed, words, total(self._model, relation))
+            resolver = total(self._model, relation)
+            return resolved(self._types, relation.name, summed, words, resolver, deprecated=relation.deprecated)
         return self._collection(entity, relation, target, words)
 
     def _collection(self, entity: Entity, relation: Collection, target: str, words: str) -> StrawberryField:
         if relation.each is not None:
             resolver = resolvers.collection_each(self._model, entity, relation)
-            return resolved(self._types, relation.name, f"list[{target}]", words, resolver)
+            kind = f"list[{target}]"
+            return resolved(self._types, relation.name, kind, words, resolver, deprecated=relation.deprecated)
         listing = self._model.listing(relation.pattern)
         resolver = resolvers.collection_page(self._model, relation)
         arguments = [*self._span(listing), *_PAGING]
-        return resolved(self._types, relation.name, f"{target}Connection", words, resolver, arguments)
+        kind = f"{target}Connection"
+        return resolved(self._types, relation.name, kind, words, resolver, arguments, deprecated=relation.deprecated)
 
     def _span(self, listing: Listing) -> Iterator[Any]:
         if listing.between is not None:
@@ -170,8 +175,12 @@ class _Build:
             for name in parameters(self._model, pattern)
         ]
 
-    def _words(self, pattern: AccessPattern) -> str:
-        return pattern.description + self._seen.of_pattern(pattern.name)
+    def _asked(
+        self, pattern: Lookup | Listing, name: str, kind: str, resolver: resolvers.Resolver, arguments: list[Any]
+    ) -> StrawberryField:
+        """A field of Query; `name` is the pattern's own or the one for many."""
+        words = pattern.description + self._seen.of_pattern(pattern.name)
+        return resolved(self._types, name, kind, words, resolver, arguments, deprecated=pattern.deprecated)
 
     def _root(self, pattern: AccessPattern) -> Iterator[StrawberryField]:
         match pattern:
@@ -183,20 +192,18 @@ class _Build:
                 arguments = [*self._parameters(pattern), *self._span(pattern), *_PAGING]
                 resolver = resolvers.listing_page(self._model, pattern)
                 kind = f"{pattern.entity}Connection"
-                yield resolved(self._types, pattern.name, kind, self._words(pattern), resolver, arguments)
+                yield self._asked(pattern, pattern.name, kind, resolver, arguments)
 
     def _root_lookup(self, lookup: Lookup) -> Iterator[StrawberryField]:
         required = self._parameters(lookup)
         resolver = resolvers.lookup_one(self._model, lookup)
-        yield resolved(self._types, lookup.name, f"{lookup.entity} | None", self._words(lookup), resolver, required)
+        yield self._asked(lookup, lookup.name, f"{lookup.entity} | None", resolver, required)
         if lookup.many is not None:
             name = required[0].name
             words = "Their ids; the answer has the same order, with null for what does not exist."
             plural = argument(f"{name}s", list[strawberry.ID], words, required=True)
             many = resolvers.lookup_many(self._model, lookup, name, plural.name)
-            yield resolved(
-                self._types, lookup.many, f"list[{lookup.entity} | None]", self._words(lookup), many, [plural]
-            )
+            yield self._asked(lookup, lookup.many, f"list[{lookup.entity} | None]", many, [plural])
 
     def _root_single(self, listing: Listing) -> StrawberryField:
         entity = self._model.entities[listing.entity]
@@ -204,7 +211,7 @@ class _Build:
         target = self._model.patterns[relation.pattern].entity if relation else listing.entity
         resolver = resolvers.listing_single(self._model, listing)
         arguments = self._parameters(listing)
-        return resolved(self._types, listing.name, f"{target} | None", self._words(listing), resolver, arguments)
+        return self._asked(listing, listing.name, f"{target} | None", resolver, arguments)
 
     def _nodes(self) -> Iterator[StrawberryField]:
         find = nodes.node(self._model, self._lookups)

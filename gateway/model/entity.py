@@ -97,6 +97,7 @@ class Reference:
     pattern: str
     description: str
     bind: Mapping[str, str] = field(default_factory=dict)
+    deprecated: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +112,7 @@ class Collection:
     description: str
     bind: Mapping[str, str] = field(default_factory=dict)
     each: str | None = None
+    deprecated: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +131,7 @@ class Total:
     count: int
     fixed: Mapping[str, Any] = field(default_factory=dict)
     bind: Mapping[str, str] = field(default_factory=dict)
+    deprecated: str | None = None
 
 
 Relation = Reference | Collection | Total

@@ -26,6 +26,7 @@ class Lookup:
     many: str | None = None  # the name under which many are asked for at once
     strong: bool = False
     traffic: Traffic = Traffic()
+    deprecated: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,7 @@ class Listing:
     strong: bool = False
     cached: Staleness | None = None  # how stale a page may be
     traffic: Traffic = Traffic(items=20)
+    deprecated: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

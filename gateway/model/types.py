@@ -1,7 +1,7 @@
 """The types an attribute can have: what is a valid value, and how it reads inside a key."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Context, Decimal
 from enum import Enum
@@ -101,6 +101,8 @@ class Field:
     type: "AttributeType"
     description: str
     required: bool = True
+    # why clients should not use it any more and what they use instead: docs/schema-policy.md
+    deprecated: str | None = field(default=None, kw_only=True)
 
 
 AttributeType = Text | Id | KeyText | Integer | Number | Flag | Timestamp | Choice | Blob | SetOf | ListOf | Struct

@@ -1,6 +1,7 @@
 """The quality of the schema: everything is described, and custom scalars say what they are."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,10 +12,16 @@ from graphql import (
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLScalarType,
+    GraphQLSchema,
     is_specified_scalar_type,
 )
 
-from gateway.graph.schema import core_schema
+from gateway.graph.crud import create, update
+from gateway.graph.schema import build_schema, core_schema
+from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex, Reference
+from gateway.model.model import Domain, Model
+from gateway.model.patterns import Listing, Lookup
+from gateway.model.types import Field, Id, Integer, ListOf, Struct, Text
 from tests.graph.world import SCHEMA
 
 CORE = core_schema(SCHEMA)
@@ -64,6 +71,61 @@ def test_what_is_deprecated_says_what_to_use_instead() -> None:
         for name, field in getattr(kind, "fields", {}).items():
             if field.deprecation_reason is not None:
                 assert "`" in field.deprecation_reason, f"{kind.name}.{name}"
+
+
+WHY = "use `Note.text`"
+
+
+def _deprecating() -> GraphQLSchema:
+    note = Entity(
+        name="Note",
+        description="A note.",
+        attributes=(
+            Attribute("noteId", Id(), "Its id."),
+            Attribute("text", Text(), "What it says."),
+            Attribute("body", Text(), "What it said.", required=False, deprecated=WHY),
+            Attribute("title", Text(), "What it is called.", deprecated=WHY),
+            Attribute("place", Struct("Place", (Field("x", Integer(), "Across.", deprecated=WHY),)), "Where it hangs."),
+            Attribute("tagIds", ListOf(Id()), "Its tags.", required=False),
+            Attribute("count", Integer(), "How often it was read."),
+        ),
+        key=Key(pk="NOTE#{noteId}", sk="META"),
+        indexes=(OnIndex(index="GSI1", pk="NOTES", sk="{noteId}", small="there are few"),),
+        relations=(
+            Reference(name="one", pattern="note", description="One.", deprecated=WHY),
+            Collection(name="tags", pattern="tag", description="Its tags.", each="tagIds", deprecated=WHY),
+            Collection(name="all", pattern="allNotes", description="All.", deprecated=WHY),
+        ),
+    )
+    tag = Entity(
+        name="Tag",
+        description="A tag.",
+        attributes=(Attribute("tagId", Id(), "Its id."),),
+        key=Key(pk="TAG#{tagId}", sk="META"),
+    )
+    patterns = (
+        Lookup(name="tag", entity="Tag", description="One."),
+        Lookup(name="note", entity="Note", description="One.", many="notes", deprecated=WHY),
+        Listing(name="allNotes", entity="Note", on="GSI1", description="All.", deprecated=WHY),
+        Listing(name="newest", entity="Note", on="GSI1", single=True, description="One.", deprecated=WHY),
+    )
+    domain = Domain(name="notes", description="Notes.", entities=(note, tag), patterns=patterns)
+    return core_schema(build_schema(Model(domains=(domain,)), [replace(create(note), deprecated=WHY), update(note)]))
+
+
+def test_whatever_the_model_deprecates_is_deprecated_in_the_schema() -> None:
+    found = {
+        f"{kind.name}.{name}"
+        for kind in _deprecating().type_map.values()
+        for name, field in getattr(kind, "fields", {}).items()
+        if field.deprecation_reason == WHY
+    }
+    assert found == {
+        *("Note.body", "Note.title", "Note.one", "Note.tags", "Note.all", "Place.x"),
+        *("Query.note", "Query.notes", "Query.allNotes", "Query.newest", "Mutation.createNote"),
+        # in an input only what may be left out
+        *("CreateNoteInput.body", "UpdateNoteInput.body", "UpdateNoteInput.title"),
+    }
 
 
 def test_relays_types_are_as_relay_wants_them() -> None:

@@ -9,7 +9,7 @@ import orjson
 import pytest
 from httpx2 import Response
 
-from gateway.errors import Internal, Unavailable
+from gateway.errors import Internal, NotFound, Unavailable
 from gateway.graph.endpoint import EndpointLimits
 from gateway.graph.http_request import GRAPHQL_JSON, JSON
 from gateway.graph.limits import DocumentLimits
@@ -272,6 +272,27 @@ async def test_an_unknown_failure_is_masked_and_logged(world: World, caplog: pyt
         assert code(response) == "INTERNAL"
         assert "secret" not in response.text
         assert any("secret detail" in str(record.exc_info) for record in caplog.records)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code_told"),
+    [
+        (RuntimeError("secret"), 500, "INTERNAL"),
+        (Internal("secret"), 500, "INTERNAL"),
+        (NotFound("gone"), 400, "NOT_FOUND"),
+    ],
+)
+async def test_a_failure_before_anything_runs_is_an_answer_too(
+    world: World, error: Exception, status: int, code_told: str
+) -> None:
+    async def broken(authorization: str | None) -> Any:
+        raise error
+
+    object.__setattr__(world.endpoint, "authenticate", broken)
+    response = await world.post(HELLO)
+    assert (response.status_code, code(response)) == (status, code_told)
+    assert "secret" not in response.text
+    assert response.headers["x-request-id"] == response.json()["errors"][0]["extensions"]["requestId"]
 
 
 async def test_a_known_failure_of_a_field_leaves_the_rest(world: World) -> None:

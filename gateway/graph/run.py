@@ -4,28 +4,24 @@ It answers what graphql-core would, or raises `Abnormal`: then graphql-core runs
 What was read until then waits in the request's reader, so nothing is read twice.
 """
 
-import inspect
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine
 from enum import Enum
 from typing import Any, TypeVar
 
 from graphql import GraphQLEnumType, GraphQLSchema, get_nullable_type
 from graphql.execution.values import get_argument_values, get_variable_values
 
-from gateway.graph.connection import Connection, Edge
-from gateway.graph.global_id import global_id
+from gateway.graph.connection import Connection
+from gateway.graph.item_out import item_out
+from gateway.graph.page_out import Out, item_shapes, page_out
 from gateway.graph.reader import Arguments, Reader
 from gateway.graph.shape import (
     Asked,
-    Cell,
     ConnectionShape,
     Constant,
     Each,
-    EdgeShape,
-    GlobalId,
     Load,
     One,
-    PageInfoShape,
     Pages,
     Program,
     Root,
@@ -38,7 +34,7 @@ from gateway.graph.shape import (
 )
 from gateway.graph.totals import members, summed
 from gateway.graph.writing import Abnormal
-from gateway.model.keys import ItemKey, item_key, key_parts
+from gateway.model.keys import ItemKey, item_key
 from gateway.model.patterns import Listing
 from gateway.model.relation_checks import bound_attribute
 from gateway.store.access import settled
@@ -46,7 +42,6 @@ from gateway.store.plan import Range, Window
 from gateway.store.rows import Item
 
 T = TypeVar("T")
-Out = dict[str, Any]
 _PAGING = ("first", "after", "last", "before")
 
 
@@ -119,39 +114,12 @@ class _Run:
 
     async def _shaped(self, shape: Shape, items: list[Item]) -> list[Out]:
         """The answers for these items; loads run for all of them at once."""
-        outs = [self._cells(shape, item) for item in items]
+        tenant = self._reader.tenant
+        outs = [item_out(shape, item, tenant) for item in items]
         loads = shape.loads
         if loads and items:
             await _all([self._load(load, items, outs) for load in loads])
         return outs
-
-    def _cells(self, shape: Shape, item: Item) -> Out:
-        values = item.values
-        out: Out = {}
-        for field in shape.fields:
-            if type(field) is Cell:
-                value = values.get(field.name)
-                if value is None:
-                    if field.required:
-                        raise Abnormal
-                    out[field.key] = None
-                else:
-                    out[field.key] = value if field.write is None else field.write(value)
-            elif type(field) is Constant:
-                out[field.key] = field.value
-            elif type(field) is GlobalId:
-                out[field.key] = self._global_id(shape, item)
-            else:
-                out[field.key] = None  # its place; the load fills it
-        return out
-
-    def _global_id(self, shape: Shape, item: Item) -> str:
-        entity = shape.entity
-        parts = {
-            **key_parts(entity, entity.primary.pk, item.values),
-            **key_parts(entity, entity.primary.sk, item.values),
-        }
-        return global_id(self._reader.tenant, entity.name, tuple(parts[name] for name in entity.key_names))
 
     async def _load(self, load: Load, items: list[Item], outs: list[Out]) -> None:
         match load:
@@ -220,9 +188,9 @@ class _Run:
         shape = load.connection
         connections = await _all([self._connection(load.listing, shape, arguments) for arguments in wanted])
         items = [item for connection in connections for item in connection.page.items]
-        shaped = await _all([self._shaped(each, items) for each in _item_shapes(shape)])
+        shaped = await _all([self._shaped(each, items) for each in item_shapes(shape)])
         columns = [iter(column) for column in shaped]
-        return [await self._page(shape, connection, columns) for connection in connections]
+        return [await page_out(shape, connection, columns) for connection in connections]
 
     async def _connection(self, listing: Listing, shape: ConnectionShape, arguments: dict[str, Any]) -> Connection:
         span = arguments.get(listing.between or "")
@@ -232,23 +200,6 @@ class _Run:
         window = self._reader.window(listing, arguments, *paging)
         page = await self._reader.page(listing, arguments, window, shape.attributes)
         return Connection(self._reader, listing, arguments, window, page)
-
-    async def _page(self, shape: ConnectionShape, connection: Connection, columns: list[Any]) -> Out:
-        """`columns` hold the shaped items of every page, one column for each selection on the items."""
-        out: Out = {}
-        count, column = len(connection.page.items), iter(columns)
-        for key, field in shape.fields:
-            match field:
-                case Shape():
-                    shaped = next(column)
-                    out[key] = [next(shaped) for _ in range(count)]
-                case EdgeShape():
-                    out[key] = _edges(field, connection, column)
-                case PageInfoShape():
-                    out[key] = await _page_info(field, connection)
-                case str():
-                    out[key] = field
-        return out
 
     def _arguments(self, asked: Asked) -> dict[str, Any]:
         values = get_argument_values(asked.definition, asked.node, self._variables)
@@ -273,41 +224,3 @@ async def _all(jobs: list[Coroutine[Any, Any, T]]) -> list[T]:
 
 def _order(key: ItemKey) -> tuple[str, str]:
     return key.pk, key.sk
-
-
-def _item_shapes(shape: ConnectionShape) -> list[Shape]:
-    found: list[Shape] = []
-    for _, field in shape.fields:
-        if isinstance(field, Shape):
-            found.append(field)
-        elif isinstance(field, EdgeShape):
-            found += [part for _, part in field.fields if isinstance(part, Shape)]
-    return found
-
-
-def _edges(shape: EdgeShape, connection: Connection, column: Any) -> list[Out]:
-    makers: list[tuple[str, Callable[[Edge], Any]]] = []
-    for key, part in shape.fields:
-        if isinstance(part, Shape):
-            makers.append((key, _taken_from(next(column))))
-        elif part == "cursor":
-            makers.append((key, lambda edge: edge.cursor))
-        else:
-            makers.append((key, _always(part[1:])))
-    return [{key: make(edge) for key, make in makers} for edge in connection.edges]
-
-
-def _taken_from(shaped: Iterator[Out]) -> Callable[[Edge], Any]:
-    return lambda _: next(shaped)
-
-
-def _always(text: str) -> Callable[[Edge], Any]:
-    return lambda _: text
-
-
-async def _page_info(shape: PageInfoShape, connection: Connection) -> Out:
-    info, out = connection.page_info, {}
-    for key, name in shape.fields:
-        value: Any = name[1:] if name.startswith("=") else getattr(info, name)
-        out[key] = await value if inspect.isawaitable(value) else value
-    return out

@@ -1,23 +1,22 @@
 """From a validated query to a `Program`; what it does not know is left to graphql-core, which runs everything."""
 
-from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from cachetools import LRUCache
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
-    FragmentSpreadNode,
-    GraphQLInterfaceType,
     GraphQLObjectType,
     GraphQLSchema,
     OperationDefinitionNode,
     OperationType,
-    SelectionSetNode,
     get_named_type,
 )
 
+from gateway.graph.compile_pages import connection_shape
 from gateway.graph.documents import Document
+from gateway.graph.flattened import Flattened, Unsupported
 from gateway.graph.selection import ID, VERSION, Selections
 from gateway.graph.shape import (
     Asked,
@@ -25,10 +24,8 @@ from gateway.graph.shape import (
     ConnectionShape,
     Constant,
     Each,
-    EdgeShape,
     GlobalId,
     One,
-    PageInfoShape,
     Pages,
     Program,
     Root,
@@ -45,17 +42,6 @@ from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import Listing, Lookup
 from gateway.model.relation_checks import bound_attribute, open_parameters, own_parameters
-
-_PAGE_INFO = {
-    "hasNextPage": "has_next_page",
-    "hasPreviousPage": "has_previous_page",
-    "startCursor": "start_cursor",
-    "endCursor": "end_cursor",
-}
-
-
-class Unsupported(Exception):
-    """The operation uses something that only graphql-core runs."""
 
 
 def compiled(model: Model, schema: GraphQLSchema, document: Document, name: str | None) -> Program | None:
@@ -89,6 +75,7 @@ class _Compiler:
         self._model = model
         self._schema = schema
         self._fragments = fragments
+        self._flattened = Flattened(schema, fragments)
         self._selections = Selections(model)
         self._attributes: set[str] = set()
         self._lookups = {
@@ -103,43 +90,9 @@ class _Compiler:
         query = self._schema.query_type
         if operation.directives or query is None:
             raise Unsupported
-        groups = self._fields([operation.selection_set], query)
+        groups = self._flattened.of([operation.selection_set], query)
         roots = tuple(self._root(query, key, nodes) for key, nodes in groups.items())
         return Program(roots, tuple(operation.variable_definitions or ()), frozenset(self._attributes))
-
-    def _fields(self, sets: list[SelectionSetNode], owner: GraphQLObjectType) -> dict[str, list[FieldNode]]:
-        """Fields by response key, through fragments, in the order in which the answer has them."""
-        groups: dict[str, list[FieldNode]] = {}
-        seen: set[str] = set()
-        for node in self._walk(sets, owner, seen):
-            groups.setdefault(node.alias.value if node.alias else node.name.value, []).append(node)
-        return groups
-
-    def _below(self, nodes: list[FieldNode], owner: GraphQLObjectType) -> dict[str, list[FieldNode]]:
-        return self._fields(_sets(nodes), owner)
-
-    def _walk(self, sets: list[SelectionSetNode], owner: GraphQLObjectType, seen: set[str]) -> Iterator[FieldNode]:
-        for selections in sets:
-            for node in selections.selections:
-                if node.directives:
-                    raise Unsupported
-                if isinstance(node, FieldNode):
-                    yield node
-                    continue
-                spread = isinstance(node, FragmentSpreadNode)
-                fragment: Any = self._fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
-                if spread and fragment.name.value in seen:
-                    continue
-                if spread:
-                    seen.add(fragment.name.value)
-                if self._applies(fragment.type_condition, owner):
-                    yield from self._walk([fragment.selection_set], owner, seen)
-
-    def _applies(self, condition: Any, owner: GraphQLObjectType) -> bool:
-        if condition is None or condition.name.value == owner.name:
-            return True
-        named = self._schema.type_map.get(condition.name.value)
-        return isinstance(named, GraphQLInterfaceType) and named in owner.interfaces
 
     def _root(self, query: GraphQLObjectType, key: str, nodes: list[FieldNode]) -> Root:
         name = nodes[0].name.value
@@ -199,7 +152,7 @@ class _Compiler:
         return RootSingle(key, listing, asked, shape, (follow, self._target(lookup, shape)), names)
 
     def _shape(self, entity: Entity, nodes: list[FieldNode], owner: GraphQLObjectType) -> Shape:
-        groups = self._below(nodes, owner)
+        groups = self._flattened.below(nodes, owner)
         fields = tuple(self._field(entity, owner, key, found) for key, found in groups.items())
         attributes = self._selections.attributes(nodes, self._fragments, entity)
         self._attributes |= attributes
@@ -215,7 +168,7 @@ class _Compiler:
             return Cell(key, name, None, True)
         attribute = entity.attribute.get(name)
         if attribute is not None:
-            write = writer(attribute.type, nodes, owner.fields[name].type, self._below)
+            write = writer(attribute.type, nodes, owner.fields[name].type, self._flattened.below)
             return Cell(key, name, write, attribute.required and not attribute.personal)
         return self._relation(entity, owner, key, nodes)
 
@@ -225,7 +178,7 @@ class _Compiler:
         if isinstance(relation, Total):
             lookup = self._model.lookup(relation.pattern)
             kind = self._model.entities[lookup.entity].attribute[relation.attribute].type
-            write = writer(kind, nodes, definition.type, self._below)
+            write = writer(kind, nodes, definition.type, self._flattened.below)
             return Sum(key, relation, lookup, own_parameters(self._model, relation), write)
         target = get_named_type(definition.type)
         if not isinstance(target, GraphQLObjectType):
@@ -248,51 +201,4 @@ class _Compiler:
 
     def _connection(self, listing: Listing, nodes: list[FieldNode], owner: GraphQLObjectType) -> ConnectionShape:
         entity = self._model.entities[listing.entity]
-        fields: list[tuple[str, Any]] = []
-        attributes: set[str] = set()
-        for key, found in self._below(nodes, owner).items():
-            name = found[0].name.value
-            if name == "__typename":
-                fields.append((key, owner.name))
-                continue
-            target = get_named_type(owner.fields[name].type)
-            if not isinstance(target, GraphQLObjectType):
-                raise Unsupported
-            if name == "nodes":
-                shape = self._shape(entity, found, target)
-                attributes |= shape.attributes
-                fields.append((key, shape))
-            elif name == "edges":
-                edge = self._edge(entity, found, target, attributes)
-                fields.append((key, edge))
-            elif name == "pageInfo":
-                fields.append((key, self._page_info(found, target)))
-            else:
-                raise Unsupported
-        return ConnectionShape(tuple(fields), frozenset(attributes))
-
-    def _edge(
-        self, entity: Entity, nodes: list[FieldNode], owner: GraphQLObjectType, attributes: set[str]
-    ) -> EdgeShape:
-        fields: list[tuple[str, Any]] = []
-        for key, found in self._below(nodes, owner).items():
-            name = found[0].name.value
-            if name == "node":
-                target = get_named_type(owner.fields[name].type)
-                if not isinstance(target, GraphQLObjectType):
-                    raise Unsupported
-                shape = self._shape(entity, found, target)
-                attributes |= shape.attributes
-                fields.append((key, shape))
-            else:
-                fields.append((key, "cursor" if name == "cursor" else f"={owner.name}"))
-        return EdgeShape(tuple(fields))
-
-    def _page_info(self, nodes: list[FieldNode], owner: GraphQLObjectType) -> PageInfoShape:
-        groups = self._below(nodes, owner)
-        fields = ((key, _PAGE_INFO.get(found[0].name.value, f"={owner.name}")) for key, found in groups.items())
-        return PageInfoShape(tuple(fields))
-
-
-def _sets(nodes: list[FieldNode]) -> list[SelectionSetNode]:
-    return [node.selection_set for node in nodes if node.selection_set is not None]
+        return connection_shape(self._flattened.below, partial(self._shape, entity), nodes, owner)

@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gateway.iam.document import parse
 from gateway.iam.evaluator import Authorisation, PolicySet, evaluate
 from tests.terraform.judged import ACCOUNT, REGION
-from tests.terraform.tool import Workspace, workspace
+from tests.terraform.tool import Failed, Workspace, workspace
 
 _THROUGH = {"kms:ViaService": f"dynamodb.{REGION}.amazonaws.com", "kms:CallerAccount": ACCOUNT}
 _OF_TABLE = {"kms:EncryptionContext:aws:dynamodb:tableName": "gateway-prod"}
@@ -56,3 +58,9 @@ def test_a_dax_cluster_can_read_a_table_that_is_encrypted_and_nothing_else(
 def _unprincipled(statement: dict[str, Any]) -> dict[str, Any]:
     """The evaluator knows no endpoints; without its principal a statement reads as one of an identity."""
     return {key: value for key, value in statement.items() if key != "Principal"}
+
+
+def test_more_silos_than_a_role_can_hold_are_refused(provider: None, sources: Path, account: str) -> None:
+    silos = [f"arn:aws:iam::{ACCOUNT}:role/silo-{number}" for number in range(31)]
+    with pytest.raises(Failed, match="enough for 30 silos"):
+        _alone(sources, "iam", account).plan(name="gateway-x", table_name="gateway-x", further_tenant_role_arns=silos)

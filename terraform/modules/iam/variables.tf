@@ -51,6 +51,11 @@ variable "further_tenant_role_arns" {
     condition     = alltrue([for arn in var.further_tenant_role_arns : can(regex("^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$", arn))])
     error_message = "Name roles by their ARN, without wildcards."
   }
+
+  validation {
+    condition     = length(var.further_tenant_role_arns) <= 30
+    error_message = "A role holds 10,240 characters of policies of its own, which are enough for 30 silos."
+  }
 }
 
 variable "revoke_sessions" {

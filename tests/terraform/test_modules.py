@@ -62,5 +62,6 @@ def _unprincipled(statement: dict[str, Any]) -> dict[str, Any]:
 
 def test_more_silos_than_a_role_can_hold_are_refused(provider: None, sources: Path, account: str) -> None:
     silos = [f"arn:aws:iam::{ACCOUNT}:role/silo-{number}" for number in range(31)]
-    with pytest.raises(Failed, match="enough for 30 silos"):
+    with pytest.raises(Failed) as refused:
         _alone(sources, "iam", account).plan(name="gateway-x", table_name="gateway-x", further_tenant_role_arns=silos)
+    assert "enough for 30 silos" in " ".join(str(refused.value).split())

@@ -68,8 +68,8 @@ def capacity(
 
 def migrate(
     action: Annotated[Literal["plan", "run", "verify"], typer.Argument(help="What to do.")],
-    table: Annotated[str, typer.Option(help="Name of the table.")],
-    region: Annotated[str, typer.Option(help="Its region.")],
+    table: Annotated[str, typer.Option(help="Name of the table; `plan` needs none.")] = "",
+    region: Annotated[str, typer.Option(help="Its region.")] = "",
     endpoint: Annotated[str | None, typer.Option(help="Another DynamoDB than AWS's.")] = None,
     role_arn: Annotated[str | None, typer.Option(help="The operator's role; never the gateway's.")] = None,
     entity: Annotated[list[str] | None, typer.Option(help="Only this entity; can be repeated.")] = None,
@@ -78,13 +78,14 @@ def migrate(
     units_per_second: Annotated[float, typer.Option(help="Capacity units to use at most.")] = 100,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would change.")] = False,
     checkpoint: Annotated[Path, typer.Option(help="Where progress is kept.")] = Path("migration.json"),
+    domains: Domains = None,
 ) -> None:
     """Bring stored items up to the model: upgrades, new indexes, other shard counts."""
-    from gateway.domains import MODEL  # noqa: PLC0415
+    from gateway.domains.loading import load_domains  # noqa: PLC0415
     from gateway.ops.migrate.commands import Migrate  # noqa: PLC0415
     from gateway.ops.migrate.commands import migrate as run  # noqa: PLC0415
 
-    with told():
+    with told("nothing can be migrated"):
         wanted = Migrate(
             action=action,
             table=table,
@@ -98,4 +99,4 @@ def migrate(
             dry_run=dry_run,
             checkpoint=checkpoint,
         )
-        raise typer.Exit(run(wanted, MODEL))
+        raise typer.Exit(run(wanted, load_domains(domains or ()).model))

@@ -32,6 +32,25 @@ def test_the_version_is_printed() -> None:
     assert RUN.invoke(app, ["version"]).output.strip() == __version__
 
 
+def test_a_plan_of_migrations_needs_no_table(clean: Path) -> None:
+    result = RUN.invoke(app, ["migrate", "plan"])
+    assert (result.exit_code, result.output.strip()) == (0, "there is nothing to migrate")
+
+
+def test_a_migration_takes_a_model_of_ones_own(clean: Path) -> None:
+    result = RUN.invoke(app, ["migrate", "run", "--entity", "Order", "--domains", "nowhere.domain"])
+    assert result.exit_code == 2
+    assert "nothing can be migrated:" in result.output
+    assert "`nowhere.domain` cannot be imported" in result.output
+
+
+def test_a_migration_says_what_it_needs(clean: Path) -> None:
+    result = RUN.invoke(app, ["migrate", "run", "--entity", "Order"])
+    assert result.exit_code == 2
+    assert "--table is needed" in result.output
+    assert "--region is needed" in result.output
+
+
 def test_missing_settings_are_one_clear_list(clean: Path) -> None:
     result = RUN.invoke(app, ["serve"], env={"GATEWAY_TABEL_NAME": "typo"})
     assert result.exit_code == 2

@@ -1,54 +1,29 @@
 """How one request reads: loaders made for it alone, so that equal questions are asked once and together."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from aiodataloader import DataLoader
 
-from gateway.errors import BadUserInput, Forbidden, LimitExceeded
+from gateway.errors import BadUserInput, LimitExceeded
+from gateway.graph.shelves import Found, Shelves
+from gateway.graph.sight import Sight
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import Listing, Lookup, Together
-from gateway.model.tenant import TenantId, partition
-from gateway.store.access import Access, Refusal, settled, shared
+from gateway.model.tenant import TenantId
+from gateway.store.access import Access, settled, shared
 from gateway.store.cursor import Cursors
-from gateway.store.plan import Attributes, GetItems, Window, plan_listing, plan_together
+from gateway.store.plan import Attributes, Window, plan_listing, plan_together
 from gateway.store.rows import Item
 from gateway.store.table import Page, Table
 from gateway.store.window import windowed
 
 Arguments = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Wanted:
-    """What one field needs: for all its parents at once, so that loading costs by fields and not by items."""
-
-    keys: tuple[ItemKey, ...]
-    attributes: Attributes
-
-
-Found = dict[ItemKey, Item | None]
-
-
-class _Shelf:
-    """What was read of one entity in this request, and what failed."""
-
-    __slots__ = ("failure", "items", "loader")
-
-    def __init__(self, load: Callable[[list[_Wanted]], Coroutine[Any, Any, list[Found]]]) -> None:
-        self.loader: DataLoader[_Wanted, Found] = DataLoader(load, cache=False)
-        self.items: dict[ItemKey, tuple[Attributes, Item | None]] = {}
-        self.failure: Exception | None = None
-
-    def lacks(self, wanted: _Wanted) -> list[ItemKey]:
-        known = self.items
-        return [key for key in wanted.keys if key not in known or not wanted.attributes <= known[key][0]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +61,11 @@ class Reader:
         self.limits = limits
         self._table = table
         self._cursors = cursors
-        self._shelves: dict[tuple[str, bool], _Shelf] = {}
+        self._sight = Sight(model, access)
+        self._shelves = Shelves(table, access, self._sight, self._track)
         self._pages: DataLoader[_Asked, Page] = DataLoader(self._load_pages)
         self._joined: dict[_Joined, asyncio.Task[Item | None]] = {}
         self._queries = 0
-        self._known_denied: dict[Attributes, Attributes] = {}
         self._loading: set[asyncio.Task[Any]] = set()
 
     def close(self) -> None:
@@ -104,7 +79,7 @@ class Reader:
         self._pages.clear_all()
         self._joined.clear()
         if item is not None:
-            self._refuse(item, frozenset(item.values))
+            self._sight.refuse(item, frozenset(item.values))
         return item
 
     def _track(self, task: "asyncio.Task[Any] | None") -> None:
@@ -126,13 +101,9 @@ class Reader:
         found = await self.items_at(lookup, keys, attributes)
         return [found[key] for key in keys]
 
-    async def items_at(self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes) -> Found:
+    def items_at(self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes) -> Coroutine[Any, Any, Found]:
         """Items by their keys; whatever is asked for in the same turn of the loop is read together."""
-        shelf = self._shelf(lookup)
-        wanted = _Wanted(keys, attributes)
-        if shelf.failure is None and not shelf.lacks(wanted):
-            return {key: shelf.items[key][1] for key in keys}
-        return await shelf.loader.load(wanted)
+        return self._shelves.items_at(lookup, keys, attributes)
 
     async def page(self, listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> Page:
         return await shared(self._pages.load(_asked(listing, arguments, window, attributes)))
@@ -156,23 +127,22 @@ class Reader:
             self.tenant,
             dict(asked.values),
             window.limit if window is not None else None,
-            self._readable(attributes | members),
+            self._sight.readable(attributes | members),
         )
         root, found = await self._table.query_together(self.access, plan)
         relation = self.model.entities[pattern.entity].relation[pattern.collection]
         if root is None:
             return None
         for item in (root, *found):
-            self._refuse(item, attributes | members)
+            self._sight.refuse(item, attributes | members)
         served = self.model.patterns[relation.pattern]
         if isinstance(served, Listing) and window is not None:
             names = {name: root.values.get(relation.bind.get(name, name)) for name in parameters(self.model, served)}
             page = Page(tuple(found[: window.limit]), more=len(found) > window.limit)
             self._pages.prime(_asked(served, names, window, members), page)
         elif isinstance(served, Lookup):
-            shelf = self._shelf(served)
             for item in found:
-                shelf.items[ItemKey(plan.query.partition, item.position)] = (members, item)
+                self._shelves.put(served, ItemKey(plan.query.partition, item.position), members, item)
         return root
 
     def window(
@@ -203,34 +173,6 @@ class Reader:
     def cursor(self, listing: Listing, arguments: Arguments, item: Item) -> str:
         return self._cursors.seal(self.tenant, listing.name, arguments, item.position)
 
-    def _shelf(self, lookup: Lookup) -> _Shelf:
-        key = (lookup.entity, lookup.strong)
-        shelf = self._shelves.get(key)
-        if shelf is None:
-            shelf = self._shelves[key] = _Shelf(partial(self._load_items, *key))
-        return shelf
-
-    async def _load_items(self, entity: str, strong: bool, wanted: list[_Wanted]) -> list[Found]:
-        """One read for all that were asked for in this turn, with the union of their attributes."""
-        self._track(asyncio.current_task())
-        shelf = self._shelves[entity, strong]
-        if shelf.failure is not None:
-            raise shelf.failure
-        asked = frozenset[str]().union(*(each.attributes for each in wanted))
-        keys = tuple(dict.fromkeys(key for each in wanted for key in shelf.lacks(each)))
-        if keys:
-            plan = GetItems(self.tenant, entity, keys, self._readable(asked), strong)
-            try:
-                items = await self._table.get(self.access, plan)
-            except Exception as error:
-                # asked again, it would most likely fail again, and cost AWS and the caller more time
-                shelf.failure = error
-                raise
-            for key, item in zip(keys, items, strict=True):
-                self._refuse(item, asked)
-                shelf.items[key] = (asked, item)
-        return [{key: shelf.items[key][1] for key in each.keys} for each in wanted]
-
     async def _load_pages(self, asked: list[_Asked]) -> list[Page | Exception]:
         """What fails is remembered by the loader and is the failure of that page alone."""
         self._track(asyncio.current_task())
@@ -243,39 +185,20 @@ class Reader:
 
     async def _read_page(self, asked: _Asked) -> Page:
         listing = self.model.listing(asked.listing)
-        attributes = self._readable(asked.attributes)
+        attributes = self._sight.readable(asked.attributes)
         arguments = windowed(listing, dict(asked.arguments), datetime.now(UTC))
         plan = plan_listing(self.model, listing, self.tenant, arguments, asked.window, attributes)
         page = await self._table.query(self.access, plan)
         for item in page.items:
-            self._refuse(item, asked.attributes)
+            self._sight.refuse(item, asked.attributes)
         return page
 
     def parameters(self, listing: Listing) -> tuple[str, ...]:
         return parameters(self.model, listing)
 
-    def _readable(self, attributes: Attributes) -> Attributes:
-        return attributes - self.denied(attributes)
-
     def denied(self, attributes: Attributes) -> Attributes:
-        """Those that the role may not read, by the same policies that AWS enforces."""
-        denied = self._known_denied.get(attributes)
-        if denied is None:
-            session = self.access.session
-            refused = session.permissions.attributes_denied(
-                attributes, "GetItem", session.tenancy.table, leading_key=partition(session.tenant, "ANY")
-            )
-            self.access.refusals += [Refusal(name, verdict.reason) for name, verdict in refused.items()]
-            denied = self._known_denied[attributes] = frozenset(refused)
-        return denied
-
-    def _refuse(self, item: Item | None, asked: Attributes) -> None:
-        """What the role may not read is an error on its field; the rest of the item is answered."""
-        if item is None:
-            return
-        for name in self.denied(asked):
-            if name in self.model.entities[item.entity].attribute:
-                item.values[name] = Forbidden(f"the role `{self.access.session.role}` may not read `{name}`")
+        """Those that the role may not read."""
+        return self._sight.denied(attributes)
 
 
 def _asked(listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> _Asked:

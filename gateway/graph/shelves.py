@@ -1,0 +1,96 @@
+"""Items by their keys, for one request: those that are asked for in the same turn of the loop are read together."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from aiodataloader import DataLoader
+
+from gateway.graph.sight import Sight
+from gateway.model.keys import ItemKey
+from gateway.model.patterns import Lookup
+from gateway.store.access import Access
+from gateway.store.plan import Attributes, GetItems
+from gateway.store.rows import Item
+from gateway.store.table import Table
+
+Found = dict[ItemKey, Item | None]
+Track = Callable[["asyncio.Task[Any] | None"], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Wanted:
+    """What one field needs: for all its parents at once, so that loading costs by fields and not by items."""
+
+    keys: tuple[ItemKey, ...]
+    attributes: Attributes
+
+
+class _Shelf:
+    """What was read of one entity in this request, and what failed."""
+
+    __slots__ = ("failure", "items", "loader")
+
+    def __init__(self, load: Callable[[list[_Wanted]], Coroutine[Any, Any, list[Found]]]) -> None:
+        self.loader: DataLoader[_Wanted, Found] = DataLoader(load, cache=False)
+        self.items: dict[ItemKey, tuple[Attributes, Item | None]] = {}
+        self.failure: Exception | None = None
+
+    def lacks(self, wanted: _Wanted) -> list[ItemKey]:
+        known = self.items
+        return [key for key in wanted.keys if key not in known or not wanted.attributes <= known[key][0]]
+
+
+class Shelves:
+    """`track` is told each task that loads, so that the request can end it."""
+
+    def __init__(self, table: Table, access: Access, sight: Sight, track: Track) -> None:
+        self._table = table
+        self._access = access
+        self._sight = sight
+        self._track = track
+        self._known: dict[tuple[str, bool], _Shelf] = {}
+
+    def clear(self) -> None:
+        self._known.clear()
+
+    async def items_at(self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes) -> Found:
+        shelf = self._of(lookup)
+        wanted = _Wanted(keys, attributes)
+        if shelf.failure is None and not shelf.lacks(wanted):
+            return {key: shelf.items[key][1] for key in keys}
+        return await shelf.loader.load(wanted)
+
+    def put(self, lookup: Lookup, key: ItemKey, attributes: Attributes, item: Item) -> None:
+        """What was read in another way, with these attributes of it."""
+        self._of(lookup).items[key] = (attributes, item)
+
+    def _of(self, lookup: Lookup) -> _Shelf:
+        key = (lookup.entity, lookup.strong)
+        shelf = self._known.get(key)
+        if shelf is None:
+            shelf = self._known[key] = _Shelf(partial(self._load, *key))
+        return shelf
+
+    async def _load(self, entity: str, strong: bool, wanted: list[_Wanted]) -> list[Found]:
+        """One read for all that were asked for in this turn, with the union of their attributes."""
+        self._track(asyncio.current_task())
+        shelf = self._known[entity, strong]
+        if shelf.failure is not None:
+            raise shelf.failure
+        asked = frozenset[str]().union(*(each.attributes for each in wanted))
+        keys = tuple(dict.fromkeys(key for each in wanted for key in shelf.lacks(each)))
+        if keys:
+            plan = GetItems(self._access.session.tenant, entity, keys, self._sight.readable(asked), strong)
+            try:
+                items = await self._table.get(self._access, plan)
+            except Exception as error:
+                # asked again, it would most likely fail again, and cost AWS and the caller more time
+                shelf.failure = error
+                raise
+            for key, item in zip(keys, items, strict=True):
+                self._sight.refuse(item, asked)
+                shelf.items[key] = (asked, item)
+        return [{key: shelf.items[key][1] for key in each.keys} for each in wanted]

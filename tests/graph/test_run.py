@@ -1,4 +1,4 @@
-"""Compiled queries answer exactly what graphql-core answers, with as many DynamoDB calls or fewer."""
+"""Compiled queries answer exactly what graphql-core answers, and call DynamoDB as often or less for each root."""
 
 import json
 from typing import Any
@@ -84,14 +84,14 @@ def fields(draw: Any, owner: GraphQLObjectType, name: str, depth: int) -> str:
 
 
 @st.composite
-def queries(draw: Any) -> str:
+def roots(draw: Any) -> list[str]:
     assert CORE.query_type is not None
     parts = []
     for number, root in enumerate(draw(st.lists(st.sampled_from(ROOTS), min_size=1, max_size=3))):
         target = get_named_type(CORE.query_type.fields[root.split("(")[0]].type)
         assert isinstance(target, GraphQLObjectType)
         parts.append(f"r{number}: {root} {draw(selections(target, 5))}")
-    return "{ " + " ".join(parts) + " }"
+    return parts
 
 
 async def _both(world: World, query: str, token: str = "acme/viewer") -> tuple[Any, Any, int, int]:
@@ -117,15 +117,18 @@ WORLD = World()
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(query=queries())
-async def test_a_compiled_query_answers_what_graphql_core_answers(query: str) -> None:
+@given(parts=roots())
+async def test_a_compiled_query_answers_what_graphql_core_answers(parts: list[str]) -> None:
+    query = f"{{ {' '.join(parts)} }}"
     document = WORLD.endpoint.documents.get(query)
     if document.ast is None:
         return  # too deep, or two fields of one name that differ
     ours, theirs, our_calls, their_calls = await _both(WORLD, query)
     assert json.dumps(ours) == json.dumps(theirs)
-    # Loads of different depths meet in one batch by chance, here or there; test_call_counts.py tells exact numbers.
-    assert our_calls <= their_calls + 2
+    if our_calls > their_calls:
+        # roots that are not alike may miss each other's turn; then each reads what it would read alone
+        assert len(parts) > 1
+        assert our_calls <= sum([(await _both(WORLD, f"{{ {part} }}"))[2] for part in parts])
 
 
 async def test_variables_and_defaults_reach_a_compiled_query(world: World) -> None:

@@ -1,6 +1,6 @@
 """Global ids in the schema: the id of an item, and the item of an id."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from graphql import GraphQLResolveInfo
@@ -33,8 +33,9 @@ def _key(tenant: TenantId, entity: Entity, parts: tuple[str, ...]) -> ItemKey | 
     """The key that the parts of a global id name, or None: anybody can make an id of parts that are none."""
     if len(parts) != len(entity.key_names):
         return None
-    named = zip(entity.key_names, parts, strict=True)
-    values = {name: key_value(entity.attribute[name].type, part) for name, part in named}  # type: ignore[arg-type]  # checked with the entity
+    # only attributes that can fill a key are named in one: that is checked with the entity
+    kinds: list[Any] = [entity.attribute[name].type for name in entity.key_names]
+    values = {name: key_value(*each) for name, *each in zip(entity.key_names, kinds, parts, strict=True)}
     try:
         return item_key(tenant, entity, values)
     except BadUserInput:
@@ -43,7 +44,7 @@ def _key(tenant: TenantId, entity: Entity, parts: tuple[str, ...]) -> ItemKey | 
 
 def node(
     model: Model, lookups: dict[str, Lookup]
-) -> Callable[[Context, GraphQLResolveInfo[Any], str], Awaitable[Item | None]]:
+) -> Callable[[Context, GraphQLResolveInfo[Any], str], Coroutine[Any, Any, Item | None]]:
     """By global id; unknown, foreign and forged ids alike are nothing."""
 
     async def find(context: Context, info: GraphQLResolveInfo[Any], text: str) -> Item | None:

@@ -63,7 +63,8 @@ class Reader:
         self._cursors = cursors
         self._sight = Sight(model, access)
         self._shelves = Shelves(table, access, self._sight, self._track)
-        self._pages: DataLoader[_Asked, Page] = DataLoader(self._load_pages)
+        load: Any = self._load_pages  # it may answer failures among the pages
+        self._pages: DataLoader[_Asked, Page] = DataLoader(load)
         self._joined: dict[_Joined, asyncio.Task[Item | None]] = {}
         self._queries = 0
         self._loading: set[asyncio.Task[Any]] = set()

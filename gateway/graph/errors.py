@@ -10,6 +10,8 @@ from gateway.errors import GatewayError, Internal
 LOG = logging.getLogger("gateway.failure")
 MASKED = "something went wrong on our side; quote the request id when you report it"
 
+_LONGEST = 1_000
+
 
 def shown(error: GraphQLError, request_id: str, code: str = "") -> dict[str, Any]:
     """One error as the caller sees it."""
@@ -21,11 +23,16 @@ def shown(error: GraphQLError, request_id: str, code: str = "") -> dict[str, Any
         # without a path it is about an argument, and the error says which
         message, code = (cause.message if error.path else error.message), cause.code
     elif cause is None:
-        message, code = error.message, code or "BAD_USER_INPUT"
+        message, code = _short(error.message), code or "BAD_USER_INPUT"
     else:
         LOG.error("unexpected failure", exc_info=cause, extra={"request_id": request_id})
         message, code = MASKED, "INTERNAL"
     return {**entry, "message": message, "extensions": {"code": code, "requestId": request_id}}
+
+
+def _short(message: str) -> str:
+    # graphql-core repeats names and values as they were sent, and they may be as long as a request
+    return message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
 
 
 def failure(error: Exception, request_id: str) -> dict[str, Any]:

@@ -248,3 +248,21 @@ async def test_fragments_that_clients_put_together_may_repeat_a_field(world: Wor
     fragments = "".join(f"fragment F{n} on Order {{ id orderId }} " for n in range(60))
     query = f'{{ order(orderId: "o-1052") {{ {" ".join(f"...F{n}" for n in range(60))} }} }} {fragments}'
     assert (await world.ask(query))["order"]["orderId"] == "o-1052"
+
+
+@pytest.mark.parametrize(
+    ("query", "variables"),
+    [
+        ("{ " + "n" * 100_000 + " }", {}),
+        ("query ($s: OrderStatus!) { ordersByStatus(status: $s) { __typename } }", {"s": "N" * 100_000}),
+        (
+            "mutation ($c: CreateCategoryInput!) { createCategory(input: $c) { __typename } }",
+            {"c": {"categoryId": "c", "title": "t", "n" * 100_000: 1}},
+        ),
+    ],
+    ids=["a field", "a value", "a name in an input"],
+)
+async def test_what_is_wrong_is_not_repeated_at_any_length(world: World, query: str, variables: dict[str, Any]) -> None:
+    response = await world.post(query, variables, token="acme/editor")
+    assert response.json()["errors"]
+    assert len(response.content) < 2_000

@@ -142,7 +142,8 @@ class Endpoint:
         document = self.documents.get(self.persisted.text(session.tenant, asked))
         entry.document = document.hash
         operation = document.operation(asked.operation_name)
-        entry.operation = operation.name.value if operation is not None and operation.name is not None else None
+        # a name may be as long as a request, and a line of the log may not
+        entry.operation = operation.name.value[:128] if operation is not None and operation.name is not None else None
         entry.operation_type = operation.operation.value if operation is not None else None
         if document.ast is None:
             return _refused(document, entry, media_type)

@@ -78,6 +78,11 @@ async def shared(found: "asyncio.Future[T]") -> T:
 
 async def settled(jobs: list[Coroutine[Any, Any, T]]) -> list[T | Exception]:
     """Run in parallel, each to its end; a failure stands in the place of its result."""
+    if len(jobs) == 1:
+        try:
+            return [await jobs[0]]
+        except Exception as error:
+            return [error]
     found: list[T | Exception] = []
     for each in await asyncio.gather(*jobs, return_exceptions=True):
         if isinstance(each, BaseException) and not isinstance(each, Exception):

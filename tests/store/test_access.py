@@ -122,6 +122,13 @@ async def test_what_is_settled_runs_to_its_end_with_failures_in_their_places() -
     assert await settled([job(1, 1, error), job(2, turns=9), job(3, turns=0)]) == [error, 2, 3]
 
 
+async def test_one_job_alone_is_settled_too() -> None:
+    error = Throttled("slow down")
+    assert await settled([job(1)]) == [1]
+    assert await settled([job(1, error=error)]) == [error]
+    assert await settled([]) == []
+
+
 async def test_a_cancelled_job_is_no_result() -> None:
     async def given_up() -> int:
         raise asyncio.CancelledError

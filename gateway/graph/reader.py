@@ -9,8 +9,10 @@ from typing import Any
 from aiodataloader import DataLoader
 
 from gateway.errors import BadUserInput, LimitExceeded
+from gateway.graph.loading import Loading
 from gateway.graph.shelves import Found, Shelves
 from gateway.graph.sight import Sight
+from gateway.graph.weakly import weakly
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
@@ -62,31 +64,30 @@ class Reader:
         self._table = table
         self._cursors = cursors
         self._sight = Sight(model, access)
-        self._shelves = Shelves(table, access, self._sight, self._track)
-        load: Any = self._load_pages  # it may answer failures among the pages
+        self._loading = Loading()
+        self._shelves = Shelves(table, access, self._sight, self._loading)
+        load: Any = weakly(self._load_pages)  # it may answer failures among the pages
         self._pages: DataLoader[_Asked, Page] = DataLoader(load)
         self._joined: dict[_Joined, asyncio.Task[Item | None]] = {}
         self._queries = 0
-        self._loading: set[asyncio.Task[Any]] = set()
 
     def close(self) -> None:
         """Ends what still runs below: loaders work in tasks of their own, which a cancelled request leaves behind."""
-        for task in self._loading:
-            task.cancel()
+        self._loading.close()
+        # what failed holds on to the frames that it passed, and they to the reader
+        self._forget()
 
     def changed(self, item: Item | None) -> Item | None:
         """What a mutation answers, as a read would show it; what was loaded before it is forgotten."""
-        self._shelves.clear()
-        self._pages.clear_all()
-        self._joined.clear()
+        self._forget()
         if item is not None:
             self._sight.refuse(item, frozenset(item.values))
         return item
 
-    def _track(self, task: "asyncio.Task[Any] | None") -> None:
-        if task is not None:
-            self._loading.add(task)
-            task.add_done_callback(self._loading.discard)
+    def _forget(self) -> None:
+        self._shelves.clear()
+        self._pages.clear_all()
+        self._joined.clear()
 
     @property
     def tenant(self) -> TenantId:
@@ -117,7 +118,7 @@ class Reader:
         task = self._joined.get(joined)
         if task is None:
             task = self._joined[joined] = asyncio.ensure_future(self._read_together(joined))
-            self._track(task)
+            self._loading.track(task)
         return await shared(task)
 
     async def _read_together(self, asked: "_Joined") -> Item | None:
@@ -176,7 +177,7 @@ class Reader:
 
     async def _load_pages(self, asked: list[_Asked]) -> list[Page | Exception]:
         """What fails is remembered by the loader and is the failure of that page alone."""
-        self._track(asyncio.current_task())
+        self._loading.track(asyncio.current_task())
         self._queries += len(asked)
         if self._queries > self.limits.queries:
             raise LimitExceeded(

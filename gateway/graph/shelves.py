@@ -8,7 +8,9 @@ from typing import Any
 
 from aiodataloader import DataLoader
 
+from gateway.graph.loading import Loading
 from gateway.graph.sight import Sight
+from gateway.graph.weakly import weakly
 from gateway.model.keys import ItemKey
 from gateway.model.patterns import Lookup
 from gateway.store.access import Access
@@ -17,7 +19,6 @@ from gateway.store.rows import Item
 from gateway.store.table import Table
 
 Found = dict[ItemKey, Item | None]
-Track = Callable[["asyncio.Task[Any] | None"], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,13 +45,11 @@ class _Shelf:
 
 
 class Shelves:
-    """`track` is told each task that loads, so that the request can end it."""
-
-    def __init__(self, table: Table, access: Access, sight: Sight, track: Track) -> None:
+    def __init__(self, table: Table, access: Access, sight: Sight, loading: Loading) -> None:
         self._table = table
         self._access = access
         self._sight = sight
-        self._track = track
+        self._loading = loading
         self._known: dict[tuple[str, bool], _Shelf] = {}
 
     def clear(self) -> None:
@@ -71,17 +70,19 @@ class Shelves:
         key = (lookup.entity, lookup.strong)
         shelf = self._known.get(key)
         if shelf is None:
-            shelf = self._known[key] = _Shelf(partial(self._load, *key))
+            shelf = self._known[key] = _Shelf(partial(weakly(self._load), *key))
         return shelf
 
     async def _load(self, entity: str, strong: bool, wanted: list[_Wanted]) -> list[Found]:
         """One read for all that were asked for in this turn, with the union of their attributes."""
-        self._track(asyncio.current_task())
+        self._loading.track(asyncio.current_task())
         shelf = self._known[entity, strong]
         if shelf.failure is not None:
             raise shelf.failure
-        asked = frozenset[str]().union(*(each.attributes for each in wanted))
         keys = tuple(dict.fromkeys(key for each in wanted for key in shelf.lacks(each)))
+        # with what is known of them: it will be replaced, and more attributes cost no more
+        known = (shelf.items[key][0] for key in keys if key in shelf.items)
+        asked = frozenset[str]().union(*(each.attributes for each in wanted), *known)
         if keys:
             plan = GetItems(self._access.session.tenant, entity, keys, self._sight.readable(asked), strong)
             try:

@@ -77,6 +77,12 @@ OPERATIONS: list[tuple[str, str, dict[str, int]]] = [
         {"GetItem": 1},
     ),
     (
+        "what was read of an item is still known when more of it was read",
+        """{ stock(productId: "p-1001") { available product { title stock { updatedAt product { price
+             stock { available } } } } } }""",
+        {"GetItem": 4},
+    ),
+    (
         "a second page of a user's orders is read by itself",
         """{ user(userId: "u-1001") { name orders(first: 2, placedAt: {from: "2026-01-01T00:00:00Z"}) {
              nodes { orderId } } } }""",

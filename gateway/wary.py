@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 
@@ -38,6 +39,7 @@ class WaryHttp(HttpToolsProtocol):
         self._bounds = bounds
         self._in_head = self._in_body = self._too_large = False
         self._heads = self._head_bytes = 0
+        self._running: RequestResponseCycle | None = None
         self._head_timer: TimerHandle | None = None
         self._stall_timer: TimerHandle | None = None
 
@@ -47,6 +49,9 @@ class WaryHttp(HttpToolsProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         super().connection_lost(error)
+        if self._running is not None:
+            # uvicorn tells it to the newest request alone; an older one would write into a closed connection
+            self._running.disconnected = True
         self._drop_head_timer()
         if self._stall_timer is not None:
             self._stall_timer.cancel()
@@ -77,6 +82,10 @@ class WaryHttp(HttpToolsProtocol):
         super().on_headers_complete()
         if self._draining():
             self.cycle.keep_alive = False
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     def on_message_complete(self) -> None:
         self._in_body = False

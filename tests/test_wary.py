@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+import uvloop
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
@@ -203,3 +204,19 @@ async def test_while_it_drains_an_answer_is_the_last_of_its_connection() -> None
         assert b"connection: close" in head
         assert body == b"hello"
         assert await _rest(reader) == b""
+
+
+def test_who_leaves_before_the_answers_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    async def leave() -> None:
+        async with serving(Bounds()) as served:
+            _, writer = await served.connect()
+            writer.transport.pause_reading()  # type: ignore[attr-defined]  # a transport that reads
+            writer.write(GET.replace(b"/ ", b"/large ") * 3)
+            await _until(lambda: served.state.total_requests == 1)
+            writer.transport.abort()
+            await _until(lambda: not served.state.tasks)
+
+    # what serves in production: asyncio's own transports take what is written after their end
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(leave())
+    assert not caplog.records

@@ -1,7 +1,9 @@
 """The process that serves: logging as JSON lines, and a stop that first drains and then finishes what is under way."""
 
+import asyncio
 import logging
 import signal
+import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -13,6 +15,7 @@ from typing import Any
 import uvicorn
 from prometheus_client import start_http_server
 
+from gateway.accepting import Acceptor
 from gateway.app import State, create_app
 from gateway.errors import ConfigurationError
 from gateway.graph.journal import JsonLines
@@ -73,6 +76,26 @@ class DrainingServer(uvicorn.Server):
         self._state = state
         self._drain_seconds = drain_seconds
         self._stop_at: float | None = None
+        self._acceptor: Acceptor | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        # asyncio's own loops take all that wait
+        if self.started and not isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop):
+            listening = [each for server in self.servers for each in server.sockets]
+            self._acceptor = Acceptor(listening, self._connection)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._acceptor is not None:
+            self._acceptor.close()
+        await super().shutdown(sockets)
+
+    def _connection(self) -> asyncio.Protocol:
+        made: Any = self.config.http_protocol_class
+        protocol: asyncio.Protocol = made(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return protocol
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         again, self._state.draining = self._state.draining, True

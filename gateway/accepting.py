@@ -1,0 +1,60 @@
+"""New connections, all that wait: uvloop takes one in each turn, so that a busy loop seems dead to health checks."""
+
+import asyncio
+import errno
+import os
+import socket
+from collections.abc import Callable, Iterable
+
+# in one turn, so that those who are already here get theirs
+_AT_ONCE = 100
+_EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+_REST_SECONDS = 1.0
+
+
+class Acceptor:
+    """Takes connections beside the server that listens on the same sockets; whoever comes second finds none."""
+
+    def __init__(self, listening: Iterable[socket.socket], protocol: Callable[[], asyncio.Protocol]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._protocol = protocol
+        self._opening: set[asyncio.Task[object]] = set()
+        # descriptors of our own: those of the server are watched by its transports
+        self._doors = [socket.socket(fileno=os.dup(each.fileno())) for each in listening]
+        for door in self._doors:
+            door.setblocking(False)
+            self._watch(door)
+
+    def close(self) -> None:
+        for door in self._doors:
+            self._loop.remove_reader(door.fileno())
+            door.close()
+
+    def _watch(self, door: socket.socket) -> None:
+        if door.fileno() >= 0:
+            self._loop.add_reader(door.fileno(), self._accept, door)
+
+    def _rest(self, door: socket.socket) -> None:
+        """Nothing is left to let them in with: asking in every turn would only take time from those who are here."""
+        self._loop.remove_reader(door.fileno())
+        self._loop.call_later(_REST_SECONDS, self._watch, door)
+
+    def _accept(self, door: socket.socket) -> None:
+        for _ in range(_AT_ONCE):
+            try:
+                taken, _address = door.accept()
+            except OSError as error:
+                # mostly, none waits any more
+                if error.errno in _EXHAUSTED:
+                    self._rest(door)
+                return
+            taken.setblocking(False)
+            opening = self._loop.create_task(self._open(taken))
+            self._opening.add(opening)
+            opening.add_done_callback(self._opening.discard)
+
+    async def _open(self, taken: socket.socket) -> None:
+        try:
+            await self._loop.connect_accepted_socket(self._protocol, taken)
+        except OSError:
+            taken.close()

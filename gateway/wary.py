@@ -3,10 +3,12 @@
 from asyncio import TimerHandle, Transport
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from gateway.graph.leaving import tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class WaryHttp(HttpToolsProtocol):
     """Cuts off who sends no head, an endless one or one byte a minute, and who takes no answer.
 
     While the process drains each answer is the last of its connection, so that nobody sends a request into one that
-    is about to be closed.
+    is about to be closed. Whoever leaves before the answer is told of, so that a query can be ended.
     """
 
     def __init__(self, draining: Callable[[], bool], *args: Any, bounds: Bounds = _BOUNDS, **named: Any) -> None:
@@ -52,6 +54,7 @@ class WaryHttp(HttpToolsProtocol):
         if self._running is not None:
             # uvicorn tells it to the newest request alone; an older one would write into a closed connection
             self._running.disconnected = True
+            tell(cast(dict[str, Any], self._running.scope))
         self._drop_head_timer()
         if self._stall_timer is not None:
             self._stall_timer.cancel()

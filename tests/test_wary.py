@@ -15,6 +15,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
+from gateway.graph.http_error import HttpError
+from gateway.graph.leaving import ended_when_left
 from gateway.wary import Bounds, WaryHttp
 
 SOON = Bounds(head_bytes=20_000, head_seconds=0.05, stalled_seconds=0.05)
@@ -26,6 +28,9 @@ LARGE = "a" * 20_000_000
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
     request = Request(scope, receive)
     answers = {"/large": LARGE, "/body": ""}
+    if request.url.path == "/never":
+        with suppress(HttpError), ended_when_left(scope):
+            await asyncio.Event().wait()
     if request.url.path == "/body":
         answers["/body"] = str(len(await request.body()))
     await PlainTextResponse(answers.get(request.url.path, "hello"))(scope, receive, send)
@@ -219,4 +224,14 @@ def test_who_leaves_before_the_answers_is_no_error(caplog: pytest.LogCaptureFixt
     # what serves in production: asyncio's own transports take what is written after their end
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(leave())
+    assert not caplog.records
+
+
+async def test_who_leaves_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving() as served:
+        _, writer = await served.connect()
+        writer.write(GET.replace(b"/ ", b"/never "))
+        await _until(lambda: len(served.state.tasks) == 1)
+        writer.transport.abort()
+        await _until(lambda: not served.state.tasks)
     assert not caplog.records

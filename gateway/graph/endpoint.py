@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -32,6 +32,7 @@ from gateway.graph.explain import EXPLAIN, explanation, wanted
 from gateway.graph.http_error import HttpError
 from gateway.graph.http_request import GRAPHQL_JSON, JSON, GraphQLRequest, answer_type, read
 from gateway.graph.journal import Entry, begin
+from gateway.graph.leaving import ended_when_left
 from gateway.graph.limits import check_variables
 from gateway.graph.packing import GZIP, accepts_gzip, packed
 from gateway.graph.persisted import Persisted
@@ -154,7 +155,8 @@ class Endpoint:
         entry.priced = asked.extensions.get(COST) is True
         entry.estimate = self.costs.estimate(document, operation, asked.variables)
         self.costs.limits.check(entry.estimate, session.role)
-        result = await self._run(document, asked, session, entry)
+        with ended_when_left(request.scope) if document.is_query(asked.operation_name) else nullcontext():
+            result = await self._run(document, asked, session, entry)
         return _executed(result, entry, media_type)
 
     async def _run(self, document: Document, asked: GraphQLRequest, session: Session, entry: Entry) -> ExecutionResult:

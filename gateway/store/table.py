@@ -88,7 +88,7 @@ class Table:
         pause = _FIRST_PAUSE
         while left:
             answer = await self.call(access, "BatchGetItem", wire.batch_get_item(table, left, names, strong), via)
-            for row in answer.get("Responses", {}).get(table, ()):
+            for row in wire.part(answer, "Responses").get(table, ()):
                 found[self._rows.key(row)] = row
             left = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
             if left:
@@ -161,7 +161,7 @@ class Table:
             if start is not None:
                 body["ExclusiveStartKey"] = start
             answer = await self.call(access, "Query", body, via)
-            found = answer.get("Items", ())
+            found = wire.part(answer, "Items")
             live = [row for row in found if self._rows.live(row)]
             rows += live
             expired += len(found) - len(live)

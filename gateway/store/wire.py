@@ -1,8 +1,10 @@
-"""Plans as DynamoDB requests: pure, and small enough to compare with the documentation."""
+"""Plans as DynamoDB requests, and parts of its answers: pure, and small enough to compare with the documentation."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from gateway.aws.errors import AnswerCorrupt
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.store.plan import QueryPartition
@@ -80,3 +82,10 @@ def _condition(plan: QueryPartition) -> tuple[str, Body]:
             return "#pk = :pk AND #sk <= :high", {":high": {"S": high}}
         case low, high:
             return "#pk = :pk AND #sk BETWEEN :low AND :high", {":low": {"S": low}, ":high": {"S": high}}
+
+
+def part(answer: Mapping[str, Any], name: str) -> Any:
+    # INVARIANT: nothing is lost silently: what lacks its rows is no answer of DynamoDB's, and none that says "no rows".
+    if name not in answer:
+        raise AnswerCorrupt("the database's answer is incomplete")
+    return answer[name]

@@ -39,6 +39,17 @@ async def test_an_answer_without_capacity_counts_as_none(memory: Memory, table: 
     assert [(call.items, call.capacity) for call in access.calls] == [(0, 0.0)]
 
 
+async def test_an_answer_without_its_rows_is_not_taken_for_no_rows(
+    memory: Memory, table: Table, access: Access
+) -> None:
+    memory.put([*thing("a"), *thing("b", minutes=1)])
+    memory.always = {"BatchGetItem": lambda answer: {}, "Query": lambda answer: {}}
+    with pytest.raises(Unavailable, match="incomplete"):
+        await table.get(access, lookup("a", "b"))
+    with pytest.raises(Unavailable, match="incomplete"):
+        await table.query(access, listing("thingsByRank", Window(5), kind="k"))
+
+
 async def test_the_deadline_reaches_every_call(memory: Memory, table: Table, access: Access) -> None:
     seen: list[float | None] = []
 

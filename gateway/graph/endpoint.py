@@ -31,7 +31,7 @@ from gateway.graph.errors import failure, shown
 from gateway.graph.explain import EXPLAIN, explanation, wanted
 from gateway.graph.http_error import HttpError
 from gateway.graph.http_request import GRAPHQL_JSON, JSON, GraphQLRequest, answer_type, read
-from gateway.graph.journal import Entry, begin
+from gateway.graph.journal import MAX_NAME, Entry, begin
 from gateway.graph.leaving import ended_when_left
 from gateway.graph.limits import check_variables
 from gateway.graph.packing import GZIP, accepts_gzip, packed
@@ -144,7 +144,9 @@ class Endpoint:
         entry.document = document.hash
         operation = document.operation(asked.operation_name)
         # a name may be as long as a request, and a line of the log may not
-        entry.operation = operation.name.value[:128] if operation is not None and operation.name is not None else None
+        entry.operation = (
+            operation.name.value[:MAX_NAME] if operation is not None and operation.name is not None else None
+        )
         entry.operation_type = operation.operation.value if operation is not None else None
         if document.ast is None:
             return _refused(document, entry, media_type)

@@ -19,7 +19,7 @@ OPERATIONS = logging.getLogger("gateway.operation")
 # what comes from outside is written to the log only in a form that cannot pretend to be something else
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # a caller chooses how long a name is; a line that is too long for CloudWatch would be cut or lost, tenant and all
-_MAX_NAME = 100
+MAX_NAME = 100  # letters of an operation's name in a line of the log, or a label
 _TRACEPARENT = re.compile(r"00-(?P<trace>(?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
@@ -48,7 +48,7 @@ class Entry:
             "tenant": self.principal.tenant if self.principal else None,
             "subject": subject_hash(self.principal.subject) if self.principal else None,
             "role": self.role,
-            "operation": self.operation[:_MAX_NAME] if self.operation is not None else None,
+            "operation": self.operation,
             "operation_type": self.operation_type,
             "document": self.document,
             "status": status,

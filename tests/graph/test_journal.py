@@ -40,9 +40,8 @@ def test_ids_are_made_where_the_caller_sends_none() -> None:
     assert len(other.trace_id) == 32
 
 
-def test_no_caller_makes_a_line_long(caplog: pytest.LogCaptureFixture) -> None:
+def test_many_failures_do_not_make_a_line_long(caplog: pytest.LogCaptureFixture) -> None:
     entry = begin({})
-    entry.operation = "a" * 500_000
     with caplog.at_level(logging.INFO, "gateway.operation"):
         entry.write(200, ["BAD_USER_INPUT", *["FORBIDDEN"] * 10_000])
     [record] = caplog.records

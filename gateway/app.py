@@ -29,6 +29,7 @@ from gateway.graph.limits import DocumentLimits
 from gateway.graph.pricing import pricing
 from gateway.graph.reader import ReadLimits
 from gateway.graph.schema import build_schema, core_schema
+from gateway.graph.turns import Turns
 from gateway.identity.authenticator import Authenticator
 from gateway.ops.metrics import CONTENT_TYPE, Metrics
 from gateway.ops.policy_files import load_policies, permissions_for
@@ -101,7 +102,8 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     documents = Documents(schema, _document_limits(settings), introspection=settings.introspection)
     reads = ReadLimits(page=settings.max_page, queries=settings.max_nested_queries)
     known = persisted(settings, documents)
-    metrics = metrics_of(settings, known, cache, sessions)
+    turns = Turns(settings.max_running, settings.max_waiting)
+    metrics = metrics_of(settings, known, cache, sessions, turns)
     endpoint = Endpoint(
         model=model,
         schema=schema,
@@ -119,6 +121,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
             packed_from=settings.packed_from_bytes,
             reads=reads,
         ),
+        turns=turns,
         explain=settings.explain,
         observe=metrics.observe if metrics is not None else ignored,
     )

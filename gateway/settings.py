@@ -72,6 +72,10 @@ class Settings(BaseSettings):
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)  # Prometheus; a port of its own, without tokens
     metrics_host: str = "127.0.0.1"
 
+    # whose turn it is
+    max_running: int = Field(default=100, ge=1)  # operations of all tenants; tenants that wait take turns
+    max_waiting: int = Field(default=1_000, ge=0)  # operations of one tenant
+
     # how much one operation may ask
     max_page: int = Field(default=100, ge=1, le=1_000)
     max_depth: int = Field(default=12, ge=2)

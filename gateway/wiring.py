@@ -18,6 +18,7 @@ from gateway.graph.documents import Documents
 from gateway.graph.manifest import read_manifest
 from gateway.graph.persisted import Persisted
 from gateway.graph.playground_page import playground_routes
+from gateway.graph.turns import Turns
 from gateway.iam.roles import ROLE_NAMES
 from gateway.identity.issuer import Issuer
 from gateway.model.model import Model
@@ -137,12 +138,16 @@ def _dax_reads(settings: Settings, model: Model, aws: boto3.Session) -> DaxReads
     return DaxReads(model.table, clusters, ages, _group_of(settings))
 
 
-def metrics_of(settings: Settings, documents: Persisted, cache: ReadPath | None, sessions: Sessions) -> Metrics | None:
+def metrics_of(
+    settings: Settings, documents: Persisted, cache: ReadPath | None, sessions: Sessions, turns: Turns
+) -> Metrics | None:
     """None where nobody could read them."""
     if settings.metrics_port is None and settings.environment != "sandbox":
         return None
     metrics = Metrics(documents.trusted_hashes)
     metrics.gauge("gateway_sessions", "Sessions of tenants that are kept.", lambda: len(sessions))
+    metrics.gauge("gateway_operations_running", "Operations that run.", lambda: turns.running)
+    metrics.gauge("gateway_operations_waiting", "Operations that wait for their turn.", lambda: turns.waiting)
     layers = (cache.ttl, cache.dax) if isinstance(cache, Layers) else (cache,)
     for layer in layers:
         if isinstance(layer, ReadCache):

@@ -13,24 +13,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway.aws.sessions import Session
-from gateway.errors import (
-    BadUserInput,
-    DeadlineExceeded,
-    Forbidden,
-    GatewayError,
-    Internal,
-    Throttled,
-    Unauthenticated,
-    Unavailable,
-)
+from gateway.errors import BadUserInput, DeadlineExceeded, Unauthenticated
+from gateway.graph.answers import Answer, executed, failed, refused, request_error, unreadable
 from gateway.graph.compile import Programs
 from gateway.graph.context import Context
 from gateway.graph.cost import COST, Costs
 from gateway.graph.documents import MAX_ERRORS, Document, Documents
-from gateway.graph.errors import failure, shown
+from gateway.graph.errors import failure
 from gateway.graph.explain import EXPLAIN, explanation, wanted
 from gateway.graph.http_error import HttpError
-from gateway.graph.http_request import GRAPHQL_JSON, JSON, GraphQLRequest, answer_type, read
+from gateway.graph.http_request import JSON, GraphQLRequest, answer_type, read
 from gateway.graph.journal import MAX_NAME, Entry, begin
 from gateway.graph.leaving import ended_when_left
 from gateway.graph.limits import check_variables
@@ -39,6 +31,7 @@ from gateway.graph.persisted import Persisted
 from gateway.graph.reader import Reader, ReadLimits
 from gateway.graph.run import run_program
 from gateway.graph.selection import Selections
+from gateway.graph.turns import Turns
 from gateway.identity.principal import Principal
 from gateway.model.model import Model
 from gateway.store.access import Access
@@ -55,35 +48,12 @@ def ignored(entry: Entry, codes: list[str]) -> None:
     """For where nothing is counted."""
 
 
-_STATUS: tuple[tuple[type[GatewayError], HTTPStatus], ...] = (
-    (Unauthenticated, HTTPStatus.UNAUTHORIZED),
-    (Forbidden, HTTPStatus.FORBIDDEN),
-    (DeadlineExceeded, HTTPStatus.GATEWAY_TIMEOUT),
-    (Throttled, HTTPStatus.SERVICE_UNAVAILABLE),
-    (Unavailable, HTTPStatus.SERVICE_UNAVAILABLE),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class EndpointLimits:
     body_bytes: int = 1_000_000
     seconds: float = 10
     packed_from: int = 1_400  # bytes of an answer: what fits into one packet gains nothing
     reads: ReadLimits = field(default_factory=ReadLimits)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What goes back: `data` is None where nothing was executed."""
-
-    status: HTTPStatus
-    content: dict[str, Any]
-    media_type: str = JSON
-    headers: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def codes(self) -> list[str]:
-        return [error["extensions"]["code"] for error in self.content.get("errors", ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +69,7 @@ class Endpoint:
     table: Table
     cursors: Cursors
     limits: EndpointLimits
+    turns: Turns = field(default_factory=Turns)
     explain: bool = False  # whether a request may ask what was done for it
     observe: Observe = ignored
 
@@ -120,19 +91,15 @@ class Endpoint:
             async with asyncio.timeout(self.limits.seconds):
                 return await self._answer(request, entry, media_type)
         except HttpError as error:
-            content = {
-                "message": error.message,
-                "extensions": {"code": _http_code(error), "requestId": entry.request_id},
-            }
-            return Answer(error.status, {"errors": [content]}, media_type, tuple(error.headers.items()))
+            return unreadable(error, entry, media_type)
         except BadUserInput as error:
-            return _request_error([failure(error, entry.request_id)], media_type)
+            return request_error([failure(error, entry.request_id)], media_type)
         except TimeoutError:
             late = DeadlineExceeded(f"the operation took longer than {self.limits.seconds:g} seconds")
-            return _failed(late, entry, media_type)
+            return failed(late, entry, media_type)
         except Exception as error:
             entry.reason = getattr(error, "reason", None)
-            return _failed(error, entry, media_type)
+            return failed(error, entry, media_type)
 
     async def _answer(self, request: Request, entry: Entry, media_type: str) -> Answer:
         # INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it.
@@ -149,7 +116,7 @@ class Endpoint:
         )
         entry.operation_type = operation.operation.value if operation is not None else None
         if document.ast is None:
-            return _refused(document, entry, media_type)
+            return refused(document, entry, media_type)
         if request.method == "GET" and not document.is_query(asked.operation_name):
             raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries are asked by GET", {"Allow": "POST"})
         self.persisted.keep(session.tenant, asked)
@@ -158,8 +125,12 @@ class Endpoint:
         entry.estimate = self.costs.estimate(document, operation, asked.variables)
         self.costs.limits.check(entry.estimate, session.role)
         with ended_when_left(request.scope) if document.is_query(asked.operation_name) else nullcontext():
-            result = await self._run(document, asked, session, entry)
-        return _executed(result, entry, media_type)
+            await self.turns.enter(session.tenant)
+            try:
+                result = await self._run(document, asked, session, entry)
+            finally:
+                self.turns.leave()
+        return executed(result, entry, media_type)
 
     async def _run(self, document: Document, asked: GraphQLRequest, session: Session, entry: Entry) -> ExecutionResult:
         deadline = asyncio.get_running_loop().time() + self.limits.seconds
@@ -204,43 +175,6 @@ def _authorization(request: Request) -> str | None:
     if len(given) > 1:
         raise Unauthenticated("more than one authorization header")
     return given[0] if given else None
-
-
-def _executed(result: ExecutionResult, entry: Entry, media_type: str) -> Answer:
-    errors = [shown(error, entry.request_id) for error in result.errors or ()]
-    if result.data is None and not any(error.path for error in result.errors or ()):
-        # nothing ran: a variable or the operation name was wrong
-        return _request_error(errors, media_type)
-    content: dict[str, Any] = {"data": result.data}
-    if errors:
-        content["errors"] = errors
-    return Answer(HTTPStatus.OK, content, media_type)
-
-
-def _refused(document: Document, entry: Entry, media_type: str) -> Answer:
-    return _request_error([shown(error, entry.request_id, document.code) for error in document.errors], media_type)
-
-
-def _request_error(errors: list[dict[str, Any]], media_type: str) -> Answer:
-    # clients that only know application/json treat 4xx as a broken server, so they get 200
-    status = HTTPStatus.BAD_REQUEST if media_type == GRAPHQL_JSON else HTTPStatus.OK
-    return Answer(status, {"errors": errors}, media_type)
-
-
-def _failed(error: Exception, entry: Entry, media_type: str) -> Answer:
-    status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
-    if (
-        isinstance(error, GatewayError)
-        and not isinstance(error, Internal)
-        and status is HTTPStatus.INTERNAL_SERVER_ERROR
-    ):
-        status = HTTPStatus.BAD_REQUEST
-    headers = (("WWW-Authenticate", "Bearer"),) if status is HTTPStatus.UNAUTHORIZED else ()
-    return Answer(status, {"errors": [failure(error, entry.request_id)]}, media_type, headers)
-
-
-def _http_code(error: HttpError) -> str:
-    return "LIMIT_EXCEEDED" if error.status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE else "BAD_REQUEST"
 
 
 def _extensions(entry: Entry) -> dict[str, Any]:

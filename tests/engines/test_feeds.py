@@ -10,6 +10,7 @@ import pytest
 from gateway.domains import MODEL, MUTATIONS
 from gateway.domains.publishing.liking import shard_keys
 from gateway.domains.publishing.post import PostStatus
+from gateway.errors import GatewayError
 from gateway.store.faults import Rejected
 from gateway.store.plan import Range, Window, plan_listing
 from gateway.store.rows import Item
@@ -114,12 +115,16 @@ async def test_a_post_leaves_every_list_with_its_publication(writer: Writer) -> 
 
 
 async def test_a_draft_is_removed_with_everything_that_belongs_to_it(writer: Writer, quirks: Quirks) -> None:
-    if quirks.largest_transaction < 100:
-        pytest.skip("the engine takes no transaction of that size")
     await _published(writer)
     await run(writer, "likePost", postId="p", userId="u")
     await run(writer, "createComment", postId="p", userId="u", body="Well said.")
     await run(writer, "unpublishPost", postId="p")
+    if quirks.largest_transaction < 100:
+        # an engine that takes no transaction of that size refuses it, and everything is still there
+        with pytest.raises(GatewayError):
+            await run(writer, "removePost", postId="p")
+        assert len(await listed(writer, "commentsOfPost", postId="p")) == 1
+        return
     await run(writer, "removePost", postId="p")
     assert await listed(writer, "commentsOfPost", postId="p") == []
     assert await _likes(writer) == []

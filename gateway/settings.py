@@ -73,7 +73,7 @@ class Settings(BaseSettings):
     metrics_host: str = "127.0.0.1"
 
     # whose turn it is
-    max_running: int = Field(default=100, ge=1)  # operations of all tenants; tenants that wait take turns
+    max_running: int = Field(default=64, ge=1)  # operations of all tenants; tenants that wait take turns
     max_waiting: int = Field(default=1_000, ge=0)  # operations of one tenant
 
     # how much one operation may ask

@@ -13,7 +13,7 @@ from gateway.model.tenant import TenantId
 class Turns:
     """`running` at a time for all tenants; `waiting` at the most for each of them."""
 
-    def __init__(self, running: int = 100, waiting: int = 1_000) -> None:
+    def __init__(self, running: int = 64, waiting: int = 1_000) -> None:
         self._limit = self._free = running
         self._most = waiting
         # the tenant whose turn is next comes first

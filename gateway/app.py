@@ -24,7 +24,7 @@ from gateway.graph.compile import Programs
 from gateway.graph.cost import Costs
 from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits, ignored
-from gateway.graph.landing import landing_page
+from gateway.graph.landing import HEADERS, landing_page
 from gateway.graph.limits import DocumentLimits
 from gateway.graph.pricing import pricing
 from gateway.graph.reader import ReadLimits
@@ -150,7 +150,7 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
         return await gateway.endpoint(request)
 
     async def landing(request: Request) -> Response:
-        return HTMLResponse(page)
+        return HTMLResponse(page, headers=HEADERS)
 
     async def alive(request: Request) -> Response:
         return JSONResponse({"status": "ok"})

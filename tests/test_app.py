@@ -49,6 +49,13 @@ async def ask(client: AsyncClient, token: str, query: str = QUERY) -> Any:
     return await client.post("/graphql", json={"query": query}, headers={"Authorization": f"Bearer {token}"})
 
 
+async def test_the_landing_page_loads_and_runs_nothing(client: AsyncClient) -> None:
+    response = await client.get("/")
+    assert response.headers["content-security-policy"].startswith("default-src 'none'")
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert "<script" not in response.text
+
+
 async def test_metrics_are_a_page_of_the_sandbox_only(sandbox: Sandbox, client: AsyncClient) -> None:
     await ask(client, sandbox.token("acme", "viewer"))
     await ask(client, "no token")

@@ -13,7 +13,7 @@ from gateway.identity.issuer import Issuer
 from gateway.identity.keyring import Clock, Fetch, Keyring
 from gateway.identity.keys import VerificationKey, signed_payload
 from gateway.identity.principal import Principal
-from gateway.identity.refused import Refused
+from gateway.identity.refused import KeysUnavailable, Refused
 from gateway.identity.strict import json_object
 from gateway.identity.token import Header, Token, claimed_issuer, read_header, read_token
 
@@ -50,7 +50,7 @@ class Authenticator:
         self._remembered: TTLCache[bytes, _Verified] = TTLCache(remember_tokens, remember_seconds, timer=clock)
 
     async def authenticate(self, authorization: str | None) -> Principal:
-        """INVARIANT: raises `Unauthenticated` and never anything else."""
+        """INVARIANT: raises `Unauthenticated`, or `Unavailable` where the issuer's keys cannot be had; nothing else."""
         try:
             token = read_token(_bearer(authorization))
             known = self._remembered.get(token.digest)
@@ -59,7 +59,7 @@ class Authenticator:
             verified = await self._verify(token)
             self._remembered[token.digest] = verified
             return verified.principal
-        except Unauthenticated:
+        except (Unauthenticated, KeysUnavailable):
             raise
         except Exception as error:
             raise Refused("invalid token", "unforeseen failure") from error

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from gateway.identity.issuer import Issuer
 from gateway.identity.jwks import KeySet, read_key_set
 from gateway.identity.keys import VerificationKey
-from gateway.identity.refused import Refused
+from gateway.identity.refused import KeysUnavailable, Refused
 
 Fetch = Callable[[str], Awaitable[bytes]]
 Clock = Callable[[], float]
@@ -30,7 +30,10 @@ class Keyring:
         self._failure: Exception | None = None
 
     async def find(self, key_id: str) -> VerificationKey:
-        """The one key of this id, else `Refused`; fetches when the keys are old or the id is unknown."""
+        """The one key of this id, else `Refused`, or `KeysUnavailable` where the issuer is silent.
+
+        Fetches when the keys are old or the id is unknown.
+        """
         known = key_id in self._set.keys
         if known and self._since(self._fetched_at) < self.issuer.freshness.ttl * _AHEAD:
             return self._set.keys[key_id]
@@ -54,8 +57,11 @@ class Keyring:
         freshness = self.issuer.freshness
         # INVARIANT: keys older than ttl + stale verify nothing, whatever keeps the issuer silent.
         if self._since(self._fetched_at) >= freshness.ttl + freshness.stale:
-            raise Refused("signing keys of the issuer are unavailable, try again later") from self._failure
+            raise KeysUnavailable from self._failure
         key = self._set.keys.get(key_id)
+        if key is None and self._failure is not None and key_id not in self._set.skipped:
+            # it may be a new one that could not be fetched
+            raise KeysUnavailable from self._failure
         if key is None:
             raise Refused("unknown signing key", self._set.skipped.get(key_id, "no key with this `kid`"))
         return key

@@ -6,7 +6,7 @@ import json
 import jose.exceptions
 import pytest
 
-from gateway.errors import ConfigurationError, Unauthenticated
+from gateway.errors import ConfigurationError, Unauthenticated, Unavailable
 from gateway.identity.authenticator import Authenticator
 from gateway.identity.issuer import Freshness
 from gateway.identity.refused import Refused
@@ -163,7 +163,28 @@ async def test_a_remembered_token_does_not_outlive_an_issuer_that_stays_silent()
     assert await world.accepts(token)
     world.publisher.failure = OSError("gone")
     world.clock.now += 25
-    assert (await world.refusal(token)).message.startswith("signing keys of the issuer are unavailable")
+    with pytest.raises(Unavailable, match="signing keys of the issuer are unavailable"):
+        await world.principal(token)
+
+
+async def test_a_token_that_nobody_can_judge_is_not_refused_but_to_be_tried_again() -> None:
+    """Who is told 401 signs in again; with an issuer that is down, all would at once."""
+    world = World()
+    world.publisher.failure = OSError("gone")
+    with pytest.raises(Unavailable):
+        await world.principal(good_token())
+
+
+async def test_a_key_that_is_new_while_the_issuer_is_down_may_be_good_and_one_that_it_does_not_publish_is_not() -> None:
+    world = World(issuers=(issuer(freshness=Freshness(ttl=300, cooldown=5, stale=600)),))
+    assert await world.accepts(good_token())
+    unknown = sign(header(kid="another"), claims(), rsa_key(), "RS256")
+    assert not await world.accepts(unknown)
+    world.clock.now += 6
+    world.publisher.failure = OSError("gone")
+    with pytest.raises(Unavailable):
+        await world.principal(unknown)
+    assert await world.accepts(good_token()), "known keys still serve"
 
 
 async def test_a_refusal_is_not_remembered() -> None:

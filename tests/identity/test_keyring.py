@@ -7,7 +7,7 @@ import pytest
 
 from gateway.identity.issuer import Freshness
 from gateway.identity.keyring import Keyring
-from gateway.identity.refused import Refused
+from gateway.identity.refused import KeysUnavailable, Refused
 from tests.identity.world import Clock, Publisher, issuer, public_jwk, rsa_key, settle
 
 FRESHNESS = Freshness(ttl=300, cooldown=10, stale=600, timeout=5)
@@ -25,7 +25,7 @@ class Shelf:
     async def has(self, key_id: str) -> bool:
         try:
             return (await self.keyring.find(key_id)).key_id == key_id
-        except Refused:
+        except (Refused, KeysUnavailable):
             return False
 
 
@@ -103,7 +103,7 @@ async def test_known_keys_serve_a_bounded_time_while_the_issuer_is_down() -> Non
     shelf.clock.now += FRESHNESS.ttl + FRESHNESS.stale - 1
     assert await shelf.has("key-1")
     shelf.clock.now += 1
-    with pytest.raises(Refused, match=UNAVAILABLE) as caught:
+    with pytest.raises(KeysUnavailable, match=UNAVAILABLE) as caught:
         await shelf.keyring.find("key-1")
     assert caught.value.__cause__ is shelf.publisher.failure
 
@@ -141,7 +141,7 @@ async def test_an_issuer_that_failed_long_ago_is_asked_before_old_keys_are_belie
 async def test_an_issuer_that_was_never_reached_verifies_nothing_and_is_asked_once_per_cool_down() -> None:
     shelf = Shelf(failure=OSError("no route"))
     for _ in range(3):
-        with pytest.raises(Refused, match=UNAVAILABLE):
+        with pytest.raises(KeysUnavailable, match=UNAVAILABLE):
             await shelf.keyring.find("key-1")
     assert shelf.publisher.fetches == 1
     shelf.publisher.failure = None
@@ -169,7 +169,7 @@ async def test_a_skipped_key_is_refused_with_the_reason_for_the_log() -> None:
 async def test_a_fetch_that_takes_too_long_is_given_up() -> None:
     shelf = Shelf(Freshness(timeout=0.01), gate=asyncio.Event())
     async with asyncio.timeout(5):
-        with pytest.raises(Refused, match=UNAVAILABLE) as caught:
+        with pytest.raises(KeysUnavailable, match=UNAVAILABLE) as caught:
             await shelf.keyring.find("key-1")
     assert isinstance(caught.value.__cause__, TimeoutError)
 

@@ -5,8 +5,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from moto.applicationautoscaling.exceptions import AWSValidationException
 from moto.applicationautoscaling.responses import ApplicationAutoScalingResponse as Scaling
 from moto.cloudwatch.responses import CloudWatchResponse as Watch
+from moto.core.exceptions import JsonRESTError
 from moto.kms.responses import KmsResponse as Kms
 from moto.server import main
 
@@ -32,6 +34,20 @@ def _tag(self: Any) -> str:
     return "{}"
 
 
+def _gone_as_aws_says(method: Callable[[Any], str]) -> Callable[[Any], str]:
+    """The provider repeats a deletion whose answer was lost, and knows AWS's word for what is gone."""
+
+    def answer(self: Any) -> str:
+        try:
+            return method(self)
+        except AWSValidationException as error:
+            if "found for service namespace" in error.message:
+                raise JsonRESTError("ObjectNotFoundException", error.message) from error
+            raise
+
+    return answer
+
+
 def _enable_rotation_with_period(self: Any) -> str:
     _periods[self._get_param("KeyId")] = self._get_param("RotationPeriodInDays") or 365
     return str(_enable_rotation(self))
@@ -49,6 +65,8 @@ _METHODS: dict[type, dict[str, Callable[..., Any]]] = {
         "register_scalable_target": _register_with_tags,
         "list_tags_for_resource": _list_tags,
         "tag_resource": _tag,
+        "delete_scaling_policy": _gone_as_aws_says(Scaling.delete_scaling_policy),
+        "deregister_scalable_target": _gone_as_aws_says(Scaling.deregister_scalable_target),
     },
     # what moto stores for PutMetricAlarm it can read back as a composite alarm, too
     Watch: {"put_composite_alarm": Watch.put_metric_alarm},

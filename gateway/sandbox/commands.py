@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from rich.console import Console
 
-from gateway.errors import GatewayError
+from gateway.errors import GatewayError, Unavailable
 from gateway.sandbox.banner import Up, show
 from gateway.sandbox.ready import DEFAULT_PORT, Options
 from gateway.sandbox.sandbox import Child, Sandbox
@@ -87,7 +87,14 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     except BaseException:
         child.stop()
         raise
-    return supervise(child, start, changes, reload=wanted.reload)
+    return supervise(child, start, while_it_runs(sandbox, changes), reload=wanted.reload)
+
+
+def while_it_runs(sandbox: Sandbox, changes: Iterable[bool]) -> Iterator[bool]:
+    for changed in changes:
+        if sandbox.returncode is not None:
+            raise Unavailable("the sandbox has ended, and its data with it; start `gateway dev` again")
+        yield changed
 
 
 def aws_variables(sandbox: Sandbox) -> dict[str, str]:

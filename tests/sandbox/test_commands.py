@@ -1,5 +1,6 @@
 import http.client
 import io
+import itertools
 import json
 import os
 import re
@@ -17,7 +18,9 @@ from rich.console import Console
 
 from gateway.errors import Unavailable
 from gateway.sandbox import commands
-from gateway.sandbox.commands import Dev, dev
+from gateway.sandbox.commands import Dev, dev, while_it_runs
+from gateway.sandbox.ready import Options
+from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.server import free_port, listen
 from gateway.sandbox.world import World
 from tests.sandbox.wire import another_engine
@@ -27,7 +30,9 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104  # what is printed for it is tested
 WANTED = Dev(port=0, aws_port=0, command=(STUB,))
 RUN = f"""
 import sys
-from gateway.sandbox.commands import Dev, dev
+from gateway.sandbox.commands import Dev, dev, while_it_runs
+from gateway.sandbox.ready import Options
+from gateway.sandbox.sandbox import Sandbox
 sys.exit(dev(Dev(port=0, aws_port=0, dynamodb_endpoint=sys.argv[1], command=("{STUB}",))))
 """
 
@@ -97,6 +102,16 @@ def test_ctrl_c_ends_every_process_without_a_traceback() -> None:
         rest, _ = running.communicate(timeout=30)
     assert running.returncode == 0
     assert b"Traceback" not in b"".join(lines) + rest
+
+
+def test_a_sandbox_that_is_killed_ends_it_with_a_message() -> None:
+    with another_engine() as url, Sandbox(Options(port=0, dynamodb_endpoint=url)) as sandbox:
+        ticking = while_it_runs(sandbox, itertools.repeat(False))
+        assert next(ticking) is False
+        sandbox._child.process.kill()
+        sandbox._child.process.wait(20)
+        with pytest.raises(Unavailable, match="the sandbox has ended"):
+            next(ticking)
 
 
 def test_a_gateway_that_fails_ends_it_with_a_message() -> None:

@@ -31,7 +31,7 @@ from gateway.graph.reader import ReadLimits
 from gateway.graph.schema import build_schema, core_schema
 from gateway.graph.turns import Turns
 from gateway.identity.authenticator import Authenticator
-from gateway.ops.metrics import CONTENT_TYPE, Metrics
+from gateway.ops.metrics import Metrics
 from gateway.ops.policy_files import load_policies, permissions_for
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
@@ -42,6 +42,7 @@ from gateway.wiring import (
     demo,
     issuers,
     metrics_of,
+    metrics_page,
     persisted,
     playground,
     read_path,
@@ -143,7 +144,7 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
     state = state or State()
     gateway = build_gateway(settings, aws)
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
-    pages = [*playground(settings), *demo(settings), *_metrics_page(settings, gateway.metrics)]
+    pages = [*playground(settings), *demo(settings), *metrics_page(settings, gateway.metrics)]
     page = landing_page(address, pages={route.path for route in pages})
 
     async def graphql(request: Request) -> Response:
@@ -185,17 +186,6 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
     # its redirects repeat the caller's Host, and behind a load balancer they lead from https to http, token and all
     app.router.redirect_slashes = False
     return app
-
-
-def _metrics_page(settings: Settings, metrics: Metrics | None) -> list[Route]:
-    """In the sandbox beside everything else; in production only on a port of its own, since it asks for no token."""
-    if metrics is None or settings.environment != "sandbox":
-        return []
-
-    def page(request: Request) -> Response:
-        return Response(metrics.page(), media_type=CONTENT_TYPE)
-
-    return [Route("/metrics", page)]
 
 
 def _middleware(settings: Settings) -> list[Middleware]:

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import boto3
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.aws.sessions import Sessions
@@ -25,7 +27,7 @@ from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.ops.cache_metrics import CacheCollector, DaxCollector
-from gateway.ops.metrics import Metrics
+from gateway.ops.metrics import CONTENT_TYPE, Metrics
 from gateway.setting_types import IssuerSettings, SiloSettings
 from gateway.settings import Settings
 from gateway.store.cache.cache import ReadCache
@@ -155,6 +157,17 @@ def metrics_of(
         elif isinstance(layer, DaxReads):
             metrics.collect_from(DaxCollector(layer.stats))
     return metrics
+
+
+def metrics_page(settings: Settings, metrics: Metrics | None) -> list[Route]:
+    """In the sandbox beside everything else; in production only on a port of its own, since it asks for no token."""
+    if metrics is None or settings.environment != "sandbox":
+        return []
+
+    def page(request: Request) -> Response:
+        return Response(metrics.page(), media_type=CONTENT_TYPE)
+
+    return [Route("/metrics", page)]
 
 
 def cost_limits(settings: Settings) -> CostLimits:

@@ -14,8 +14,9 @@ from gateway.graph.http_request import GraphQLRequest
 from gateway.graph.limits import DocumentLimits
 from gateway.graph.schema import build_schema, core_schema
 from gateway.model.tenant import tenant_id
+from gateway.ops.metrics import Metrics
 from gateway.settings import Settings
-from gateway.wiring import cost_limits, demo, persisted, playground
+from gateway.wiring import cost_limits, demo, metrics_page, persisted, playground
 from tests.test_settings import ISSUER, RIGHT
 
 SANDBOX: dict[str, Any] = {
@@ -39,6 +40,15 @@ async def test_it_is_off_unless_it_is_set(environment: str) -> None:
     settings = Settings(**{**RIGHT, "environment": environment})
     for path in ("/playground", "/playground/", "/playground/config.json", "/sandbox/token", "/demo"):
         assert (await get(settings, path)).status_code == 404
+
+
+@pytest.mark.parametrize(("environment", "paths"), [("production", []), ("sandbox", ["/metrics"])])
+def test_metrics_are_a_page_in_the_sandbox_and_a_port_of_their_own_in_production(
+    environment: str, paths: list[str]
+) -> None:
+    # INVARIANT: nobody is asked for a token there, so production never serves them beside the API
+    settings = Settings(**{**RIGHT, "environment": environment, "metrics_port": 9_000})
+    assert [route.path for route in metrics_page(settings, Metrics())] == paths
 
 
 async def test_in_production_it_knows_neither_tenants_nor_examples_and_gives_no_tokens() -> None:

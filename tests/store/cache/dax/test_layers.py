@@ -79,7 +79,10 @@ async def test_pages_for_which_the_cluster_takes_all_the_time_are_not_kept_again
 
 async def test_own_writes_pass_both(both: LayeredWorld, node: DaxNode) -> None:
     assert await both.rank("t") == 1
-    node.memory = World().memory  # the cluster knows nothing of it
+    # the cluster holds what was
+    before = World()
+    before.put("t", rank=1)
+    node.memory = before.memory
     await both.update("t", rank=7)
     access = Access(session())
     assert await both.rank("t", access) == 7

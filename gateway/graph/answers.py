@@ -7,11 +7,11 @@ from typing import Any
 from graphql import ExecutionResult
 
 from gateway.errors import DeadlineExceeded, Forbidden, GatewayError, Internal, Throttled, Unauthenticated, Unavailable
-from gateway.graph.documents import Document
 from gateway.graph.errors import failure, shown
 from gateway.graph.http_error import HttpError
 from gateway.graph.http_request import GRAPHQL_JSON, JSON
 from gateway.graph.journal import Entry
+from gateway.graph.query.operation import Document
 
 _STATUS: tuple[tuple[type[GatewayError], HTTPStatus], ...] = (
     (Unauthenticated, HTTPStatus.UNAUTHORIZED),

@@ -21,6 +21,7 @@ from gateway.model.tenant import TenantId
 from gateway.store.access import Access, settled, shared
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Attributes, Window, plan_listing, plan_together
+from gateway.store.read_limits import ReadLimits
 from gateway.store.rows import Item
 from gateway.store.table import Page, Table
 from gateway.store.window import windowed
@@ -45,13 +46,6 @@ class _Joined:
     window: Window | None
     attributes: Attributes
     members: Attributes
-
-
-@dataclass(frozen=True, slots=True)
-class ReadLimits:
-    page: int = 100
-    default_page: int = 20
-    queries: int = 100
 
 
 class Reader:
@@ -197,10 +191,6 @@ class Reader:
 
     def parameters(self, listing: Listing) -> tuple[str, ...]:
         return parameters(self.model, listing)
-
-    def denied(self, attributes: Attributes) -> Attributes:
-        """Those that the role may not read."""
-        return self._sight.denied(attributes)
 
 
 def _asked(listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> _Asked:

@@ -16,13 +16,12 @@ from gateway.aws.credentials import Credentials
 from gateway.aws.sessions import PermissionsFor, Session
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import Unauthenticated
-from gateway.graph.compile import Programs
-from gateway.graph.cost import CostLimits, Costs
-from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits, OpenSession
-from gateway.graph.limits import DocumentLimits
 from gateway.graph.persisted import Persisted
-from gateway.graph.pricing import pricing
+from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.operation import Documents
+from gateway.graph.query.price import CostLimits
+from gateway.graph.query.reference import Reference
 from gateway.graph.schema import build_schema, core_schema
 from gateway.iam.policies import generated
 from gateway.identity.principal import Principal
@@ -31,6 +30,7 @@ from gateway.model.tenant import tenant_id
 from gateway.ops.policy_files import permissions_for
 from gateway.sandbox.seed import demo_items
 from gateway.store.cursor import Cursors
+from gateway.store.read_limits import ReadLimits
 from gateway.store.table import Table
 from tests.store.memory import Memory
 from tests.store.world import TABLE, tenancy
@@ -81,6 +81,7 @@ async def no_renewal(session: Session) -> Session:
 @dataclass
 class World:
     limits: EndpointLimits = field(default_factory=EndpointLimits)
+    reads: ReadLimits = field(default_factory=ReadLimits)
     document_limits: DocumentLimits = field(default_factory=DocumentLimits)
     cost_limits: CostLimits = field(default_factory=CostLimits)
     persisted: Persisted = field(default_factory=Persisted)
@@ -96,16 +97,21 @@ class World:
         self.memory = Memory(model.table, TABLE)
         self.memory.put(dict(row) for row in self.setting.items)
         self.endpoint = Endpoint(
-            model=model,
-            schema=core,
-            programs=Programs(model, core),
-            costs=Costs(pricing(model, core, self.limits.reads, MUTATIONS), self.cost_limits),
+            cost_limits=self.cost_limits,
             persisted=self.persisted,
-            documents=Documents(core, self.document_limits, introspection=self.introspection),
+            documents=Documents(
+                model, core, MUTATIONS, self.document_limits, introspection=self.introspection, reads=self.reads
+            ),
             authenticate=authenticate,
             open_session=opening(self.setting.permissions),
-            table=Table(self.memory, model, no_renewal),
-            cursors=Cursors("c" * 32),
+            reference=Reference(
+                model,
+                core,
+                Table(self.memory, model, no_renewal),
+                Cursors("c" * 32),
+                self.reads,
+                discreet=not self.introspection,
+            ),
             limits=self.limits,
             explain=self.explain,
         )

@@ -41,7 +41,7 @@ PATTERNS = (
     Listing(name="someThing", entity="Thing", on="GSI1", single=True, description="The first one."),
 )
 MODEL = Model(domains=(Domain(name="things", description="Things.", entities=(THING,), patterns=PATTERNS),))
-SETTING = Setting(MODEL, build_schema(MODEL, crud(THING)), permissions_for(generated(MODEL), MODEL), [])
+SETTING = Setting(MODEL, build_schema(MODEL, crud(THING)), permissions_for(generated(MODEL), MODEL), [], crud(THING))
 # a condition keeps a query from being compiled
 EVERYTHING = """query ($on: Boolean = true) { %s
   thing(thingId: "a") { ...All ...All ... on Node { id } ... on Thing { version } parent { thingId parent { size } } }

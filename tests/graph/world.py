@@ -17,6 +17,7 @@ from gateway.aws.sessions import PermissionsFor, Session
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import Unauthenticated
 from gateway.graph.endpoint import Endpoint, EndpointLimits, OpenSession
+from gateway.graph.mutation import Mutation
 from gateway.graph.persisted import Persisted
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
@@ -49,6 +50,7 @@ class Setting:
     schema: Schema
     permissions: PermissionsFor
     items: list[dict[str, Any]]
+    mutations: tuple[Mutation, ...] = MUTATIONS
 
 
 SHIPPED = Setting(MODEL, SCHEMA, PERMISSIONS, _ITEMS)
@@ -100,7 +102,12 @@ class World:
             cost_limits=self.cost_limits,
             persisted=self.persisted,
             documents=Documents(
-                model, core, MUTATIONS, self.document_limits, introspection=self.introspection, reads=self.reads
+                model,
+                core,
+                self.setting.mutations,
+                self.document_limits,
+                introspection=self.introspection,
+                reads=self.reads,
             ),
             authenticate=authenticate,
             open_session=opening(self.setting.permissions),

@@ -22,6 +22,7 @@ from gateway.aws.sessions import SessionRules, Sessions
 from gateway.domains.loading import load_domains
 from gateway.graph.endpoint import Endpoint, EndpointLimits, ignored
 from gateway.graph.landing import HEADERS, landing_page
+from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.reference import Reference
@@ -110,20 +111,16 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     known = persisted(settings, documents)
     turns = Turns(settings.max_running, settings.max_waiting)
     metrics = metrics_of(settings, known, cache, sessions, turns)
+    table = Table(client, model, sessions.renew, cache=cache)
+    cursors = Cursors(settings.cursor_secret.get_secret_value())
     endpoint = Endpoint(
         documents=documents,
         cost_limits=cost_limits(settings),
         persisted=known,
         authenticate=authenticator.authenticate,
         open_session=sessions.open,
-        reference=Reference(
-            model,
-            schema,
-            Table(client, model, sessions.renew, cache=cache),
-            Cursors(settings.cursor_secret.get_secret_value()),
-            reads,
-            discreet=documents.discreet,
-        ),
+        reference=Reference(model, schema, table, cursors, reads, discreet=documents.discreet),
+        lanes=Lanes(model, table, cursors, reads),
         limits=EndpointLimits(
             body_bytes=settings.max_body_bytes,
             seconds=settings.request_seconds,

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-import orjson
 from graphql import ExecutionResult
 from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway.aws.sessions import Session
 from gateway.errors import BadUserInput, DeadlineExceeded, Unauthenticated
-from gateway.graph.answers import Answer, executed, failed, refused, request_error, unreadable
+from gateway.graph.answers import Answer, executed, failed, refused, request_error, run_in_lane, unreadable
 from gateway.graph.errors import failure
 from gateway.graph.explain import EXPLAIN, explanation, wanted
 from gateway.graph.http_error import HttpError
@@ -23,6 +22,7 @@ from gateway.graph.journal import MAX_NAME, Entry, begin
 from gateway.graph.leaving import ended_when_left
 from gateway.graph.packing import GZIP, accepts_gzip, packed
 from gateway.graph.persisted import Persisted
+from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import check_variables
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.price import COST, CostLimits
@@ -55,6 +55,7 @@ class Endpoint:
     authenticate: Authenticate
     open_session: OpenSession
     reference: Reference
+    lanes: Lanes
     limits: EndpointLimits
     turns: Turns = field(default_factory=Turns)
     explain: bool = False  # whether a request may ask what was done for it
@@ -122,6 +123,9 @@ class Endpoint:
             try:
                 deadline = asyncio.get_running_loop().time() + self.limits.seconds
                 access = entry.access = Access(session, deadline, explained=self.explain and wanted(asked))
+                found = await self.lanes.run(variant, access, variables) if operation.is_query else None
+                if found is not None:
+                    return run_in_lane(*found, entry, media_type)
                 result = await self.reference.run(
                     variant, document, asked.operation_name, asked.variables, variables, access
                 )
@@ -130,7 +134,7 @@ class Endpoint:
         return executed(result, entry, media_type)
 
     def _response(self, answer: Answer, entry: Entry, accepted: str | None) -> Response:
-        content = orjson.dumps(answer.content)
+        content = answer.text()
         headers = {
             "content-type": f"{answer.media_type}; charset=utf-8",
             "cache-control": "no-store",

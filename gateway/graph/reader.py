@@ -8,8 +8,9 @@ from typing import Any
 
 from aiodataloader import DataLoader
 
-from gateway.errors import BadUserInput, LimitExceeded
+from gateway.errors import LimitExceeded
 from gateway.graph.loading import Loading
+from gateway.graph.paging import page_window
 from gateway.graph.shelves import Found, Shelves
 from gateway.graph.sight import Sight
 from gateway.graph.weakly import weakly
@@ -151,20 +152,7 @@ class Reader:
         before: str | None,
     ) -> Window:
         """Relay's four arguments as a window, or `BadUserInput`."""
-        if first is not None and last is not None:
-            raise BadUserInput("give either `first` or `last`, not both")
-        limit = first if first is not None else last if last is not None else self.limits.default_page
-        if not 0 <= limit <= self.limits.page:
-            raise BadUserInput(f"`{'last' if last is not None else 'first'}` lies between 0 and {self.limits.page}")
-        return Window(
-            limit=limit,
-            after=self._position(listing, arguments, after),
-            before=self._position(listing, arguments, before),
-            backward=last is not None,
-        )
-
-    def _position(self, listing: Listing, arguments: Arguments, cursor: str | None) -> str | None:
-        return None if cursor is None else self._cursors.open(self.tenant, listing.name, arguments, cursor)
+        return page_window(self._cursors, self.tenant, self.limits, listing, arguments, first, after, last, before)
 
     def cursor(self, listing: Listing, arguments: Arguments, item: Item) -> str:
         return self._cursors.seal(self.tenant, listing.name, arguments, item.position)

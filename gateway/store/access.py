@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from gateway.aws.sessions import Session
-from gateway.errors import Forbidden
+from gateway.errors import Forbidden, GatewayError
 from gateway.iam.evaluator import Allow, Deny
 from gateway.store.touched import Touched
 
@@ -49,7 +49,9 @@ class Access:
     explained: bool = False  # whether the caller is told what was read and why it was allowed
     calls: list[Call] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
-    renewal: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    # what was answered to a lane that stepped back, by operation and body: the reference does not ask for it again
+    replay: dict[tuple[str, bytes], bytes | GatewayError] = field(default_factory=dict, repr=False)
+    renewal: asyncio.Lock | None = field(default=None, repr=False)
 
     @property
     def capacity(self) -> float:

@@ -19,6 +19,7 @@ from gateway.errors import Unauthenticated
 from gateway.graph.endpoint import Endpoint, EndpointLimits, OpenSession
 from gateway.graph.mutation import Mutation
 from gateway.graph.persisted import Persisted
+from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.price import CostLimits
@@ -36,6 +37,8 @@ from gateway.store.table import Table
 from tests.store.memory import Memory
 from tests.store.world import TABLE, tenancy
 
+# every query runs in a lane, if there is one for it
+IN_LANES = LaneRules(uses=0, per_second=1e9)
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SCHEMA = build_schema(MODEL, MUTATIONS)
 PERMISSIONS = permissions_for(generated(MODEL), MODEL)
@@ -87,6 +90,7 @@ class World:
     document_limits: DocumentLimits = field(default_factory=DocumentLimits)
     cost_limits: CostLimits = field(default_factory=CostLimits)
     persisted: Persisted = field(default_factory=Persisted)
+    lane_rules: LaneRules = IN_LANES
     introspection: bool = True
     explain: bool = False
     setting: Setting = SHIPPED
@@ -98,6 +102,7 @@ class World:
         model, core = self.setting.model, core_schema(self.setting.schema)
         self.memory = Memory(model.table, TABLE)
         self.memory.put(dict(row) for row in self.setting.items)
+        table, cursors = Table(self.memory, model, no_renewal), Cursors("c" * 32)
         self.endpoint = Endpoint(
             cost_limits=self.cost_limits,
             persisted=self.persisted,
@@ -111,14 +116,8 @@ class World:
             ),
             authenticate=authenticate,
             open_session=opening(self.setting.permissions),
-            reference=Reference(
-                model,
-                core,
-                Table(self.memory, model, no_renewal),
-                Cursors("c" * 32),
-                self.reads,
-                discreet=not self.introspection,
-            ),
+            reference=Reference(model, core, table, cursors, self.reads, discreet=not self.introspection),
+            lanes=Lanes(model, table, cursors, self.reads, self.lane_rules),
             limits=self.limits,
             explain=self.explain,
         )

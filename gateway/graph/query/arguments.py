@@ -55,9 +55,7 @@ class VariableReader:
 
     __slots__ = ("_defaults", "_definitions", "_discreet", "_plain", "_schema")
 
-    def __init__(
-        self, schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode], *, discreet: bool
-    ) -> None:
+    def __init__(self, schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode], *, discreet: bool) -> None:
         self._schema = schema
         self._discreet = discreet  # errors do not spell out names of the schema
         self._definitions = tuple(definitions)

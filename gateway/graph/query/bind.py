@@ -57,6 +57,8 @@ class Tree:
 
     roots: tuple[RootField, ...]
     places: Places
+    # every selection on items with its response keys; None below a global id, whose type only its item tells
+    items: tuple[tuple[ItemSelection, Path | None], ...]
 
 
 class Binder:
@@ -101,6 +103,8 @@ class _Binding:
         self._model = binder.model
         self._holds = holds
         self._places: Places = {}
+        self._items: list[tuple[ItemSelection, Path | None]] = []
+        self._typed = True
 
     def tree(self, owner: GraphQLObjectType, selected: Iterable[Selected]) -> Tree:
         groups = grouped(selected, owner, self._holds)
@@ -109,7 +113,7 @@ class _Binding:
             root = self._root(owner, key, group)
             self._places[owner.name, (key,)] = root
             roots.append(root)
-        return Tree(tuple(roots), self._places)
+        return Tree(tuple(roots), self._places, tuple(self._items))
 
     def _root(self, owner: GraphQLObjectType, key: str, group: list[Selected]) -> RootField:
         name = group[0].name
@@ -151,10 +155,12 @@ class _Binding:
 
     def _node(self, key: str, arguments: Arguments, group: list[Selected], *, plural: bool) -> NodeField:
         items = {}
+        self._typed = False
         for name in self._binder.nodes:
             kind: Any = self._binder.schema.type_map[name]
             selection = self._selection(self._model.entities[name], kind, below(group), (key,))
             items[name] = (self._binder.lookups[name], selection)
+        self._typed = True
         return NodeField(key, arguments, plural, items)
 
     def _target(self, lookup: Lookup, group: list[Selected], definition: GraphQLField, path: Path) -> ItemTarget:
@@ -195,7 +201,9 @@ class _Binding:
         for key, group in grouped(selected, owner, self._holds).items():
             needed |= self._binder.needed(entity, group[0].name)
             fields.append(self._field(entity, owner, key, group, (*path, key)))
-        return ItemSelection(entity, frozenset(needed), tuple(fields))
+        selection = ItemSelection(entity, frozenset(needed), tuple(fields))
+        self._items.append((selection, path if self._typed else None))
+        return selection
 
     def _field(
         self, entity: Entity, owner: GraphQLObjectType, key: str, group: list[Selected], path: Path
@@ -209,7 +217,8 @@ class _Binding:
             return VersionField(key)
         attribute = entity.attribute.get(name)
         if attribute is not None:
-            return AttributeField(key, attribute, self._struct(attribute.type, owner.fields[name], group))
+            below_it = self._struct(attribute.type, owner.fields[name], group)
+            return AttributeField(key, attribute, below_it, tuple(each.node for each in group))
         relation = self._relation(entity, owner.fields[name], key, group, path)
         self._places[owner.name, path] = relation
         return relation

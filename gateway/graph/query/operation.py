@@ -58,7 +58,7 @@ class _Merging(OverlappingFieldsCanBeMergedRule):
 _RULES = (*(rule for rule in specified_rules if rule is not OverlappingFieldsCanBeMergedRule), _Merging)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Variant:
     """An operation under one choice of its conditions: what it asks for, and what that may cost.
 

@@ -6,6 +6,8 @@ Limits, price, needed attributes and both executors read this tree; nobody else 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from graphql import FieldNode
+
 from gateway.graph.query.arguments import Arguments, Unfit, Variables
 from gateway.model.entity import Attribute, Collection, Entity, Reference, Total
 from gateway.model.patterns import Listing, Lookup, Together
@@ -33,9 +35,12 @@ StructFields = tuple[StructField | Typename, ...]
 
 @dataclass(frozen=True, slots=True)
 class AttributeField:
+    """`nodes` are its places in the document, for an error that names them."""
+
     key: str
     attribute: Attribute
     below: StructFields
+    nodes: tuple[FieldNode, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

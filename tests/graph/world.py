@@ -139,5 +139,18 @@ class World:
         return answer["data"]
 
     @property
+    def lanes(self) -> dict[str, int]:
+        """How the queries were run: in a lane, by the reference, or why a lane stepped back."""
+        return {str(outcome): count for outcome, count in self.endpoint.lanes.outcomes.counts.items()}
+
+    @property
     def calls(self) -> list[str]:
         return [operation for operation, _ in self.memory.sent]
+
+
+def no_lanes(world: World) -> Lanes:
+    """For an endpoint whose queries are all run by the reference."""
+    reference = world.endpoint.reference
+    return Lanes(
+        reference.model, reference.table, reference.cursors, reference.limits, LaneRules(uses=10**9, per_second=1)
+    )

@@ -60,14 +60,11 @@ _RULES = (*(rule for rule in specified_rules if rule is not OverlappingFieldsCan
 
 @dataclass(slots=True, eq=False)
 class Variant:
-    """An operation under one choice of its conditions: what it asks for, and what that may cost.
-
-    `lanes` holds what was prepared of it, by policies and tenancy.
-    """
+    """An operation under one choice of its conditions: what it asks for, what that may cost, how often it was run."""
 
     tree: Tree
     price: Price
-    lanes: dict[Any, Any] = field(default_factory=dict)
+    uses: int = 0
 
 
 class Operation:

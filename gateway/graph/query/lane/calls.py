@@ -20,6 +20,10 @@ _PK, _SK, _LOW, _HIGH = "~pk~", "~sk~", "~low~", "~high~"
 _TENANT = TenantId("any")
 
 
+# of an answer that has no further page
+NO_KEY = msgspec.Raw(b"")
+
+
 class Capacity(msgspec.Struct, gc=False):
     CapacityUnits: float = 0.0
 
@@ -163,7 +167,7 @@ def query_answer(rows: RowType) -> Any:
         "QueryAnswer",
         [
             ("Items", list[rows.type]),  # type: ignore[name-defined]  # made at run time
-            ("LastEvaluatedKey", msgspec.Raw | None, None),
+            ("LastEvaluatedKey", msgspec.Raw, NO_KEY),
             ("ConsumedCapacity", Capacity | None, None),
         ],
         gc=False,

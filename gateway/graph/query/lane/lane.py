@@ -19,6 +19,7 @@ from gateway.graph.query.lane.rows import OutType
 from gateway.graph.query.lane.step_back import NoLane, StepBack
 from gateway.graph.query.operation import Variant
 from gateway.graph.query.tree import AttributeField
+from gateway.iam.shared import SharedPermissions
 from gateway.model.model import Model
 from gateway.model.tenant import partition
 from gateway.store.access import Access, Refusal
@@ -120,6 +121,7 @@ class LaneRules:
 
 
 _RULES = LaneRules()
+_UNKNOWN: Any = object()
 
 
 class Lanes:
@@ -141,7 +143,8 @@ class Lanes:
         self._rules = rules
         self._clock = clock
         self._made_at = -1.0
-        self._kept: dict[tuple[int, int], tuple[Variant, Any]] = {}
+        # by what is asked for and by the policies at their place; None: only the reference can run it
+        self._made: dict[tuple[Variant, SharedPermissions], Lane | None] = {}
         self.outcomes = Outcomes()
 
     async def run(
@@ -162,20 +165,20 @@ class Lanes:
         return found
 
     def _lane(self, variant: Variant, access: Access) -> Lane | None:
-        shared = access.session.permissions.shared
-        known = variant.lanes.get(shared, 0)
-        if known is None or isinstance(known, Lane):
+        key = (variant, access.session.permissions.shared)
+        known = self._made.get(key, _UNKNOWN)
+        if known is not _UNKNOWN:
             return known
-        # counted in its place until it is worth a lane
-        if known < self._rules.uses or not self._may_make():
-            variant.lanes[shared] = known + 1
+        variant.uses += 1
+        if variant.uses <= self._rules.uses or not self._may_make():
             return None
         try:
             made: Lane | None = self.make(variant.tree, access)
         except NoLane:
             made = None
-        variant.lanes[shared] = made
-        self._keep(variant, shared)
+        self._made[key] = made
+        if len(self._made) > self._rules.kept:
+            del self._made[next(iter(self._made))]
         return made
 
     def _may_make(self) -> bool:
@@ -184,12 +187,6 @@ class Lanes:
             return False
         self._made_at = now
         return True
-
-    def _keep(self, variant: Variant, shared: Any) -> None:
-        self._kept[id(variant), id(shared)] = (variant, shared)
-        if len(self._kept) > self._rules.kept:
-            old, theirs = self._kept.pop(next(iter(self._kept)))
-            old.lanes.pop(theirs, None)
 
     def make(self, tree: Tree, access: Access) -> Lane:
         session = access.session
@@ -200,7 +197,7 @@ class Lanes:
         )
         denied = frozenset(refused)
         source = Source(self._table, table, session.permissions.shared)
-        roots = Preparation(self._model, source, denied).roots(tree)
+        roots = Preparation(self._model, source, denied).prepare(tree)
         out = OutType([root.key for root in tree.roots])
         refusals = tuple(Refusal(name, verdict.reason) for name, verdict in refused.items())
         return Lane(tuple(roots), out, tuple(denied_fields(tree, denied)), refusals)

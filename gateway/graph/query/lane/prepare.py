@@ -67,8 +67,16 @@ class Preparation:
         self._model = model
         self._source = source
         self._denied = denied
+        self._reads: dict[tuple[str, bool], list[ItemsRead]] = {}
 
-    def roots(self, tree: Tree) -> list[Root]:
+    def prepare(self, tree: Tree) -> list[Root]:
+        roots = self._roots(tree)
+        for reads in self._reads.values():
+            for read in reads:
+                read.remembers = len(reads) > 1
+        return roots
+
+    def _roots(self, tree: Tree) -> list[Root]:
         found: list[Root] = []
         shared: dict[tuple[str, bool], list[tuple[int, LookupField | LookupManyField]]] = {}
         for number, root in enumerate(tree.roots):
@@ -117,7 +125,9 @@ class Preparation:
 
     def _items_read(self, entity: Entity, rows: RowType, items: Iterable[ItemSelection], *, strong: bool) -> ItemsRead:
         attributes = frozenset[str]().union(*(item.attributes for item in items))
-        return ItemsRead(self._source, entity, rows, self._readable(attributes), strong=strong)
+        read = ItemsRead(self._source, entity, rows, self._readable(attributes), strong=strong)
+        self._reads.setdefault((entity.name, strong), []).append(read)
+        return read
 
     def _level(self, rows: RowType, item: ItemSelection, without: RelationField | None = None) -> Level:
         """`without` is what comes from the same read as the item itself."""

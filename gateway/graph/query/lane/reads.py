@@ -11,6 +11,7 @@ import msgspec
 
 from gateway.errors import BadUserInput, GatewayError
 from gateway.graph.query.lane.calls import (
+    NO_KEY,
     ItemTexts,
     PreparedCall,
     QueryTexts,
@@ -59,6 +60,7 @@ class ItemsRead:
     def __init__(self, source: Source, entity: Entity, rows: RowType, attributes: Attributes, *, strong: bool) -> None:
         self.rows = rows
         self.attributes = attributes
+        self.remembers = False  # whether another read of the operation may ask for the same items
         self._strong = strong
         self._entity = entity
         self._names = source.table.stored_names(attributes, None, (entity.name,))
@@ -79,6 +81,29 @@ class ItemsRead:
     async def read(self, request: LaneRequest, keys: Iterable[ItemKey]) -> dict[ItemKey, Any]:
         """The rows that exist and have not expired."""
         wanted = sorted(set(keys))
+        if not self.remembers:
+            return await self._read(request, wanted)
+        place, known = (self._entity.name, self._strong), dict[ItemKey, Any]()
+        for key in wanted:
+            seen = request.seen.get((*place, key))
+            if seen is not None and self.attributes <= seen[0]:
+                known[key] = seen[1]
+        found = await self._read(request, [key for key in wanted if key not in known])
+        for key in wanted:
+            if key not in known:
+                request.seen[(*place, key)] = (self.attributes, found.get(key))
+        return found | {key: self._converted(row) for key, row in known.items() if row is not None}
+
+    def _converted(self, row: Any) -> Any:
+        """A row that another read of this operation has brought."""
+        if type(row) is self.rows.type:
+            return row
+        try:
+            return msgspec.convert(msgspec.to_builtins(row), self.rows.type)
+        except msgspec.MsgspecError as error:
+            raise StepBack(Reason.ROW) from error
+
+    async def _read(self, request: LaneRequest, wanted: list[ItemKey]) -> dict[ItemKey, Any]:
         if not wanted:
             return {}
         if self._cached is not None:
@@ -164,7 +189,7 @@ class PartitionRead:
                 expired += len(found) - len(live)
                 found = live
             rows = rows + found if rows else found
-            if answer.LastEvaluatedKey is None:
+            if answer.LastEvaluatedKey is NO_KEY:
                 break
             start = compact(answer.LastEvaluatedKey)
         return rows[:limit] if len(rows) > limit else rows

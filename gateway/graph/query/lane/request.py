@@ -12,10 +12,12 @@ from gateway.errors import GatewayError
 from gateway.graph.query.arguments import Arguments, Unfit
 from gateway.graph.query.lane.calls import PreparedCall
 from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId, partition
 from gateway.store.access import Access, Call, settled
 from gateway.store.cost import items_in, units_of
 from gateway.store.cursor import Cursors
+from gateway.store.plan import Attributes
 from gateway.store.read_limits import ReadLimits
 from gateway.store.table import Table
 
@@ -23,7 +25,7 @@ T = TypeVar("T")
 
 
 class LaneRequest:
-    __slots__ = ("access", "cursors", "limits", "now", "own", "queries", "table", "tenant", "variables")
+    __slots__ = ("access", "cursors", "limits", "now", "own", "queries", "seen", "table", "tenant", "variables")
 
     def __init__(
         self, access: Access, variables: dict[str, Any], table: Table, cursors: Cursors, limits: ReadLimits
@@ -37,6 +39,8 @@ class LaneRequest:
         self.own = partition(self.tenant, "")
         self.now = time.time()
         self.queries = 0
+        # items that were read, with the attributes that were asked of them
+        self.seen: dict[tuple[str, bool, ItemKey], tuple[Attributes, Any]] = {}
 
     def arguments(self, arguments: Arguments) -> dict[str, Any]:
         try:

@@ -35,6 +35,7 @@ from gateway.model.types import (
 from gateway.store.codec import decoder
 
 Write = Callable[[Any], Any]
+ANY_VALUE: Any = dict[str, Any]  # of a type that has parts: read by the codec
 _INT = 2**31
 # a number whose text is already the one that GraphQL shows: no exponent, no zeros before it
 _PLAIN_DECIMAL = pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
@@ -112,7 +113,7 @@ def column(attribute: Attribute, below: StructFields) -> Column:
         case Choice(enum):
             return Column(one_of(*(member.name for member in enum)), "{}.S")
     name = f"write_{attribute.name}"
-    return Column(dict[str, Any], f"{name}({{}})", {name: _decoded(attribute.type, below)})
+    return Column(ANY_VALUE, f"{name}({{}})", {name: _decoded(attribute.type, below)})
 
 
 def _decoded(kind: AttributeType, below: StructFields) -> Write:

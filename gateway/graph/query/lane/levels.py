@@ -1,6 +1,6 @@
 """Levels of a lane: the answers for all rows of one selection at once, with what is loaded for them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -8,29 +8,33 @@ from gateway.graph.query.lane.keys import Keys, checked_key
 from gateway.graph.query.lane.reads import ItemsRead
 from gateway.graph.query.lane.request import LaneRequest, run_all
 from gateway.graph.query.lane.rows import Shape
-from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
 
 Rows = Mapping[ItemKey, Any]
+Parts = list[list[Any]]  # for each selection of a level, its rows or its answers
 
 
 class Load(Protocol):
-    """What is read for all parents of a field at once, and put into their answers."""
+    """What is read for all parents of some fields at once, and put into their answers."""
 
-    async def fill(self, request: LaneRequest, rows: list[Any], outs: list[Any]) -> None: ...
+    async def fill(self, request: LaneRequest, rows: Parts, outs: Parts) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One selection on items: `shape` writes what the rows hold, `loads` fill in the rest."""
+    """All selections on what one read brings: `shapes` write what the rows hold, `loads` fill in the rest.
 
-    shape: Shape
+    A read may serve several selections: the fields that lead to the same items, or the nodes and the edges of a page.
+    """
+
+    shapes: tuple[Shape, ...]
     loads: tuple[Load, ...] = ()
 
-    async def answers(self, request: LaneRequest, rows: list[Any]) -> list[Any]:
-        outs = self.shape(rows, request.own, request.tenant)
-        if rows and self.loads:
+    async def answers(self, request: LaneRequest, rows: Parts) -> Parts:
+        own, tenant = request.own, request.tenant
+        outs = [shape(part, own, tenant) for shape, part in zip(self.shapes, rows, strict=True)]
+        if self.loads and any(rows):
             if len(self.loads) == 1:
                 await self.loads[0].fill(request, rows, outs)
             else:
@@ -39,51 +43,63 @@ class Level:
 
 
 class Want(Protocol):
-    """One field that needs items by their keys."""
+    """One field that needs items by their keys: `part` is its selection in the level, `slot` its place in an answer."""
+
+    @property
+    def part(self) -> int: ...
 
     def keys(self, request: LaneRequest, rows: list[Any]) -> Any: ...
 
-    def flat(self, keys: Any) -> Iterable[ItemKey]: ...
+    def flat(self, keys: Any) -> list[ItemKey]: ...
 
-    async def fill(self, request: LaneRequest, keys: Any, found: Rows, outs: list[Any]) -> None: ...
+    def put(self, request: LaneRequest, keys: Any, outs: list[Any], answers: Rows) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ItemsLoad:
-    """All fields of a level that need items of one entity: their keys go into the same batches."""
+    """All fields of a level that need items of one entity: their keys go into the same batches.
+
+    `level` has a selection for each of the wants; a total has none, and takes the rows as they are.
+    """
 
     read: ItemsRead
     wants: tuple[Want, ...]
+    level: Level
 
-    async def fill(self, request: LaneRequest, rows: list[Any], outs: list[Any]) -> None:
-        if len(self.wants) == 1:
-            want = self.wants[0]
-            keys = want.keys(request, rows)
-            found = await self.read.read(request, want.flat(keys))
-            await want.fill(request, keys, found, outs)
-            return
-        asked = [want.keys(request, rows) for want in self.wants]
-        every = {key for want, keys in zip(self.wants, asked, strict=True) for key in want.flat(keys)}
+    async def fill(self, request: LaneRequest, rows: Parts, outs: Parts) -> None:
+        asked = [want.keys(request, rows[want.part]) for want in self.wants]
+        flat = [want.flat(keys) for want, keys in zip(self.wants, asked, strict=True)]
+        every = flat[0] if len(flat) == 1 else [key for keys in flat for key in keys]
         found = await self.read.read(request, every)
-        await run_all([want.fill(request, keys, found, outs) for want, keys in zip(self.wants, asked, strict=True)])
+        answers = await answers_by_key(self.level, request, flat, found)
+        for want, keys, known in zip(self.wants, asked, answers, strict=True):
+            want.put(request, keys, outs[want.part], known)
+
+
+async def answers_by_key(
+    level: Level, request: LaneRequest, keys: list[list[ItemKey]], found: Rows
+) -> list[dict[ItemKey, Any]]:
+    """For each selection of the level: each item is answered once, however many parents lead to it."""
+    present = [[key for key in dict.fromkeys(part) if key in found] for part in keys]
+    answers = await level.answers(request, [[found[key] for key in part] for part in present])
+    return [dict(zip(part, outs, strict=True)) for part, outs in zip(present, answers, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceWant:
     """One item for each parent, or none."""
 
+    part: int
     slot: str
     keys_of: Keys
-    level: Level
 
     def keys(self, request: LaneRequest, rows: list[Any]) -> list[ItemKey | None]:
         return self.keys_of(rows, request.own, request.tenant)
 
-    def flat(self, keys: list[ItemKey | None]) -> Iterable[ItemKey]:
+    def flat(self, keys: list[ItemKey | None]) -> list[ItemKey]:
         return [key for key in keys if key is not None]
 
-    async def fill(self, request: LaneRequest, keys: list[ItemKey | None], found: Rows, outs: list[Any]) -> None:
-        answers = await answers_by_key(self.level, request, self.flat(keys), found)
+    def put(self, request: LaneRequest, keys: list[ItemKey | None], outs: list[Any], answers: Rows) -> None:
         slot = self.slot
         for out, key in zip(outs, keys, strict=True):
             setattr(out, slot, answers.get(key))  # type: ignore[arg-type]  # None is nobody's key
@@ -114,18 +130,17 @@ class MemberKeys:
 class MembersWant:
     """Many items for each parent; those that do not exist are left out."""
 
+    part: int
     slot: str
     keys_of: MemberKeys
-    level: Level
 
     def keys(self, request: LaneRequest, rows: list[Any]) -> list[list[ItemKey]]:
         return [self.keys_of.of(request, row) for row in rows]
 
-    def flat(self, keys: list[list[ItemKey]]) -> Iterable[ItemKey]:
+    def flat(self, keys: list[list[ItemKey]]) -> list[ItemKey]:
         return [key for each in keys for key in each]
 
-    async def fill(self, request: LaneRequest, keys: list[list[ItemKey]], found: Rows, outs: list[Any]) -> None:
-        answers = await answers_by_key(self.level, request, self.flat(keys), found)
+    def put(self, request: LaneRequest, keys: list[list[ItemKey]], outs: list[Any], answers: Rows) -> None:
         for out, each in zip(outs, keys, strict=True):
             setattr(out, self.slot, [answers[key] for key in each if key in answers])
 
@@ -134,11 +149,11 @@ class MembersWant:
 class TotalWant:
     """A sum over a fixed number of items for each parent; what does not exist counts nothing."""
 
+    part: int
     slot: str
     entity: Entity
     fixed: Mapping[str, tuple[str, Callable[[Any], Any]]]
     given: tuple[Mapping[str, Any], ...]  # what the relation itself says of each item
-    value: tuple[str, Callable[[Any], Any]]
     write: Callable[[Any], Any] | None
 
     def keys(self, request: LaneRequest, rows: list[Any]) -> list[list[ItemKey]]:
@@ -151,32 +166,10 @@ class TotalWant:
             found.append([checked_key(request.tenant, self.entity, {**own, **each}) for each in self.given])
         return found
 
-    def flat(self, keys: list[list[ItemKey]]) -> Iterable[ItemKey]:
+    def flat(self, keys: list[list[ItemKey]]) -> list[ItemKey]:
         return [key for each in keys for key in each]
 
-    async def fill(self, request: LaneRequest, keys: list[list[ItemKey]], found: Rows, outs: list[Any]) -> None:
-        field, read = self.value
+    def put(self, request: LaneRequest, keys: list[list[ItemKey]], outs: list[Any], answers: Rows) -> None:
         for out, each in zip(outs, keys, strict=True):
-            rows = [found[key] for key in each if key in found]
-            for row in rows:
-                self._check(request, row)
-            wires = [wire for row in rows if (wire := getattr(row, field)) is not None]
-            total = sum(map(read, wires))
+            total = sum([answers[key] for key in each if key in answers])
             setattr(out, self.slot, total if self.write is None else self.write(total))
-
-    def _check(self, request: LaneRequest, row: Any) -> None:
-        if not row.pk.S.startswith(request.own):
-            raise StepBack(Reason.FOREIGN_ROW)
-        if row.ttl is not None and self.entity.expiry is None:
-            raise StepBack(Reason.EXPIRY)
-        if self.entity.upgrades and (row.schema is None or str(self.entity.schema) != row.schema.N):
-            raise StepBack(Reason.OLD_SCHEMA)
-
-
-async def answers_by_key(
-    level: Level, request: LaneRequest, keys: Iterable[ItemKey], found: Rows
-) -> dict[ItemKey, Any]:
-    """Each item is answered once, however many parents lead to it."""
-    present = [key for key in dict.fromkeys(keys) if key in found]
-    answers = await level.answers(request, [found[key] for key in present])
-    return dict(zip(present, answers, strict=True))

@@ -8,9 +8,10 @@ from gateway.errors import BadUserInput
 from gateway.graph.paging import page_window
 from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.lane.keys import Read
-from gateway.graph.query.lane.levels import Level
+from gateway.graph.query.lane.levels import Level, Parts
 from gateway.graph.query.lane.reads import ListingRead, Page
 from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.rows import check_row
 from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.graph.query.tree import (
     CursorField,
@@ -50,12 +51,12 @@ def asked_page(request: LaneRequest, listing: Listing, given: dict[str, Any]) ->
 
 @dataclass(frozen=True, slots=True)
 class PageLevel:
-    """The selection on a connection; `levels` are the selections on its items, in the order of its fields."""
+    """The selection on a connection; `level` has the selections on its items, in the order of its fields."""
 
     selection: PageSelection
     read: ListingRead
     probe: ListingRead | None  # reads no attributes; for `pageInfo`
-    levels: tuple[Level, ...]
+    level: Level
 
     async def answers(self, request: LaneRequest, asked: list[AskedPage]) -> list[Any]:
         pages = await run_all([self.read.page(request, each.arguments, each.window) for each in asked])
@@ -63,10 +64,7 @@ class PageLevel:
 
     async def connections(self, request: LaneRequest, asked: list[AskedPage], pages: list[Page]) -> list[Any]:
         rows = pages[0].rows if len(pages) == 1 else [row for page in pages for row in page.rows]
-        if len(self.levels) == 1:
-            columns = [await self.levels[0].answers(request, rows)]
-        else:
-            columns = await run_all([level.answers(request, rows) for level in self.levels]) if self.levels else []
+        columns = await self.level.answers(request, [rows] * len(self.level.shapes))
         found, start = [], 0
         for each, page in zip(asked, pages, strict=True):
             end = start + len(page.rows)
@@ -90,24 +88,15 @@ class PageLevel:
                     out[field.key] = await self._page_info(request, asked, page, field)
                 case Typename():
                     out[field.key] = field.value
-        if not self.levels:
-            self._check(request, page.rows)
+        if not self.level.shapes:
+            for row in page.rows:
+                check_row(row, self.read.rows.entities[0], request.own)
         return out
-
-    def _check(self, request: LaneRequest, rows: list[Any]) -> None:
-        """Rows of which nothing is shown are rows all the same."""
-        for row in rows:
-            if not row.pk.S.startswith(request.own):
-                raise StepBack(Reason.FOREIGN_ROW)
-            if row.ttl is not None and not self.read.rows.expires:
-                raise StepBack(Reason.EXPIRY)
 
     def _edges(
         self, request: LaneRequest, asked: AskedPage, page: Page, field: EdgesField, column: Any
     ) -> list[dict[str, Any]]:
         edges: list[dict[str, Any]] = [{} for _ in page.rows]
-        if not any(isinstance(part, NodesField) for part in field.fields):
-            self._check(request, page.rows)
         for part in field.fields:
             match part:
                 case NodesField():
@@ -165,15 +154,16 @@ class PageLevel:
 class PagesLoad:
     """A page for each parent: DynamoDB has no batch form of Query, so it is one read for each."""
 
+    part: int
     slot: str
     arguments: Arguments
     listing: Listing
     bound: Mapping[str, tuple[str, Read]]  # the parameters that the parent fills
     page: PageLevel
 
-    async def fill(self, request: LaneRequest, rows: list[Any], outs: list[Any]) -> None:
-        asked = [self._asked(request, row) for row in rows]
-        for out, page in zip(outs, await self.page.answers(request, asked), strict=True):
+    async def fill(self, request: LaneRequest, rows: Parts, outs: Parts) -> None:
+        asked = [self._asked(request, row) for row in rows[self.part]]
+        for out, page in zip(outs[self.part], await self.page.answers(request, asked), strict=True):
             setattr(out, self.slot, page)
 
     def _asked(self, request: LaneRequest, row: Any) -> AskedPage:

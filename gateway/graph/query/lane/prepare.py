@@ -1,7 +1,7 @@
 """Prepares a lane: from the tree of a query and the policies of a session to reads, levels and roots."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.bind import Tree
@@ -31,7 +31,7 @@ from gateway.graph.query.lane.roots import (
     TargetRead,
     TargetRoot,
 )
-from gateway.graph.query.lane.rows import OutType, RowType, shape
+from gateway.graph.query.lane.rows import OutType, RowType, Shape, check_row, shape
 from gateway.graph.query.lane.step_back import NoLane
 from gateway.graph.query.tree import (
     ItemCollection,
@@ -58,6 +58,15 @@ from gateway.store.bounds import Bounds
 from gateway.store.plan import Attributes, QueryPartition
 
 _EXAMPLE = TenantId("any")
+
+
+class Place(NamedTuple):
+    """One field of a level: the selection that it is in, its slot in the answers, and the entity that has it."""
+
+    part: int
+    slot: str
+    owner: Entity
+    field: Any
 
 
 class Preparation:
@@ -105,13 +114,13 @@ class Preparation:
         items = [root.target.item if isinstance(root, LookupField) else root.item for _, root in roots]
         rows = self._rows(items)
         wants = []
-        for (number, root), item in zip(roots, items, strict=True):
-            level = self._level(rows, item)
+        for number, root in roots:
             if isinstance(root, LookupField):
-                wants.append(ItemWant(number, root.arguments, level))
+                wants.append(ItemWant(number, root.arguments))
             else:
-                wants.append(ItemWant(number, root.arguments, level, root.parameter, root.plural))
-        return ItemsRoot(entity, self._items_read(entity, rows, items, strong=strong), tuple(wants))
+                wants.append(ItemWant(number, root.arguments, root.parameter, root.plural))
+        read = self._items_read(entity, rows, items, strong=strong)
+        return ItemsRoot(entity, read, tuple(wants), self._level(rows, items))
 
     # reads and their rows
 
@@ -129,54 +138,47 @@ class Preparation:
         self._reads.setdefault((entity.name, strong), []).append(read)
         return read
 
-    def _level(self, rows: RowType, item: ItemSelection, without: RelationField | None = None) -> Level:
-        """`without` is what comes from the same read as the item itself."""
-        out = OutType([field.key for field in item.fields])
-        slots = {id(field): f"f{number}" for number, field in enumerate(item.fields)}
-        loads = self._loads(rows, item, slots, [field for field in item.relations if field is not without])
-        return Level(shape(rows, item, out, self._denied), tuple(loads))
-
-    def _loads(
-        self, rows: RowType, item: ItemSelection, slots: dict[int, str], relations: list[RelationField]
-    ) -> list[Load]:
+    def _level(self, rows: RowType, items: Sequence[ItemSelection], without: RelationField | None = None) -> Level:
+        """`without` is what comes from the same read as the items themselves."""
+        shapes = [shape(rows, item, OutType([field.key for field in item.fields]), self._denied) for item in items]
         loads: list[Load] = []
-        shared: dict[tuple[str, bool], list[ReferenceField | MembersField | TotalField]] = {}
-        for field in relations:
-            if isinstance(field, PageField):
-                loads.append(self._pages_load(rows, item.entity, field, slots[id(field)]))
-            else:
-                shared.setdefault((field.lookup.entity, field.lookup.strong), []).append(field)
-        for (name, strong), fields in shared.items():
-            loads.append(self._items_load(rows, item.entity, self._model.entities[name], fields, slots, strong=strong))
-        return loads
+        shared: dict[tuple[str, bool], list[Place]] = {}
+        for part, item in enumerate(items):
+            for number, field in enumerate(item.fields):
+                place = Place(part, f"f{number}", item.entity, field)
+                if isinstance(field, PageField) and field is not without:
+                    loads.append(self._pages_load(rows, place, field))
+                elif isinstance(field, ReferenceField | MembersField | TotalField) and field is not without:
+                    shared.setdefault((field.lookup.entity, field.lookup.strong), []).append(place)
+        for (name, strong), places in shared.items():
+            loads.append(self._items_load(rows, self._model.entities[name], places, strong=strong))
+        return Level(tuple(shapes), tuple(loads))
 
-    def _items_load(
-        self,
-        rows: RowType,
-        owner: Entity,
-        target: Entity,
-        fields: list[ReferenceField | MembersField | TotalField],
-        slots: dict[int, str],
-        *,
-        strong: bool,
-    ) -> ItemsLoad:
-        items = [_selection_of(field, target) for field in fields]
+    def _items_load(self, rows: RowType, target: Entity, places: list[Place], *, strong: bool) -> ItemsLoad:
+        items = [_selection_of(place.field, target) for place in places]
         inner = self._rows(items)
-        wants: list[Want] = []
-        for field, item in zip(fields, items, strict=True):
-            slot = slots[id(field)]
-            match field:
-                case ReferenceField():
-                    bind = self._bind(rows, field, target.key_names)
-                    keys = reference_keys(rows, owner, target, bind)
-                    wants.append(ReferenceWant(slot, keys, self._level(inner, item)))
-                case MembersField():
-                    wants.append(
-                        MembersWant(slot, self._member_keys(rows, owner, target, field), self._level(inner, item))
-                    )
-                case TotalField():
-                    wants.append(self._total(rows, owner, target, inner, field, slot))
-        return ItemsLoad(self._items_read(target, inner, items, strong=strong), tuple(wants))
+        wants = tuple(self._want(rows, target, place) for place in places)
+        level = self._level(inner, items)
+        totals = {
+            number: _total_shape(inner, target, place.field.relation.attribute)
+            for number, place in enumerate(places)
+            if isinstance(place.field, TotalField)
+        }
+        shapes = tuple(totals.get(number, made) for number, made in enumerate(level.shapes))
+        read = self._items_read(target, inner, items, strong=strong)
+        return ItemsLoad(read, wants, Level(shapes, level.loads))
+
+    def _want(self, rows: RowType, target: Entity, place: Place) -> Want:
+        part, slot, owner, field = place
+        match field:
+            case ReferenceField():
+                bind = self._bind(rows, field, target.key_names)
+                return ReferenceWant(part, slot, reference_keys(rows, owner, target, bind))
+            case MembersField():
+                return MembersWant(part, slot, self._member_keys(rows, owner, target, field))
+            case TotalField():
+                return self._total(rows, target, place, field)
+        raise AssertionError(field)  # the caller has chosen
 
     def _bind(self, rows: RowType, field: RelationField, names: Iterable[str]) -> dict[str, str]:
         """The attribute of the parent for each parameter; one that the role may not read has no lane."""
@@ -198,23 +200,19 @@ class Preparation:
         members = (rows.fields[each], value_reader(owner.attribute[each]))
         return MemberKeys(target, readers, field.free, members)
 
-    def _total(
-        self, rows: RowType, owner: Entity, target: Entity, inner: RowType, field: TotalField, slot: str
-    ) -> TotalWant:
+    def _total(self, rows: RowType, target: Entity, place: Place, field: TotalField) -> TotalWant:
         relation = field.relation
-        if relation.attribute not in inner.fields:
-            raise NoLane
-        fixed = self._readers(rows, owner, self._bind(rows, field, field.own))
+        fixed = self._readers(rows, place.owner, self._bind(rows, field, field.own))
         given = tuple({**relation.fixed, relation.over: number} for number in range(relation.count))
-        attribute = target.attribute[relation.attribute]
-        value = (inner.fields[relation.attribute], value_reader(attribute))
-        return TotalWant(slot, target, fixed, given, value, writer(attribute.type, ()))
+        write = writer(target.attribute[relation.attribute].type, ())
+        return TotalWant(place.part, place.slot, target, fixed, given, write)
 
     # pages
 
-    def _pages_load(self, rows: RowType, owner: Entity, field: PageField, slot: str) -> PagesLoad:
+    def _pages_load(self, rows: RowType, place: Place, field: PageField) -> PagesLoad:
         bind = self._bind(rows, field, parameters(self._model, field.listing))
-        return PagesLoad(slot, field.arguments, field.listing, self._readers(rows, owner, bind), self._page(field))
+        readers = self._readers(rows, place.owner, bind)
+        return PagesLoad(place.part, place.slot, field.arguments, field.listing, readers, self._page(field))
 
     def _page(self, field: PageField) -> PageLevel:
         items = field.page.items
@@ -223,7 +221,7 @@ class Preparation:
         probe = None
         if field.page.has_page_info and field.arguments.names & {"after", "before"}:
             probe = ListingRead(self._source, field.listing, self._listing_rows(field.listing, ()), frozenset())
-        return PageLevel(field.page, read, probe, tuple(self._level(rows, item) for item in items))
+        return PageLevel(field.page, read, probe, self._level(rows, items))
 
     def _listing_rows(
         self, listing: Listing, items: Iterable[ItemSelection], also: Attributes = frozenset()
@@ -242,7 +240,7 @@ class Preparation:
             rows = self._rows([target.item])
             alone = (
                 self._items_read(entity, rows, [target.item], strong=target.lookup.strong),
-                self._level(rows, target.item),
+                self._level(rows, [target.item]),
             )
         together = None if collection is None or applies is False else self._collection(target, collection)
         return TargetRead(entity, alone, together)
@@ -260,13 +258,13 @@ class Preparation:
             bind = self._bind(rows, member, parameters(self._model, member.listing))
             listed = ListingRead(self._source, member.listing, rows, attributes)
             probe = None  # a first page has nothing before it, and its own row tells what comes after
-            page = PageLevel(member.page, listed, probe, tuple(self._level(rows, each) for each in inner))
+            page = PageLevel(member.page, listed, probe, self._level(rows, inner))
             readers = self._readers(rows, item.entity, bind)
-            pages = PagesLoad(slot, member.arguments, member.listing, readers, page)
+            pages = PagesLoad(0, slot, member.arguments, member.listing, readers, page)
         else:
             keys = self._member_keys(rows, item.entity, self._model.entities[served], member)
-            members = (keys, self._level(rows, member.item))
-        level = self._level(rows, item, without=member)
+            members = (keys, self._level(rows, inner))
+        level = self._level(rows, [item], without=member)
         read = PartitionRead(self._source, plan, rows)
         return CollectionRead(collection, read, attributes, level, slot, pages, members)
 
@@ -274,7 +272,7 @@ class Preparation:
         if root.target is None or root.follow is None:
             rows = self._listing_rows(root.listing, [root.item])
             read = ListingRead(self._source, root.listing, rows, self._readable(root.needed))
-            return SingleRoot(number, root.arguments, root.listing, read, self._level(rows, root.item), None)
+            return SingleRoot(number, root.arguments, root.listing, read, self._level(rows, [root.item]), None)
         owner = self._model.entities[root.listing.entity]
         rows = self._listing_rows(root.listing, (), root.needed)
         read = ListingRead(self._source, root.listing, rows, self._readable(root.needed))
@@ -292,13 +290,30 @@ class Preparation:
     def _node_type(self, lookup: Lookup, item: ItemSelection) -> tuple[Entity, ItemsRead, Level]:
         rows = self._rows([item])
         read = self._items_read(item.entity, rows, [item], strong=lookup.strong)
-        return item.entity, read, self._level(rows, item)
+        return item.entity, read, self._level(rows, [item])
 
 
 def _selection_of(field: ReferenceField | MembersField | TotalField, target: Entity) -> ItemSelection:
     if isinstance(field, TotalField):
         return ItemSelection(target, frozenset({field.relation.attribute}), ())
     return field.item
+
+
+def _total_shape(rows: RowType, entity: Entity, name: str) -> Shape:
+    """The numbers of the rows, in place of answers."""
+    if name not in rows.fields:
+        raise NoLane
+    field, read = rows.fields[name], value_reader(entity.attribute[name])
+
+    def numbers(found: list[Any], own: str, tenant: Any) -> list[Any]:
+        values: list[Any] = []
+        for row in found:
+            check_row(row, entity, own)
+            wire = getattr(row, field)
+            values.append(0 if wire is None else read(wire))
+        return values
+
+    return numbers
 
 
 def _always_or_never(collection: ItemCollection | None) -> bool | None:

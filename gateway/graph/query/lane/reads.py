@@ -85,13 +85,13 @@ class ItemsRead:
             return await self._read(request, wanted)
         place, known = (self._entity.name, self._strong), dict[ItemKey, Any]()
         for key in wanted:
-            seen = request.seen.get((*place, key))
-            if seen is not None and self.attributes <= seen[0]:
-                known[key] = seen[1]
+            for attributes, row in request.seen.get((*place, key), ()):
+                if self.attributes <= attributes:
+                    known[key] = row
         found = await self._read(request, [key for key in wanted if key not in known])
         for key in wanted:
             if key not in known:
-                request.seen[(*place, key)] = (self.attributes, found.get(key))
+                request.seen.setdefault((*place, key), []).append((self.attributes, found.get(key)))
         return found | {key: self._converted(row) for key, row in known.items() if row is not None}
 
     def _converted(self, row: Any) -> Any:

@@ -40,7 +40,7 @@ class LaneRequest:
         self.now = time.time()
         self.queries = 0
         # items that were read, with the attributes that were asked of them
-        self.seen: dict[tuple[str, bool, ItemKey], tuple[Attributes, Any]] = {}
+        self.seen: dict[tuple[str, bool, ItemKey], list[tuple[Attributes, Any]]] = {}
 
     def arguments(self, arguments: Arguments) -> dict[str, Any]:
         try:

@@ -42,7 +42,6 @@ class ItemWant:
 
     number: int
     arguments: Arguments
-    level: Level
     parameter: str = ""
     plural: str | None = None
 
@@ -63,13 +62,14 @@ class ItemsRoot:
     entity: Entity
     read: ItemsRead
     wants: tuple[ItemWant, ...]
+    level: Level  # with a selection for each of the wants
 
     async def answer(self, request: LaneRequest) -> Answers:
         asked = [want.keys(request, self.entity) for want in self.wants]
         found = await self.read.read(request, [key for keys in asked for key in keys])
-        jobs = [answers_by_key(want.level, request, keys, found) for want, keys in zip(self.wants, asked, strict=True)]
         answers: Answers = []
-        for want, keys, known in zip(self.wants, asked, await run_all(jobs), strict=True):
+        shaped = await answers_by_key(self.level, request, asked, found)
+        for want, keys, known in zip(self.wants, asked, shaped, strict=True):
             values = [known.get(key) for key in keys]
             answers.append((want.number, values[0] if want.plural is None else values))
         return answers
@@ -115,7 +115,7 @@ class CollectionRead:
         if not roots:
             return None
         members = [row for row in rows if plan.root != row.kind.S]
-        [out] = await self.level.answers(request, roots[:1])
+        [[out]] = await self.level.answers(request, [roots[:1]])
         setattr(out, self.slot, await self._collection(request, roots[0], members, window))
         return out
 
@@ -136,7 +136,7 @@ class CollectionRead:
         found = {(row.pk.S, row.sk.S): row for row in members}
         if not all(key in found for key in keys):
             raise StepBack(Reason.MEMBER_MISSING)
-        answers = await answers_by_key(level, request, keys, found)
+        [answers] = await answers_by_key(level, request, [keys], found)
         return [answers[key] for key in keys]
 
 
@@ -156,7 +156,7 @@ class TargetRead:
         read, level = self.alone
         key = checked_key(request.tenant, self.entity, values)
         row = (await read.read(request, (key,))).get(key)
-        return None if row is None else (await level.answers(request, [row]))[0]
+        return None if row is None else (await level.answers(request, [[row]]))[0][0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class SingleRoot:
 
     async def _item(self, request: LaneRequest, row: Any) -> Any:
         if self.level is not None:
-            return (await self.level.answers(request, [row]))[0]
+            return (await self.level.answers(request, [[row]]))[0][0]
         if not row.pk.S.startswith(request.own):
             raise StepBack(Reason.FOREIGN_ROW)
         if row.ttl is not None and not self.read.rows.expires:
@@ -237,5 +237,5 @@ class NodeRoot:
     ) -> dict[tuple[str, ItemKey], Any]:
         _, read, level = self.types[kind]
         keys = [each[1] for each in named if each is not None and each[0] == kind]
-        answers = await answers_by_key(level, request, keys, await read.read(request, keys))
+        [answers] = await answers_by_key(level, request, [keys], await read.read(request, keys))
         return {(kind, key): answer for key, answer in answers.items()}

@@ -5,11 +5,12 @@ from typing import Any
 
 import msgspec
 
-from gateway.graph.query.lane.columns import Column, NumberValue, StringValue, column, one_of
+from gateway.graph.query.lane.columns import ANY_VALUE, Column, NumberValue, StringValue, column, one_of
 from gateway.graph.query.lane.generated import function
 from gateway.graph.query.lane.keys import identity
 from gateway.graph.query.lane.step_back import NoLane, Reason, StepBack
 from gateway.graph.query.tree import AttributeField, IdField, ItemSelection, Typename, VersionField
+from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.store.plan import Attributes
 
@@ -90,12 +91,12 @@ class RowType:
         if name == self.model.table.version:
             return NumberValue
         kinds = {column(entity.attribute[name], ()).wire for entity in self.entities if name in entity.attribute}
-        return kinds.pop() if len(kinds) == 1 else dict[str, Any]
+        return kinds.pop() if len(kinds) == 1 else ANY_VALUE
 
     def column(self, field: AttributeField) -> Column:
         """Where two entities store an attribute of one name differently, it is decoded by the codec."""
         made = column(field.attribute, field.below)
-        if self._wire(field.attribute.name) is made.wire:
+        if self._wire(field.attribute.name) == made.wire:
             return made
         raise NoLane
 
@@ -115,14 +116,14 @@ class OutType:
 
 def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attributes) -> Shape:
     """The function that makes the answers of these rows, and checks each row's tenant and what its fields need."""
-    names: dict[str, Any] = {"Out": out.type, "StepBack": StepBack, "Reason": Reason}
-    values: list[str] = []
+    names: dict[str, Any] = {"Out": out.type, "StepBack": StepBack, "Reason": Reason, "version": version}
     checks = ["    if not row.pk.S.startswith(own): raise StepBack(Reason.FOREIGN_ROW)"]
     if not rows.expires:
         checks.append("    if row.ttl is not None: raise StepBack(Reason.EXPIRY)")
     if selection.entity.upgrades:
         names["current"] = str(selection.entity.schema)
         checks.append("    if row.schema is None or row.schema.N != current: raise StepBack(Reason.OLD_SCHEMA)")
+    values: list[str] = []
     for number, field in enumerate(selection.fields):
         match field:
             case Typename():
@@ -130,32 +131,38 @@ def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attribu
                 values.append(f"t{number}")
             case VersionField():
                 key = f"row.{rows.fields[rows.model.table.version]}"
-                names["version"] = version
                 values.append(f"version({key}.N)")
                 checks += _needed(rows, key)
             case IdField():
-                if not all(name in rows.fields for name in selection.entity.key_names):
-                    raise NoLane
                 names[f"g{number}"] = identity(rows, selection.entity)
                 values.append(f"g{number}(row, tenant)")
-            case AttributeField() if field.attribute.name in denied:
-                if field.attribute.required and not field.attribute.personal:
-                    raise NoLane
-                values.append("None")
             case AttributeField():
-                made, key = rows.column(field), f"row.{rows.fields[field.attribute.name]}"
-                names |= made.names
-                text = made.write.format(key)
-                if field.attribute.required and not field.attribute.personal:
-                    values.append(text)
-                    checks += _needed(rows, key)
-                else:
-                    values.append(f"None if {key} is None else {text}")
+                values.append(_value(rows, field, denied, names, checks))
             case _:
                 values.append("None")  # its load fills it
-    body = [f"    add(Out({', '.join(values)}))"]
     lines = ["def shape(rows, own, tenant):", "  outs = []", "  add = outs.append", "  for row in rows:"]
-    return function("shape", [*lines, *checks, *body, "  return outs"], names)
+    return function("shape", [*lines, *checks, f"    add(Out({', '.join(values)}))", "  return outs"], names)
+
+
+def _value(rows: RowType, field: AttributeField, denied: Attributes, names: dict[str, Any], checks: list[str]) -> str:
+    """The expression for an attribute; what it uses goes to `names`, what it needs to `checks`."""
+    attribute = field.attribute
+    nullable = attribute.personal or not attribute.required
+    if attribute.name in denied:
+        if not nullable:
+            raise NoLane
+        return "None"
+    made, key = rows.column(field), f"row.{rows.fields[attribute.name]}"
+    # two selections of one struct are written differently
+    own = {f"{name}_{len(names)}" if name.startswith("write_") else name: value for name, value in made.names.items()}
+    text = made.write
+    for before, after in zip(made.names, own, strict=True):
+        text = text.replace(f"{before}(", f"{after}(")
+    names |= own
+    if nullable:
+        return f"None if {key} is None else {text.format(key)}"
+    checks += _needed(rows, key)
+    return text.format(key)
 
 
 def _needed(rows: RowType, key: str) -> list[str]:
@@ -167,3 +174,13 @@ def version(text: str) -> int:
         return int(text)
     except ValueError as error:
         raise StepBack(Reason.ROW) from error
+
+
+def check_row(row: Any, entity: Entity, own: str) -> None:
+    """What `shape` checks, for rows of which nothing is shown."""
+    if not row.pk.S.startswith(own):
+        raise StepBack(Reason.FOREIGN_ROW)
+    if row.ttl is not None and entity.expiry is None:
+        raise StepBack(Reason.EXPIRY)
+    if entity.upgrades and (row.schema is None or str(entity.schema) != row.schema.N):
+        raise StepBack(Reason.OLD_SCHEMA)

@@ -77,10 +77,11 @@ class Preparation:
         self._source = source
         self._denied = denied
         self._reads: dict[tuple[str, bool], list[ItemsRead]] = {}
+        self._listings: dict[str, list[ListingRead]] = {}
 
     def prepare(self, tree: Tree) -> list[Root]:
         roots = self._roots(tree)
-        for reads in self._reads.values():
+        for reads in (*self._reads.values(), *self._listings.values()):
             for read in reads:
                 read.remembers = len(reads) > 1
         return roots
@@ -218,6 +219,7 @@ class Preparation:
         items = field.page.items
         rows = self._listing_rows(field.listing, items)
         read = ListingRead(self._source, field.listing, rows, self._readable(field.page.attributes))
+        self._listings.setdefault(field.listing.name, []).append(read)
         probe = None
         if field.page.has_page_info and field.arguments.names & {"after", "before"}:
             probe = ListingRead(self._source, field.listing, self._listing_rows(field.listing, ()), frozenset())

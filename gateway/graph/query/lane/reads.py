@@ -1,5 +1,6 @@
 """The reads of a lane: items by their keys, and the partitions of a listing; both through the cache where one is on."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ from gateway.model.keys import ItemKey
 from gateway.model.patterns import Listing
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
+from gateway.store.access import shared
 from gateway.store.bounds import Bounds, starting_with
 from gateway.store.plan import Attributes, QueryPartition, Window, plan_listing
 from gateway.store.table import CHUNK, PARALLEL_GROUPS, Patience, Table
@@ -83,25 +85,20 @@ class ItemsRead:
         wanted = sorted(set(keys))
         if not self.remembers:
             return await self._read(request, wanted)
-        place, known = (self._entity.name, self._strong), dict[ItemKey, Any]()
+        place, tasks, missing = (self._entity.name, self._strong), dict[ItemKey, Any](), list[ItemKey]()
         for key in wanted:
-            for attributes, row in request.seen.get((*place, key), ()):
-                if self.attributes <= attributes:
-                    known[key] = row
-        found = await self._read(request, [key for key in wanted if key not in known])
-        for key in wanted:
-            if key not in known:
-                request.seen.setdefault((*place, key), []).append((self.attributes, found.get(key)))
-        return found | {key: self._converted(row) for key, row in known.items() if row is not None}
-
-    def _converted(self, row: Any) -> Any:
-        """A row that another read of this operation has brought."""
-        if type(row) is self.rows.type:
-            return row
-        try:
-            return msgspec.convert(msgspec.to_builtins(row), self.rows.type)
-        except msgspec.MsgspecError as error:
-            raise StepBack(Reason.ROW) from error
+            task = next((task for names, task in request.seen.get((*place, key), ()) if self.attributes <= names), None)
+            if task is None:
+                missing.append(key)
+            else:
+                tasks[key] = task
+        if missing:
+            task = asyncio.ensure_future(self._read(request, missing))
+            for key in missing:
+                request.seen.setdefault((*place, key), []).append((self.attributes, task))
+                tasks[key] = task
+        rows = {key: (await shared(task)).get(key) for key, task in tasks.items()}
+        return {key: converted(row, self.rows) for key, row in rows.items() if row is not None}
 
     async def _read(self, request: LaneRequest, wanted: list[ItemKey]) -> dict[ItemKey, Any]:
         if not wanted:
@@ -115,6 +112,9 @@ class ItemsRead:
             chunks = [wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK)]
             rows = [row for found in await run_all([self._chunk(request, each) for each in chunks]) for row in found]
         found = {(row.pk.S, row.sk.S): row for row in rows}
+        if not found.keys() <= set(wanted):
+            # nobody has asked for it
+            raise StepBack(Reason.FOREIGN_ROW)
         if self.rows.expires:
             found = {key: row for key, row in found.items() if not _expired(row, request.now)}
         return found
@@ -210,6 +210,16 @@ class PartitionRead:
             raise StepBack(Reason.ROW) from error
 
 
+def converted(row: Any, rows: RowType) -> Any:
+    """A row that another read of the operation has brought."""
+    if type(row) is rows.type:
+        return row
+    try:
+        return msgspec.convert(msgspec.to_builtins(row), rows.type)
+    except msgspec.MsgspecError as error:
+        raise StepBack(Reason.ROW) from error
+
+
 def _expired(row: Any, now: float) -> bool:
     if row.ttl is None:
         return False
@@ -227,6 +237,7 @@ class ListingRead:
         self.listing = listing
         self.rows = rows
         self._model = model
+        self.remembers = False  # whether another read of the operation may ask for the same page
         self._attributes = attributes
         self._position = attrgetter(f"{rows.position}.S")
         place = model.place(listing)
@@ -239,6 +250,16 @@ class ListingRead:
         self._bounds = starting_with(place.sk.prefix({}))
 
     async def page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> Page:
+        if not self.remembers:
+            return await self._page(request, arguments, window)
+        key = (self.listing.name, self._attributes, window, tuple(sorted(arguments.items())))
+        task = request.pages.get(key)
+        if task is None:
+            task = request.pages[key] = asyncio.ensure_future(self._page(request, arguments, window))
+        page: Page = await shared(task)
+        return Page([converted(row, self.rows) for row in page.rows], page.more)
+
+    async def _page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> Page:
         request.count_query()
         limit = window.limit
         if self._plain and not arguments and window.after is None and window.before is None:

@@ -25,7 +25,19 @@ T = TypeVar("T")
 
 
 class LaneRequest:
-    __slots__ = ("access", "cursors", "limits", "now", "own", "queries", "seen", "table", "tenant", "variables")
+    __slots__ = (
+        "access",
+        "cursors",
+        "limits",
+        "now",
+        "own",
+        "pages",
+        "queries",
+        "seen",
+        "table",
+        "tenant",
+        "variables",
+    )
 
     def __init__(
         self, access: Access, variables: dict[str, Any], table: Table, cursors: Cursors, limits: ReadLimits
@@ -39,8 +51,9 @@ class LaneRequest:
         self.own = partition(self.tenant, "")
         self.now = time.time()
         self.queries = 0
-        # items that were read, with the attributes that were asked of them
-        self.seen: dict[tuple[str, bool, ItemKey], list[tuple[Attributes, Any]]] = {}
+        # what several reads of the operation may ask for: items with their attributes, and pages
+        self.seen: dict[tuple[str, bool, ItemKey], list[tuple[Attributes, asyncio.Task[dict[ItemKey, Any]]]]] = {}
+        self.pages: dict[tuple[Any, ...], asyncio.Task[Any]] = {}
 
     def arguments(self, arguments: Arguments) -> dict[str, Any]:
         try:

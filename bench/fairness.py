@@ -1,4 +1,4 @@
-"""How long a tenant waits beside one that floods the gateway: alone, first come first served, and by turns.
+"""How long a tenant waits beside one that floods the gateway: alone, without a queue, and with the fair one.
 
 The database answers after a fixed time, as one does that is far away; what is measured is waiting, so that the ratio
 between the rows counts and not their milliseconds.
@@ -7,30 +7,28 @@ between the rows counts and not their milliseconds.
 import asyncio
 import statistics
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
 
-from gateway.graph.turns import Turns
-from gateway.store.table import Table
-from tests.graph.world import World, no_renewal
+from gateway.graph.http.fair_queue import FairQueue
+from tests.graph.world import World
 
 LATENCY = 0.005  # seconds of one call
 FLOOD, ASKED = 400, 15
 QUERY = b'{"query": "{ user(userId: \\"u-1001\\") { name orders(first: 5) { nodes { orderId total } } } }"}'
 
 
-class Distant:
-    """A table that is some way off."""
+def delay(world: World, seconds: float) -> None:
+    """Every call to the table takes so long, as if it were some way off."""
+    near = world.memory.call
 
-    def __init__(self, world: World) -> None:
-        self._memory = world.memory
+    async def call(*given: Any, **named: Any) -> Any:
+        await asyncio.sleep(seconds)
+        return await near(*given, **named)
 
-    async def call(self, operation: str, body: Mapping[str, Any], **more: Any) -> Any:
-        await asyncio.sleep(LATENCY)
-        return await self._memory.call(operation, body, **more)
+    world.memory.call = call  # type: ignore[method-assign]
 
 
 def _request(tenant: str) -> Request:
@@ -43,16 +41,17 @@ def _request(tenant: str) -> Request:
     return Request(scope, receive)
 
 
-async def _waits(running: int, flood: int) -> list[float]:
+async def _waits(concurrent: int, flood: int) -> list[float]:
     """Seconds that the other tenant's operations took, one after the other."""
     world = World()
-    table = Table(Distant(world), world.endpoint.model, no_renewal)
-    endpoint = replace(world.endpoint, table=table, turns=Turns(running))
+    delay(world, LATENCY)
+    endpoint = replace(world.endpoint, queue=FairQueue(concurrent))
     ended = False
 
     async def keep_asking() -> None:
         while not ended:
-            await endpoint(_request("acme"))
+            answer = await endpoint(_request("acme"))
+            await asyncio.sleep(int(answer.headers.get("retry-after", 0)))
 
     crowd = [asyncio.ensure_future(keep_asking()) for _ in range(flood)]
     await asyncio.sleep(0.5)
@@ -70,9 +69,9 @@ async def _waits(running: int, flood: int) -> list[float]:
 async def main() -> None:
     rows = {
         "alone": await _waits(100, 0),
-        f"beside {FLOOD} of another, first come first served": await _waits(1_000_000, FLOOD),
-        f"beside {FLOOD} of another, by turns (max_running 64)": await _waits(64, FLOOD),
-        f"beside {FLOOD} of another, by turns (max_running 16)": await _waits(16, FLOOD),
+        f"beside {FLOOD} of another, without a queue": await _waits(1_000_000, FLOOD),
+        f"beside {FLOOD} of another, max_concurrent_operations 64": await _waits(64, FLOOD),
+        f"beside {FLOOD} of another, max_concurrent_operations 16": await _waits(16, FLOOD),
     }
     alone = statistics.median(rows["alone"])
     print(f"{'one tenant, one operation after the other':<60}{'median ms':>10}{'alone':>8}")

@@ -21,13 +21,13 @@ from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
 from gateway.domains.loading import load_domains
 from gateway.graph.endpoint import Endpoint, EndpointLimits, ignored
+from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.landing import HEADERS, landing_page
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.reference import Reference
 from gateway.graph.schema import build_schema, core_schema
-from gateway.graph.turns import Turns
 from gateway.identity.authenticator import Authenticator
 from gateway.ops.metrics import Metrics
 from gateway.ops.policy_files import load_policies, permissions_for
@@ -109,8 +109,8 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         reads=reads,
     )
     known = persisted(settings, documents)
-    turns = Turns(settings.max_running, settings.max_waiting)
-    metrics = metrics_of(settings, known, cache, sessions, turns)
+    queue = FairQueue(settings.max_concurrent_operations, settings.max_queued_per_tenant)
+    metrics = metrics_of(settings, known, cache, sessions, queue)
     table = Table(client, model, sessions.renew, cache=cache)
     cursors = Cursors(settings.cursor_secret.get_secret_value())
     endpoint = Endpoint(
@@ -126,7 +126,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
             seconds=settings.request_seconds,
             packed_from=settings.packed_from_bytes,
         ),
-        turns=turns,
+        queue=queue,
         explain=settings.explain,
         observe=metrics.observe if metrics is not None else ignored,
     )
@@ -201,7 +201,7 @@ def _middleware(settings: Settings) -> list[Middleware]:
             allow_origins=settings.cors_origins,
             allow_methods=["GET", "POST"],
             allow_headers=["authorization", "content-type", "content-encoding", "x-request-id", "traceparent"],
-            expose_headers=["x-request-id"],
+            expose_headers=["x-request-id", "retry-after"],
             max_age=600,
         )
     ]

@@ -11,6 +11,7 @@
     ├── NotFound                     NOT_FOUND            what is written to does not exist
     ├── Conflict                     CONFLICT             a condition or a version did not hold
     ├── Throttled                    THROTTLED            AWS asks us to slow down
+    │   └── Overloaded               THROTTLED            the gateway has more to do than it can in time
     ├── Unavailable                  UNAVAILABLE          AWS or the issuer cannot be reached
     │   └── DeadlineExceeded         TIMEOUT              it took longer than it may
     ├── Internal                     INTERNAL             our own fault
@@ -72,6 +73,14 @@ class Conflict(GatewayError):
 
 class Throttled(GatewayError):
     code = "THROTTLED"
+
+
+class Overloaded(Throttled):
+    """Refused before anything was done; `retry_after` is in seconds."""
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class Unavailable(GatewayError):

@@ -72,9 +72,9 @@ class Settings(BaseSettings):
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)  # Prometheus; a port of its own, without tokens
     metrics_host: str = "127.0.0.1"
 
-    # whose turn it is
-    max_running: int = Field(default=64, ge=1)  # operations of all tenants; tenants that wait take turns
-    max_waiting: int = Field(default=1_000, ge=0)  # operations of one tenant
+    # how much runs at a time
+    max_concurrent_operations: int = Field(default=64, ge=1)  # of all tenants; tenants share them by cost
+    max_queued_per_tenant: int = Field(default=1_000, ge=0)  # operations that wait
 
     # how much one operation may ask
     max_page: int = Field(default=100, ge=1, le=1_000)

@@ -15,12 +15,12 @@ from gateway.aws.tenants import Tenancy, Tenants
 from gateway.domains.examples import load_examples
 from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.manifest import read_manifest
 from gateway.graph.persisted import Persisted
 from gateway.graph.playground_page import playground_routes
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.price import CostLimits
-from gateway.graph.turns import Turns
 from gateway.iam.roles import ROLE_NAMES
 from gateway.identity.issuer import Issuer
 from gateway.model.model import Model
@@ -141,15 +141,15 @@ def _dax_reads(settings: Settings, model: Model, aws: boto3.Session) -> DaxReads
 
 
 def metrics_of(
-    settings: Settings, documents: Persisted, cache: ReadPath | None, sessions: Sessions, turns: Turns
+    settings: Settings, documents: Persisted, cache: ReadPath | None, sessions: Sessions, queue: FairQueue
 ) -> Metrics | None:
     """None where nobody could read them."""
     if settings.metrics_port is None and settings.environment != "sandbox":
         return None
     metrics = Metrics(documents.trusted_hashes)
     metrics.gauge("gateway_sessions", "Sessions of tenants that are kept.", lambda: len(sessions))
-    metrics.gauge("gateway_operations_running", "Operations that run.", lambda: turns.running)
-    metrics.gauge("gateway_operations_waiting", "Operations that wait for their turn.", lambda: turns.waiting)
+    metrics.gauge("gateway_operations_running", "Operations that run.", lambda: queue.running)
+    metrics.gauge("gateway_operations_waiting", "Operations that wait for a place.", lambda: queue.waiting)
     layers = (cache.ttl, cache.dax) if isinstance(cache, Layers) else (cache,)
     for layer in layers:
         if isinstance(layer, ReadCache):

@@ -1,5 +1,6 @@
 """The whole gateway on the sandbox, in process: real tokens, real sessions, IAM enforced by the front."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,35 @@ async def test_health_and_readiness(sandbox: Sandbox) -> None:
         assert "/graphql" in (await client.get("/")).text
 
 
+async def test_health_is_answered_during_an_overload(sandbox: Sandbox) -> None:
+    """DynamoDB answers nothing any more, and every place is taken by an operation that waits for it."""
+    asked = asyncio.Event()
+
+    async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await reader.read()
+        writer.close()
+
+    silent = await asyncio.start_server(never, "127.0.0.1", 0)
+    address = f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}"
+    settings: dict[str, Any] = {
+        "dynamodb_endpoint": address,
+        "max_concurrent_operations": 1,
+        "max_queued_per_tenant": 0,
+    }
+    token = sandbox.token("acme", "viewer")
+    async with silent:
+        async for client in _client(_app(sandbox, **settings)):
+            stuck = asyncio.ensure_future(ask(client, token))
+            await asyncio.wait_for(asked.wait(), 30)
+            refused = await ask(client, token)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+            assert (await client.get("/healthz")).json() == {"status": "ok"}
+            assert (await client.get("/readyz")).status_code == 200
+            stuck.cancel()
+            await asyncio.wait([stuck])
+
+
 async def test_cors_is_a_setting(sandbox: Sandbox) -> None:
     ask_first = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
     async for client in _client(_app(sandbox, cors_origins=["https://shop.example"])):
@@ -145,6 +175,8 @@ async def test_cors_is_a_setting(sandbox: Sandbox) -> None:
         assert response.headers["access-control-allow-origin"] == "https://shop.example"
         other = await client.options("/graphql", headers={**ask_first, "Origin": "https://evil.example"})
         assert "access-control-allow-origin" not in other.headers
+        answer = await client.get("/healthz", headers={"Origin": "https://shop.example"})
+        assert answer.headers["access-control-expose-headers"] == "x-request-id, retry-after"
     async for client in _client(_app(sandbox)):
         assert "access-control-allow-origin" not in (await client.options("/graphql", headers=ask_first)).headers
 

@@ -7,7 +7,16 @@ from typing import Any
 import orjson
 from graphql import ExecutionResult
 
-from gateway.errors import DeadlineExceeded, Forbidden, GatewayError, Internal, Throttled, Unauthenticated, Unavailable
+from gateway.errors import (
+    DeadlineExceeded,
+    Forbidden,
+    GatewayError,
+    Internal,
+    Overloaded,
+    Throttled,
+    Unauthenticated,
+    Unavailable,
+)
 from gateway.graph.errors import failure, shown
 from gateway.graph.http_error import HttpError
 from gateway.graph.http_request import GRAPHQL_JSON, JSON
@@ -97,8 +106,15 @@ def failed(error: Exception, entry: Entry, media_type: str) -> Answer:
         and status is HTTPStatus.INTERNAL_SERVER_ERROR
     ):
         status = HTTPStatus.BAD_REQUEST
-    headers = (("WWW-Authenticate", "Bearer"),) if status is HTTPStatus.UNAUTHORIZED else ()
-    return Answer(status, {"errors": [failure(error, entry.request_id)]}, media_type, headers)
+    return Answer(status, {"errors": [failure(error, entry.request_id)]}, media_type, _headers(error))
+
+
+def _headers(error: Exception) -> tuple[tuple[str, str], ...]:
+    if isinstance(error, Unauthenticated):
+        return (("WWW-Authenticate", "Bearer"),)
+    if isinstance(error, Overloaded):
+        return (("Retry-After", str(error.retry_after)),)
+    return ()
 
 
 def unreadable(error: HttpError, entry: Entry, media_type: str) -> Answer:

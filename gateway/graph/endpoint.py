@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -16,6 +15,7 @@ from gateway.errors import BadUserInput, DeadlineExceeded, Unauthenticated
 from gateway.graph.answers import Answer, executed, failed, refused, request_error, run_in_lane, unreadable
 from gateway.graph.errors import failure
 from gateway.graph.explain import EXPLAIN, explanation, wanted
+from gateway.graph.http.fair_queue import OPERATION_COST, FairQueue
 from gateway.graph.http_error import HttpError
 from gateway.graph.http_request import JSON, answer_type, read
 from gateway.graph.journal import MAX_NAME, Entry, begin
@@ -27,7 +27,6 @@ from gateway.graph.query.limits import check_variables
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.price import COST, CostLimits
 from gateway.graph.query.reference import Reference
-from gateway.graph.turns import Turns
 from gateway.identity.principal import Principal
 from gateway.store.access import Access
 
@@ -57,7 +56,7 @@ class Endpoint:
     reference: Reference
     lanes: Lanes
     limits: EndpointLimits
-    turns: Turns = field(default_factory=Turns)
+    queue: FairQueue = field(default_factory=FairQueue)
     explain: bool = False  # whether a request may ask what was done for it
     observe: Observe = ignored
 
@@ -76,8 +75,9 @@ class Endpoint:
         media_type = JSON
         try:
             media_type = answer_type(",".join(request.headers.getlist("accept")))
-            async with asyncio.timeout(self.limits.seconds):
-                return await self._answer(request, entry, media_type)
+            deadline = asyncio.get_running_loop().time() + self.limits.seconds
+            async with asyncio.timeout_at(deadline):
+                return await self._answer(request, entry, media_type, deadline)
         except HttpError as error:
             return unreadable(error, entry, media_type)
         except BadUserInput as error:
@@ -89,7 +89,7 @@ class Endpoint:
             entry.reason = getattr(error, "reason", None)
             return failed(error, entry, media_type)
 
-    async def _answer(self, request: Request, entry: Entry, media_type: str) -> Answer:
+    async def _answer(self, request: Request, entry: Entry, media_type: str, deadline: float) -> Answer:
         # INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it.
         principal = entry.principal = await self.authenticate(_authorization(request))
         asked = await read(request, self.limits.body_bytes)
@@ -118,9 +118,12 @@ class Endpoint:
         variant = operation.variant(variables)
         entry.estimate = variant.price.estimate(variables)
         self.cost_limits.check(entry.estimate, session.role)
-        with ended_when_left(request.scope) if operation.is_query else nullcontext():
-            await self.turns.enter(session.tenant)
+        with ended_when_left(request.scope) as carry_on:
+            await self.queue.acquire(session.tenant, OPERATION_COST + entry.estimate, deadline)
             try:
+                if not operation.is_query:
+                    # INVARIANT: a mutation is not begun for a caller who has left; once begun, it is carried out.
+                    carry_on()
                 deadline = asyncio.get_running_loop().time() + self.limits.seconds
                 access = entry.access = Access(session, deadline, explained=self.explain and wanted(asked))
                 found = await self.lanes.run(variant, access, variables) if operation.is_query else None
@@ -130,7 +133,7 @@ class Endpoint:
                     variant, document, asked.operation_name, asked.variables, variables, access
                 )
             finally:
-                self.turns.leave()
+                self.queue.release()
         return executed(result, entry, media_type)
 
     def _response(self, answer: Answer, entry: Entry, accepted: str | None) -> Response:

@@ -5,7 +5,7 @@ from typing import Any
 
 from graphql import GraphQLError
 
-from gateway.errors import GatewayError, Internal
+from gateway.errors import GatewayError, Internal, Overloaded
 
 LOG = logging.getLogger("gateway.failure")
 MASKED = "something went wrong on our side; quote the request id when you report it"
@@ -42,4 +42,7 @@ def failure(error: Exception, request_id: str) -> dict[str, Any]:
     else:
         LOG.error("unexpected failure", exc_info=error, extra={"request_id": request_id})
         message, code = MASKED, "INTERNAL"
-    return {"message": message, "extensions": {"code": code, "requestId": request_id}}
+    extensions: dict[str, Any] = {"code": code, "requestId": request_id}
+    if isinstance(error, Overloaded):
+        extensions["retryAfter"] = error.retry_after
+    return {"message": message, "extensions": extensions}

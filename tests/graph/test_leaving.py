@@ -16,7 +16,7 @@ CHANGE = OPERATIONS["a change"]
 QUERIES = [query for query in OPERATIONS.values() if query != CHANGE]
 
 
-def _request(query: str) -> Request:
+def request_for(query: str) -> Request:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": json.dumps({"query": query}).encode(), "more_body": False}
 
@@ -27,7 +27,7 @@ def _request(query: str) -> Request:
 
 async def _asked(world: World, query: str, stuck: Stuck) -> tuple[Request, asyncio.Task[Response]]:
     world.memory.call = stuck.call  # type: ignore[method-assign]
-    request = _request(query)
+    request = request_for(query)
     answer = asyncio.ensure_future(world.endpoint(request))
     await asyncio.wait_for(stuck.begun.wait(), 30)
     return request, answer

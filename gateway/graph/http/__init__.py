@@ -1,0 +1,1 @@
+"""HTTP: requests are admitted, answered and logged."""

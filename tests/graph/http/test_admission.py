@@ -1,0 +1,146 @@
+"""How the endpoint uses the queue: what it refuses and how it says so, and what it does not begin."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from starlette.responses import Response
+
+from gateway.aws.sessions import Session
+from gateway.graph.http.fair_queue import OPERATION_COST, FairQueue
+from gateway.graph.leaving import tell
+from gateway.identity.principal import Principal
+from gateway.model.tenant import TenantId, tenant_id
+from tests.graph.test_cancellation import OPERATIONS
+from tests.graph.test_leaving import request_for
+from tests.graph.world import World, open_session
+
+FLOOD = tenant_id("flood")
+QUERY, CHANGE = OPERATIONS["one item"], OPERATIONS["a change"]
+WHOLE = {"content-type": "application/json", "authorization": "Bearer acme/admin"}
+
+
+@asynccontextmanager
+async def full(world: World, queued: int = 1_000) -> AsyncIterator[FairQueue]:
+    """Every place is taken, until the end."""
+    queue = FairQueue(1, queued)
+    world.endpoint = replace(world.endpoint, queue=queue)
+    await queue.acquire(FLOOD, 1, 1e9)
+    yield queue
+    queue.release()
+
+
+async def waiting(queue: FairQueue) -> None:
+    for _ in range(200):
+        await asyncio.sleep(0)
+        if queue.waiting:
+            return
+    raise AssertionError("nothing waits")
+
+
+async def test_an_operation_waits_for_a_place_and_gives_it_back(world: World) -> None:
+    async with full(world) as queue:
+        asked = asyncio.ensure_future(world.ask('{ user(userId: "u-1001") { name } }'))
+        await waiting(queue)
+        assert not asked.done()
+        queue.release()
+        assert (await asked)["user"]["name"]
+        assert queue.running == 0
+        await queue.acquire(FLOOD, 1, 1e9)
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "application/graphql-response+json"])
+@pytest.mark.parametrize("query", [QUERY, CHANGE], ids=["query", "mutation"])
+async def test_overload_is_503_with_a_hint_when_to_come_again(world: World, query: str, media_type: str) -> None:
+    async with full(world, queued=0):
+        world.memory.sent.clear()
+        answer = await world.client.post("/graphql", json={"query": query}, headers={**WHOLE, "accept": media_type})
+    assert answer.status_code == 503
+    assert answer.headers["content-type"].startswith(media_type)
+    assert answer.headers["retry-after"] == "1"
+    (error,) = answer.json()["errors"]
+    assert "data" not in answer.json(), "nothing was begun"
+    assert not world.calls
+    assert error["extensions"] == {
+        "code": "THROTTLED",
+        "requestId": answer.headers["x-request-id"],
+        "retryAfter": 1,
+    }
+
+
+async def test_tenants_share_by_the_price_of_their_operations(world: World) -> None:
+    costs: list[tuple[TenantId, float]] = []
+
+    class Recording(FairQueue):
+        async def acquire(self, tenant: TenantId, cost: float, deadline: float) -> None:
+            costs.append((tenant, cost))
+            assert deadline > asyncio.get_running_loop().time()
+
+        def release(self) -> None: ...
+
+    world.endpoint = replace(world.endpoint, queue=Recording())
+    await world.ask('{ user(userId: "u-1001") { name } }')
+    await world.ask("{ activeOrders(first: 20) { nodes { orderId user { name } } } }", token="globex/viewer")
+    assert costs == [("acme", OPERATION_COST + 0.5), ("globex", OPERATION_COST + 18)]
+
+
+async def _left(world: World, query: str) -> tuple[Response, FairQueue]:
+    """The answer to a caller who left while all places were taken."""
+    async with full(world) as queue:
+        world.memory.sent.clear()
+        request = request_for(query)
+        answer = asyncio.ensure_future(world.endpoint(request))
+        await waiting(queue)
+        tell(request.scope)
+        response = await asyncio.wait_for(answer, 30)
+        assert queue.waiting == 0
+    return response, queue
+
+
+@pytest.mark.parametrize("query", [QUERY, CHANGE], ids=["query", "mutation"])
+async def test_what_has_not_begun_is_not_begun_for_a_caller_who_left(world: World, query: str) -> None:
+    response, queue = await _left(world, query)
+    assert b"the caller left" in response.body
+    assert not world.calls
+    assert queue.running == 0
+
+
+@pytest.mark.parametrize("query", [QUERY, CHANGE], ids=["query", "mutation"])
+async def test_nor_for_one_who_left_before_there_was_a_queue(world: World, query: str) -> None:
+    """While the session was opened, which may take a call to STS."""
+    request = request_for(query)
+
+    async def slowly(principal: Principal) -> Session:
+        tell(request.scope)
+        return await open_session(principal)
+
+    endpoint = replace(world.endpoint, open_session=slowly)
+    world.memory.sent.clear()
+    assert b"the caller left" in (await endpoint(request)).body
+    assert not world.calls
+    assert endpoint.queue.running == 0
+
+
+async def test_nor_when_the_place_comes_in_the_moment_of_leaving(world: World) -> None:
+    async with full(world) as queue:
+        world.memory.sent.clear()
+        request = request_for(CHANGE)
+        answer = asyncio.ensure_future(world.endpoint(request))
+        await waiting(queue)
+        queue.release()
+        tell(request.scope)
+        assert b"the caller left" in (await asyncio.wait_for(answer, 30)).body
+        assert not world.calls
+        assert queue.running == 0
+        await queue.acquire(FLOOD, 1, 1e9)
+
+
+async def test_an_operation_does_not_wait_until_its_own_time_is_over(world: World) -> None:
+    limits = replace(world.endpoint.limits, seconds=0.2)
+    world.endpoint = replace(world.endpoint, limits=limits)
+    async with full(world):
+        answer = await world.post(QUERY)
+    assert json.loads(answer.content)["errors"][0]["extensions"]["code"] == "THROTTLED", "and not TIMEOUT"

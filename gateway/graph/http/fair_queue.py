@@ -152,10 +152,9 @@ class FairQueue:
         self._cost -= waiter.cost
 
     def _refuse(self, waiter: "_Waiter") -> None:
-        hint = self._retry_after(waiter.queue)
         self._remove(waiter)
         if not waiter.turn.done():
-            waiter.turn.set_result(Overloaded("the gateway is overloaded; try again later", hint))
+            waiter.turn.set_result(Overloaded("the gateway is overloaded; try again later", self._retry_after()))
 
     def _trim(self, queue: "_TenantQueue") -> None:
         """Refuses what would be served too late, which in overload is the oldest."""
@@ -166,19 +165,11 @@ class FairQueue:
         """Whether the tenant's last one would wait too long for its share, even if nobody else came any more."""
         last = queue.oldest.cost
         limit = self._max_wait
-        return (
-            self._seconds(self._cost - last) > limit
-            and self._seconds((self._debt(queue) + queue.cost - last) * self._active) > limit
-        )
+        return self._seconds(self._cost - last) > limit and self._seconds((queue.cost - last) * self._active) > limit
 
-    def _debt(self, queue: "_TenantQueue") -> float:
-        """What each of the others is served before this one is again."""
-        return max(0.0, queue.start - self._virtual)
-
-    def _retry_after(self, queue: "_TenantQueue") -> int:
-        """Seconds: until the tenant has its share again; and the longer the overload lasts, the longer."""
-        owed = self._seconds(self._debt(queue) * self._active)
-        return min(_LONGEST_HINT, max(1, ceil(max(owed, _now() - self._busy_since))))
+    def _retry_after(self) -> int:
+        """Seconds: the longer the overload has lasted, the longer."""
+        return min(_LONGEST_HINT, max(1, ceil(_now() - self._busy_since)))
 
     def _seconds(self, cost: float) -> float:
         return cost * self._rate.seconds_per_cost

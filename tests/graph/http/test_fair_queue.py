@@ -209,28 +209,84 @@ def test_the_longer_an_overload_lasts_the_later_callers_are_asked_to_come_again(
     assert run_virtually(_hint(FairQueue(1), 60)) == 30
 
 
-def test_a_gateway_that_was_slow_is_not_taken_for_slow_for_ever() -> None:
-    """What was measured while AWS hung does not refuse what waits once it answers again."""
+class Timed:
+    """Operations that run for a time; True where they were served."""
 
-    async def main() -> None:
-        queue = FairQueue(1)
+    def __init__(self) -> None:
+        self.queue = FairQueue(1)
+
+    async def run(self, seconds: float, tenant: TenantId = FLOOD, cost: float = 1, patience: float = 10) -> bool:
         loop = asyncio.get_running_loop()
+        try:
+            await self.queue.acquire(tenant, cost, loop.time() + patience)
+        except Overloaded:
+            return False
+        await asyncio.sleep(seconds)
+        self.queue.release()
+        return True
 
-        async def one(seconds: float) -> bool:
-            try:
-                await queue.acquire(FLOOD, 1, loop.time() + 10)
-            except Overloaded:
-                return False
-            await asyncio.sleep(seconds)
-            queue.release()
-            return True
+    async def slow(self) -> None:
+        """Until operations take longer than they may."""
+        for seconds in (0.9, 3, 7, 14, 24, 39):
+            assert all(await asyncio.gather(self.run(seconds, patience=999), self.run(seconds, patience=999)))
 
-        await asyncio.gather(*(one(9) for _ in range(3)))
-        for _ in range(100):
-            await asyncio.gather(one(0.01), one(0.01))
-        assert all(await asyncio.gather(*(one(0.01) for _ in range(20))))
+
+def test_where_operations_take_long_they_may_wait_long() -> None:
+    run_virtually(Timed().slow())
+
+
+def test_a_gateway_that_was_slow_does_not_stop_letting_operations_in() -> None:
+    async def main() -> None:
+        timed = Timed()
+        await timed.slow()
+        assert all(await asyncio.gather(timed.run(0.01), timed.run(0.01)))
 
     run_virtually(main())
+
+
+def test_how_slow_a_gateway_was_is_forgotten() -> None:
+    async def main() -> None:
+        timed = Timed()
+        await timed.slow()
+        await asyncio.sleep(100)
+        assert all(await asyncio.gather(*(timed.run(0.01) for _ in range(20))))
+
+    run_virtually(main())
+
+
+async def _measured(timed: Timed) -> list["asyncio.Task[bool]"]:
+    """A queue that knows its rate: a cost of 100 a second."""
+    await asyncio.gather(*(timed.run(0.01, THIRD) for _ in range(30)))
+    first = asyncio.ensure_future(timed.run(0.01, THIRD))
+    await settle()
+    return [first]
+
+
+def test_a_short_queue_of_many_tenants_refuses_nobody() -> None:
+    async def main() -> None:
+        timed = Timed()
+        asked = await _measured(timed)
+        asked += [asyncio.ensure_future(timed.run(0.01, tenant_id(f"tenant-{number}"))) for number in range(20)]
+        asked += [asyncio.ensure_future(timed.run(0.01, FLOOD)) for _ in range(10)]
+        assert all(await asyncio.gather(*asked)), "all of it takes 0.3 seconds"
+
+    run_virtually(main())
+
+
+async def test_a_tenant_that_comes_late_has_no_more_than_its_share() -> None:
+    stage = Stage(concurrent=1)
+    asked = [stage.ask(FLOOD) for _ in range(40)]
+    await settle()
+    for _ in range(20):
+        await stage.finish_one()
+    asked += [stage.ask(OTHER) for _ in range(10)]
+    await settle()
+    stage.began.clear()
+    for _ in range(10):
+        await stage.finish_one()
+    assert 4 <= stage.began.count(OTHER) <= 6
+    await stage.finish()
+    await asyncio.gather(*asked)
 
 
 async def test_a_caller_who_leaves_the_queue_takes_no_place() -> None:
@@ -263,14 +319,15 @@ async def test_a_place_that_comes_too_late_is_passed_on() -> None:
 async def test_a_place_is_not_given_to_one_who_is_just_leaving() -> None:
     """Cancelled, but it has not learned of it yet."""
     stage = Stage(concurrent=1)
-    first, second, third = stage.ask(FLOOD), stage.ask(FLOOD), stage.ask(OTHER)
+    await stage.queue.acquire(THIRD, 1, LATE)
+    leaving, other = stage.ask(FLOOD), stage.ask(OTHER)
     await settle()
-    second.cancel()
-    stage.ends.pop(0).set()
+    leaving.cancel()
+    stage.queue.release()
     await settle()
-    assert stage.began == [FLOOD, OTHER]
+    assert stage.began == [OTHER]
     await stage.finish()
-    await asyncio.gather(first, third)
+    await other
 
 
 async def test_a_refusal_that_nobody_hears_is_not_an_error() -> None:

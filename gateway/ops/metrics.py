@@ -12,7 +12,7 @@ from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from gateway.graph.journal import Entry
+from gateway.graph.journal import Entry, outcome
 from gateway.store.access import Call
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -39,7 +39,7 @@ class Metrics:
         self._measured: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
         self._operations = Counter(
             "gateway_operations",
-            "Answered requests by operation, document (how its sha256 begins), kind, and `OK` or an error's code.",
+            "Requests by operation, document (how its sha256 begins), kind, and `OK` or the gravest error's code.",
             ("operation", "document", "kind", "outcome"),
             registry=registry,
         )
@@ -68,8 +68,7 @@ class Metrics:
     def observe(self, entry: Entry, codes: list[str]) -> None:
         """An operation that was answered; `codes` are those of its errors."""
         labels = self._labels_of(entry)
-        outcome = codes[0] if codes else "OK"
-        self._operations.labels(*labels, entry.operation_type or "", outcome).inc()
+        self._operations.labels(*labels, entry.operation_type or "", outcome(codes)).inc()
         self._seconds.labels(*labels).observe(time.perf_counter() - entry.started)
         if entry.access is None:
             return

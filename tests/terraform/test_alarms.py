@@ -125,6 +125,12 @@ def test_isolation_pages_at_the_first_event(plan_of: PlanOf) -> None:
         assert (found[name].values["threshold"], found[name].values["evaluation_periods"]) == (0, 1)
 
 
+def test_operations_that_fail_page_with_or_without_a_load_balancer(plan_of: PlanOf) -> None:
+    for name in _ALL:
+        failures = alarms(plan_of(name))["gateway-failures"]
+        assert (failures.severity, failures.metrics[0].name) == ("critical", "Failures")
+
+
 def test_the_service_is_watched_where_there_is_one(plan_of: PlanOf) -> None:
     kinds = ("5xx", "unreachable", "unhealthy", "response-p99", "cpu", "memory")
     names = {f"gateway-{kind}" for kind in kinds}

@@ -6,6 +6,8 @@ locals {
   # the first codes of an operation: a pattern can name the elements of a list only one by one
   denied  = [for number in range(3) : "($.codes[${number}] = \"FORBIDDEN\")"]
   refused = "$.codes[0] = \"UNAUTHENTICATED\""
+  # an operation can fail with status 200, so the status is not asked; throttling has alarms of its own
+  failed = [for code in ["UNAVAILABLE", "TIMEOUT", "INTERNAL"] : "($.outcome = \"${code}\")"]
 
   lines = {
     breaches  = { metric = "IsolationBreaches", pattern = "{ ($.logger = \"gateway.failure\") && ($.exception = \"*IsolationBreach*\") }" }
@@ -13,7 +15,7 @@ locals {
     tokens    = { metric = "RefusedTokens", pattern = "{ ($.logger = \"gateway.operation\") && (${local.refused}) }" }
     sessions  = { metric = "FailedSessions", pattern = "{ ($.logger = \"gateway.aws.sessions\") && ($.level = \"WARNING\") }" }
     issuers   = { metric = "UnreachableIssuers", pattern = "{ ($.logger = \"gateway.identity.keyring\") && ($.level = \"WARNING\") }" }
-    failures  = { metric = "Failures", pattern = "{ ($.logger = \"gateway.operation\") && ($.status >= 500) }" }
+    failures  = { metric = "Failures", pattern = "{ ($.logger = \"gateway.operation\") && (${join(" || ", local.failed)}) }" }
     durations = { metric = "OperationDuration", pattern = "{ ($.logger = \"gateway.operation\") && ($.duration_ms >= 0) }", value = "$.duration_ms", unit = "Milliseconds" }
     consumed  = { metric = "ConsumedCapacity", pattern = "{ ($.logger = \"gateway.operation\") && ($.consumed_capacity > 0) }", value = "$.consumed_capacity" }
   }
@@ -73,6 +75,16 @@ locals {
       period     = 300
       periods    = 1
       points     = 1
+    }
+    gateway-failures = {
+      severity   = "critical"
+      runbook    = "gateway"
+      says       = "More than ${var.thresholds.failed_operations} operations in a minute fail because the table, STS or an issuer does not answer, or by a bug."
+      namespace  = local.namespace
+      metric     = "Failures"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = var.thresholds.failed_operations
     }
     unreachable-issuers = {
       severity   = "warning"

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -21,6 +20,7 @@ from gateway.errors import ConfigurationError
 from gateway.graph.journal import JsonLines
 from gateway.ops.metrics import Metrics
 from gateway.settings import Settings
+from gateway.signals import end_at_once, on_ending_signals
 from gateway.wary import WaryHttp
 
 
@@ -68,8 +68,9 @@ def metrics_served(settings: Settings, metrics: Metrics | None) -> Iterator[None
 
 
 class DrainingServer(uvicorn.Server):
-    """On the first signal `/readyz` turns to 503 while requests are still served, so that a load balancer looks away;
-    after the drain time, or on the second signal, no more are taken and those under way are finished."""
+    """On SIGTERM or SIGHUP `/readyz` turns to 503 while requests are still served, so that a load balancer looks away;
+    after the drain time, on the next signal, or on Ctrl-C, no more are taken and those under way are finished. A signal
+    while they are being finished cuts them off."""
 
     def __init__(self, config: uvicorn.Config, state: State, drain_seconds: float) -> None:
         super().__init__(config)
@@ -97,11 +98,18 @@ class DrainingServer(uvicorn.Server):
         )
         return protocol
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        with on_ending_signals(self._signalled):
+            yield
+
+    def _signalled(self, number: int, count: int) -> None:
         again, self._state.draining = self._state.draining, True
+        if self.should_exit:
+            end_at_once(number)
         # Ctrl-C is somebody who waits; only a supervisor's signal drains
-        if again or sig == signal.SIGINT:
-            super().handle_exit(sig, frame)
+        if again or number == signal.SIGINT:
+            self.should_exit = True
         else:
             self._stop_at = time.monotonic() + self._drain_seconds
 

@@ -40,6 +40,7 @@ class Served:
             [sys.executable, "-m", "gateway", "serve"],
             env=environment_with(settings, aws_variables(sandbox)),
             stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
         )
         self.until(lambda: self.status("/healthz") == 200)
@@ -139,6 +140,49 @@ def test_a_second_signal_ends_the_drain(sandbox: Sandbox) -> None:
     assert served.process.returncode is not None
 
 
+def test_sighup_is_a_stop_that_drains(sandbox: Sandbox) -> None:
+    served = Served(sandbox, drain_seconds=60)
+    served.process.send_signal(signal.SIGHUP)
+    served.until(lambda: served.status("/readyz") == 503)
+    assert served.ask(sandbox.token("acme", "viewer"), "{ __typename }")["data"]
+    served.process.send_signal(signal.SIGHUP)
+    served.end()
+    assert served.process.returncode == 0
+
+
+def test_under_nohup_a_hangup_changes_nothing(sandbox: Sandbox) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        served = Served(sandbox)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    served.process.send_signal(signal.SIGHUP)
+    assert served.status("/readyz") == 200
+    served.process.send_signal(signal.SIGINT)
+    served.end()
+    assert served.process.returncode == 0
+
+
+def test_a_second_ctrl_c_cuts_off_what_is_under_way_without_a_traceback(sandbox: Sandbox) -> None:
+    with listen(0) as silent:  # takes connections and never answers
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        served = Served(sandbox, drain_seconds=60, request_seconds=60, dynamodb_endpoint=endpoint)
+        token = sandbox.token("acme", "viewer")
+        with closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as connection:
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+            query = '{ user(userId: "u-1001") { name } }'
+            connection.request("POST", "/graphql", json.dumps({"query": query}), headers)
+            taken, _ = silent.accept()  # so it is under way
+            served.process.send_signal(signal.SIGINT)
+            served.until(lambda: served.status("/readyz") == 0)
+            assert served.process.poll() is None, "the first one lets it finish"
+            served.process.send_signal(signal.SIGINT)
+            said = served.end()
+            taken.close()
+    assert served.process.returncode == 128 + signal.SIGINT
+    assert "Traceback" not in said
+
+
 def test_a_wrong_setting_ends_the_start_with_a_list() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEWAY_")}
     result = subprocess.run(
@@ -157,11 +201,11 @@ async def test_the_server_drains_before_it_stops() -> None:
 
     state = State()
     server = DrainingServer(uvicorn.Config(lambda scope: None), state, 0.0)
-    server.handle_exit(signal.SIGTERM, None)
+    server._signalled(signal.SIGTERM, 1)
     assert state.draining
     assert not server.should_exit
     await asyncio.sleep(0)
     assert await server.on_tick(0)
     again = DrainingServer(uvicorn.Config(lambda scope: None), State(draining=True), 60.0)
-    again.handle_exit(signal.SIGTERM, None)
+    again._signalled(signal.SIGTERM, 2)
     assert again.should_exit

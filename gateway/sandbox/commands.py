@@ -1,12 +1,9 @@
 """The commands for development: `dev` runs the gateway on the sandbox, `token` gets a token for it."""
 
 import os
-import signal
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 from rich.console import Console
 
@@ -18,6 +15,7 @@ from gateway.sandbox.server import HOST, free_port
 from gateway.sandbox.supervisor import changes_under, supervise, ticks, until_healthy
 from gateway.sandbox.tokens import ask_for_token
 from gateway.settings import environment_with
+from gateway.signals import ended_by_signals, interrupt
 
 DEFAULT_URL = f"http://{HOST}:{DEFAULT_PORT}"
 
@@ -53,7 +51,8 @@ def dev(wanted: Dev, console: Console | None = None) -> int:
     console = console or Console()
     options = Options(wanted.aws_port, wanted.dynamodb_endpoint, wanted.policies)
     try:
-        with _ended_by_signals(), Sandbox(options) as sandbox:
+        # after a second signal the children end by themselves, since nobody holds their leash any more
+        with ended_by_signals(interrupt), Sandbox(options) as sandbox:
             _tell_moved(console, wanted.aws_port, sandbox.url)
             return _run_gateway(wanted, sandbox, console)
     except KeyboardInterrupt:
@@ -121,18 +120,3 @@ def _engine(wanted: Dev, sandbox: Sandbox) -> str:
 def _tell_moved(console: Console, port: int, url: str) -> None:
     if port and not url.endswith(f":{port}"):
         console.print(f"port {port} is taken: using {url} instead", style="yellow", markup=False)
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM ends it as Ctrl-C does, and Ctrl-C also where a shell that started it had switched that off."""
-
-    def end(number: int, frame: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,8 +33,17 @@ import sys
 from gateway.sandbox.commands import Dev, dev, while_it_runs
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
-sys.exit(dev(Dev(port=0, aws_port=0, dynamodb_endpoint=sys.argv[1], command=("{STUB}",))))
+sys.exit(dev(Dev(port=0, aws_port=0, dynamodb_endpoint=sys.argv[1], command=("{STUB}", *sys.argv[2:]))))
 """
+
+
+@pytest.fixture(autouse=True)
+def _own_signals() -> Iterator[None]:
+    """A command that was told to end leaves its handlers, since its process is about to end; this one is not."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def _until(out: io.StringIO, text: str, then: Callable[[], None]) -> None:
@@ -101,6 +110,28 @@ def test_ctrl_c_ends_every_process_without_a_traceback() -> None:
         # its children write to the same pipe: this returns when all of them are gone
         rest, _ = running.communicate(timeout=30)
     assert running.returncode == 0
+    assert b"Traceback" not in b"".join(lines) + rest
+
+
+def test_a_second_ctrl_c_ends_it_at_once_without_a_traceback() -> None:
+    with another_engine() as url:
+        running = subprocess.Popen(
+            [sys.executable, "-c", RUN, url, "--slow"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        assert running.stdout is not None
+        lines: list[bytes] = []
+        for line in running.stdout:
+            lines.append(line)
+            if b"Stop with Ctrl-C" in line or b"ending slowly" in line:
+                running.send_signal(signal.SIGINT)
+            if b"ending slowly" in line:
+                break
+        assert running.wait(30) == 128 + signal.SIGINT
+        # returns when the children are gone too
+        rest, _ = running.communicate(timeout=60)
     assert b"Traceback" not in b"".join(lines) + rest
 
 

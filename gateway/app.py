@@ -1,5 +1,6 @@
 """Where the rooms meet: settings in, ASGI app out."""
 
+import asyncio
 import gc
 import ssl
 from collections.abc import AsyncIterator
@@ -33,6 +34,8 @@ from gateway.graph.turns import Turns
 from gateway.identity.authenticator import Authenticator
 from gateway.ops.metrics import Metrics
 from gateway.ops.policy_files import load_policies, permissions_for
+from gateway.ops.pool_check import PoolCheck
+from gateway.ops.readiness import Readiness
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
@@ -45,6 +48,7 @@ from gateway.wiring import (
     metrics_page,
     persisted,
     playground,
+    pools,
     read_path,
     tenants,
 )
@@ -66,6 +70,7 @@ class Gateway:
     sts: BotoSts
     sessions: Sessions
     authenticator: Authenticator
+    readiness: Readiness
     cache: ReadPath | None = None
     metrics: Metrics | None = None
 
@@ -126,7 +131,10 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         explain=settings.explain,
         observe=metrics.observe if metrics is not None else ignored,
     )
-    return Gateway(endpoint, client, sts, sessions, authenticator, cache, metrics)
+    readiness = Readiness(pools(settings), PoolCheck(sessions.open, client, model.table).faults)
+    if metrics is not None:
+        metrics.gauge("gateway_ready", "1 once everything behind the process was reached.", lambda: readiness.ready)
+    return Gateway(endpoint, client, sts, sessions, authenticator, readiness, cache, metrics)
 
 
 def _document_limits(settings: Settings) -> DocumentLimits:
@@ -159,6 +167,11 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
     async def ready(request: Request) -> Response:
         if state.draining:
             return JSONResponse({"status": "draining"}, status_code=503)
+        if "deep" in request.query_params:
+            report = await gateway.readiness.check()
+            return JSONResponse(report.content(), status_code=200 if report.serves else 503)
+        if not gateway.readiness.ready:
+            return JSONResponse({"status": "starting"}, status_code=503)
         return JSONResponse({"status": "ready"})
 
     @asynccontextmanager
@@ -167,7 +180,10 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
+        starting = asyncio.create_task(gateway.readiness.until_ready())
         yield
+        starting.cancel()
+        await asyncio.wait((starting,))
         await gateway.close()
 
     app = Starlette(

@@ -48,6 +48,7 @@ class Settings(BaseSettings):
     tenants: list[Tenant] | None = None  # where set, nobody else is served
     silos: dict[Tenant, SiloSettings] = {}
     suspended_tenants: list[Tenant] = []
+    readiness_tenant: Tenant | None = None  # whose session asks whether table and indexes can be read; needs no items
     policies_dir: Path = Path("policies")
 
     # who may ask
@@ -142,6 +143,7 @@ class Settings(BaseSettings):
         for name in dict.fromkeys((*self.silos, *self.suspended_tenants)):
             if self.tenants is not None and name not in self.tenants:
                 yield f"tenants: `{name}` has settings of its own but is not among the tenants"
+        yield from self._readiness_contradictions()
         if self.only_trusted and self.trusted_documents is None:
             yield "only_trusted: is on but there are no trusted_documents, so nothing could be asked"
         if self.metrics_port not in (None, 0) and self.metrics_port == self.port:
@@ -151,6 +153,17 @@ class Settings(BaseSettings):
         yield from self._cache_contradictions()
         if self.environment == "production":
             yield from self._unsafe()
+
+    def _readiness_contradictions(self) -> Iterator[str]:
+        name = self.readiness_tenant
+        if name is None:
+            return
+        if self.tenants is not None and name not in self.tenants:
+            yield f"readiness_tenant: `{name}` is not among the tenants"
+        if name in self.silos:
+            yield f"readiness_tenant: `{name}` is a silo, so it cannot tell whether the shared table is reached"
+        if name in self.suspended_tenants:
+            yield f"readiness_tenant: `{name}` is suspended"
 
     def _cache_contradictions(self) -> Iterator[str]:
         of_silos = {f"silos.{name}.dax_endpoint": silo.dax_endpoint for name, silo in self.silos.items()}

@@ -28,6 +28,7 @@ from gateway.model.patterns import Listing
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.ops.cache_metrics import CacheCollector, DaxCollector
 from gateway.ops.metrics import CONTENT_TYPE, Metrics
+from gateway.ops.pool_check import Pool
 from gateway.setting_types import IssuerSettings, SiloSettings
 from gateway.settings import Settings
 from gateway.store.cache.cache import ReadCache
@@ -36,6 +37,8 @@ from gateway.store.cache.dax.reads import Ages, Clusters, DaxReads
 from gateway.store.cache.keeper import CacheRules
 from gateway.store.cache.layers import Layers
 from gateway.store.cache.stats import GroupOf
+
+_POOLED = SiloSettings()  # differs in nothing
 
 
 def issuers(settings: Settings) -> list[Issuer]:
@@ -64,11 +67,21 @@ def _issuer(settings: IssuerSettings, *, allow_http: bool) -> Issuer:
 
 
 def tenants(settings: Settings) -> Tenants:
-    pooled = _tenancy(settings, SiloSettings())
+    pooled = _tenancy(settings, _POOLED)
     silos = {_tenant("silos", name): _tenancy(settings, silo) for name, silo in settings.silos.items()}
     suspended = [_tenant("suspended_tenants", name) for name in settings.suspended_tenants]
     known = None if settings.tenants is None else [_tenant("tenants", name) for name in settings.tenants]
     return Tenants(pooled, silos, suspended=suspended, known=known)
+
+
+def pools(settings: Settings) -> list[Pool]:
+    """What is checked before requests are taken: the shared table where a tenant is named for it, and every silo."""
+    known, name = tenants(settings), settings.readiness_tenant
+    shared = (
+        [] if name is None else [Pool("pooled", _tenant("readiness_tenant", name), _tenancy(settings, _POOLED), True)]
+    )
+    silos = [_tenant("silos", name) for name in settings.silos if name not in settings.suspended_tenants]
+    return [*shared, *(Pool(f"silo {tenant}", tenant, known.lookup(tenant), required=False) for tenant in silos)]
 
 
 def _tenant(where: str, name: str) -> TenantId:

@@ -131,6 +131,7 @@ async def test_health_and_readiness(sandbox: Sandbox) -> None:
     state = State()
     async for client in _client(_app(sandbox, state)):
         assert (await client.get("/healthz")).json() == {"status": "ok"}
+        assert (await client.get("/readyz?deep=1")).status_code == 200
         assert (await client.get("/readyz")).status_code == 200
         state.draining = True
         assert (await client.get("/readyz")).status_code == 503

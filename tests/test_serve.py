@@ -43,7 +43,7 @@ class Served:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        self.until(lambda: self.status("/healthz") == 200)
+        self.until(lambda: self.status("/readyz") == 200)
 
     def status(self, path: str) -> int:
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
@@ -166,7 +166,8 @@ def test_under_nohup_a_hangup_changes_nothing(sandbox: Sandbox) -> None:
 def test_a_second_ctrl_c_cuts_off_what_is_under_way_without_a_traceback(sandbox: Sandbox) -> None:
     with listen(0) as silent:  # takes connections and never answers
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        served = Served(sandbox, drain_seconds=60, request_seconds=60, dynamodb_endpoint=endpoint)
+        # without a tenant for readiness, so that the first connection is the query's
+        served = Served(sandbox, request_seconds=60, dynamodb_endpoint=endpoint, readiness_tenant=None)
         token = sandbox.token("acme", "viewer")
         with closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as connection:
             headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}

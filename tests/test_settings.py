@@ -195,6 +195,15 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
             "tenants: `acme` has settings of its own but is not among the tenants",
         ),
         (
+            {"tenants": ["beta"], "readiness_tenant": "acme"},
+            "readiness_tenant: `acme` is not among the tenants",
+        ),
+        (
+            {"silos": {"acme": {}}, "readiness_tenant": "acme"},
+            "readiness_tenant: `acme` is a silo, so it cannot tell whether the shared table is reached",
+        ),
+        ({"suspended_tenants": ["acme"], "readiness_tenant": "acme"}, "readiness_tenant: `acme` is suspended"),
+        (
             {"tenants": [], "suspended_tenants": ["acme"]},
             "tenants: `acme` has settings of its own but is not among the tenants",
         ),

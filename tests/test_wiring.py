@@ -16,7 +16,7 @@ from gateway.graph.schema import build_schema, core_schema
 from gateway.model.tenant import tenant_id
 from gateway.ops.metrics import Metrics
 from gateway.settings import Settings
-from gateway.wiring import cost_limits, demo, metrics_page, persisted, playground
+from gateway.wiring import cost_limits, demo, metrics_page, persisted, playground, pools
 from tests.test_settings import ISSUER, RIGHT
 
 SANDBOX: dict[str, Any] = {
@@ -128,3 +128,11 @@ def test_trusted_documents_are_read_and_checked_when_the_gateway_is_made(tmp_pat
     with pytest.raises(ConfigurationError, match="`abc`"):
         persisted(settings, documents)
     assert persisted(Settings(**RIGHT), documents).text(tenant_id("acme"), GraphQLRequest("{ a }")) == "{ a }"
+
+
+def test_the_shared_table_is_checked_as_the_named_tenant_and_each_silo_as_itself() -> None:
+    silos = {"acme": {"table_name": "acme-table"}, "globex": {}}
+    settings = Settings(**{**RIGHT, "readiness_tenant": "probe", "silos": silos, "suspended_tenants": ["globex"]})
+    found = [(pool.name, pool.tenant, pool.tenancy.table, pool.required) for pool in pools(settings)]
+    assert found == [("pooled", "probe", settings.table_name, True), ("silo acme", "acme", "acme-table", False)]
+    assert pools(Settings(**RIGHT)) == []

@@ -143,6 +143,7 @@ variable "gateway_settings" {
     session_per_subject = optional(bool)
     tenants             = optional(list(string))
     suspended_tenants   = optional(list(string))
+    readiness_tenant    = optional(string)
     silos = optional(map(object({
       table_name      = optional(string)
       tenant_role_arn = optional(string)

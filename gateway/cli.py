@@ -38,11 +38,12 @@ def serve(
     config: Annotated[Path | None, typer.Option(help="JSON file with settings; the environment wins over it.")] = None,
 ) -> None:
     """Serve in production, with settings from GATEWAY_* variables."""
-    from gateway.serve import serve as run  # noqa: PLC0415  web and AWS libraries load only where they are needed
+    from gateway.serve import START_CHECKS  # noqa: PLC0415  web and AWS libraries load only where they are needed
+    from gateway.serve import serve as run  # noqa: PLC0415
     from gateway.settings import load_settings  # noqa: PLC0415
 
     with told():
-        run(load_settings(config))
+        run(load_settings(config, START_CHECKS))
 
 
 @app.command()

@@ -14,11 +14,16 @@ from typing import Any
 import uvicorn
 from prometheus_client import start_http_server
 
+from gateway import wiring
 from gateway.accepting import Acceptor
 from gateway.app import State, create_app
+from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError
 from gateway.graph.journal import JsonLines
+from gateway.listening import bound
 from gateway.ops.metrics import Metrics
+from gateway.ops.policy_files import load_policies
+from gateway.setting_checks import Check
 from gateway.settings import Settings
 from gateway.signals import end_at_once, on_ending_signals
 from gateway.wary import WaryHttp
@@ -44,8 +49,30 @@ def serve(settings: Settings) -> None:
         # what is under way may take as long as any operation may
         timeout_graceful_shutdown=int(settings.request_seconds) + 1,
     )
-    with metrics_served(settings, app.state.metrics):
-        DrainingServer(config, state, settings.drain_seconds).run()
+    with bound("port", settings.host, settings.port) as sockets, metrics_served(settings, app.state.metrics):
+        DrainingServer(config, state, settings.drain_seconds).run(sockets)
+
+
+def _port_is_free(settings: Settings) -> None:
+    with bound("port", settings.host, settings.port):
+        pass
+
+
+def _metrics_port_is_free(settings: Settings) -> None:
+    if settings.metrics_port is not None:
+        with bound("metrics_port", settings.metrics_host, settings.metrics_port):
+            pass
+
+
+def _policies(settings: Settings) -> None:
+    load_policies(settings.policies_dir, load_domains(settings.domains).model)
+
+
+# what makes a start fail beside the settings themselves, so that all of it is told at once
+START_CHECKS: tuple[Check, ...] = (
+    *(_port_is_free, _metrics_port_is_free, _policies),
+    *(wiring.issuers, wiring.tenants, wiring.cost_limits),
+)
 
 
 @contextmanager

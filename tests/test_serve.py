@@ -124,6 +124,55 @@ def test_a_port_for_metrics_that_is_taken_is_named(sandbox: Sandbox) -> None:
     assert "Traceback" not in result.stderr
 
 
+def test_all_that_is_wrong_is_told_at_once(sandbox: Sandbox) -> None:
+    """Wrong values, contradictions between the others, files, and ports in use."""
+    with listen(0) as taken, listen(0) as also_taken:
+        port, metrics_port = taken.getsockname()[1], also_taken.getsockname()[1]
+        settings = sandbox.settings(port=port, metrics_port=metrics_port, readiness_tenant=None)
+        wrong = {
+            "GATEWAY_MAX_PAGE": "0",
+            "GATEWAY_TABEL_NAME": "misspelt",
+            "GATEWAY_SUSPENDED_TENANTS": '["nobody"]',
+            "GATEWAY_POLICIES_DIR": "/nowhere",
+            "GATEWAY_MAX_COST_BY_ROLE": '{"emperor": 5}',
+        }
+        result = subprocess.run(
+            [sys.executable, "-m", "gateway", "serve"],
+            env={**environment_with(settings, aws_variables(sandbox)), **wrong},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    for told in (
+        "max_page: ",
+        "GATEWAY_TABEL_NAME: there is no such setting",
+        "tenants: `nobody` has settings of its own but is not among the tenants",
+        "/nowhere",
+        "max_cost_by_role: there is no role `emperor`",
+        f"port: cannot listen on 127.0.0.1:{port}: Address already in use",
+        f"metrics_port: cannot listen on 127.0.0.1:{metrics_port}: Address already in use",
+    ):
+        assert told in result.stderr, told
+
+
+@pytest.mark.parametrize(("host", "told"), [("127.0.0.1", "Address already in use"), ("192.0.2.1", "Cannot assign")])
+def test_an_address_that_cannot_be_had_is_named(sandbox: Sandbox, host: str, told: str) -> None:
+    with listen(0) as taken:
+        port = taken.getsockname()[1]
+        result = subprocess.run(
+            [sys.executable, "-m", "gateway", "serve"],
+            env=environment_with(sandbox.settings(host=host, port=port), aws_variables(sandbox)),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert result.returncode == 2
+    assert f"port: cannot listen on {host}:{port}: {told}" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
 def test_ctrl_c_stops_at_once(sandbox: Sandbox) -> None:
     served = Served(sandbox, drain_seconds=60)
     served.process.send_signal(signal.SIGINT)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.domains.examples import load_examples
-from gateway.sandbox.seed import CANARIES
+from gateway.sandbox.seed import CATALOGUES
 from tests.browser.conftest import Look
 from tests.graph.world import NOW
 
@@ -29,12 +29,12 @@ def test_it_opens_with_examples_documentation_and_the_explorer(look: Look, sandb
 def test_a_tenant_sees_its_own_data_and_a_switch_asks_again(look: Look, sandbox: str) -> None:
     screen = look(sandbox).open()
     screen.write(PRODUCT)
-    assert CANARIES["acme"] in json.dumps(screen.run())
+    assert CATALOGUES["acme"] in json.dumps(screen.run())
     colour = "getComputedStyle(document.getElementById('bar')).borderTopColor"
     before = screen.page.evaluate(colour)
     screen.choose("Tenant", "globex")
-    screen.answer(containing=CANARIES["globex"])
-    assert CANARIES["acme"] not in screen.response
+    screen.answer(containing=CATALOGUES["globex"])
+    assert CATALOGUES["acme"] not in screen.response
     assert screen.page.title() == "globex · viewer · Playground"
     assert screen.page.evaluate(colour) != before
     first, second = screen.operations
@@ -141,7 +141,7 @@ def test_an_answer_that_comes_too_late_is_not_shown(look: Look, sandbox: str) ->
     screen.became("globex · editor")
     with screen.page.expect_response("**/graphql") as late:
         held[0].continue_()
-    assert CANARIES["acme"] in late.value.text()
+    assert CATALOGUES["acme"] in late.value.text()
     # what the page does with an answer, it does at once
     screen.page.wait_for_timeout(300)
     assert screen.response == ""

@@ -396,3 +396,54 @@ def test_the_landing_page_leads_here(desk: Open) -> None:
     shown.page.goto(shown.screen.url)
     shown.page.get_by_role("link", name="/demo").click()
     shown.page.get_by_role("heading", name="Order desk").wait_for()
+
+
+def test_that_an_order_is_placed_is_said_once(desk: Open) -> None:
+    shown = desk().enter("acme").take(PLENTY).place("u-1001")
+    shown.alert("The order is placed.")
+    order = shown.page.url
+    shown.page.reload()
+    shown.page.locator(".heading").wait_for()
+    assert shown.page.get_by_text("The order is placed.").count() == 0
+    shown.take(PLENTY).place("u-1001").alert("The order is placed.")
+    assert shown.page.url != order
+    shown.go("Orders").orders  # noqa: B018  # waits for the list
+    shown.page.go_back()
+    shown.page.locator(".heading").wait_for()
+    assert shown.page.get_by_text("The order is placed.").count() == 0
+
+
+@pytest.mark.parametrize("address", ["#/nowhere", "#/orders/o-1/lines", "#/basket/p-1001", "#/catalogue/tools/p-1001"])
+def test_an_unknown_page_is_told(desk: Open, address: str) -> None:
+    shown = desk().enter("acme").at(address)
+    shown.alert("There is no such page.")
+    assert shown.page.locator("table.orders").count() == 0
+    shown.page.get_by_role("link", name="Go to the orders").click()
+    assert shown.orders
+
+
+def test_orders_and_the_basket_fit_a_phone(desk: Open) -> None:
+    shown = desk()
+    shown.page.set_viewport_size({"width": 390, "height": 844})
+    shown.enter("acme")
+    assert len(shown.orders) == PAGE
+    fits(shown, "table.orders tbody tr:first-child :is(th, td)", hidden=2)
+    shown.api.set_stock(OTHER, 9)
+    shown.take(PLENTY, OTHER).page.locator(".basket li").nth(1).wait_for()
+    fits(shown, ".basket li:first-child > *")
+    shown.page.get_by_role("button", name="Place the order").wait_for()
+
+
+def fits(shown: Desk, parts: str, hidden: int = 0) -> None:
+    """The page is as wide as the window, and of these parts none leaves it or lies upon another."""
+    assert shown.page.evaluate("() => document.documentElement.scrollWidth") == 390
+    all_boxes = [part.bounding_box() for part in shown.page.locator(parts).all()]
+    boxes = [box for box in all_boxes if box is not None]
+    assert (len(all_boxes) - len(boxes), len(boxes) >= 4) == (hidden, True)
+    for number, box in enumerate(boxes):
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        for other in boxes[:number]:
+            beside = box["x"] >= other["x"] + other["width"] or other["x"] >= box["x"] + box["width"]
+            below = box["y"] >= other["y"] + other["height"] or other["y"] >= box["y"] + box["height"]
+            assert beside or below

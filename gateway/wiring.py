@@ -189,13 +189,14 @@ def playground(settings: Settings) -> list[Route]:
     """The page for people, if it is on; only in the sandbox does it come with a switcher and examples."""
     if not settings.playground:
         return []
-    query = first_query(load_domains(settings.domains).model)
-    told: dict[str, Any] = {"explain": settings.explain, "sandbox": None, "examples": [], "query": query}
+    # INVARIANT: whoever has no token learns no name of the schema in production
+    told: dict[str, Any] = {"explain": settings.explain, "sandbox": None, "examples": [], "query": "{ __typename }"}
     if settings.environment != "sandbox":
         return playground_routes(told)
     from gateway.sandbox.token_route import sandbox_address, switcher  # noqa: PLC0415  never in production
 
     served = _served(settings)
+    told["query"] = first_query(load_domains(settings.domains).model)
     examples = load_examples(datetime.now(UTC))
     told["examples"] = [asdict(example) for example in examples if example.domain in served]
     if sandbox_address(settings) is not None:

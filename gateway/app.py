@@ -25,6 +25,7 @@ from gateway.graph.compile import Programs
 from gateway.graph.cost import Costs
 from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits, ignored
+from gateway.graph.first_query import first_query
 from gateway.graph.landing import HEADERS, landing_page
 from gateway.graph.limits import DocumentLimits
 from gateway.graph.pricing import pricing
@@ -153,7 +154,8 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
     gateway = build_gateway(settings, aws)
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
     pages = [*playground(settings), *demo(settings), *metrics_page(settings, gateway.metrics)]
-    page = landing_page(address, pages={route.path for route in pages})
+    query = first_query(load_domains(settings.domains).model)
+    page = landing_page(address, pages={route.path for route in pages}, query=query)
 
     async def graphql(request: Request) -> Response:
         return await gateway.endpoint(request)
@@ -204,13 +206,19 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
     return app
 
 
+LOCAL_ORIGINS = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?"
+
+
 def _middleware(settings: Settings) -> list[Middleware]:
-    if not settings.cors_origins:
+    # a front end in development runs on a port of this machine that nobody knows beforehand
+    own_machine = LOCAL_ORIGINS if settings.environment == "sandbox" else None
+    if not settings.cors_origins and own_machine is None:
         return []
     return [
         Middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
+            allow_origin_regex=own_machine,
             allow_methods=["GET", "POST"],
             allow_headers=["authorization", "content-type", "content-encoding", "x-request-id", "traceparent"],
             expose_headers=["x-request-id"],

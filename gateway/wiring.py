@@ -17,6 +17,7 @@ from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError, GatewayError
 from gateway.graph.cost import CostLimits
 from gateway.graph.documents import Documents
+from gateway.graph.first_query import first_query
 from gateway.graph.manifest import read_manifest
 from gateway.graph.persisted import Persisted
 from gateway.graph.playground_page import playground_routes
@@ -201,16 +202,18 @@ def playground(settings: Settings) -> list[Route]:
     """The page for people, if it is on; only in the sandbox does it come with a switcher and examples."""
     if not settings.playground:
         return []
-    told: dict[str, Any] = {"explain": settings.explain, "sandbox": None, "examples": []}
+    # INVARIANT: whoever has no token learns no name of the schema in production
+    told: dict[str, Any] = {"explain": settings.explain, "sandbox": None, "examples": [], "query": "{ __typename }"}
     if settings.environment != "sandbox":
         return playground_routes(told)
     from gateway.sandbox.token_route import sandbox_address, switcher  # noqa: PLC0415  never in production
 
     served = _served(settings)
+    told["query"] = first_query(load_domains(settings.domains).model)
     examples = load_examples(datetime.now(UTC))
     told["examples"] = [asdict(example) for example in examples if example.domain in served]
     if sandbox_address(settings) is not None:
-        told["sandbox"] = switcher(settings)
+        told["sandbox"] = switcher(settings, shops="commerce" in served)
     return playground_routes(told)
 
 

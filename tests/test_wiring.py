@@ -58,6 +58,7 @@ async def test_in_production_it_knows_neither_tenants_nor_examples_and_gives_no_
         "explain": False,
         "sandbox": None,
         "examples": [],
+        "query": "{ __typename }",
     }
     # INVARIANT: production has no route that gives tokens
     assert (await get(settings, "/sandbox/token", "POST")).status_code == 404
@@ -66,6 +67,15 @@ async def test_in_production_it_knows_neither_tenants_nor_examples_and_gives_no_
 async def test_in_production_it_says_whether_operations_are_explained() -> None:
     settings = Settings(**{**RIGHT, "playground": True, "introspection": True, "explain": True})
     assert (await get(settings, "/playground/config.json")).json()["explain"] is True
+
+
+async def test_in_the_sandbox_it_speaks_of_the_domain_that_is_served() -> None:
+    settings = Settings(**{**RIGHT, **SANDBOX, "domains": ["gateway.domains.devices"]})
+    told = (await get(settings, "/playground/config.json")).json()
+    assert told["query"].startswith("{ allDevices(")
+    assert {example["domain"] for example in told["examples"]} == {"devices"}
+    assert [tenant["title"] for tenant in told["sandbox"]["tenants"]] == ["acme", "globex", "initech"]
+    assert (await get(settings, "/demo")).status_code == 404
 
 
 async def test_in_the_sandbox_it_comes_with_a_switcher_and_examples() -> None:

@@ -102,7 +102,7 @@ def _request(content: Any) -> GraphQLRequest:
     for key in ("query", *DOCUMENT_IDS, "operationName"):
         value = content.get(key)
         if value is not None and not isinstance(value, str):
-            raise HttpError(HTTPStatus.BAD_REQUEST, f"`{key}` must be a text")
+            raise HttpError(HTTPStatus.BAD_REQUEST, f"`{key}` must be a string")
         texts[key] = value
     maps = {}
     for key in ("variables", "extensions"):
@@ -113,6 +113,6 @@ def _request(content: Any) -> GraphQLRequest:
     query = texts["query"] if texts["query"] and not texts["query"].isspace() else None
     document_id = texts["documentId"] or texts["id"]
     if query is None and document_id is None and "persistedQuery" not in maps["extensions"]:
-        raise HttpError(HTTPStatus.BAD_REQUEST, "`query` is missing; it must be a text")
+        raise HttpError(HTTPStatus.BAD_REQUEST, "`query` is missing; it must be a string")
     # some tools send an empty name where there is none
     return GraphQLRequest(query, maps["variables"], texts["operationName"] or None, maps["extensions"], document_id)

@@ -52,7 +52,7 @@ class Weight:
 
 
 _UNITS = {
-    "depth": "levels deep",
+    "depth": "levels",
     "aliases": "aliases",
     "root_fields": "root fields",
     "fields": "fields",

@@ -1,12 +1,13 @@
 """Mutations as declared data: an input, what is done, and a payload with the changed item and user errors."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from strawberry import UNSET
 
 from gateway.errors import BadUserInput, LimitExceeded
+from gateway.model.shape_checks import field_faults
 from gateway.model.types import AttributeType, Field, ListOf, SetOf, Struct
 from gateway.store.faults import Fault, Rejected, UserErrorCode
 from gateway.store.rows import Item
@@ -22,6 +23,7 @@ class Mutation:
     """`returns` names the entity in the payload; `extras` are numbers or texts beside it.
 
     `member_units` are the capacity units that one member of a list in its input takes, for the estimate of its cost.
+    `faults` are mistakes in its declaration that are reported with those of the model.
     """
 
     name: str
@@ -32,6 +34,13 @@ class Mutation:
     extras: tuple[Field, ...] = ()
     member_units: float = 6
     deprecated: str | None = None
+    faults: tuple[str, ...] = ()
+
+
+def mutation_faults(mutation: Mutation) -> Iterator[str]:
+    """What is wrong with the mutation by itself."""
+    own = [*mutation.faults, *field_faults(mutation, "input"), *field_faults(mutation, "extras")]
+    return (f"mutation {mutation.name}: {fault}" for fault in own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,13 +33,13 @@ def sandbox_address(settings: Settings) -> str | None:
     return next((url.removesuffix(ISSUER_PATH) for url in urls if url.endswith(ISSUER_PATH)), None)
 
 
-def switcher(settings: Settings) -> dict[str, Any]:
-    """What the page offers: tenants and roles, and where their tokens come from."""
+def switcher(settings: Settings, *, shops: bool = True) -> dict[str, Any]:
+    """What the page offers: tenants and roles, and where their tokens come from; `shops`: whether theirs are served."""
     served = settings.tenants
     tenants = [shop for shop in SHOPS if served is None or shop.tenant in served]
     return {
         "tokens": TOKEN_PATH,
-        "tenants": [{"name": shop.tenant, "title": shop.title} for shop in tenants],
+        "tenants": [{"name": shop.tenant, "title": shop.title if shops else shop.tenant} for shop in tenants],
         # the weakest first: what a visitor starts with
         "roles": [{"name": role.name, "description": role.description} for role in reversed(ROLES)],
     }

@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from gateway.domains.loading import load_domains
 from gateway.errors import Unavailable
+from gateway.ops.policy_files import write_policies
 from gateway.sandbox import commands
 from gateway.sandbox.commands import Dev, dev, while_it_runs
 from gateway.sandbox.ready import Options
@@ -196,6 +198,59 @@ def test_with_reload_only_the_gateway_is_started_anew(tmp_path: Path, monkeypatc
         assert dev(replace(WANTED, reload=True, dynamodb_endpoint=url), Console(file=out, width=200)) == 0
     assert len(pids) == 2
     assert len(set(moments)) == 1
+
+
+ADOPTER = """
+from gateway.model.entity import Attribute, Entity, Key
+from gateway.model.model import Domain
+from gateway.model.types import Id
+
+NOTE = Entity(
+    name="Note", description="", key=Key(pk="NOTE#{noteId}", sk="META"),
+    attributes=(Attribute("noteId", Id(), ""), Attribute("secret", Id(), "", personal=False)),
+)
+DOMAIN = Domain(name="notes", description="", entities=(NOTE,), patterns=())
+"""
+
+
+def test_with_reload_a_change_of_ones_own_domain_counts_with_its_policies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "adopter_notes"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "domain.py").write_text(ADOPTER)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    name, policies = "adopter_notes.domain", tmp_path / "policies"
+    write_policies(policies, load_domains([name]).model)
+    out = io.StringIO()
+    pids: list[str] = []
+
+    def change() -> None:
+        port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/graphql", out.getvalue())[0])
+        for _ in range(400):
+            try:
+                found = _asked(port)["pid"]
+            except OSError:
+                continue
+            finally:
+                time.sleep(0.05)
+            if found not in pids:
+                pids.append(found)
+                (package / "domain.py").write_text(ADOPTER.replace("personal=False", "personal=True"))
+            if len(pids) == 2:
+                break
+        _terminate()
+
+    _until(out, "Stop with Ctrl-C", change)
+    with another_engine() as url:
+        wanted = replace(WANTED, reload=True, dynamodb_endpoint=url, domains=(name,), policies=policies)
+        assert dev(wanted, Console(file=out, width=200)) == 0
+    assert len(pids) == 2
+    assert "secret" in (policies / "session-support.json").read_text()
+    assert "notes" in out.getvalue()
+    assert "Demo shop" not in out.getvalue()
 
 
 def test_a_token_comes_from_the_running_sandbox(world: World) -> None:

@@ -1,7 +1,7 @@
 // What is about to be ordered, with prices and stock as they are now.
 import { useState } from "react";
 import { useMutation, useQuery } from "urql";
-import { basket, forgetSubmission, type Line, MAX_LINES, submissionKey } from "./basket";
+import { basket, forgetSubmission, justPlaced, type Line, MAX_LINES, submissionKey } from "./basket";
 import { BasketItem } from "./BasketItem";
 import { type Customer, CustomerField } from "./CustomerField";
 import { graphql } from "./gql";
@@ -91,7 +91,8 @@ function Filled({ lines, products }: { lines: Line[]; products: Map<string, Prod
     if (!order) return;
     forgetSubmission();
     basket.set([]);
-    go(to(["orders", order.orderId], { placed: "now" }));
+    justPlaced.set(order.orderId);
+    go(to(["orders", order.orderId]));
   }
 
   return (

@@ -2,6 +2,7 @@
 
 import gc
 import ssl
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -123,6 +124,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
             reads=reads,
         ),
         turns=turns,
+        preparing=Turns(1, settings.max_waiting),
         explain=settings.explain,
         observe=metrics.observe if metrics is not None else ignored,
     )
@@ -135,7 +137,9 @@ def _document_limits(settings: Settings) -> DocumentLimits:
         aliases=settings.max_aliases,
         root_fields=settings.max_root_fields,
         directives=settings.max_directives,
+        chars=settings.max_document_chars,
         tokens=settings.max_tokens,
+        token_bytes=settings.max_token_bytes,
         members=settings.max_list,
     )
 
@@ -167,6 +171,8 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
+        # documents are parsed in another thread, which gives way to the loop this often
+        sys.setswitchinterval(0.0005)
         yield
         await gateway.close()
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -25,7 +26,7 @@ from gateway.graph.http_error import HttpError
 from gateway.graph.http_request import JSON, GraphQLRequest, answer_type, read
 from gateway.graph.journal import MAX_NAME, Entry, begin
 from gateway.graph.leaving import ended_when_left
-from gateway.graph.limits import check_variables
+from gateway.graph.limits import check_text, check_variables
 from gateway.graph.packing import GZIP, accepts_gzip, packed
 from gateway.graph.persisted import Persisted
 from gateway.graph.reader import Reader, ReadLimits
@@ -34,6 +35,7 @@ from gateway.graph.selection import Selections
 from gateway.graph.turns import Turns
 from gateway.identity.principal import Principal
 from gateway.model.model import Model
+from gateway.model.tenant import TenantId
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
@@ -70,6 +72,7 @@ class Endpoint:
     cursors: Cursors
     limits: EndpointLimits
     turns: Turns = field(default_factory=Turns)
+    preparing: Turns = field(default_factory=partial(Turns, 1))
     explain: bool = False  # whether a request may ask what was done for it
     observe: Observe = ignored
 
@@ -107,7 +110,7 @@ class Endpoint:
         asked = await read(request, self.limits.body_bytes)
         session = await self.open_session(principal)
         entry.role = session.role
-        document = self.documents.get(self.persisted.text(session.tenant, asked))
+        document = await self._document(session.tenant, self.persisted.text(session.tenant, asked))
         entry.document = document.hash
         operation = document.operation(asked.operation_name)
         # a name may be as long as a request, and a line of the log may not
@@ -131,6 +134,22 @@ class Endpoint:
             finally:
                 self.turns.leave()
         return executed(result, entry, media_type)
+
+    async def _document(self, tenant: TenantId, text: str) -> Document:
+        check_text(text, self.documents.limits)
+        document = self.documents.known(text)
+        if document is not None:
+            return document
+        # INVARIANT: new documents are parsed one at a time, tenants in turn, and beside the loop that serves everybody.
+        await self.preparing.enter(tenant)
+        try:
+            document = self.documents.known(text)
+            if document is None:
+                document = await asyncio.to_thread(self.documents.prepare, text)
+                self.documents.remember(text, document)
+            return document
+        finally:
+            self.preparing.leave()
 
     async def _run(self, document: Document, asked: GraphQLRequest, session: Session, entry: Entry) -> ExecutionResult:
         deadline = asyncio.get_running_loop().time() + self.limits.seconds

@@ -105,7 +105,8 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     reads = ReadLimits(page=settings.max_page, queries=settings.max_nested_queries)
     known = persisted(settings, documents)
     turns = Turns(settings.max_running, settings.max_waiting)
-    metrics = metrics_of(settings, known, cache, sessions, turns)
+    table = Table(client, model, sessions.renew, cache=cache)
+    metrics = metrics_of(settings, known, cache, sessions, turns, table)
     endpoint = Endpoint(
         model=model,
         schema=schema,
@@ -115,7 +116,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         persisted=known,
         authenticate=authenticator.authenticate,
         open_session=sessions.open,
-        table=Table(client, model, sessions.renew, cache=cache),
+        table=table,
         cursors=Cursors(settings.cursor_secret.get_secret_value()),
         limits=EndpointLimits(
             body_bytes=settings.max_body_bytes,

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import ssl
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -110,7 +111,8 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     reads = ReadLimits(page=settings.max_page, queries=settings.max_nested_queries)
     known = persisted(settings, documents)
     turns = Turns(settings.max_running, settings.max_waiting)
-    metrics = metrics_of(settings, known, cache, sessions, turns)
+    table = Table(client, model, sessions.renew, cache=cache)
+    metrics = metrics_of(settings, known, cache, sessions, turns, table)
     endpoint = Endpoint(
         model=model,
         schema=schema,
@@ -120,7 +122,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         persisted=known,
         authenticate=authenticator.authenticate,
         open_session=sessions.open,
-        table=Table(client, model, sessions.renew, cache=cache),
+        table=table,
         cursors=Cursors(settings.cursor_secret.get_secret_value()),
         limits=EndpointLimits(
             body_bytes=settings.max_body_bytes,
@@ -129,6 +131,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
             reads=reads,
         ),
         turns=turns,
+        preparing=Turns(1, settings.max_waiting),
         explain=settings.explain,
         observe=metrics.observe if metrics is not None else ignored,
     )
@@ -144,7 +147,9 @@ def _document_limits(settings: Settings) -> DocumentLimits:
         aliases=settings.max_aliases,
         root_fields=settings.max_root_fields,
         directives=settings.max_directives,
+        chars=settings.max_document_chars,
         tokens=settings.max_tokens,
+        token_bytes=settings.max_token_bytes,
         members=settings.max_list,
     )
 
@@ -183,6 +188,8 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
         starting = asyncio.create_task(gateway.readiness.until_ready())
+        # documents are parsed in another thread, which gives way to the loop this often
+        sys.setswitchinterval(0.0005)
         yield
         starting.cancel()
         await asyncio.wait((starting,))

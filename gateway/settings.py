@@ -100,7 +100,9 @@ class Settings(BaseSettings):
     max_aliases: int = Field(default=50, ge=1)
     max_root_fields: int = Field(default=50, ge=1)
     max_directives: int = Field(default=50, ge=1)
+    max_document_chars: int = Field(default=65_536, ge=1_000)
     max_tokens: int = Field(default=5_000, ge=100)
+    max_token_bytes: int = Field(default=16_384, ge=100)  # of one string or name in a document
     max_list: int = Field(default=1_000, ge=1)  # members of a list in the variables
     max_nested_queries: int = Field(default=100, ge=1)
     max_cost: PositiveFloat = 2_000  # capacity units, by the estimate

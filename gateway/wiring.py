@@ -38,6 +38,7 @@ from gateway.store.cache.dax.reads import Ages, Clusters, DaxReads
 from gateway.store.cache.keeper import CacheRules
 from gateway.store.cache.layers import Layers
 from gateway.store.cache.stats import GroupOf
+from gateway.store.table import Table
 
 _POOLED = SiloSettings()  # differs in nothing
 
@@ -155,7 +156,7 @@ def _dax_reads(settings: Settings, model: Model, aws: boto3.Session) -> DaxReads
 
 
 def metrics_of(
-    settings: Settings, documents: Persisted, cache: ReadPath | None, sessions: Sessions, turns: Turns
+    settings: Settings, documents: Persisted, cache: ReadPath | None, sessions: Sessions, turns: Turns, table: Table
 ) -> Metrics | None:
     """None where nobody could read them."""
     if settings.metrics_port is None and settings.environment != "sandbox":
@@ -164,6 +165,9 @@ def metrics_of(
     metrics.gauge("gateway_sessions", "Sessions of tenants that are kept.", lambda: len(sessions))
     metrics.gauge("gateway_operations_running", "Operations that run.", lambda: turns.running)
     metrics.gauge("gateway_operations_waiting", "Operations that wait for their turn.", lambda: turns.waiting)
+    metrics.counter(
+        "gateway_foreign_rows", "Rows of other tenants in a tenant's index, left out.", lambda: table.foreign_rows
+    )
     layers = (cache.ttl, cache.dax) if isinstance(cache, Layers) else (cache,)
     for layer in layers:
         if isinstance(layer, ReadCache):

@@ -63,6 +63,7 @@ async def test_metrics_are_a_page_of_the_sandbox_only(sandbox: Sandbox, client: 
     assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert 'outcome="UNAUTHENTICATED"} 1.0' in response.text
     assert "gateway_sessions 1.0" in response.text
+    assert "gateway_foreign_rows_total 0.0" in response.text
     assert 'gateway_calls_total{index="",operation="BatchGetItem",source="table"}' in response.text
 
 

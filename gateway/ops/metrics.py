@@ -5,9 +5,11 @@ only so many forms become labels.
 """
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
@@ -22,6 +24,16 @@ _HASH = 12  # letters of a document's hash; its log line has them all
 _UNTRUSTED = 200  # operations that have labels of their own beside the trusted ones
 
 Labels = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted(Collector):
+    name: str
+    meaning: str
+    value: Callable[[], float]
+
+    def collect(self) -> Iterator[Metric]:
+        yield CounterMetricFamily(self.name, self.meaning, self.value())
 
 
 class Metrics:
@@ -79,6 +91,10 @@ class Metrics:
 
     def gauge(self, name: str, meaning: str, value: Callable[[], float]) -> None:
         Gauge(name, meaning, registry=self._registry).set_function(value)
+
+    def counter(self, name: str, meaning: str, value: Callable[[], float]) -> None:
+        """Of what somebody else counts."""
+        self._registry.register(_Counted(name, meaning, value))
 
     def collect_from(self, collector: Collector) -> None:
         self._registry.register(collector)

@@ -246,5 +246,5 @@ async def test_a_row_of_another_tenant_in_an_index_is_never_answered(world: Worl
     key = row["GSI2PK"]["S"].replace("globex", "acme")
     world.memory.put([{**row, "GSI2PK": {"S": key}}])
     response = await world.post("{ ordersByStatus(status: DELIVERED, first: 50) { nodes { orderId note } } }")
-    assert response.json()["errors"][0]["extensions"]["code"] == "INTERNAL"
+    assert "errors" not in response.json()
     assert CATALOGUES["globex"] not in response.text

@@ -120,7 +120,7 @@ def test_a_single_scan_is_told(plan_of: PlanOf) -> None:
 
 def test_isolation_pages_at_the_first_event(plan_of: PlanOf) -> None:
     found = alarms(plan_of("prod"))
-    for name in ("isolation-breach", "denied-by-aws", "roles-changed"):
+    for name in ("isolation-breach", "foreign-rows", "denied-by-aws", "roles-changed"):
         assert found[name].severity == "critical"
         assert (found[name].values["threshold"], found[name].values["evaluation_periods"]) == (0, 1)
 

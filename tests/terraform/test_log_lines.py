@@ -10,6 +10,10 @@ import pytest
 from gateway.errors import Forbidden, Internal, IsolationBreach
 from gateway.graph.errors import failure
 from gateway.graph.journal import JsonLines, begin
+from gateway.model.model import Model
+from gateway.model.table import TableSpec
+from gateway.model.tenant import tenant_id
+from gateway.store.rows import Rows
 from tests.terraform.conftest import PlanOf
 from tests.terraform.log_pattern import matches
 
@@ -43,6 +47,16 @@ def test_a_breach_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture)
             failure(error, "r-1")
 
     assert _named(filters, _lines(caplog, write)) == {"IsolationBreaches"}
+
+
+def test_a_foreign_row_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
+    model = Model(domains=(), table=TableSpec())
+    row = {"PK": {"S": "TENANT#globex#X"}}
+
+    def write() -> None:
+        assert Rows(model).own(tenant_id("acme"), model.table.indexes[0], [row]) == []
+
+    assert _named(filters, _lines(caplog, write)) == {"ForeignRows"}
 
 
 def test_another_failure_of_ours_is_no_breach(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:

@@ -86,8 +86,8 @@ function Filled({ lines, products }: { lines: Line[]; products: Map<string, Prod
     const idempotencyKey = submissionKey(input);
     // every query with stock asks again: after success it is less, and after OUT_OF_STOCK it was less than shown
     const { data } = await place({ input, idempotencyKey }, { additionalTypenames: ["Order", "Stock"] });
-    setRefused(data?.placeOrder.errors[0] ?? null);
-    const order = data?.placeOrder.order;
+    setRefused(data?.placeOrder?.errors[0] ?? null);
+    const order = data?.placeOrder?.order;
     if (!order) return;
     forgetSubmission();
     basket.set([]);

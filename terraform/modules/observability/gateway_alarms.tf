@@ -11,6 +11,7 @@ locals {
 
   lines = {
     breaches  = { metric = "IsolationBreaches", pattern = "{ ($.logger = \"gateway.failure\") && ($.exception = \"*IsolationBreach*\") }" }
+    foreign   = { metric = "ForeignRows", pattern = "{ ($.logger = \"gateway.isolation\") && ($.event = \"foreign_row\") }" }
     denials   = { metric = "Denials", pattern = "{ ($.logger = \"gateway.operation\") && (${join(" || ", local.denied)}) }" }
     tokens    = { metric = "RefusedTokens", pattern = "{ ($.logger = \"gateway.operation\") && (${local.refused}) }" }
     sessions  = { metric = "FailedSessions", pattern = "{ ($.logger = \"gateway.aws.sessions\") && ($.level = \"WARNING\") }" }
@@ -31,6 +32,18 @@ locals {
       says       = "The gateway was about to use a row or a session of another tenant, and stopped."
       namespace  = local.namespace
       metric     = "IsolationBreaches"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = 0
+      periods    = 1
+      points     = 1
+    }
+    foreign-rows = {
+      severity   = "critical"
+      runbook    = "foreign-rows"
+      says       = "A row of one tenant lies in another tenant's partition of an index; the gateway leaves it out."
+      namespace  = local.namespace
+      metric     = "ForeignRows"
       dimensions = {}
       statistic  = "Sum"
       threshold  = 0

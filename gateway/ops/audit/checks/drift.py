@@ -10,6 +10,7 @@ from gateway.iam.deployment import Deployment, render
 from gateway.iam.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE, documents
 from gateway.iam.wording import canonical
 from gateway.ops.audit import fixes
+from gateway.ops.audit.checks.network import own_endpoints
 from gateway.ops.audit.facts import EndpointFacts, Missing, RoleFacts, Statements, TtlFacts, Unknown
 from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
 
@@ -59,7 +60,7 @@ def policy_drift(case: Case) -> Iterator[Finding]:
     yield from _tenant_role(case.facts.tenant_role, made, deployment)
     yield from _gateway_role(case.facts.gateway_role, made, deployment)
     if isinstance(case.facts.endpoints, tuple):
-        yield from _endpoints(case.facts.endpoints, case.facts.gateway_role, made, deployment)
+        yield from _endpoints(own_endpoints(case, case.facts.endpoints), case.facts.gateway_role, made, deployment)
 
 
 def _files(case: Case) -> Iterator[Finding]:

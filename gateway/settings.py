@@ -92,6 +92,7 @@ class Settings(BaseSettings):
     cache: Literal["off", "ttl", "dax", "ttl+dax"] = "off"
     cache_bytes: int = Field(default=64_000_000, ge=1_000_000)
     dax_endpoint: DaxUrl | None = None  # a cluster for all pooled tenants
+    dax_role_arn: RoleArn | None = None  # assumed to read from it; without one the gateway's own role signs
     dax_accept_that_only_the_gateway_separates_tenants: bool = False
     dax_item_seconds: PositiveFloat = 300  # as the clusters' parameter group says
     dax_query_seconds: PositiveFloat = 300
@@ -153,6 +154,11 @@ class Settings(BaseSettings):
             yield from self._unsafe()
 
     def _cache_contradictions(self) -> Iterator[str]:
+        if self.dax_role_arn is not None and self.dax_endpoint is None:
+            yield "dax_role_arn: is set but there is no dax_endpoint that it could read from"
+        for name, silo in self.silos.items():
+            if silo.dax_role_arn is not None and silo.dax_endpoint is None:
+                yield f"silos.{name}.dax_role_arn: is set but the silo has no dax_endpoint"
         of_silos = {f"silos.{name}.dax_endpoint": silo.dax_endpoint for name, silo in self.silos.items()}
         named = {"dax_endpoint": self.dax_endpoint, **of_silos}
         clusters = {name: address for name, address in named.items() if address is not None}

@@ -1,7 +1,7 @@
 """`gateway audit`: gathers the facts, judges them, prints the checklist; the exit code is for CI."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +36,12 @@ class Names:
     vpc: str | None = None
 
 
+class _Silo(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    dax_role_arn: str | None = None
+
+
 class _Config(BaseModel):
     """What an audit wants of the gateway's settings, and what Terraform adds to them for it; the rest is ignored."""
 
@@ -46,6 +52,8 @@ class _Config(BaseModel):
     tenant_role_arn: str | None = None
     gateway_role_arn: str | None = None
     vpc_id: str | None = None
+    dax_role_arn: str | None = None
+    silos: Mapping[str, _Silo] = {}
     domains: Annotated[tuple[str, ...], Field(strict=False)] = ()
 
 
@@ -99,6 +107,9 @@ def subject_of(names: Names, config: Path | None = None) -> Subject:
         tenant_role=names.tenant_role or given.tenant_role_arn,
         gateway_role=names.gateway_role or given.gateway_role_arn,
         vpc=names.vpc or given.vpc_id,
+        dax_roles=frozenset(
+            role for role in (given.dax_role_arn, *(silo.dax_role_arn for silo in given.silos.values())) if role
+        ),
     )
 
 

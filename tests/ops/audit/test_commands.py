@@ -105,6 +105,9 @@ def test_the_names_come_from_terraforms_output(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"table_name": TABLE, "region": "eu-west-1", "tenant_role_arn": role, "issuers": []}
     path.write_text(json.dumps(settings))
     assert subject_of(Names(), path) == replace(SUBJECT, gateway_role=None)
+    readers = {"dax_role_arn": "reader", "silos": {"acme": {"dax_role_arn": "other", "table_name": "acme"}, "beta": {}}}
+    path.write_text(json.dumps({**settings, **readers}))
+    assert subject_of(Names(), path).dax_roles == {"reader", "other"}
     path.write_text(json.dumps({**settings, "gateway_role_arn": SUBJECT.gateway_role, "vpc_id": "vpc-2"}))
     assert subject_of(Names(), path) == replace(SUBJECT, vpc="vpc-2")
     assert subject_of(Names(table="other", gateway_role="role", vpc="vpc-1"), path) == replace(

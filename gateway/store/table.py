@@ -1,6 +1,7 @@
 """The one class that runs plans: it authorises, calls, pages, merges, retries what was left, and checks every row."""
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from heapq import merge
 from typing import Any
 
 from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.errors import CredentialsExpired
+from gateway.aws.errors import AccessDenied, CredentialsExpired
 from gateway.aws.sessions import Session
 from gateway.errors import DeadlineExceeded, IsolationBreach, Throttled, Unavailable
 from gateway.model.keys import ItemKey
@@ -30,6 +31,8 @@ _CHUNK = 100  # keys of one BatchGetItem
 _PATIENCE = 10.0  # seconds to keep asking for unprocessed keys when the request has no deadline
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 1.0
 PARALLEL_GROUPS = 8  # time buckets read ahead at once
+
+_DENIED_BY_AWS = logging.getLogger("gateway.denied_by_aws")  # an alarm reads what it says
 
 Renew = Callable[[Session], Awaitable[Session]]
 
@@ -210,13 +213,17 @@ class Table:
         verdict = judged(access, operation, body)
         clock = asyncio.get_running_loop().time
         started = clock()
-        answer = await via.client.call(
-            operation,
-            body,
-            credentials=session.credentials,
-            target=session.tenancy.target,
-            deadline=access.deadline,
-        )
+        try:
+            answer = await via.client.call(
+                operation,
+                body,
+                credentials=session.credentials,
+                target=session.tenancy.target,
+                deadline=access.deadline,
+            )
+        except AccessDenied as error:
+            _tell_denied(session, operation, error)
+            raise
         access.calls.append(
             Call(
                 operation=operation,
@@ -231,6 +238,18 @@ class Table:
             )
         )
         return answer
+
+
+def _tell_denied(session: Session, operation: str, error: AccessDenied) -> None:
+    """The gateway's own evaluation has just allowed this: AWS and the gateway differ, which an alarm tells."""
+    fields = {
+        "tenant": session.tenant,
+        "role": session.role,
+        "dynamodb_operation": operation,
+        "aws_code": error.said.code,
+        "aws_request_id": error.said.request_id,
+    }
+    _DENIED_BY_AWS.warning("aws denied what the gateway's evaluation had allowed", extra={"fields": fields})
 
 
 def _same_tenant(access: Access, tenant: TenantId) -> None:

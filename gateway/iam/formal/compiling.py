@@ -46,10 +46,14 @@ _ROOT: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What one layer of policies says of a request: that it allows it, that it explicitly denies it."""
+    """What one layer of policies says of a request: that it allows it, that it explicitly denies it.
+
+    `restricts` are those denials that look at more than action and resource: they hold whatever else is granted.
+    """
 
     allows: Formula
     denies: Formula
+    restricts: Formula = FALSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,11 @@ class Compiler:
 
     def layer(self, documents: Sequence[Document]) -> Layer:
         found = [(one, document.has_variables) for document in documents for one in document.statements]
+        denials = [(one[0], self.statement(*one)) for one in found if one[0].effect == "Deny"]
         return Layer(
             either(*(self.statement(*one) for one in found if one[0].effect == "Allow")),
-            either(*(self.statement(*one) for one in found if one[0].effect == "Deny")),
+            either(*(made for _, made in denials)),
+            either(*(made for statement, made in denials if statement.conditions)),
         )
 
     def layers(self, policies: PolicySet) -> tuple[Layer, ...]:
@@ -148,9 +154,7 @@ def _quantified(known: Operation, key: str, each: Callable[[str], Formula], unsu
         nothing = either(absent, empty) if known.if_exists and unsure else FALSE
         return either(nothing, single, Some(key, each(ELEMENT)))
     several = both(Present(key), negated(Single(key)))
-    return either(
-        absent if known.if_exists or known.operator.negated else FALSE, single, several if unsure else FALSE
-    )
+    return either(absent if known.if_exists or known.operator.negated else FALSE, single, several if unsure else FALSE)
 
 
 def _principal(statement: Statement) -> Formula:
@@ -221,7 +225,9 @@ def _with_variables(template: Template, made: Callable[[Pattern], Formula]) -> F
         has_text = dict(zip(keys, choice, strict=True))
         pattern = _resolved(template, has_text)
         if pattern is not None:
-            guards = (both(Single(key), Filled(key)) if text else negated(Filled(key)) for key, text in has_text.items())
+            guards = (
+                both(Single(key), Filled(key)) if text else negated(Filled(key)) for key, text in has_text.items()
+            )
             options.append(both(*guards, made(pattern)))
     return either(*options)
 

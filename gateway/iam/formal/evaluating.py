@@ -19,6 +19,7 @@ from gateway.iam.formal.formula import (
     Not,
     Or,
     Pattern,
+    Piece,
     Present,
     Ref,
     Scalar,
@@ -68,13 +69,25 @@ class _Evaluation:
             case And(parts):
                 return _all([self.made(part, key) for part in parts])
             case Or(parts):
-                return _any([self.made(part, key) for part in parts])
+                return _any(self._options(parts, key))
             case Not(part):
                 inner = self.made(part, key)
                 return lambda known, element: not inner(known, element)
             case Every() | Some():
                 return self._quantifier(formula)
         return self._atom(formula, key)
+
+    def _options(self, parts: tuple[Formula, ...], key: str) -> list[Holds]:
+        """Fixed texts of one subject are looked up together."""
+        texts: dict[str, set[str]] = {}
+        others: list[Holds] = []
+        for part in parts:
+            match part:
+                case Like(Piece(subject, -1), (str() as text,), False):
+                    texts.setdefault(subject, set()).add(text)
+                case _:
+                    others.append(self.made(part, key))
+        return [*(_tested(subject, _listed(frozenset(each)), ()) for subject, each in texts.items()), *others]
 
     def _quantifier(self, formula: Every | Some) -> Holds:
         key, inner = formula.key, self.made(formula.part, formula.key)
@@ -154,6 +167,10 @@ def _tested(subject: str, test_of: Callable[[Mapping[str, str]], glob.Test], pat
         return all(type(each) is str for each in texts) and kept(texts)(text)
 
     return holds
+
+
+def _listed(texts: frozenset[str]) -> Callable[[Mapping[str, str]], glob.Test]:
+    return lambda refs: texts.__contains__
 
 
 def _arn_test(patterns: tuple[Pattern, ...]) -> Callable[[Mapping[str, str]], glob.Test]:

@@ -213,3 +213,17 @@ def occurrences(formula: Formula, key: str = "", positive: bool = True) -> Itera
             return
         case _:
             yield Occurrence(formula, key, positive)
+
+
+def keys_of(formula: Formula) -> frozenset[str]:
+    """Every key that the formula looks at, also inside of its patterns."""
+    found: set[str] = set()
+    for one in occurrences(formula):
+        match one.formula:
+            case Every(key) | Some(key) | Present(key) | Single(key) | Filled(key):
+                found.add(key)
+            case Like(_, pattern):
+                found |= {one.subject, *(token.key for token in pattern if isinstance(token, Ref))}
+            case ArnLike() | Scalar():
+                found.add(one.subject)
+    return frozenset(found)

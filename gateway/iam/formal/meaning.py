@@ -5,7 +5,7 @@ Theorems compare the documents with this. A role that is declared with other row
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.iam.clauses import LEADING_KEYS, PRINCIPAL_TENANT, ROLE_TAG, TENANT_TAG
@@ -22,6 +22,7 @@ from gateway.iam.formal.formula import (
     Filled,
     Formula,
     Like,
+    Pattern,
     Piece,
     Present,
     Ref,
@@ -33,7 +34,7 @@ from gateway.iam.formal.formula import (
     negated,
     one_of,
 )
-from gateway.iam.formal.texts import Split, matches, part, rest
+from gateway.iam.formal.texts import WHOLE, Split, matches, part, rest
 from gateway.iam.glob import Wild, parts
 from gateway.iam.personal import personal_attributes, personal_partitions
 from gateway.iam.roles import ITEM_ACTIONS, READS, RETURNING, ROLE_NAMES, GatewayRole
@@ -57,34 +58,48 @@ REQUESTED_TENANT, REQUESTED_ROLE = (f"aws:requesttag/{tag}".lower() for tag in (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Rows whose partition key begins with these parts: fixed texts, and tags of the session."""
+    """Rows whose partition key begins with these parts: fixed texts, and tags of the session.
 
-    parts: tuple[str | Ref, ...]
+    Without a delimiter the one part is the whole key.
+    """
+
+    parts: tuple[Pattern, ...]
     delimiter: str = KEY_SEPARATOR
+    delimited: bool = True
+    """No tag holds the delimiter; otherwise keys cannot be split and are compared as a whole."""
 
     @property
     def split(self) -> Split:
-        return Split(self.delimiter, len(self.parts))
+        return Split(self.delimiter, len(self.parts)) if self.delimiter and self.delimited else WHOLE
 
     @property
     def tags(self) -> tuple[str, ...]:
-        return tuple(each.key for each in self.parts if isinstance(each, Ref))
+        return tuple(token.key for each in self.parts for token in each if isinstance(token, Ref))
+
+    @property
+    def prefix(self) -> Pattern:
+        """The parts as one text, without a delimiter behind the last."""
+        tokens = [token for each in self.parts for token in (*each, self.delimiter)]
+        return tuple(tokens[:-1])
 
     def holds(self, subject: str) -> Formula:
         """The text of the subject is a key in this scope."""
+        tags = both(*(both(Single(tag), Filled(tag)) for tag in self.tags))
+        if not self.split.depth:
+            longer = matches(subject, (*self.prefix, self.delimiter, Wild.MANY)) if self.delimiter else FALSE
+            return both(tags, either(matches(subject, self.prefix), longer))
         behind = (negated(Like(rest(subject, at), ())) for at in range(len(self.parts) - 1))
-        tags = (both(Single(tag), Filled(tag)) for tag in self.tags)
-        return both(*tags, *(Like(part(subject, at), (each,)) for at, each in enumerate(self.parts)), *behind)
+        return both(tags, *(Like(part(subject, at), each) for at, each in enumerate(self.parts)), *behind)
 
     def of_another(self) -> "Scope":
         """The same rows of somebody else: the last tag differs, those before it do not."""
-        last = max(at for at, each in enumerate(self.parts) if isinstance(each, Ref))
-        changed = (Ref(OTHER) if at == last else each for at, each in enumerate(self.parts))
-        return Scope(tuple(changed), self.delimiter)
+        last = self.tags[-1]
+        changed = (tuple(Ref(OTHER) if token == Ref(last) else token for token in each) for each in self.parts)
+        return replace(self, parts=tuple(changed))
 
 
 _PREFIX: Final = partition(TenantId("\0"), "").removesuffix(KEY_SEPARATOR).split(KEY_SEPARATOR)
-TENANT_ROWS: Final = Scope(tuple(Ref(TENANT) if text == "\0" else text for text in _PREFIX))
+TENANT_ROWS: Final = Scope(tuple((Ref(TENANT) if text == "\0" else text,) for text in _PREFIX))
 SPLITS: Final = {KEYS: TENANT_ROWS.split}
 
 
@@ -170,8 +185,7 @@ def shows_hidden(role: RoleMeaning) -> Formula:
 def by_hidden_key(role: RoleMeaning) -> Formula:
     scope = role.rows
     patterns = (parts(pattern) for pattern in role.hidden_keys)
-    prefix = tuple(token for each in scope.parts for token in (each, scope.delimiter))
-    keys = (matches(ELEMENT, (*prefix, *pattern), scope.split) for pattern in patterns)
+    keys = (matches(ELEMENT, (*scope.prefix, scope.delimiter, *pattern), scope.split) for pattern in patterns)
     tags = (both(Single(tag), Filled(tag)) for tag in scope.tags)
     return both(*tags, Some(KEYS, either(*keys))) if role.hidden_keys else FALSE
 
@@ -181,9 +195,13 @@ def tenant_role_means(model: Model, deployment: Deployment) -> Formula:
     return either(rows, table_key(deployment))
 
 
+def session_grants(role: RoleMeaning) -> Formula:
+    """What the role's policy may grant before its denials are looked at."""
+    return either(both(acts(*role.actions), own_rows(role.rows)), any_table_key())
+
+
 def session_means(role: RoleMeaning) -> Formula:
-    rows = both(acts(*role.actions), own_rows(role.rows), negated(shows_hidden(role)))
-    return either(rows, any_table_key())
+    return both(session_grants(role), negated(shows_hidden(role)))
 
 
 def gateway_means(deployment: Deployment) -> Formula:

@@ -101,7 +101,7 @@ class Requests:
         self._texts = texts
         self._splits = splits
         found = list(occurrences(formula))
-        self._listed = _listed(found) | ({(ACTION, -1, True): tuple(actions)} if actions is not None else {})
+        self._listed = _listed(found, splits) | ({(ACTION, -1, True): tuple(actions)} if actions is not None else {})
         self._referred = _referred(found)
         self.domain: list[Any] = []
         self._places = _places(found)
@@ -170,8 +170,6 @@ class Requests:
         return made
 
 
-
-
 def _is_true(model: Any, value: Any) -> bool:
     return str(model.eval(value, model_completion=True)) == "True"
 
@@ -190,9 +188,11 @@ def _places(found: list[Occurrence]) -> dict[str, int]:
     return {key: max(1, len(each)) for key, each in asked.items()}
 
 
-def _listed(found: list[Occurrence]) -> dict[_Place, tuple[str, ...]]:
+def _listed(found: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place, tuple[str, ...]]:
     """The pieces of texts for which a list of texts stands for all."""
-    patterns: dict[_Place, list[Pattern]] = {}
+    # What follows the last part begins with the delimiter: without this, no text of the list might.
+    tails = {(key, split.depth - 1, True): split.delimiter for key, split in splits.items() if split.depth}
+    patterns: dict[_Place, list[Pattern]] = {place: [(text, Wild.MANY)] for place, text in tails.items()}
     samples: dict[_Place, list[str]] = {}
     others: set[str] = set()
     for one in found:

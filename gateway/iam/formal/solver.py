@@ -9,6 +9,7 @@ from gateway.iam.formal.actions import OtherActions, named_in, names_all
 from gateway.iam.formal.errors import NotProvable
 from gateway.iam.formal.formula import (
     ACTION,
+    ARN,
     ELEMENT,
     And,
     ArnLike,
@@ -28,6 +29,7 @@ from gateway.iam.formal.formula import (
     Some,
     Unknown,
     both,
+    keys_of,
 )
 from gateway.iam.formal.request_space import Requests, SetOfTexts, Slot, TextOf
 from gateway.iam.formal.texts import Split
@@ -36,6 +38,7 @@ from gateway.iam.variables import Value
 
 INSTALL: Final = "the solver is not installed: pip install 'tenant-graphql-gateway[proof]'"
 SECONDS: Final = 20
+_MOMENT: Final = 2
 
 Answer = Literal["impossible", "possible", "undecided"]
 
@@ -67,26 +70,27 @@ def solve(
     Actions that are known by name come first, because a witness with one of them can be sent; only where there is none,
     every name is tried that an action could ever have.
     """
-    whole = both(formula, *preferred)
-    found = _solve(_Search(whole, splits, named_in(whole)), formula, preferred, seconds)
-    if found.answer != "impossible" or names_all(formula):
+    found = _Search(formula, splits, named_in(formula)).solved([formula], seconds)
+    if found.answer == "possible":
+        return _refined(found, formula, splits, preferred)
+    if found.answer == "undecided" or names_all(formula):
         return found
-    if _Search(formula, splits, OtherActions(z3_module(), formula)).check_formula(formula, seconds) == "impossible":
+    if _Search(formula, splits, OtherActions(z3_module(), formula)).solved([formula], seconds).answer == "impossible":
         return found
-    return _solve(_Search(whole, splits), formula, preferred, seconds)
+    return _Search(formula, splits).solved([formula], seconds)
 
 
-def _solve(search: "_Search", formula: Formula, preferred: Sequence[Formula], seconds: float) -> Solution:
-    wanted = [search.translated(formula)]
-    answer = search.check(wanted, seconds)
-    if answer != "possible":
-        return Solution(answer, {}, {})
-    found = search.solution()
-    for wish in preferred:
-        # A wish that cannot be met within a moment is dropped: it only concerns how the witness looks.
-        if search.check([*wanted, search.translated(wish)], 1) == "possible":
-            wanted.append(search.translated(wish))
-            found = search.solution()
+def _refined(found: Solution, formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula]) -> Solution:
+    """A wish that cannot be met within a moment is dropped: it only concerns how the witness looks."""
+    known = keys_of(formula) | {ACTION, *ARN}
+    wishes = [wish for wish in preferred if keys_of(wish) <= known]
+    search = _Search(both(formula, *wishes), splits, named_in(formula))
+    kept = [formula]
+    for wish in wishes:
+        better = search.solved([*kept, wish], _MOMENT)
+        if better.answer == "possible":
+            kept.append(wish)
+            found = better
     return found
 
 
@@ -105,10 +109,11 @@ class _Search:
         self._model: Any = None
         self._false = self._z3.BoolVal(False)
 
-    def check_formula(self, formula: Formula, seconds: float) -> Answer:
-        return self.check([self.translated(formula)], seconds)
+    def solved(self, formulas: Sequence[Formula], seconds: float) -> Solution:
+        answer = self._check([self._translated(formula) for formula in formulas], seconds)
+        return self._solution() if answer == "possible" else Solution(answer, {}, {})
 
-    def check(self, wanted: Sequence[Any], seconds: float) -> Answer:
+    def _check(self, wanted: Sequence[Any], seconds: float) -> Answer:
         solver = self._z3.Solver()
         solver.set("timeout", int(seconds * 1000))
         solver.add(*self._requests.domain, *(self._others.domain() if self._others else ()), *wanted)
@@ -118,21 +123,21 @@ class _Search:
             return "possible"
         return "impossible" if verdict == self._z3.unsat else "undecided"
 
-    def solution(self) -> Solution:
+    def _solution(self) -> Solution:
         values = {name: self._model.eval(found, model_completion=True) for name, found in self._unknowns.items()}
         unknowns = {name: bool(self._z3.is_true(value)) for name, value in values.items()}
         return Solution("possible", self._requests.facts(self._model), unknowns)
 
-    def translated(self, formula: Formula, slot: Slot | None = None) -> Any:
+    def _translated(self, formula: Formula, slot: Slot | None = None) -> Any:
         match formula:
             case Constant(value):
                 return self._z3.BoolVal(value)
             case And(parts):
-                return self._z3.And(*(self.translated(part, slot) for part in parts))
+                return self._z3.And(*(self._translated(part, slot) for part in parts))
             case Or(parts):
-                return self._z3.Or(*(self.translated(part, slot) for part in parts))
+                return self._z3.Or(*(self._translated(part, slot) for part in parts))
             case Not(part):
-                return self._z3.Not(self.translated(part, slot))
+                return self._z3.Not(self._translated(part, slot))
             case Every(key, part):
                 return self._quantified(key, part, every=True)
             case Some(key, part):
@@ -148,7 +153,7 @@ class _Search:
         values = self._requests.of(key)
         if isinstance(values, TextOf):
             return self._false
-        held = [(slot.used, self.translated(part, slot)) for slot in values.slots]
+        held = [(slot.used, self._translated(part, slot)) for slot in values.slots]
         if every:
             return self._z3.And(values.present, *(self._z3.Implies(used, holds) for used, holds in held))
         return self._z3.And(values.present, self._z3.Or(*(self._z3.And(used, holds) for used, holds in held)))

@@ -108,7 +108,9 @@ def isolation(about: str, may: Formula, scope: Scope, prefix: str = "") -> Itera
 def _of_role(role: RoleMeaning, may: Formula) -> Iterator[Theorem]:
     yield from isolation(role.name, may, role.rows)
     yield Theorem("only actions on items", role.name, both(may, of_service("dynamodb"), negated(acts(*role.actions))))
-    yield Theorem("only data", role.name, both(may, negated(either(of_service("dynamodb"), is_text(ACTION, DECRYPT.lower())))))
+    yield Theorem(
+        "only data", role.name, both(may, negated(either(of_service("dynamodb"), is_text(ACTION, DECRYPT.lower()))))
+    )
     if role.hidden:
         yield Theorem("hidden attributes stay hidden", role.name, both(may, meaning.shows_hidden(role)))
     own = meaning.own_rows(role.rows)
@@ -122,7 +124,9 @@ def _order(found: Subject) -> Iterator[Theorem]:
         for weak in found.roles:
             more = both(may[weak.name], negated(may[strong.name]))
             if strong != weak:
-                yield Theorem("roles are ordered as declared", f"{weak.name} <= {strong.name}", more, not strong.includes(weak))
+                yield Theorem(
+                    "roles are ordered as declared", f"{weak.name} <= {strong.name}", more, not strong.includes(weak)
+                )
 
 
 def _attached(found: Subject) -> Iterator[Theorem]:
@@ -144,16 +148,22 @@ def _attached(found: Subject) -> Iterator[Theorem]:
 def _sessions(found: Subject) -> Iterator[Theorem]:
     trust = found.layers[TRUST_FILE]
     may = allowed((trust,))
-    yield Theorem("only the gateway starts sessions", TRUST_FILE, both(may, negated(meaning.is_gateway(found.deployment))))
+    yield Theorem(
+        "only the gateway starts sessions", TRUST_FILE, both(may, negated(meaning.is_gateway(found.deployment)))
+    )
     started = both(*(with_action(may, action) for action in ("sts:assumerole", "sts:tagsession")))
     linked = meaning.tags_are_told_twice()
-    yield Theorem("a session has exactly two tags", TRUST_FILE, both(linked, started, negated(meaning.exactly_two_tags())))
+    yield Theorem(
+        "a session has exactly two tags", TRUST_FILE, both(linked, started, negated(meaning.exactly_two_tags()))
+    )
     yield Theorem("the gateway can start a session", TRUST_FILE, both(linked, started), True)
     gateway = found.layers[GATEWAY_FILE]
     further = Layer(either(gateway.allows, Unknown("a further policy allows")), gateway.denies)
     data = both(allowed((further,)), of_service("dynamodb", "dax"))
     yield Theorem("the gateway's role has no data", GATEWAY_FILE, data)
-    endpoint = both(allowed((found.layers[ENDPOINT_FILE],)), negated(is_text("aws:principalarn", found.deployment.tenant_role)))
+    endpoint = both(
+        allowed((found.layers[ENDPOINT_FILE],)), negated(is_text("aws:principalarn", found.deployment.tenant_role))
+    )
     yield Theorem("the endpoint serves the tenants' role alone", ENDPOINT_FILE, endpoint)
     for role in found.roles:
         both_allow = both(allowed(found.of_role(role)), of_service("dynamodb"), _as_tenant(found))
@@ -166,35 +176,42 @@ def _as_tenant(found: Subject) -> Formula:
 
 
 def of_document(found: Subject, name: str) -> Iterator[Theorem]:
-    """One document by itself: it grants what it is declared to grant, no more and no less, and denies the rest."""
+    """One document by itself: it grants what it is declared to grant, no more and no less, and denies the rest.
+
+    Its grants and its denials are also judged apart, so that neither leans on the other.
+    """
     layer = found.layers[name]
-    means = _means(found, name)
+    means, grants = _means(found, name)
     yield Theorem("grants no more than declared", name, both(allowed((layer,)), negated(means)))
     yield Theorem("grants no less than declared", name, both(means, negated(allowed((layer,)))))
+    yield Theorem("grants hold without denials", name, both(layer.allows, negated(grants)))
     for what, violation in _must_deny(found, name):
         yield Theorem("denies explicitly", f"{name}: {what}", both(violation, negated(layer.denies)))
+    for what, violation in _must_restrict(found, name):
+        yield Theorem("denies by condition", f"{name}: {what}", both(violation, negated(layer.restricts)))
 
 
-def _means(found: Subject, name: str) -> Formula:
+def _means(found: Subject, name: str) -> tuple[Formula, Formula]:
+    """What the document allows, and what its allowing statements alone may allow."""
     match name:
         case "tenant-role.json" | "boundary.json":
-            return meaning.tenant_role_means(found.model, found.deployment)
+            means = meaning.tenant_role_means(found.model, found.deployment)
         case "tenant-trust.json":
-            return meaning.trust_means(found.deployment, [role.name for role in found.roles])
+            means = meaning.trust_means(found.deployment, [role.name for role in found.roles])
         case "gateway-role.json":
-            return meaning.gateway_means(found.deployment)
+            means = meaning.gateway_means(found.deployment)
         case "vpc-endpoint.json":
-            return meaning.endpoint_means(found.model, found.deployment)
-    return meaning.session_means(_role(found, name))
+            means = meaning.endpoint_means(found.model, found.deployment)
+        case _:
+            role = _role(found, name)
+            return meaning.session_means(role), meaning.session_grants(role)
+    return means, means
 
 
 def _must_deny(found: Subject, name: str) -> Iterator[tuple[str, Formula]]:
     match name:
         case "tenant-role.json":
             yield "every other documented action", acts(*NOT_ROWS)
-            yield "the rows of others", both(of_service("dynamodb"), meaning.outside(meaning.TENANT_ROWS))
-            yield "a request without keys", both(acts(*ITEM_ACTIONS), negated(Filled(KEYS)))
-            yield "a session without a tenant", both(of_service("dynamodb"), negated(Filled(TENANT)))
         case "boundary.json":
             yield "every other action", _all_but(ITEM_ACTIONS)
         case "gateway-role.json":
@@ -202,10 +219,23 @@ def _must_deny(found: Subject, name: str) -> Iterator[tuple[str, Formula]]:
         case "tenant-trust.json" | "vpc-endpoint.json":
             return
         case _:
-            role = _role(found, name)
-            yield "every other action", _all_but(role.actions)
-            if role.hidden:
-                yield "what shows a hidden attribute", meaning.shows_hidden(role)
+            yield "every other action", _all_but(_role(found, name).actions)
+
+
+def _must_restrict(found: Subject, name: str) -> Iterator[tuple[str, Formula]]:
+    """What has to be denied whatever is granted beside it."""
+    if name == TENANT_FILE:
+        yield "the rows of others", both(of_service("dynamodb"), meaning.outside(meaning.TENANT_ROWS))
+        yield "a request without keys", both(acts(*ITEM_ACTIONS), negated(Filled(KEYS)))
+        yield "a session without a tenant", both(of_service("dynamodb"), negated(Filled(TENANT)))
+    elif KINDS.get(name, "session") == "session" and _role(found, name).hidden:
+        yield "what shows a hidden attribute", meaning.shows_hidden(_role(found, name))
+
+
+def no_weaker(old: Layer, new: Layer) -> Formula:
+    """Satisfied by a request on which the new document is weaker than the old one in any of its parts."""
+    parts = ((new.allows, old.allows), (old.denies, new.denies), (old.restricts, new.restricts))
+    return either(*(both(one, negated(other)) for one, other in parts))
 
 
 def _all_but(actions: Sequence[str]) -> Formula:

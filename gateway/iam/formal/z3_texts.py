@@ -152,7 +152,9 @@ class Texts:
 
 def literal(z3: Z3, text: str) -> Z3:
     # The solver reads `\u{...}` as an escape: every character that could begin one is written as one.
-    plain = (char if char.isascii() and char.isprintable() and char != "\\" else f"\\u{{{ord(char):x}}}" for char in text)
+    plain = (
+        char if char.isascii() and char.isprintable() and char != "\\" else f"\\u{{{ord(char):x}}}" for char in text
+    )
     return z3.StringVal("".join(plain))
 
 

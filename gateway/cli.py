@@ -214,8 +214,8 @@ def _prove_formally(domains: list[str], policies_dir: Path | None, report: Path)
         proved = sum(outcome.proved for outcome in made.outcomes)
         held = sum(use.held for use in made.uses)
         typer.echo(
-            f"{proved} of {len(made.outcomes)} theorems proved for every request, {held} of {len(made.uses)} uses allowed "
-            f"as declared; see {markdown} and {machine}"
+            f"{proved} of {len(made.outcomes)} theorems proved for every request, {held} of {len(made.uses)} uses "
+            f"allowed as declared; see {markdown} and {machine}"
         )
         raise typer.Exit(0 if made.passed else 1)
 

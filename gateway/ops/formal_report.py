@@ -16,6 +16,10 @@ from gateway.iam.formal.liveness import Use
 from gateway.iam.formal.proof import Outcome
 
 _SHOWN = 20
+_USES = (
+    "Each access pattern and each kind of write of each entity, as every role sends it, was decided by the same "
+    "formulas: allowed where the role is declared to use it, denied elsewhere."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ def _summary(made: FormalReport) -> str:
         f"**{'Proved' if made.passed else 'NOT PROVED'}.** {proved} of {len(made.outcomes)} theorems about "
         f"{made.about} hold for every request, of any size, with any keys, by any tenant; decided by an SMT solver on "
         f"{made.at:%Y-%m-%d %H:%M} UTC in {sum(each.seconds for each in made.outcomes):.1f} s. "
-        f"{sum(use.held for use in made.uses)} of {len(made.uses)} requests that the roles send were judged as declared."
+        f"{sum(use.held for use in made.uses)} of {len(made.uses)} requests that the roles send were judged as "
+        "declared."
     )
 
 
@@ -94,8 +99,7 @@ def _uses(uses: Sequence[Use]) -> list[str]:
     lines = [
         "## Every access pattern and every mutation",
         "",
-        "Each access pattern and each kind of write of each entity, as every role sends it, was decided by the same "
-        "formulas: allowed where the role is declared to use it, denied elsewhere.",
+        _USES,
         "",
     ]
     lines += [f"- {use.role}: {use.name} ({use.operation}) is {_word(use.allowed)}" for use in failed[:_SHOWN]]

@@ -209,11 +209,11 @@ def _arn(subject: str, template: Template) -> Formula:
 def _six(pattern: Pattern) -> tuple[Pattern, ...]:
     """A pattern cut at its first five colons: those of the text, never those of a variable's value."""
     found: list[list[str | Wild | Ref]] = [[]]
-    for token in pattern:
-        if token == ":" and len(found) < arn.SEGMENTS:
+    for each in pattern:
+        if each == ":" and len(found) < arn.SEGMENTS:
             found.append([])
         else:
-            found[-1].append(token)
+            found[-1].append(each)
     return tuple(map(tuple, found))
 
 

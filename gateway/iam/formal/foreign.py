@@ -43,7 +43,7 @@ _WITHOUT: Final[Mapping[str, str]] = {
     "aws:username": r"""#*?$%&!~|"'<>(){}[];^`\\/: """,
 }
 """Characters that a variable's value cannot hold, by how its key begins; of others nothing is known."""
-UNKEYED: Final = tuple(sorted(EVERY_ACTION - KEYED)) + ("PartiQLSelect",)
+UNKEYED: Final = (*sorted(EVERY_ACTION - KEYED), "PartiQLSelect")
 
 REASONS: Final[Mapping[str, str]] = {
     "some own row can be used": "nothing is allowed, so there is nothing to prove",
@@ -53,8 +53,8 @@ REASONS: Final[Mapping[str, str]] = {
         "AWS fills in no LeadingKeys for this action, and ForAllValues holds for an empty set: the whole table is open"
     ),
     "nothing without a key": (
-        "ForAllValues holds where AWS fills in no key: add Null `false` for dynamodb:LeadingKeys. No documented request "
-        "of this action has no key; this is what stands between the table and one that AWS adds"
+        "ForAllValues holds where AWS fills in no key: add Null `false` for dynamodb:LeadingKeys. No documented "
+        "request of this action has no key; this is what stands between the table and one that AWS adds"
     ),
 }
 """What it means that a theorem does not hold."""

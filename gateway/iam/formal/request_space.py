@@ -113,7 +113,7 @@ class Requests:
             present = self._present(key)
             if key in _SETS:
                 places = range(self._places.get(key, 1))
-                slots = (Slot(self._texts.bool(f"{key}[{at}]"), self._text(key, f"{key}[{at}]")) for at in places)
+                slots = (Slot(self._texts.truth(f"{key}[{at}]"), self._text(key, f"{key}[{at}]")) for at in places)
                 self._known[key] = SetOfTexts(present, tuple(slots))
             else:
                 self._known[key] = TextOf(present, self._text(key, key))
@@ -135,7 +135,7 @@ class Requests:
     def _present(self, key: str) -> Any:
         if key in _ALWAYS:
             return self._texts.true
-        return self._texts.bool("present request:arn" if key in ARN else f"present {key}")
+        return self._texts.truth("present request:arn" if key in ARN else f"present {key}")
 
     def _text(self, key: str, name: str) -> TextParts:
         split = self._splits.get(key, WHOLE)
@@ -143,7 +143,7 @@ class Requests:
             return TextParts(self._unit((key, -1, True), name))
         last = split.depth - 1
         parts = tuple(self._unit((key, at, False), f"{name} part {at}") for at in range(split.depth))
-        follows = tuple(self._texts.bool(f"{name} more {at}") for at in range(last))
+        follows = tuple(self._texts.truth(f"{name} more {at}") for at in range(last))
         tail = self._unit((key, last, True), f"{name} tail")
         if isinstance(tail, AnyText):
             self.domain.append(self._texts.any_of(tail.like(()), tail.like((split.delimiter, Wild.MANY))))
@@ -163,11 +163,12 @@ class Requests:
                 for text in listed
                 if not any(each in text for each in banned) and (not tail or text[:1] in ("", split.delimiter))
             ]
-            made, domain = self._texts.listed(name, fitting)
-        else:
-            made, domain = self._texts.any(name, banned, action=key == ACTION)
+            listed_text, domain = self._texts.listed(name, fitting)
+            self.domain.append(domain)
+            return listed_text
+        text, domain = self._texts.any(name, banned, action=key == ACTION)
         self.domain.append(domain)
-        return made
+        return text
 
 
 def _is_true(model: Any, value: Any) -> bool:
@@ -195,6 +196,8 @@ def _listed(found: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place
     patterns: dict[_Place, list[Pattern]] = {place: [(text, Wild.MANY)] for place, text in tails.items()}
     samples: dict[_Place, list[str]] = {}
     others: set[str] = set()
+    whole: set[str] = set()
+    split = {key for key, each in splits.items() if each.depth}
     for one in found:
         match one.formula:
             case Like(Piece(_, index, rest), pattern, fold):
@@ -204,10 +207,14 @@ def _listed(found: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place
                 samples.setdefault((one.subject, -1, True), []).extend(texts)
             case ArnLike():
                 others.add(one.subject)
+                whole.add(one.subject)
+    mixed = others | _referred(found)
     for place in samples:
         # Samples stand for all texts of such tests alone: a pattern on the same key would need other texts.
-        if place[0] in others or any(pattern != () for pattern in patterns.get(place, ())):
+        if place[0] in mixed or place[0] in split or any(pattern != () for pattern in patterns.get(place, ())):
             raise NotProvable(f"`{place[0]}` is compared as a text and as a number, date, address or boolean")
+    if whole & split:
+        raise NotProvable(f"`{min(whole & split)}` is compared both as an ARN and in parts")
     listed = {place: representatives(each) for place, each in patterns.items() if place[0] not in others}
     fixed = {place: texts for place, texts in listed.items() if texts is not None}
     return fixed | {place: ("", *dict.fromkeys(texts)) for place, texts in samples.items()}

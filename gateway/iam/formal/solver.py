@@ -1,4 +1,4 @@
-"""Whether any request satisfies a formula, decided by an SMT solver: a request as witness, or the proof that none does."""
+"""Whether any request satisfies a formula, decided by an SMT solver: a request that does, or the proof of none."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

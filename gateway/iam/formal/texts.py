@@ -1,8 +1,8 @@
 """Patterns over texts that are split at a delimiter: what a solver can decide, where whole texts would defeat it.
 
-`TENANT#${tag}#*` as a constraint on one text makes an SMT solver compare all ways to cut two texts, without an end. Split
-once into `TENANT`, a part without `#` and the rest, the same pattern is an equation: the second part is the tag. That
-both say the same is a lemma (`gateway.iam.formal.lemma`), for values of variables that do not hold the delimiter.
+`TENANT#${tag}#*` as a constraint on one text makes an SMT solver compare all ways to cut two texts, without an end.
+Split once into `TENANT`, a part without `#` and the rest, the same pattern is an equation: the second part is the tag.
+That both say the same is a lemma (`gateway.iam.formal.lemma`), for values of variables without the delimiter.
 """
 
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ from gateway.iam.formal import meaning
 from gateway.iam.formal.compiling import Compiler, Layer, allowed
 from gateway.iam.formal.formula import (
     ACTION,
-    FALSE,
-    TRUE,
     And,
     Constant,
     Filled,
@@ -21,13 +19,12 @@ from gateway.iam.formal.formula import (
     Not,
     Or,
     Piece,
-    Some,
+    Ref,
     Unknown,
     both,
     either,
     is_text,
     negated,
-    one_of,
 )
 from gateway.iam.formal.meaning import KEYS, SPLITS, TENANT, RoleMeaning, Scope, acts, of_service
 from gateway.iam.generate import (
@@ -41,7 +38,7 @@ from gateway.iam.generate import (
 )
 from gateway.iam.glob import compiled
 from gateway.iam.review import EVERY_ACTION
-from gateway.iam.roles import ITEM_ACTIONS, READS, RETURNING
+from gateway.iam.roles import ITEM_ACTIONS
 from gateway.model.model import Model
 
 NOT_ROWS = tuple(sorted(EVERY_ACTION - set(ITEM_ACTIONS)))
@@ -256,6 +253,6 @@ def with_action(formula: Formula, action: str) -> Formula:
         case Not(part):
             return negated(with_action(part, action))
         case Like(Piece(subject), pattern) if subject == ACTION:
-            fixed = tuple(token for token in pattern if not hasattr(token, "key"))
-            return Constant(compiled(fixed)(action))  # type: ignore[arg-type]  # no variable stands in an action
+            fixed = tuple(token for token in pattern if not isinstance(token, Ref))
+            return Constant(compiled(fixed)(action))
     return formula

@@ -33,7 +33,7 @@ class ListedText:
         return self.passes(lambda text: fixed(ascii_folded(text) if fold else text))
 
     def read(self, model: Z3) -> str:
-        return tuple(self.listed)[model.eval(self.number, model_completion=True).as_long()]
+        return list(self.listed)[int(model.eval(self.number, model_completion=True).as_long())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Texts:
         self.true = z3.BoolVal(True)
         self.character = z3.AllChar(z3.ReSort(z3.StringSort()))
 
-    def bool(self, name: str) -> Z3:
+    def truth(self, name: str) -> Z3:
         return self._z3.Bool(name)
 
     def any_of(self, *parts: Z3) -> Z3:

@@ -63,7 +63,8 @@ test-terraform: $(STAMP) ## validate, plan and apply the Terraform modules offli
 	scripts/terraform-tools
 	$(BIN)/pytest tests/terraform
 
-prove: $(STAMP) ## try to cross every border between tenants; writes report/isolation.md
+prove: $(STAMP) ## prove isolation of the policies, then try to cross every border; writes report/
+	$(BIN)/gateway isolation prove --formal
 	$(BIN)/gateway isolation prove
 
 playground: ## build GraphiQL from playground/ (needs npm)

@@ -93,7 +93,9 @@ attributes = st.builds(
 keys = st.sampled_from(["THING#{thingId}", "A#{thingId}#B", "EMAIL#{email}#{thingId}"])
 index_keys = st.sampled_from(["OWNER#{ownerId}", "MAIL#{email}", "M#{ownerId}#{email}", "M#{email}#X"])
 indexes = st.lists(index_keys, max_size=2).map(
-    lambda found: tuple(OnIndex(index=f"GSI{at}", pk=pk, sk="{thingId}", small="a test") for at, pk in enumerate(found, 1))
+    lambda found: tuple(
+        OnIndex(index=f"GSI{at}", pk=pk, sk="{thingId}", small="a test") for at, pk in enumerate(found, 1)
+    )
 )
 things = st.builds(
     lambda attributes, pk, indexes: Entity(
@@ -155,7 +157,7 @@ def test_a_rule_for_the_tenant_does_not_keep_its_subjects_apart() -> None:
     outcomes = own_rows("TENANT#${aws:PrincipalTag/TenantId}", "TENANT#${aws:PrincipalTag/TenantId}#*")
     assert ("no foreign item", "customer") in refuted(outcomes)
     [leak] = [each.example for each in outcomes if each.theorem.name == "no foreign item" and each.example]
-    [key] = leak.asked.context["dynamodb:LeadingKeys"]
+    (key,) = tuple(leak.asked.context["dynamodb:LeadingKeys"])
     assert key.endswith("#USER#globex#USER#1")
     assert leak.asked.context["aws:principaltag/subject"] == "acme"
 

@@ -52,7 +52,9 @@ def test_a_pattern_over_parts_is_the_pattern_over_the_whole_text(
 
 @given(st.lists(st.tuples(letters, st.booleans()), max_size=4), st.text("aT#xy", max_size=8))
 def test_the_listed_texts_stand_for_every_text(given_: list[tuple[str, bool]], text: str) -> None:
-    patterns = [((one, Wild.MANY) if wild else (one,)) if one else ((Wild.MANY,) if wild else ()) for one, wild in given_]
+    patterns = [
+        ((one, Wild.MANY) if wild else (one,)) if one else ((Wild.MANY,) if wild else ()) for one, wild in given_
+    ]
     fixed = [pattern for pattern in patterns if pattern != (Wild.MANY,)]
     listed = representatives(fixed)
     assert listed is not None

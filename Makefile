@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # suites that need more than Python: each has a target of its own, and CI runs them all
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
 .PHONY: help install run test lint types imports format test-engines test-fire test-clients test-browser test-terraform \
-  mutate-policies prove check-protocols bench playground storefront lock clean
+  mutate-policies prove check-protocols simulate bench playground storefront lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -75,6 +75,9 @@ storefront: ## build the demo front end from examples/storefront (needs npm)
 
 mutate-policies: $(STAMP) ## weaken every policy in every way; a test must notice each
 	$(BIN)/python -m tests.policies.mutate
+
+simulate: $(STAMP) ## a million steps of the store over a bad network, in an order that seeds decide
+	$(BIN)/python -m tests.simulation.run 1000000
 
 check-protocols: $(STAMP) ## check the TLA+ models in specs/ (needs Java)
 	scripts/check-protocols

@@ -1,7 +1,9 @@
 """`gateway isolation prove --formal`: the policies of a model, or those in a directory, for every request."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,17 +38,22 @@ def prove_formally(domains: Sequence[str], directory: Path | None = None) -> For
     made = documents(model)
     found = made if directory is None else {name: read_document(directory / name) for name in made}
     about = f"{len(found)} documents " + ("of the model" if directory is None else f"in `{directory}`")
-    return formal_report(model_subject(model, found), about)
+    hashes = {name: sha256(_text(name, document, directory)).hexdigest() for name, document in found.items()}
+    return formal_report(model_subject(model, found), about, hashes)
 
 
 def model_subject(model: Model, found: Mapping[str, Mapping[str, Any]], deployment: Deployment = EXAMPLE) -> Subject:
     return subject(model, [role_meaning(model, role) for role in ROLES], found, deployment)
 
 
-def formal_report(about: Subject, words: str) -> FormalReport:
+def formal_report(about: Subject, words: str, hashes: Mapping[str, str]) -> FormalReport:
     outcomes = tuple(prove(theorems(about), about.deployment))
-    hashes = {name: document.fingerprint for name, document in about.documents.items()}
     return FormalReport(datetime.now(UTC), words, hashes, outcomes, tuple(uses(about)))
+
+
+def _text(name: str, document: Mapping[str, Any], directory: Path | None) -> bytes:
+    """The file as it is, or as `gateway policies` would write it."""
+    return (json.dumps(document, indent=2) + "\n").encode() if directory is None else (directory / name).read_bytes()
 
 
 def read_document(path: Path) -> dict[str, Any]:

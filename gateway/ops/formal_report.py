@@ -24,7 +24,7 @@ _USES = (
 
 @dataclass(frozen=True, slots=True)
 class FormalReport:
-    """`documents` are the SHA-256 of each document that was proved."""
+    """`documents` are the SHA-256 of each file that was proved, as `sha256sum` tells it."""
 
     at: datetime
     about: str

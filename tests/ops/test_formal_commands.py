@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,10 @@ def test_the_proof_of_what_the_model_makes_passes(tmp_path: Path) -> None:
     ran = RUN.invoke(app, ["isolation", "prove", "--formal", "--report", str(tmp_path)])
     assert ran.exit_code == 0, ran.output
     assert re.search(r"(\d+) of \1 theorems proved for every request", ran.output)
-    assert "**Proved.**" in (tmp_path / "proof.md").read_text()
+    report = (tmp_path / "proof.md").read_text()
+    assert "**Proved.**" in report
+    for file in (Path(__file__).parents[2] / "policies").glob("*.json"):
+        assert f"| {file.name} | `{sha256(file.read_bytes()).hexdigest()}` |" in report
 
 
 def test_a_missing_directory_is_told(tmp_path: Path) -> None:

@@ -170,10 +170,6 @@ def negated(part: Formula) -> Formula:
     return Not(part)
 
 
-def implies(given: "Formula", wanted: Formula) -> Formula:
-    return either(negated(given), wanted)
-
-
 def is_text(subject: str, text: str) -> Like:
     return Like(Piece(subject), (text,) if text else ())
 

@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # suites that need more than Python: each has a target of its own, and CI runs them all
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
 .PHONY: help install run test lint types imports format test-engines test-fire test-clients test-browser test-terraform \
-  mutate-policies prove bench playground storefront lock clean
+  mutate-policies prove check-protocols simulate bench playground storefront lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -63,7 +63,8 @@ test-terraform: $(STAMP) ## validate, plan and apply the Terraform modules offli
 	scripts/terraform-tools
 	$(BIN)/pytest tests/terraform
 
-prove: $(STAMP) ## try to cross every border between tenants; writes report/isolation.md
+prove: $(STAMP) ## prove isolation of the policies, then try to cross every border; writes report/
+	$(BIN)/gateway isolation prove --formal
 	$(BIN)/gateway isolation prove
 
 playground: ## build GraphiQL from playground/ (needs npm)
@@ -74,6 +75,12 @@ storefront: ## build the demo front end from examples/storefront (needs npm)
 
 mutate-policies: $(STAMP) ## weaken every policy in every way; a test must notice each
 	$(BIN)/python -m tests.policies.mutate
+
+simulate: $(STAMP) ## a million steps of the store over a bad network, in an order that seeds decide
+	$(BIN)/python -m tests.simulation.run 1000000
+
+check-protocols: $(STAMP) ## check the TLA+ models in specs/ (needs Java)
+	scripts/check-protocols
 
 bench: $(STAMP) ## the benchmarks; read ratios, not seconds
 	$(BIN)/python -m bench

@@ -175,9 +175,18 @@ def prove(
     endpoint: Annotated[str, typer.Option(help="`sandbox`, or `aws` for the account in the settings.")] = "sandbox",
     report: Annotated[Path, typer.Option(help="Where isolation.md and isolation.json are written.")] = Path("report"),
     config: Annotated[Path | None, typer.Option(help="With `aws`: JSON file with settings.")] = None,
+    formal: Annotated[
+        bool, typer.Option("--formal", help="Instead, prove it of the policies for every request; needs [proof].")
+    ] = False,
+    policies_dir: Annotated[
+        Path | None, typer.Option("--policies", help="With --formal: the files to prove; else what the model makes.")
+    ] = None,
     domains: Domains = None,
 ) -> None:
     """Try to cross every border between tenants, with real sessions and below the gateway's own checks."""
+    if formal:
+        _prove_formally(domains or [], policies_dir, report)
+        return
     from gateway.ops.proof import write_report  # noqa: PLC0415
     from gateway.proving import prove_on_account, prove_on_sandbox  # noqa: PLC0415
     from gateway.settings import load_settings  # noqa: PLC0415
@@ -192,6 +201,27 @@ def prove(
         markdown, machine = write_report(made, report)
         held = sum(result.passed for result in made.results)
         typer.echo(f"{held} of {len(made.results)} probes held; see {markdown} and {machine}")
+        raise typer.Exit(0 if made.passed else 1)
+
+
+def _prove_formally(domains: list[str], policies_dir: Path | None, report: Path) -> None:
+    from gateway.ops.formal_proof import prove_formally  # noqa: PLC0415
+    from gateway.ops.formal_report import why, write_formal_report  # noqa: PLC0415
+
+    with told():
+        made = prove_formally(domains, policies_dir)
+        markdown, machine = write_formal_report(made, report)
+        for outcome in made.outcomes:
+            if not outcome.proved:
+                typer.echo(f"NOT PROVED: {outcome.theorem.name} ({outcome.theorem.about}): {why(outcome)}", err=True)
+                for line in outcome.example.lines() if outcome.example else ():
+                    typer.echo(f"  {line}", err=True)
+        proved = sum(outcome.proved for outcome in made.outcomes)
+        held = sum(use.held for use in made.uses)
+        typer.echo(
+            f"{proved} of {len(made.outcomes)} theorems proved for every request, {held} of {len(made.uses)} uses "
+            f"allowed as declared; see {markdown} and {machine}"
+        )
         raise typer.Exit(0 if made.passed else 1)
 
 

@@ -230,3 +230,36 @@ def test_a_command_says_what_it_cannot_do(arguments: list[str], title: str) -> N
     result = RUN.invoke(app, arguments)
     assert (result.exit_code, title in result.output) == (2, True)
     assert "Traceback" not in result.output
+
+
+def test_ci_holds_the_policies_against_the_last_change(tmp_path: Path) -> None:
+    """With the script that CI runs, in a repository of its own: a widening that the changelog does not name fails."""
+    root = Path(__file__).parents[1]
+    command = tmp_path / "gateway"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m gateway "$@"\n')
+    command.chmod(0o755)
+    repository = tmp_path / "repository"
+    (repository / "scripts").mkdir(parents=True)
+    shutil.copy(root / "scripts" / "policy-changes", repository / "scripts")
+    shutil.copytree(root / "policies", repository / "policies")
+    viewer, changelog = repository / "policies" / "session-viewer.json", repository / "CHANGELOG.md"
+    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.example", "GIT_CONFIG_GLOBAL": os.devnull}
+    who |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.example", "GIT_CONFIG_NOSYSTEM": "1"}
+    environment = {**os.environ, **who, "GATEWAY": str(command), "PYTHONPATH": str(root)}
+
+    def run(*words: str) -> int:
+        return subprocess.run(words, cwd=repository, env=environment, check=False, capture_output=True).returncode
+
+    def commit(text: str, told: str) -> None:
+        viewer.write_text(text)
+        changelog.write_text(f"# Changelog\n## Unreleased\n- {told}\n")
+        assert run("git", "add", "-A") == run("git", "commit", "--quiet", "--message", "a change") == 0
+
+    run("git", "init", "--quiet")
+    fresh = viewer.read_text()
+    commit(fresh, "nothing")
+    assert run("scripts/policy-changes") == 0  # there is nothing before it
+    commit(fresh.replace('"dynamodb:Query"', '"dynamodb:Query", "dynamodb:PutItem"'), "nothing")
+    assert run("scripts/policy-changes") == 1
+    commit(viewer.read_text(), "`viewer dynamodb:PutItem`, so that viewers write")
+    assert run("scripts/policy-changes") == 0

@@ -124,8 +124,6 @@ class Comparison:
             self.counts["read twice"] += 1
         if len(our_calls) > len(their_calls) and not self.faulty.salt:
             self.counts["more calls"] += 1
-            if DBG and len(document.text) < 420:
-                print(outcome, len(our_calls), len(their_calls), document.text)
 
     def _prepare_rows(self) -> str:
         rows = self.world.memory.rows

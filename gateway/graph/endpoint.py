@@ -1,9 +1,11 @@
 """The walk of a request: HTTP in, identity, session, document, execution, HTTP out; each step once."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -23,17 +25,21 @@ from gateway.graph.leaving import ended_when_left
 from gateway.graph.packing import GZIP, accepts_gzip, packed
 from gateway.graph.persisted import Persisted
 from gateway.graph.query.lane.lane import Lanes
-from gateway.graph.query.limits import check_variables
-from gateway.graph.query.operation import Documents
+from gateway.graph.query.limits import check_text, check_variables
+from gateway.graph.query.operation import Document, Documents, Operation
 from gateway.graph.query.price import COST, CostLimits
 from gateway.graph.query.reference import Reference
 from gateway.graph.turns import Turns
 from gateway.identity.principal import Principal
+from gateway.model.tenant import TenantId
 from gateway.store.access import Access
 
 Authenticate = Callable[[str | None], Awaitable[Principal]]
 OpenSession = Callable[[Principal], Awaitable[Session]]
 Observe = Callable[[Entry, list[str]], None]  # an operation that was answered, and the codes of its errors
+
+
+_ANSWERING = 0.1  # share of the time that a mutation leaves for its answer
 
 
 def ignored(entry: Entry, codes: list[str]) -> None:
@@ -58,6 +64,7 @@ class Endpoint:
     lanes: Lanes
     limits: EndpointLimits
     turns: Turns = field(default_factory=Turns)
+    preparing: Turns = field(default_factory=partial(Turns, 1))
     explain: bool = False  # whether a request may ask what was done for it
     observe: Observe = ignored
 
@@ -95,7 +102,7 @@ class Endpoint:
         asked = await read(request, self.limits.body_bytes)
         session = await self.open_session(principal)
         entry.role = session.role
-        document = self.documents.get(self.persisted.text(session.tenant, asked))
+        document = await self._document(session.tenant, self.persisted.text(session.tenant, asked))
         entry.document = document.hash
         if document.ast is None:
             return refused(document, entry, media_type)
@@ -121,7 +128,7 @@ class Endpoint:
         with ended_when_left(request.scope) if operation.is_query else nullcontext():
             await self.turns.enter(session.tenant)
             try:
-                deadline = asyncio.get_running_loop().time() + self.limits.seconds
+                deadline = self._deadline(entry, operation)
                 access = entry.access = Access(session, deadline, explained=self.explain and wanted(asked))
                 found = await self.lanes.run(variant, access, variables) if operation.is_query else None
                 if found is not None:
@@ -131,7 +138,30 @@ class Endpoint:
                 )
             finally:
                 self.turns.leave()
+        if _late_with_nothing(result):
+            raise TimeoutError
         return executed(result, entry, media_type)
+
+    def _deadline(self, entry: Entry, operation: Operation) -> float:
+        deadline = asyncio.get_running_loop().time() + self.limits.seconds - (time.perf_counter() - entry.started)
+        # a mutation leaves time for answering with what was done
+        return deadline if operation.is_query else deadline - self.limits.seconds * _ANSWERING
+
+    async def _document(self, tenant: TenantId, text: str) -> Document:
+        document = self.documents.known(text)
+        if document is not None:
+            return document
+        check_text(text, self.documents.limits)
+        # INVARIANT: new documents are parsed one at a time, tenants in turn, and beside the loop that serves everybody.
+        await self.preparing.enter(tenant)
+        try:
+            document = self.documents.known(text)
+            if document is None:
+                document = await asyncio.to_thread(self.documents.prepare, text)
+                self.documents.remember(text, document)
+            return document
+        finally:
+            self.preparing.leave()
 
     def _response(self, answer: Answer, entry: Entry, accepted: str | None) -> Response:
         content = answer.text()
@@ -145,6 +175,12 @@ class Endpoint:
         if len(content) >= self.limits.packed_from and accepts_gzip(accepted):
             content, headers["content-encoding"] = packed(content), GZIP
         return Response(content, answer.status, headers=headers)
+
+
+def _late_with_nothing(result: ExecutionResult) -> bool:
+    """Whether the time ran out before any root field had an answer."""
+    late = [isinstance(error.original_error, DeadlineExceeded) for error in result.errors or ()]
+    return bool(late) and all(late) and not any(value is not None for value in (result.data or {}).values())
 
 
 def _authorization(request: Request) -> str | None:

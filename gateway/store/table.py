@@ -13,7 +13,7 @@ import orjson
 from gateway.aws.dynamodb import DynamoDB
 from gateway.aws.errors import CredentialsExpired
 from gateway.aws.sessions import Session
-from gateway.errors import DeadlineExceeded, GatewayError, IsolationBreach, Throttled, Unavailable
+from gateway.errors import DeadlineExceeded, IsolationBreach, Throttled, Unavailable
 from gateway.iam.verdict import Allow
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
@@ -54,6 +54,11 @@ class Table:
         self._renew = renew
         self._rows = rows or Rows(model)
         self._cache = cache
+
+    @property
+    def foreign_rows(self) -> int:
+        """Rows of other tenants that indexes answered since the start; none was used."""
+        return self._rows.foreign
 
     async def get(self, access: Access, plan: GetItems) -> list[Item | None]:
         """Any number of keys, in chunks of 100 in parallel; the answer has the order of the keys."""
@@ -150,21 +155,21 @@ class Table:
     async def _read_page(
         self, access: Access, plan: QueryPartition, *, names: tuple[str, ...], via: Via | None = None
     ) -> list[Wire]:
-        """Up to `limit` rows; pages are followed, also where expired ones left a page short."""
+        """Up to `limit` rows; pages are followed, also where expired or foreign ones left a page short."""
         rows: list[Wire] = []
-        expired = 0
+        unusable = 0
         start: dict[str, Any] | None = None
         while len(rows) < plan.limit:
-            # as many expired ones may follow as came so far, or a thousand of them would take a thousand calls
-            wanted = plan.limit - len(rows) + expired
+            # as many unusable ones may follow as came so far, or a thousand of them would take a thousand calls
+            wanted = plan.limit - len(rows) + unusable
             body = wire.query(self._model.table, access.session.tenancy.table, plan, names, wanted)
             if start is not None:
                 body["ExclusiveStartKey"] = start
             answer = await self.call(access, "Query", body, via)
             found = wire.part(answer, "Items")
-            live = [row for row in found if self._rows.live(row)]
-            rows += live
-            expired += len(found) - len(live)
+            usable = [row for row in self._rows.own(plan.tenant, plan.index, found) if self._rows.live(row)]
+            rows += usable
+            unusable += len(found) - len(usable)
             start = answer.get("LastEvaluatedKey")
             if start is None:
                 break
@@ -216,7 +221,7 @@ class Table:
         """Sends a request that was judged already; its answer is kept for the reference, should the lane step back."""
         try:
             answer = await self._exchanged(access, operation, content)
-        except GatewayError as error:
+        except Exception as error:
             access.replay[operation, content] = error
             raise
         access.replay[operation, content] = answer
@@ -294,8 +299,8 @@ class Table:
         return answer
 
 
-def _replayed(known: bytes | GatewayError) -> dict[str, Any]:
-    if isinstance(known, GatewayError):
+def _replayed(known: bytes | Exception) -> dict[str, Any]:
+    if isinstance(known, Exception):
         raise known
     answer: dict[str, Any] = orjson.loads(known)
     return answer

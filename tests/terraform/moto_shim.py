@@ -11,11 +11,13 @@ from moto.cloudwatch.responses import CloudWatchResponse as Watch
 from moto.core.exceptions import JsonRESTError
 from moto.kms.responses import KmsResponse as Kms
 from moto.server import main
+from moto.sts.responses import TokenResponse as Sts
 
 _tags: dict[str, dict[str, str]] = {}
 _periods: dict[str, int] = {}
 _register = Scaling.register_scalable_target
 _enable_rotation = Kms.enable_key_rotation
+_assume_role = Sts.assume_role
 _rotation_status = Kms.get_key_rotation_status
 
 
@@ -59,6 +61,14 @@ def _rotation_status_with_period(self: Any) -> str:
     return json.dumps({**answer, **({"RotationPeriodInDays": period} if period else {})})
 
 
+def _assume_role_with_source(self: Any) -> Any:
+    answer: Any = _assume_role(self)
+    source = self._get_param("SourceIdentity")
+    if source is not None:
+        answer.result["SourceIdentity"] = source
+    return answer
+
+
 _METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     # without an answer the provider asks for the tags again and again, for minutes
     Scaling: {
@@ -70,6 +80,8 @@ _METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     },
     # what moto stores for PutMetricAlarm it can read back as a composite alarm, too
     Watch: {"put_composite_alarm": Watch.put_metric_alarm},
+    # AWS repeats the source identity, and the gateway takes no session without it
+    Sts: {"assume_role": _assume_role_with_source},
     # moto forgets how often a key rotates
     Kms: {
         "enable_key_rotation": _enable_rotation_with_period,

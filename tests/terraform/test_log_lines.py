@@ -10,6 +10,10 @@ import pytest
 from gateway.errors import Forbidden, Internal, IsolationBreach
 from gateway.graph.errors import failure
 from gateway.graph.journal import JsonLines, begin
+from gateway.model.model import Model
+from gateway.model.table import TableSpec
+from gateway.model.tenant import tenant_id
+from gateway.store.rows import Rows
 from tests.terraform.conftest import PlanOf
 from tests.terraform.log_pattern import matches
 
@@ -45,6 +49,16 @@ def test_a_breach_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture)
     assert _named(filters, _lines(caplog, write)) == {"IsolationBreaches"}
 
 
+def test_a_foreign_row_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
+    model = Model(domains=(), table=TableSpec())
+    row = {"PK": {"S": "TENANT#globex#X"}}
+
+    def write() -> None:
+        assert Rows(model).own(tenant_id("acme"), model.table.indexes[0], [row]) == []
+
+    assert _named(filters, _lines(caplog, write)) == {"ForeignRows"}
+
+
 def test_another_failure_of_ours_is_no_breach(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
     def write() -> None:
         try:
@@ -68,9 +82,30 @@ def test_a_refused_token_is_counted(filters: Filters, caplog: pytest.LogCaptureF
     assert found == {"RefusedTokens", "OperationDuration"}
 
 
-def test_a_failed_operation_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
-    found = _named(filters, _lines(caplog, lambda: begin({}).write(503, ["UNAVAILABLE"])))
+@pytest.mark.parametrize(
+    ("status", "codes"),
+    [
+        (503, ["UNAVAILABLE"]),
+        (200, ["UNAVAILABLE"]),
+        (504, ["TIMEOUT"]),
+        (200, ["INTERNAL"]),
+        (200, ["A", "B", "C", "D", "UNAVAILABLE"]),
+    ],
+)
+def test_a_failed_operation_is_counted_whatever_its_status(
+    status: int, codes: list[str], filters: Filters, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = _named(filters, _lines(caplog, lambda: begin({}).write(status, codes)))
     assert found == {"Failures", "OperationDuration"}
+
+
+@pytest.mark.parametrize(
+    ("status", "codes"), [(499, ["CLIENT_CLOSED"]), (200, ["BAD_USER_INPUT"]), (503, ["THROTTLED"])]
+)
+def test_what_callers_do_and_what_has_alarms_of_its_own_is_no_failure(
+    status: int, codes: list[str], filters: Filters, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert _named(filters, _lines(caplog, lambda: begin({}).write(status, codes))) == {"OperationDuration"}
 
 
 def test_an_operation_that_went_well_counts_nothing_but_its_time(

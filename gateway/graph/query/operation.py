@@ -21,11 +21,11 @@ from graphql import (
     validate,
 )
 
-from gateway.errors import LimitExceeded
+from gateway.errors import BadUserInput, LimitExceeded
 from gateway.graph.mutation import Mutation
 from gateway.graph.query.arguments import MAX_ERRORS, VariableReader
 from gateway.graph.query.bind import Binder, Tree
-from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.limits import DocumentLimits, check_text, check_tokens
 from gateway.graph.query.price import Price, Pricing
 from gateway.graph.query.selections import Selected, condition_variables, expand
 from gateway.model.model import Model
@@ -158,18 +158,29 @@ class Documents:
         return self._binder.schema
 
     def get(self, text: str) -> Document:
-        known = self._known.get(text)
+        known = self.known(text)
         if known is None:
-            known = self._prepare(text)
-            if known.ast is not None and _bytes_of(known) < _REMEMBERED_BYTES // 20:
-                self._known[text] = known
+            known = self.prepare(text)
+            self.remember(text, known)
         return known
 
-    def _prepare(self, text: str) -> Document:
+    def known(self, text: str) -> Document | None:
+        return self._known.get(text)
+
+    def remember(self, text: str, document: Document) -> None:
+        if document.ast is not None and _bytes_of(document) < _REMEMBERED_BYTES // 20:
+            self._known[text] = document
+
+    def prepare(self, text: str) -> Document:
+        """Changes nothing, so that it may run in another thread."""
         raw = text.encode(errors="replace")
         made = Document(hashlib.sha256(raw).hexdigest(), len(raw))
         try:
+            check_text(text, self.limits)
             ast = parse(text, max_tokens=self.limits.tokens)
+            check_tokens(ast, text, self.limits)
+        except BadUserInput as error:
+            return _refused(made, [GraphQLError(error.message)], error.code)
         except GraphQLSyntaxError as error:
             if error.message in _GIVEN_UP:
                 return _refused(made, [GraphQLError(_TOO_DEEP)], "LIMIT_EXCEEDED")

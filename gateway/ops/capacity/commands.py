@@ -81,6 +81,7 @@ def _draw(path: Path, made: Plan) -> None:
     bill = made.measured_bill or made.expected
     title = f"{made.prices.currency} a month by capacity mode ({made.prices.region}, prices of {made.prices.as_of})"
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(svg(curves(bill, made.prices), bill.shape.average_share, title), encoding="utf-8")
     except OSError as error:
         raise ConfigurationError([f"`{path}` cannot be written: {error}"]) from error

@@ -11,12 +11,20 @@ locals {
       tenant_role_arn = module.iam.tenant_role_arn
       issuers         = [for issuer in var.issuers : { for name, value in issuer : name => value if value != null }]
     },
+    { for number, tenant in local.readiness_tenants : "readiness_tenant" => tenant if number == 0 },
     { for name, value in var.gateway_settings : name => value if value != null && name != "silos" },
     {
       for name, silos in { silos = var.gateway_settings.silos } :
       name => { for tenant, silo in silos : tenant => { for key, value in silo : key => value if value != null } } if silos != null
     },
   )
+
+  # whose session asks, before a task takes requests, whether the table and its indexes can be read: a pooled tenant, or
+  # one that has no items where every tenant is served
+  readiness_tenants = [
+    for tenant in coalesce(var.gateway_settings.tenants, ["gateway-readiness"]) : tenant
+    if !contains(keys(coalesce(var.gateway_settings.silos, {})), tenant) && !contains(coalesce(var.gateway_settings.suspended_tenants, []), tenant)
+  ]
 
   # the same settings as environment variables: texts as they are, the rest as JSON
   environment = { for name, value in local.settings : "GATEWAY_${upper(name)}" => try(tostring(value), jsonencode(value)) }

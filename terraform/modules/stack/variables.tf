@@ -143,6 +143,7 @@ variable "gateway_settings" {
     session_per_subject = optional(bool)
     tenants             = optional(list(string))
     suspended_tenants   = optional(list(string))
+    readiness_tenant    = optional(string)
     silos = optional(map(object({
       table_name      = optional(string)
       tenant_role_arn = optional(string)
@@ -169,7 +170,9 @@ variable "gateway_settings" {
     max_aliases        = optional(number)
     max_root_fields    = optional(number)
     max_directives     = optional(number)
+    max_document_chars = optional(number)
     max_tokens         = optional(number)
+    max_token_bytes    = optional(number)
     max_list           = optional(number)
     max_nested_queries = optional(number)
     max_cost           = optional(number)

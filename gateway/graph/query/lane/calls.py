@@ -13,6 +13,7 @@ from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId
 from gateway.store import wire
+from gateway.store.access import Refusal
 from gateway.store.bounds import Bounds
 from gateway.store.plan import QueryPartition
 
@@ -40,6 +41,8 @@ class PreparedCall:
     marker: str
     decode: Any
     permission: PreparedPermission | None
+    # what the role may not read of what was asked for: it is not in the request, and told where calls are explained
+    refusals: tuple[Refusal, ...] = ()
 
     def size(self, answer: Any) -> tuple[int, float]:
         """The items of an answer, and the capacity units that it took."""

@@ -125,9 +125,6 @@ class Preparation:
 
     # reads and their rows
 
-    def _readable(self, attributes: Attributes) -> Attributes:
-        return attributes - self._denied
-
     def _rows(
         self, items: Iterable[ItemSelection], position: str | None = None, also: dict[str, Attributes] | None = None
     ) -> RowType:
@@ -135,7 +132,7 @@ class Preparation:
 
     def _items_read(self, entity: Entity, rows: RowType, items: Iterable[ItemSelection], *, strong: bool) -> ItemsRead:
         attributes = frozenset[str]().union(*(item.attributes for item in items))
-        read = ItemsRead(self._source, entity, rows, self._readable(attributes), strong=strong)
+        read = ItemsRead(self._source, entity, rows, attributes, strong=strong)
         self._reads.setdefault((entity.name, strong), []).append(read)
         return read
 
@@ -218,7 +215,7 @@ class Preparation:
     def _page(self, field: PageField) -> PageLevel:
         items = field.page.items
         rows = self._listing_rows(field.listing, items)
-        read = ListingRead(self._source, field.listing, rows, self._readable(field.page.attributes))
+        read = ListingRead(self._source, field.listing, rows, field.page.attributes)
         self._listings.setdefault(field.listing.name, []).append(read)
         probe = None
         if field.page.has_page_info and field.arguments.names & {"after", "before"}:
@@ -252,7 +249,7 @@ class Preparation:
         inner = list(member.page.items) if isinstance(member, PageField) else [member.item]
         served = self._model.patterns[member.relation.pattern].entity if member.relation else ""
         rows = self._rows([item, *inner], None, {item.entity.name: frozenset(), served: frozenset()})
-        attributes = self._readable(item.attributes.union(*(each.attributes for each in inner)))
+        attributes = item.attributes.union(*(each.attributes for each in inner))
         plan = QueryPartition(_EXAMPLE, None, "", Bounds(), True, 1, attributes)
         slot = f"f{next(number for number, field in enumerate(item.fields) if field is member)}"
         pages, members = None, None
@@ -268,16 +265,16 @@ class Preparation:
             members = (keys, self._level(rows, inner))
         level = self._level(rows, [item], without=member)
         read = PartitionRead(self._source, plan, rows)
-        return CollectionRead(collection, read, attributes, level, slot, pages, members)
+        return CollectionRead(collection, read, attributes - self._denied, level, slot, pages, members)
 
     def _single(self, number: int, root: SingleField) -> SingleRoot:
         if root.target is None or root.follow is None:
             rows = self._listing_rows(root.listing, [root.item])
-            read = ListingRead(self._source, root.listing, rows, self._readable(root.needed))
+            read = ListingRead(self._source, root.listing, rows, root.needed)
             return SingleRoot(number, root.arguments, root.listing, read, self._level(rows, [root.item]), None)
         owner = self._model.entities[root.listing.entity]
         rows = self._listing_rows(root.listing, (), root.needed)
-        read = ListingRead(self._source, root.listing, rows, self._readable(root.needed))
+        read = ListingRead(self._source, root.listing, rows, root.needed)
         names = self._model.entities[root.target.lookup.entity].key_names
         bind = {name: bound_attribute(root.follow, name) for name in names}
         if not all(own in rows.fields for own in bind.values()):

@@ -35,6 +35,7 @@ class RowType:
         denied: Attributes,
     ) -> None:
         self.model = model
+        self.denied = denied
         self._selections = tuple(selections)
         entities = list(dict.fromkeys([*(each.entity.name for each in self._selections), *also]))
         self.entities = [model.entities[name] for name in entities]

@@ -84,6 +84,11 @@ def _playground(settings: "Settings") -> Iterator[str]:
 
 
 def _cache(settings: "Settings") -> Iterator[str]:
+    if settings.dax_role_arn is not None and settings.dax_endpoint is None:
+        yield "dax_role_arn: is set but there is no dax_endpoint that it could read from"
+    for name, silo in settings.silos.items():
+        if silo.dax_role_arn is not None and silo.dax_endpoint is None:
+            yield f"silos.{name}.dax_role_arn: is set but the silo has no dax_endpoint"
     of_silos = {f"silos.{name}.dax_endpoint": silo.dax_endpoint for name, silo in settings.silos.items()}
     named = {"dax_endpoint": settings.dax_endpoint, **of_silos}
     clusters = {name: address for name, address in named.items() if address is not None}

@@ -112,6 +112,7 @@ class Settings(BaseSettings):
     cache: Literal["off", "ttl", "dax", "ttl+dax"] = "off"
     cache_bytes: int = Field(default=64_000_000, ge=1_000_000)
     dax_endpoint: DaxUrl | None = None  # a cluster for all pooled tenants
+    dax_role_arn: RoleArn | None = None  # assumed to read from it; without one the gateway's own role signs
     dax_accept_that_only_the_gateway_separates_tenants: bool = False
     dax_item_seconds: PositiveFloat = 300  # as the clusters' parameter group says
     dax_query_seconds: PositiveFloat = 300

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gateway.aws.reader_role import in_role
 from gateway.aws.sessions import Sessions
 from gateway.aws.target import Target
 from gateway.aws.tenants import Tenancy, Tenants
@@ -140,18 +141,21 @@ def _dax_reads(settings: Settings, model: Model, aws: boto3.Session) -> DaxReads
     if not any(each.seconds >= ages.items for each in items) and not any(each.seconds >= ages.pages for each in pages):
         raise ConfigurationError(["cache: nothing in the model may be as old as dax_item_seconds or dax_query_seconds"])
     rules = DaxRules(threads=settings.dax_threads, seconds=settings.dax_call_seconds)
-    made: dict[str, DaxCluster] = {}
+    made: dict[tuple[str, str | None], DaxCluster] = {}
 
-    def cluster(address: str | None, region: str) -> DaxCluster | None:
-        if address is not None and address not in made:
-            made[address] = DaxCluster(address, connector(address, region, aws, rules), rules)
-        return None if address is None else made[address]
+    def cluster(address: str | None, role: str | None, region: str) -> DaxCluster | None:
+        if address is None:
+            return None
+        if (address, role) not in made:
+            signer = aws if role is None else in_role(aws, role, region, settings.sts_endpoint)
+            made[address, role] = DaxCluster(address, connector(address, region, signer, rules), rules)
+        return made[address, role]
 
     silos = {
-        _tenant("silos", name): cluster(silo.dax_endpoint, silo.region or settings.region)
+        _tenant("silos", name): cluster(silo.dax_endpoint, silo.dax_role_arn, silo.region or settings.region)
         for name, silo in settings.silos.items()
     }
-    clusters = Clusters(cluster(settings.dax_endpoint, settings.region), silos)
+    clusters = Clusters(cluster(settings.dax_endpoint, settings.dax_role_arn, settings.region), silos)
     return DaxReads(model.table, clusters, ages, _group_of(settings))
 
 

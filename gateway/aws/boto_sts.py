@@ -119,6 +119,10 @@ def verified(request: AssumeRole, answer: Mapping[str, Any]) -> Credentials:
 
 
 def _assumed(request: AssumeRole) -> str:
+    return session_arn(request.role_arn, request.session_name)
+
+
+def session_arn(role_arn: str, session_name: str) -> str:
     """The ARN of the session: it has the role's partition and account, and the role's name without its path."""
-    _, partition, _, _, account, role = request.role_arn.split(":", 5)
-    return f"arn:{partition}:sts::{account}:assumed-role/{role.rpartition('/')[2]}/{request.session_name}"
+    _, partition, _, _, account, role = role_arn.split(":", 5)
+    return f"arn:{partition}:sts::{account}:assumed-role/{role.rpartition('/')[2]}/{session_name}"

@@ -1,6 +1,7 @@
 """The one class that runs plans: it authorises, calls, pages, merges, retries what was left, and checks every row."""
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 import orjson
 
 from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.errors import CredentialsExpired
+from gateway.aws.errors import AccessDenied, CredentialsExpired
 from gateway.aws.sessions import Session
 from gateway.errors import DeadlineExceeded, IsolationBreach, Throttled, Unavailable
 from gateway.iam.verdict import Allow
@@ -33,6 +34,8 @@ CHUNK = 100  # keys of one BatchGetItem
 _PATIENCE = 10.0  # seconds to keep asking for unprocessed keys when the request has no deadline
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 1.0
 PARALLEL_GROUPS = 8  # time buckets read ahead at once
+
+_DENIED_BY_AWS = logging.getLogger("gateway.denied_by_aws")  # an alarm reads what it says
 
 Renew = Callable[[Session], Awaitable[Session]]
 
@@ -230,23 +233,19 @@ class Table:
     async def _exchanged(self, access: Access, operation: str, content: bytes) -> bytes:
         session = access.session
         try:
-            return await self._client.send(
-                operation,
-                content,
-                credentials=session.credentials,
-                target=session.tenancy.target,
-                deadline=access.deadline,
-            )
+            return await self._send_bytes(session, operation, content, access.deadline)
         except CredentialsExpired:
             await self._renewed(access, session)
-            session = access.session
+            return await self._send_bytes(access.session, operation, content, access.deadline)
+
+    async def _send_bytes(self, session: Session, operation: str, content: bytes, deadline: float | None) -> bytes:
+        try:
             return await self._client.send(
-                operation,
-                content,
-                credentials=session.credentials,
-                target=session.tenancy.target,
-                deadline=access.deadline,
+                operation, content, credentials=session.credentials, target=session.tenancy.target, deadline=deadline
             )
+        except AccessDenied as error:
+            _tell_denied(session, operation, error)
+            raise
 
     async def _tried(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         session = access.session
@@ -276,13 +275,17 @@ class Table:
             return _replayed(known)
         clock = asyncio.get_running_loop().time
         started = clock()
-        answer = await via.client.call(
-            operation,
-            body,
-            credentials=session.credentials,
-            target=session.tenancy.target,
-            deadline=access.deadline,
-        )
+        try:
+            answer = await via.client.call(
+                operation,
+                body,
+                credentials=session.credentials,
+                target=session.tenancy.target,
+                deadline=access.deadline,
+            )
+        except AccessDenied as error:
+            _tell_denied(session, operation, error)
+            raise
         access.calls.append(
             Call(
                 operation=operation,
@@ -304,6 +307,18 @@ def _replayed(known: bytes | Exception) -> dict[str, Any]:
         raise known
     answer: dict[str, Any] = orjson.loads(known)
     return answer
+
+
+def _tell_denied(session: Session, operation: str, error: AccessDenied) -> None:
+    """The gateway's own evaluation has just allowed this: AWS and the gateway differ, which an alarm tells."""
+    fields = {
+        "tenant": session.tenant,
+        "role": session.role,
+        "dynamodb_operation": operation,
+        "aws_code": error.said.code,
+        "aws_request_id": error.said.request_id,
+    }
+    _DENIED_BY_AWS.warning("aws denied what the gateway's evaluation had allowed", extra={"fields": fields})
 
 
 def _same_tenant(access: Access, tenant: TenantId) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.errors import AwsUnavailable, CredentialsExpired
+from gateway.aws.errors import AccessDenied, AwsUnavailable, CredentialsExpired, Said
 from gateway.aws.sessions import Session
 from gateway.errors import Forbidden, Internal, IsolationBreach, Unavailable
 from gateway.graph.journal import JsonLines
@@ -149,6 +149,29 @@ async def test_other_failures_are_not_repeated_here(memory: Memory, table: Table
     with pytest.raises(AwsUnavailable):
         await table.get(access, lookup("a"))
     assert len(memory.sent) == 1
+
+
+async def test_what_aws_denies_although_the_policies_allow_it_is_told_for_the_alarm(
+    memory: Memory, table: Table, access: Access, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = Said("AccessDeniedException", "User: arn:aws:sts::123456789012:… is not authorized", "REQUEST")
+    memory.script["GetItem"].append(AccessDenied("aws refuses this action", said=said))
+    with pytest.raises(AccessDenied):
+        await table.get(access, lookup("a"))
+    [line] = [record for record in caplog.records if record.name == "gateway.denied_by_aws"]
+    assert line.fields == {  # type: ignore[attr-defined]  # what JsonLines writes
+        "tenant": ACME,
+        "role": access.session.role,
+        "dynamodb_operation": "GetItem",
+        "aws_code": "AccessDeniedException",
+        "aws_request_id": "REQUEST",
+    }
+    # a denial of our own is no difference between the two
+    caplog.clear()
+    access.session = replace(access.session, permissions=session(GLOBEX).permissions)
+    with pytest.raises(Forbidden):
+        await table.get(access, lookup("a"))
+    assert not [record for record in caplog.records if record.name == "gateway.denied_by_aws"]
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "b")])

@@ -32,7 +32,8 @@ class Deployed:
 
 
 def deploy(sources: Path, url: str, issuer: TokenIssuer, image: str) -> Deployed:
-    variables = {"gateway_image": image, "issuers": issuers(issuer)}
+    told = {"page_emails": ["on-call@example.com"], "notice_emails": ["team@example.com"]}
+    variables = {"gateway_image": image, "issuers": issuers(issuer), **told}
     made = Deployed(workspace(sources, "envs/dev", url), url, issuer, variables)
     made.workspace.apply(**variables)
     return made

@@ -17,15 +17,18 @@ from gateway.store.rows import Rows
 from tests.terraform.conftest import PlanOf
 from tests.terraform.log_pattern import matches
 
-Filters = dict[str, str]
+Filters = list[tuple[str, str]]
 
 
 @pytest.fixture(scope="module")
 def filters(plan_of: PlanOf) -> Filters:
-    return {
-        each["metric_transformation"][0]["name"]: each["pattern"]
-        for each in plan_of("prod").of("aws_cloudwatch_log_metric_filter").values()
-    }
+    return _filters(plan_of, "prod")
+
+
+def _filters(plan_of: PlanOf, name: str) -> Filters:
+    """Metric and pattern of each; two may count into one metric."""
+    found = plan_of(name).of("aws_cloudwatch_log_metric_filter").values()
+    return [(each["metric_transformation"][0]["name"], each["pattern"]) for each in found]
 
 
 def _lines(caplog: pytest.LogCaptureFixture, write: Callable[[], Any]) -> list[dict[str, Any]]:
@@ -36,7 +39,7 @@ def _lines(caplog: pytest.LogCaptureFixture, write: Callable[[], Any]) -> list[d
 
 
 def _named(filters: Filters, lines: list[dict[str, Any]]) -> set[str]:
-    return {name for name, pattern in filters.items() if any(matches(pattern, line) for line in lines)}
+    return {name for name, pattern in filters if any(matches(pattern, line) for line in lines)}
 
 
 def test_a_breach_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
@@ -131,13 +134,21 @@ def test_what_fails_around_the_gateway_is_counted_by_its_warning(
     assert _named(filters, _lines(caplog, lambda: logging.getLogger(logger).info("yes"))) == set()
 
 
+def test_what_aws_denies_is_counted_without_a_trail_too(plan_of: PlanOf, caplog: pytest.LogCaptureFixture) -> None:
+    written = _lines(caplog, lambda: logging.getLogger("gateway.denied_by_aws").warning("no"))
+    assert _named(_filters(plan_of, "dev"), written) == {"DeniedByAws"}
+    assert any("denied-by-aws" in address for address in plan_of("dev").of("aws_cloudwatch_metric_alarm"))
+
+
 def test_the_modules_that_warn_have_the_names_that_the_filters_expect() -> None:
     from gateway.aws import sessions
     from gateway.graph.errors import LOG
     from gateway.identity import keyring
+    from gateway.store import table
 
     assert (sessions._log.name, keyring._log.name) == ("gateway.aws.sessions", "gateway.identity.keyring")
     assert LOG.name == "gateway.failure"
+    assert table._DENIED_BY_AWS.name == "gateway.denied_by_aws"
 
 
 def test_a_denial_by_aws_and_a_changed_role_are_counted(filters: Filters) -> None:

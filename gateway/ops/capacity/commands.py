@@ -63,6 +63,7 @@ def as_json(made: Plan) -> dict[str, Any]:
         "expected": _finite(asdict(made.expected)),
         "partitions": [{**asdict(each), "heat": each.heat, "advice": each.advice} for each in made.partitions],
         "dax": [_finite({**asdict(each), "pays": each.pays}) for each in made.payoffs],
+        "trail": [{**asdict(each), "total": each.total} for each in made.trails],
         "measured": measured,
         "measured_bill": None if made.measured_bill is None else _finite(asdict(made.measured_bill)),
     }

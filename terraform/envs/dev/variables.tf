@@ -52,12 +52,18 @@ variable "provisioned" {
 }
 
 variable "dax" {
-  description = "A DAX cluster for programs that may read all tenants. It does not keep tenants apart, and `accept_no_tenant_isolation` says that you know."
+  description = "A DAX cluster for programs that may read all tenants, and for the gateway where `cache` says so. It does not keep tenants apart, and `accept_no_tenant_isolation` says that you know."
   type = object({
     accept_no_tenant_isolation = optional(bool, false)
     client_security_group_ids  = optional(map(string), {})
   })
   default = null
+}
+
+variable "cache" {
+  description = "Where the gateway remembers reads: `off`, `ttl`, `dax` or `ttl+dax`, the latter two with `dax`; see docs/cache.md."
+  type        = string
+  default     = null
 }
 
 variable "table_name" {

@@ -30,7 +30,7 @@ module "stack" {
   table_name       = var.table_name
   issuers          = var.issuers
   revoke_sessions  = var.revoke_sessions
-  gateway_settings = { suspended_tenants = var.suspended_tenants }
+  gateway_settings = { suspended_tenants = var.suspended_tenants, cache = var.cache }
 
   capacity = { mode = var.capacity_mode, provisioned = var.provisioned }
   table    = { contributor_insights = true }
@@ -55,7 +55,7 @@ module "stack" {
     notice_emails = var.notice_emails
   }
 
-  audit  = {}
+  audit  = { data_events = var.audit_data_events }
   dax    = var.dax
   backup = { copy_to_vault = var.backup_copy_vault_arn }
   budget = { monthly_usd = var.monthly_usd }

@@ -13,6 +13,7 @@ locals {
     breaches  = { metric = "IsolationBreaches", pattern = "{ ($.logger = \"gateway.failure\") && ($.exception = \"*IsolationBreach*\") }" }
     foreign   = { metric = "ForeignRows", pattern = "{ ($.logger = \"gateway.isolation\") && ($.event = \"foreign_row\") }" }
     denials   = { metric = "Denials", pattern = "{ ($.logger = \"gateway.operation\") && (${join(" || ", local.denied)}) }" }
+    refusals  = { metric = "DeniedByAws", pattern = "{ $.logger = \"gateway.denied_by_aws\" }" }
     tokens    = { metric = "RefusedTokens", pattern = "{ ($.logger = \"gateway.operation\") && (${local.refused}) }" }
     sessions  = { metric = "FailedSessions", pattern = "{ ($.logger = \"gateway.aws.sessions\") && ($.level = \"WARNING\") }" }
     issuers   = { metric = "UnreachableIssuers", pattern = "{ ($.logger = \"gateway.identity.keyring\") && ($.level = \"WARNING\") }" }
@@ -44,6 +45,19 @@ locals {
       says       = "A row of one tenant lies in another tenant's partition of an index; the gateway leaves it out."
       namespace  = local.namespace
       metric     = "ForeignRows"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = 0
+      periods    = 1
+      points     = 1
+    }
+    # by the gateway's own lines, and by the trail where there is one
+    denied-by-aws = {
+      severity   = "critical"
+      runbook    = "isolation"
+      says       = "AWS refused a tenant's session something that the gateway had let pass."
+      namespace  = local.namespace
+      metric     = "DeniedByAws"
       dimensions = {}
       statistic  = "Sum"
       threshold  = 0
@@ -198,18 +212,6 @@ locals {
     }[pair[1]]
   } }
   trail_alarms = merge(
-    { for name in local.trailed : "denied-by-aws" => {
-      severity   = "critical"
-      runbook    = "isolation"
-      says       = "AWS refused a tenant's session something that the gateway had let pass."
-      namespace  = local.namespace
-      metric     = "DeniedByAws"
-      dimensions = {}
-      statistic  = "Sum"
-      threshold  = 0
-      periods    = 1
-      points     = 1
-    } },
     { for name in local.trailed : "roles-changed" => {
       severity   = "critical"
       runbook    = "isolation"

@@ -55,6 +55,7 @@ module "gateway" {
   log_group_arn            = module.observability.log_group_arn
   kms_key_arn              = module.kms.operations_key_arn
   repository_arn           = aws_ecr_repository.gateway[0].arn
+  further_egress           = local.dax_used ? { "the DAX cluster" = { security_group_id = module.dax[0].security_group_id, port = module.dax[0].port } } : {}
   cursor_secret_version    = var.gateway.cursor_secret_version
   size                     = var.gateway.size
   tasks                    = var.gateway.tasks

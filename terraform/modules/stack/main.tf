@@ -17,6 +17,15 @@ locals {
       for name, silos in { silos = var.gateway_settings.silos } :
       name => { for tenant, silo in silos : tenant => { for key, value in silo : key => value if value != null } } if silos != null
     },
+    # the cluster that `dax` makes, where the gateway uses it
+    local.dax_used ? {
+      dax_endpoint      = module.dax[0].url
+      dax_role_arn      = module.dax[0].reader_role_arn
+      dax_item_seconds  = var.dax.item_ttl_seconds
+      dax_query_seconds = var.dax.query_ttl_seconds
+
+      dax_accept_that_only_the_gateway_separates_tenants = var.dax.accept_no_tenant_isolation
+    } : {},
   )
 
   # whose session asks, before a task takes requests, whether the table and its indexes can be read: a pooled tenant, or
@@ -28,6 +37,9 @@ locals {
 
   # the same settings as environment variables: texts as they are, the rest as JSON
   environment = { for name, value in local.settings : "GATEWAY_${upper(name)}" => try(tostring(value), jsonencode(value)) }
+
+  dax_used    = var.dax != null && strcontains(coalesce(var.gateway_settings.cache, "off"), "dax")
+  dax_readers = compact(concat(module.dax[*].reader_role_arn, [for silo in values(coalesce(var.gateway_settings.silos, {})) : silo.dax_role_arn]))
 
   served = try(var.gateway.image, null) != null
 }
@@ -42,6 +54,7 @@ module "iam" {
   policies_dir             = var.policies_dir
   gateway_principals       = var.gateway_principals
   further_tenant_role_arns = var.further_tenant_role_arns
+  dax_reader_role_arns     = local.dax_readers
   revoke_sessions          = var.revoke_sessions
 }
 
@@ -88,12 +101,13 @@ module "audit" {
   source = "../audit"
   count  = var.audit == null ? 0 : 1
 
-  name           = var.name
-  table_arn      = module.table.arn
-  kms_key_arn    = module.kms.operations_key_arn
-  writes_only    = var.audit.writes_only
-  retention_days = var.audit.retention_days
-  force_destroy  = var.audit.force_destroy
+  name            = var.name
+  table_arn       = module.table.arn
+  tenant_role_arn = module.iam.tenant_role_arn
+  kms_key_arn     = module.kms.operations_key_arn
+  data_events     = var.audit.data_events
+  retention_days  = var.audit.retention_days
+  force_destroy   = var.audit.force_destroy
 }
 
 module "dax" {
@@ -107,9 +121,12 @@ module "dax" {
   index_names                = module.table.index_names
   vpc_id                     = module.network.vpc_id
   subnet_ids                 = module.network.private_subnet_ids
-  client_security_group_ids  = var.dax.client_security_group_ids
+  client_security_group_ids  = merge(var.dax.client_security_group_ids, local.dax_used && local.served ? { gateway = module.gateway[0].task_security_group_id } : {})
+  gateway_role_arn           = local.dax_used ? module.iam.gateway_role_arn : null
   node_type                  = var.dax.node_type
   nodes                      = var.dax.nodes
+  item_ttl_seconds           = var.dax.item_ttl_seconds
+  query_ttl_seconds          = var.dax.query_ttl_seconds
 }
 
 module "observability" {

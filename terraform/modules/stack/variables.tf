@@ -149,6 +149,8 @@ variable "gateway_settings" {
       tenant_role_arn = optional(string)
       region          = optional(string)
       external_id     = optional(string)
+      dax_endpoint    = optional(string)
+      dax_role_arn    = optional(string)
     })))
     domains            = optional(list(string))
     log_level          = optional(string)
@@ -179,14 +181,21 @@ variable "gateway_settings" {
     max_cost_by_role   = optional(map(number))
     cache              = optional(string)
     cache_bytes        = optional(number)
+    dax_call_seconds   = optional(number)
+    dax_threads        = optional(number)
     trusted_documents  = optional(string)
     only_trusted       = optional(bool)
   })
   default = {}
 
   validation {
-    condition     = contains(["off", "ttl"], coalesce(var.gateway_settings.cache, "off"))
-    error_message = "The cache is `off` or `ttl`: the gateway's role is denied `dax:*`, because DAX does not keep tenants apart."
+    condition     = contains(["off", "ttl", "dax", "ttl+dax"], coalesce(var.gateway_settings.cache, "off"))
+    error_message = "The cache is `off`, `ttl`, `dax` or `ttl+dax`."
+  }
+
+  validation {
+    condition     = !strcontains(coalesce(var.gateway_settings.cache, "off"), "dax") || var.dax != null || anytrue([for silo in values(coalesce(var.gateway_settings.silos, {})) : silo.dax_endpoint != null])
+    error_message = "A cache in DAX needs a cluster: set `dax`, or `dax_endpoint` of a silo."
   }
 }
 
@@ -241,9 +250,9 @@ variable "alarms" {
 }
 
 variable "audit" {
-  description = "Record reads and writes of the table with CloudTrail; null for not at all. See the module `audit`."
+  description = "A CloudTrail trail of changes of the account and of the table; `data_events` says which reads and writes: `all`, `writes`, `others` or `none`. Null for no trail. See the module `audit`."
   type = object({
-    writes_only    = optional(bool, false)
+    data_events    = optional(string, "writes")
     retention_days = optional(number, 400)
     force_destroy  = optional(bool, false)
   })
@@ -251,11 +260,13 @@ variable "audit" {
 }
 
 variable "dax" {
-  description = "A DAX cluster for programs that may read all tenants; null for none. It does not keep tenants apart: see the module `dax`."
+  description = "A DAX cluster for programs that may read all tenants, and for the gateway where `gateway_settings.cache` says so; null for none. It does not keep tenants apart: see the module `dax`."
   type = object({
     accept_no_tenant_isolation = optional(bool, false)
     node_type                  = optional(string, "dax.t3.small")
     nodes                      = optional(number, 3)
+    item_ttl_seconds           = optional(number, 300)
+    query_ttl_seconds          = optional(number, 60)
     client_security_group_ids  = optional(map(string), {})
   })
   default = null

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gateway.aws.errors import AccessDenied
+from gateway.aws.reader_role import in_role
 from gateway.errors import Forbidden, IsolationBreach
 from gateway.model.tenant import tenant_id
 from gateway.store.access import Access
@@ -20,6 +21,8 @@ from gateway.store.cache.path import Asked, Via
 from gateway.store.codec import Wire
 from gateway.store.plan import GetItems, QueryPartition
 from gateway.store.writer import Outcome
+from tests.aws.sts_wire import answer
+from tests.aws.test_reader_role import ASSUMED, ROLE, gateway
 from tests.store.cache.dax.conftest import RULES, DaxWorld, cluster_at
 from tests.store.cache.dax.server import DaxNode, Trouble
 from tests.store.cache.world import SUPPORT, THING, THINGS, listed, session, things
@@ -346,3 +349,14 @@ async def test_the_deadline_of_the_request_counts(dax: DaxWorld, node: DaxNode) 
 def test_a_cluster_that_several_use_is_one() -> None:
     one = cluster_at("dax://127.0.0.1:1")
     assert Clusters(one, {tenant_id("aa"): one, tenant_id("bb"): None}).all() == (one,)
+
+
+async def test_amazons_client_signs_in_the_role_that_the_gateway_assumes_for_the_cluster(node: DaxNode) -> None:
+    own, wire = gateway(answer(ASSUMED))
+    world = DaxWorld(Clusters(cluster_at(node.endpoint, aws=in_role(own, ROLE, "eu-west-1"))))
+    node.memory = world.memory
+    world.put("t")
+    await world.answered()
+    await world.reads.close()
+    assert node.signed_by == {"ASIAACME"}
+    assert len(wire.sent) == 1

@@ -83,7 +83,7 @@ class Operation:
         self._conditions = tuple(sorted(condition_variables(selected)))
         self._binder = binder
         self._pricing = pricing
-        self._variants: LRUCache[tuple[Any, ...], Variant] = LRUCache(_VARIANTS)
+        self._variants: dict[tuple[Any, ...], Variant] = {}
 
     @property
     def name(self) -> str | None:
@@ -99,9 +99,11 @@ class Operation:
 
     def variant(self, variables: Mapping[str, Any]) -> Variant:
         """What is asked for with these variables, which have been read already."""
-        truths = tuple([variables.get(name) for name in self._conditions])
+        truths = tuple([variables.get(name) for name in self._conditions]) if self._conditions else ()
         known = self._variants.get(truths)
         if known is None:
+            if len(self._variants) >= _VARIANTS:
+                del self._variants[next(iter(self._variants))]
             known = self._variants[truths] = self._bind(dict(zip(self._conditions, truths, strict=True)))
         return known
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.bind import Tree
 from gateway.graph.query.lane.columns import writer
-from gateway.graph.query.lane.keys import reference_keys, value_reader
+from gateway.graph.query.lane.keys import argument_key, reference_keys, value_reader
 from gateway.graph.query.lane.levels import (
     ItemsLoad,
     Level,
@@ -121,7 +121,7 @@ class Preparation:
             else:
                 wants.append(ItemWant(number, root.arguments, root.parameter, root.plural))
         read = self._items_read(entity, rows, items, strong=strong)
-        return ItemsRoot(entity, read, tuple(wants), self._level(rows, items))
+        return ItemsRoot(argument_key(entity), read, tuple(wants), self._level(rows, items))
 
     # reads and their rows
 
@@ -242,7 +242,7 @@ class Preparation:
                 self._level(rows, [target.item]),
             )
         together = None if collection is None or applies is False else self._collection(target, collection)
-        return TargetRead(entity, alone, together)
+        return TargetRead(argument_key(entity), alone, together)
 
     def _collection(self, target: ItemTarget, collection: ItemCollection) -> CollectionRead:
         item, member = target.item, collection.member

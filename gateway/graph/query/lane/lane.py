@@ -117,7 +117,6 @@ class LaneRules:
 
 
 _RULES = LaneRules()
-_UNKNOWN: Any = object()
 
 
 class Lanes:
@@ -165,8 +164,8 @@ class Lanes:
 
     def _lane(self, variant: Variant, access: Access) -> Lane | None:
         key = (variant, access.session.permissions.shared)
-        known = self._made.get(key, _UNKNOWN)
-        if known is not _UNKNOWN:
+        known = self._made.get(key)
+        if known is not None or key in self._made:
             return known
         variant.uses += 1
         if variant.uses <= self._rules.uses or not self._may_make():

@@ -81,9 +81,12 @@ class Preparation:
 
     def prepare(self, tree: Tree) -> list[Root]:
         roots = self._roots(tree)
-        for reads in (*self._reads.values(), *self._listings.values()):
-            for read in reads:
-                read.remembers = len(reads) > 1
+        for items in self._reads.values():
+            for item in items:
+                item.remembers = len(items) > 1
+        for pages in self._listings.values():
+            for page in pages:
+                page.remembers = len(pages) > 1
         return roots
 
     def _roots(self, tree: Tree) -> list[Root]:

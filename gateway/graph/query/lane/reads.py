@@ -123,7 +123,7 @@ class ItemsRead:
         else:
             chunks = [wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK)]
             rows = [row for found in await run_all([self._chunk(request, each) for each in chunks]) for row in found]
-        found = {(row.pk.S, row.sk.S): row for row in rows}
+        found: dict[ItemKey, Any] = {row_key(row): row for row in rows}
         if not found.keys() <= set(wanted):
             # nobody has asked for it
             raise StepBack(Reason.FOREIGN_ROW)
@@ -217,6 +217,10 @@ class PartitionRead:
             raise StepBack(Reason.FAILED_CALL) from error
         except msgspec.MsgspecError as error:
             raise StepBack(Reason.ROW) from error
+
+
+def row_key(row: Any) -> ItemKey:
+    return ItemKey(row.pk.S, row.sk.S)
 
 
 def converted(row: Any, rows: RowType) -> Any:

@@ -10,7 +10,7 @@ from gateway.graph.nodes import node_key
 from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.lane.levels import Level, MemberKeys, answers_by_key
 from gateway.graph.query.lane.pages import AskedPage, PageLevel, PagesLoad, asked_page
-from gateway.graph.query.lane.reads import ItemsRead, ListingRead, Page, PartitionRead
+from gateway.graph.query.lane.reads import ItemsRead, ListingRead, Page, PartitionRead, row_key
 from gateway.graph.query.lane.request import LaneRequest, run_all
 from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.graph.query.tree import ItemCollection
@@ -133,7 +133,7 @@ class CollectionRead:
         assert self.members is not None  # noqa: S101  it is one or the other
         keys_of, level = self.members
         keys = keys_of.of(request, root)
-        found = {(row.pk.S, row.sk.S): row for row in members}
+        found = {row_key(row): row for row in members}
         if not all(key in found for key in keys):
             raise StepBack(Reason.MEMBER_MISSING)
         [answers] = await answers_by_key(level, request, [keys], found)

@@ -4,15 +4,17 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from graphql import parse, validate
+from graphql import DocumentNode, OperationDefinitionNode, parse, validate
 from strawberry.extensions.query_depth_limiter import create_validator
 
 from gateway.domains import MODEL, MUTATIONS
-from gateway.graph.documents import Documents
-from gateway.graph.limits import DocumentLimits, faults
-from gateway.graph.pricing import pricing
-from gateway.graph.reader import ReadLimits
+from gateway.errors import LimitExceeded
+from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.operation import Documents
+from gateway.graph.query.price import Pricing
+from gateway.graph.query.selections import expand
 from gateway.graph.schema import build_schema, core_schema
+from gateway.store.read_limits import ReadLimits
 
 ROUNDS = 7
 TYPICAL = """query ($n: Int) { activeOrders(first: $n) { edges { node {
@@ -48,21 +50,30 @@ def main() -> None:
         "depth 3,000": "{ a " * 3_000 + "}" * 3_000,
     }
     print(f"{'what':<34}{'ms to refuse':>14}")
-    documents = Documents(schema, DocumentLimits(), introspection=False)
+    documents = Documents(MODEL, schema, MUTATIONS, DocumentLimits(), introspection=False)
     for title, text in floods.items():
         assert documents.get(text).ast is None
         print(f"{title:<34}{best(partial(documents.get, text)):>14.2f}")
     small = parse(bomb(11))
     stock = best(lambda: validate(schema, small, [create_validator(12, None, None)]))
-    own = best(lambda: faults(small, DocumentLimits()))
+    own = best(lambda: refused(small))
     print(f"\nstrawberry's depth limit on a bomb of 11 fragments: {stock / own:,.0f} times ours, and twice it for 12")
-    document = documents.get(TYPICAL)
-    operation = document.operation(None)
+    operation = documents.get(TYPICAL).operation(None)
     assert operation is not None
-    price = pricing(MODEL, schema, ReadLimits(), MUTATIONS)
-    made = price(document, operation)
-    print(f"a price, made once for a document: {best(lambda: price(document, operation), 20) * 1_000:.0f} us")
+    tree, pricing = operation.variant({}).tree, Pricing(MODEL, ReadLimits(), MUTATIONS)
+    made = pricing.price(tree)
+    print(f"a price, made once for a document: {best(lambda: pricing.price(tree), 20) * 1_000:.0f} us")
     print(f"an estimate, for every request: {best(lambda: made.estimate({'n': 20}), 500) * 1_000:.1f} us")
+
+
+def refused(document: DocumentNode) -> None:
+    """Expands the first operation, which is too large."""
+    [operation] = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    try:
+        expand(document, operation, DocumentLimits())
+    except LimitExceeded:
+        return
+    raise AssertionError
 
 
 if __name__ == "__main__":

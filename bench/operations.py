@@ -14,6 +14,8 @@ from typing import Any
 
 import orjson
 import uvloop
+from gateway.graph.run import run_program
+from gateway.graph.selection import Selections
 from graphql import execute
 
 from bench.naive import Source, build
@@ -22,8 +24,6 @@ from gateway.aws.target import Target
 from gateway.domains import MODEL
 from gateway.graph.context import Context
 from gateway.graph.reader import Reader, ReadLimits
-from gateway.graph.run import run_program
-from gateway.graph.selection import Selections
 from gateway.store.access import Access
 from gateway.store.table import Table
 from gateway.store.writer import Writer

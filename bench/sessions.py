@@ -22,6 +22,7 @@ from gateway.iam.evaluator import PolicySet
 from gateway.iam.generate import KINDS, TENANT_FILE, documents, session_file
 from gateway.iam.permissions import Permissions
 from gateway.iam.place import KeySchema, Place
+from gateway.iam.shared import SharedPermissions
 from gateway.identity.principal import Principal
 from gateway.model.tenant import TenantId, tenant_id
 
@@ -63,9 +64,10 @@ def sessions_over(sts: CountedSts) -> Sessions:
     viewer = shipped(session_file("viewer"))
     policies = PolicySet((shipped(TENANT_FILE),), (viewer,))
     place = Place("eu-west-1", "123456789012", tables={POOLED.table: KeySchema("PK")})
+    shared = SharedPermissions(policies, {}, place)
 
     def permissions_for(tenancy: Tenancy, tenant: TenantId, role: str) -> Permissions:
-        return Permissions(policies, {"aws:PrincipalTag/TenantId": tenant}, place)
+        return Permissions.of_tenant(shared, tenant)
 
     return Sessions(sts, Tenants(POOLED), Roles({"viewer": viewer}), permissions_for)
 

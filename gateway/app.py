@@ -22,15 +22,13 @@ from gateway.aws.limits import WireLimits
 from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
 from gateway.domains.loading import load_domains
-from gateway.graph.compile import Programs
-from gateway.graph.cost import Costs
-from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits, ignored
 from gateway.graph.first_query import first_query
 from gateway.graph.landing import HEADERS, landing_page
-from gateway.graph.limits import DocumentLimits
-from gateway.graph.pricing import pricing
-from gateway.graph.reader import ReadLimits
+from gateway.graph.query.lane.lane import Lanes
+from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.operation import Documents
+from gateway.graph.query.reference import Reference
 from gateway.graph.schema import build_schema, core_schema
 from gateway.graph.turns import Turns
 from gateway.identity.authenticator import Authenticator
@@ -40,6 +38,7 @@ from gateway.ops.pool_check import PoolCheck
 from gateway.ops.readiness import Readiness
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
+from gateway.store.read_limits import ReadLimits
 from gateway.store.table import Table
 from gateway.wiring import (
     ReadPath,
@@ -107,28 +106,32 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     )
     authenticator = Authenticator(issuers(settings))
     schema = core_schema(build_schema(model, loaded.mutations))
-    documents = Documents(schema, _document_limits(settings), introspection=settings.introspection)
     reads = ReadLimits(page=settings.max_page, queries=settings.max_nested_queries)
+    documents = Documents(
+        model,
+        schema,
+        loaded.mutations,
+        _document_limits(settings),
+        introspection=settings.introspection,
+        reads=reads,
+    )
     known = persisted(settings, documents)
     turns = Turns(settings.max_running, settings.max_waiting)
     table = Table(client, model, sessions.renew, cache=cache)
+    cursors = Cursors(settings.cursor_secret.get_secret_value())
     metrics = metrics_of(settings, known, cache, sessions, turns, table)
     endpoint = Endpoint(
-        model=model,
-        schema=schema,
-        programs=Programs(model, schema),
         documents=documents,
-        costs=Costs(pricing(model, schema, reads, loaded.mutations), cost_limits(settings)),
+        cost_limits=cost_limits(settings),
         persisted=known,
         authenticate=authenticator.authenticate,
         open_session=sessions.open,
-        table=table,
-        cursors=Cursors(settings.cursor_secret.get_secret_value()),
+        reference=Reference(model, schema, table, cursors, reads, discreet=documents.discreet),
+        lanes=Lanes(model, table, cursors, reads),
         limits=EndpointLimits(
             body_bytes=settings.max_body_bytes,
             seconds=settings.request_seconds,
             packed_from=settings.packed_from_bytes,
-            reads=reads,
         ),
         turns=turns,
         preparing=Turns(1, settings.max_waiting),

@@ -16,12 +16,12 @@ from gateway.aws.tenants import Tenancy, Tenants
 from gateway.domains.examples import load_examples
 from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError, GatewayError
-from gateway.graph.cost import CostLimits
-from gateway.graph.documents import Documents
 from gateway.graph.first_query import first_query
 from gateway.graph.manifest import read_manifest
 from gateway.graph.persisted import Persisted
 from gateway.graph.playground_page import playground_routes
+from gateway.graph.query.operation import Documents
+from gateway.graph.query.price import CostLimits
 from gateway.graph.turns import Turns
 from gateway.iam.roles import ROLE_NAMES
 from gateway.identity.issuer import Issuer

@@ -9,9 +9,9 @@ from starlette.applications import Starlette
 
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import ConfigurationError, UntrustedDocument
-from gateway.graph.documents import Documents
 from gateway.graph.http_request import GraphQLRequest
-from gateway.graph.limits import DocumentLimits
+from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.operation import Documents
 from gateway.graph.schema import build_schema, core_schema
 from gateway.model.tenant import tenant_id
 from gateway.ops.metrics import Metrics
@@ -126,7 +126,7 @@ def test_a_cost_limit_of_an_unknown_role_is_refused() -> None:
 
 def test_trusted_documents_are_read_and_checked_when_the_gateway_is_made(tmp_path: Path) -> None:
     schema = core_schema(build_schema(MODEL, MUTATIONS))
-    documents = Documents(schema, DocumentLimits(), introspection=False)
+    documents = Documents(MODEL, schema, MUTATIONS, DocumentLimits(), introspection=False)
     path = tmp_path / "documents.json"
     path.write_text('{"abc": "{ __typename }"}')
     settings = Settings(**{**RIGHT, "trusted_documents": path, "only_trusted": True})

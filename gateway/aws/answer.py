@@ -27,16 +27,21 @@ class Answer(NamedTuple):
     body: bytes
 
 
-def result(answer: Answer) -> dict[str, Any]:
-    """The decoded body of a success; every other answer is raised."""
+def body_of(answer: Answer) -> bytes:
+    """The body of a success; every other answer is raised."""
     checksum = answer.headers.get(b"x-amz-crc32")
     # INVARIANT: an answer whose checksum does not fit is never used; engines other than DynamoDB may send none.
     if checksum is not None and checksum != b"%d" % crc32(answer.body):
         raise _corrupt(answer, "the checksum does not fit the body")
     if answer.status != 200:
         raise failure(answer)
+    return answer.body
+
+
+def content_of(answer: Answer) -> dict[str, Any]:
+    """The decoded body of a success."""
     try:
-        content = orjson.loads(answer.body)
+        content = orjson.loads(body_of(answer))
     except orjson.JSONDecodeError as error:
         raise _corrupt(answer, "the body is not json") from error
     if not isinstance(content, dict):

@@ -5,9 +5,11 @@ import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
-from gateway.aws.answer import result
+import orjson
+
+from gateway.aws.answer import Answer, body_of, content_of
 from gateway.aws.clock import Clock
 from gateway.aws.credentials import Credentials
 from gateway.aws.errors import AnswerLate, AwsError, ConnectionBroken, Retry
@@ -19,6 +21,7 @@ from gateway.aws.signer import Signer
 from gateway.aws.target import Target, endpoint
 from gateway.errors import DeadlineExceeded
 
+T = TypeVar("T")
 _LIMITS = WireLimits()
 _RETRY = RetryRules()
 # event loops fire timers up to this much early
@@ -39,6 +42,20 @@ class DynamoDB(Protocol):
     ) -> dict[str, Any]:
         """Body and answer are DynamoDB JSON; `deadline` is a moment of the loop's clock."""
         ...
+
+    async def send(
+        self,
+        operation: str,
+        content: bytes,
+        *,
+        credentials: Credentials,
+        target: Target,
+        deadline: float | None = None,
+    ) -> bytes:
+        """The same with texts: for whoever has the request written already and decodes the answer alone."""
+        body = orjson.loads(content)
+        answer = await self.call(operation, body, credentials=credentials, target=target, deadline=deadline)
+        return orjson.dumps(answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +115,30 @@ class DynamoDBClient(DynamoDB):
         target: Target,
         deadline: float | None = None,
     ) -> dict[str, Any]:
-        route = self._routes.get(target) or self._add_route(target)
         content = payload(operation, body)
+        return await self._answered(content_of, operation, content, credentials, target, deadline)
+
+    async def send(
+        self,
+        operation: str,
+        content: bytes,
+        *,
+        credentials: Credentials,
+        target: Target,
+        deadline: float | None = None,
+    ) -> bytes:
+        return await self._answered(body_of, operation, content, credentials, target, deadline)
+
+    async def _answered(
+        self,
+        read: Callable[[Answer], T],
+        operation: str,
+        content: bytes,
+        credentials: Credentials,
+        target: Target,
+        deadline: float | None,
+    ) -> T:
+        route = self._routes.get(target) or self._add_route(target)
         now = asyncio.get_running_loop().time()
         end = now + self._limits.total_seconds
         if deadline is not None and deadline < end:
@@ -110,7 +149,7 @@ class DynamoDBClient(DynamoDB):
         while True:
             offset = route.clock.offset
             try:
-                answer = await self._attempt(route, operation, content, credentials, end)
+                answer = read(await self._attempt(route, operation, content, credentials, end))
             except AwsError as error:
                 retries = retries or Retries(self._retry, route.budget)
                 pause = _pause(route, retries, error, offset, end)
@@ -138,15 +177,14 @@ class DynamoDBClient(DynamoDB):
 
     async def _attempt(
         self, route: _Route, operation: str, content: bytes, credentials: Credentials, end: float
-    ) -> dict[str, Any]:
+    ) -> Answer:
         lane = route.lane
         connection = lane.take() or await lane.open(end)
         try:
             request = written(route.draft(operation), content, self._signer, credentials, route.clock.now())
-            answer = await connection.exchange(request, end)
+            return await connection.exchange(request, end)
         finally:
             lane.release(connection)
-        return result(answer)
 
 
 def _pause(route: _Route, retries: Retries, error: AwsError, signed_with: float, end: float) -> float:

@@ -169,7 +169,7 @@ class Sessions:
         return kept
 
     def _permissions(self, key: Key) -> Permissions:
-        # A refreshed session keeps those it has, and with them the answers that they remember.
+        # A refreshed session keeps those it has.
         kept = self._kept.get(key)
         return kept.session.permissions if kept else self._permissions_for(key.tenancy, key.tenant, key.role)
 

@@ -4,14 +4,16 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+import orjson
 from graphql import ExecutionResult
 
 from gateway.errors import DeadlineExceeded, Forbidden, GatewayError, Internal, Throttled, Unauthenticated, Unavailable
-from gateway.graph.documents import Document
 from gateway.graph.errors import failure, shown
 from gateway.graph.http_error import HttpError
 from gateway.graph.http_request import GRAPHQL_JSON, JSON
 from gateway.graph.journal import Entry, outcome
+from gateway.graph.query.lane.lane import Refused
+from gateway.graph.query.operation import Document
 
 _STATUS: tuple[tuple[type[GatewayError], HTTPStatus], ...] = (
     (Unauthenticated, HTTPStatus.UNAUTHORIZED),
@@ -38,14 +40,44 @@ class Answer:
     content: dict[str, Any]
     media_type: str = JSON
     headers: tuple[tuple[str, str], ...] = ()
+    data: bytes | None = None  # where a lane has written it already
+
+    def text(self) -> bytes:
+        if self.data is None:
+            return orjson.dumps(self.content)
+        if not self.content:
+            return b'{"data":%b}' % self.data
+        return b'{"data":%b,%b' % (self.data, orjson.dumps(self.content)[1:])
 
     @property
     def codes(self) -> list[str]:
         return [error["extensions"]["code"] for error in self.content.get("errors", ())]
 
 
+def run_in_lane(data: bytes, refused: list[Refused], entry: Entry, media_type: str) -> Answer:
+    content: dict[str, Any] = {}
+    if refused:
+        content["errors"] = in_order(
+            [
+                {
+                    "message": f"the role `{entry.role}` may not read `{each.attribute}`",
+                    "locations": each.locations,
+                    "path": list(each.path),
+                    "extensions": {"code": Forbidden.code, "requestId": entry.request_id},
+                }
+                for each in refused
+            ]
+        )
+    return Answer(HTTPStatus.OK, content, media_type, data=data)
+
+
+def in_order(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """By their places in the answer: which field fails first is chance."""
+    return sorted(errors, key=lambda error: [(isinstance(part, str), part) for part in error.get("path") or ()])
+
+
 def executed(result: ExecutionResult, entry: Entry, media_type: str) -> Answer:
-    errors = [shown(error, entry.request_id) for error in result.errors or ()]
+    errors = in_order([shown(error, entry.request_id) for error in result.errors or ()])
     if result.data is None and not any(error.path for error in result.errors or ()):
         # nothing ran: a variable or the operation name was wrong
         return request_error(errors, media_type)

@@ -1,9 +1,13 @@
-"""What resolvers may use of a request: its reader, its writer and what its operation selects."""
+"""What resolvers may use of a request: its reader, its writer and what its operation asks for."""
 
 from dataclasses import dataclass
+from typing import Any
 
+from graphql import GraphQLResolveInfo
+
+from gateway.graph.query.arguments import Variables
+from gateway.graph.query.bind import Places
 from gateway.graph.reader import Reader
-from gateway.graph.selection import Selections
 from gateway.store.writer import Writer
 
 
@@ -11,4 +15,10 @@ from gateway.store.writer import Writer
 class Context:
     reader: Reader
     writer: Writer
-    selections: Selections
+    places: Places
+    variables: Variables
+
+    def field(self, info: GraphQLResolveInfo[Any]) -> Any:
+        """The field of the operation's tree that is being resolved."""
+        path = tuple(key for key in info.path.as_list() if isinstance(key, str))
+        return self.places[info.parent_type.name, path]

@@ -3,44 +3,36 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-import orjson
-from graphql import ExecutionResult, GraphQLSchema, execute
+from graphql import ExecutionResult
 from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway.aws.sessions import Session
 from gateway.errors import BadUserInput, DeadlineExceeded, Unauthenticated
-from gateway.graph.answers import Answer, executed, failed, refused, request_error, unreadable
-from gateway.graph.compile import Programs
-from gateway.graph.context import Context
-from gateway.graph.cost import COST, Costs
-from gateway.graph.documents import MAX_ERRORS, Document, Documents
+from gateway.graph.answers import Answer, executed, failed, refused, request_error, run_in_lane, unreadable
 from gateway.graph.errors import failure
 from gateway.graph.explain import EXPLAIN, explanation, wanted
 from gateway.graph.http_error import HttpError
-from gateway.graph.http_request import JSON, GraphQLRequest, answer_type, read
+from gateway.graph.http_request import JSON, answer_type, read
 from gateway.graph.journal import MAX_NAME, Entry, begin
 from gateway.graph.leaving import ended_when_left
-from gateway.graph.limits import check_text, check_variables
 from gateway.graph.packing import GZIP, accepts_gzip, packed
 from gateway.graph.persisted import Persisted
-from gateway.graph.reader import Reader, ReadLimits
-from gateway.graph.run import run_program
-from gateway.graph.selection import Selections
+from gateway.graph.query.lane.lane import Lanes
+from gateway.graph.query.limits import check_text, check_variables
+from gateway.graph.query.operation import Document, Documents, Operation
+from gateway.graph.query.price import COST, CostLimits
+from gateway.graph.query.reference import Reference
 from gateway.graph.turns import Turns
 from gateway.identity.principal import Principal
-from gateway.model.model import Model
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access
-from gateway.store.cursor import Cursors
-from gateway.store.table import Table
-from gateway.store.writer import Writer
 
 Authenticate = Callable[[str | None], Awaitable[Principal]]
 OpenSession = Callable[[Principal], Awaitable[Session]]
@@ -59,21 +51,17 @@ class EndpointLimits:
     body_bytes: int = 1_000_000
     seconds: float = 10
     packed_from: int = 1_400  # bytes of an answer: what fits into one packet gains nothing
-    reads: ReadLimits = field(default_factory=ReadLimits)
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    model: Model
-    schema: GraphQLSchema
     documents: Documents
-    programs: Programs
-    costs: Costs
+    cost_limits: CostLimits
     persisted: Persisted
     authenticate: Authenticate
     open_session: OpenSession
-    table: Table
-    cursors: Cursors
+    reference: Reference
+    lanes: Lanes
     limits: EndpointLimits
     turns: Turns = field(default_factory=Turns)
     preparing: Turns = field(default_factory=partial(Turns, 1))
@@ -116,36 +104,54 @@ class Endpoint:
         entry.role = session.role
         document = await self._document(session.tenant, self.persisted.text(session.tenant, asked))
         entry.document = document.hash
-        operation = document.operation(asked.operation_name)
-        # a name may be as long as a request, and a line of the log may not
-        entry.operation = (
-            operation.name.value[:MAX_NAME] if operation is not None and operation.name is not None else None
-        )
-        entry.operation_type = operation.operation.value if operation is not None else None
         if document.ast is None:
             return refused(document, entry, media_type)
-        if request.method == "GET" and not document.is_query(asked.operation_name):
+        operation = document.operation(asked.operation_name)
+        if operation is None:
+            return executed(
+                await self.reference.execute(document, asked.operation_name, asked.variables), entry, media_type
+            )
+        # a name may be as long as a request, and a line of the log may not
+        entry.operation = operation.name[:MAX_NAME] if operation.name is not None else None
+        entry.operation_type = operation.kind
+        if request.method == "GET" and not operation.is_query:
             raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries are asked by GET", {"Allow": "POST"})
         self.persisted.keep(session.tenant, asked)
         check_variables(asked.variables, self.documents.limits)
         entry.priced = asked.extensions.get(COST) is True
-        entry.estimate = self.costs.estimate(document, operation, asked.variables)
-        self.costs.limits.check(entry.estimate, session.role)
-        with ended_when_left(request.scope) if document.is_query(asked.operation_name) else nullcontext():
+        variables = operation.variables.read(asked.variables)
+        if isinstance(variables, list):
+            return executed(ExecutionResult(None, variables), entry, media_type)
+        variant = operation.variant(variables)
+        entry.estimate = variant.price.estimate(variables)
+        self.cost_limits.check(entry.estimate, session.role)
+        with ended_when_left(request.scope) if operation.is_query else nullcontext():
             await self.turns.enter(session.tenant)
             try:
-                result = await self._run(document, asked, session, entry)
+                deadline = self._deadline(entry, operation)
+                access = entry.access = Access(session, deadline, explained=self.explain and wanted(asked))
+                found = await self.lanes.run(variant, access, variables) if operation.is_query else None
+                if found is not None:
+                    return run_in_lane(*found, entry, media_type)
+                result = await self.reference.run(
+                    variant, document, asked.operation_name, asked.variables, variables, access
+                )
             finally:
                 self.turns.leave()
         if _late_with_nothing(result):
             raise TimeoutError
         return executed(result, entry, media_type)
 
+    def _deadline(self, entry: Entry, operation: Operation) -> float:
+        deadline = asyncio.get_running_loop().time() + self.limits.seconds - (time.perf_counter() - entry.started)
+        # a mutation leaves time for answering with what was done
+        return deadline if operation.is_query else deadline - self.limits.seconds * _ANSWERING
+
     async def _document(self, tenant: TenantId, text: str) -> Document:
-        check_text(text, self.documents.limits)
         document = self.documents.known(text)
         if document is not None:
             return document
+        check_text(text, self.documents.limits)
         # INVARIANT: new documents are parsed one at a time, tenants in turn, and beside the loop that serves everybody.
         await self.preparing.enter(tenant)
         try:
@@ -157,35 +163,8 @@ class Endpoint:
         finally:
             self.preparing.leave()
 
-    async def _run(self, document: Document, asked: GraphQLRequest, session: Session, entry: Entry) -> ExecutionResult:
-        deadline = asyncio.get_running_loop().time() + self.limits.seconds - (time.perf_counter() - entry.started)
-        if not document.is_query(asked.operation_name):
-            # the rest is for answering with what was done
-            deadline -= self.limits.seconds * _ANSWERING
-        access = entry.access = Access(session, deadline, explained=self.explain and wanted(asked))
-        reader = Reader(self.model, self.table, access, self.cursors, self.limits.reads)
-        assert document.ast is not None  # noqa: S101  the caller has checked; this tells the type checker
-        try:
-            program = self.programs.get(document, asked.operation_name)
-            if program is not None:
-                # what goes wrong in it is worded by graphql-core, which runs the operation again on what was read
-                with suppress(Exception):
-                    return ExecutionResult(await run_program(program, self.schema, reader, asked.variables))
-            result = execute(
-                self.schema,
-                document.ast,
-                context_value=Context(reader, Writer(self.model, self.table, access), Selections(self.model)),
-                variable_values=asked.variables,
-                operation_name=asked.operation_name,
-                max_coercion_errors=MAX_ERRORS,
-                hide_suggestions=self.documents.discreet,
-            )
-            return await result if isinstance(result, Awaitable) else result
-        finally:
-            reader.close()
-
     def _response(self, answer: Answer, entry: Entry, accepted: str | None) -> Response:
-        content = orjson.dumps(answer.content)
+        content = answer.text()
         headers = {
             "content-type": f"{answer.media_type}; charset=utf-8",
             "cache-control": "no-store",

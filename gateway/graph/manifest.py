@@ -20,8 +20,8 @@ from graphql import (
 )
 
 from gateway.errors import BadUserInput, ConfigurationError
-from gateway.graph.documents import Documents
 from gateway.graph.persisted import SCHEME
+from gateway.graph.query.operation import Documents
 
 _APOLLO = "apollo-persisted-query-manifest"
 _SUFFIXES = (".graphql", ".gql")

@@ -1,19 +1,16 @@
 """Global ids in the schema: the id of an item, and the item of an id."""
 
-from collections.abc import Callable, Coroutine
 from typing import Any
 
-from graphql import GraphQLResolveInfo
 from strawberry import Info
 
 from gateway.errors import BadUserInput
 from gateway.graph.context import Context
 from gateway.graph.global_id import global_id, read_global_id
+from gateway.graph.query.tree import NodeField
 from gateway.graph.resolvers import Resolver, value_of
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key, key_parts
-from gateway.model.model import Model
-from gateway.model.patterns import Lookup
 from gateway.model.tenant import TenantId
 from gateway.model.types import key_value
 from gateway.store.rows import Item
@@ -29,7 +26,7 @@ def item_id(entity: Entity) -> Resolver:
     return resolve
 
 
-def _key(tenant: TenantId, entity: Entity, parts: tuple[str, ...]) -> ItemKey | None:
+def node_key(tenant: TenantId, entity: Entity, parts: tuple[str, ...]) -> ItemKey | None:
     """The key that the parts of a global id name, or None: anybody can make an id of parts that are none."""
     if len(parts) != len(entity.key_names):
         return None
@@ -42,20 +39,12 @@ def _key(tenant: TenantId, entity: Entity, parts: tuple[str, ...]) -> ItemKey | 
         return None
 
 
-def node(
-    model: Model, lookups: dict[str, Lookup]
-) -> Callable[[Context, GraphQLResolveInfo[Any], str], Coroutine[Any, Any, Item | None]]:
+async def find_node(context: Context, field: NodeField, text: str) -> Item | None:
     """By global id; unknown, foreign and forged ids alike are nothing."""
-
-    async def find(context: Context, info: GraphQLResolveInfo[Any], text: str) -> Item | None:
-        found = read_global_id(context.reader.tenant, text)
-        lookup = lookups.get(found[0]) if found else None
-        if found is None or lookup is None:
-            return None
-        entity = model.entities[lookup.entity]
-        key = _key(context.reader.tenant, entity, found[1])
-        if key is None:
-            return None
-        return (await context.reader.items_at(lookup, (key,), context.selections.of_item(info, entity)))[key]
-
-    return find
+    tenant = context.reader.tenant
+    found = read_global_id(tenant, text)
+    if found is None or found[0] not in field.items:
+        return None
+    lookup, item = field.items[found[0]]
+    key = node_key(tenant, item.entity, found[1])
+    return None if key is None else (await context.reader.items_at(lookup, (key,), item.attributes))[key]

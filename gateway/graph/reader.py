@@ -8,8 +8,9 @@ from typing import Any
 
 from aiodataloader import DataLoader
 
-from gateway.errors import BadUserInput, LimitExceeded
+from gateway.errors import LimitExceeded
 from gateway.graph.loading import Loading
+from gateway.graph.paging import page_window
 from gateway.graph.shelves import Found, Shelves
 from gateway.graph.sight import Sight
 from gateway.graph.weakly import weakly
@@ -21,6 +22,7 @@ from gateway.model.tenant import TenantId
 from gateway.store.access import Access, settled, shared
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Attributes, Window, plan_listing, plan_together
+from gateway.store.read_limits import ReadLimits
 from gateway.store.rows import Item
 from gateway.store.table import Page, Table
 from gateway.store.window import windowed
@@ -45,13 +47,6 @@ class _Joined:
     window: Window | None
     attributes: Attributes
     members: Attributes
-
-
-@dataclass(frozen=True, slots=True)
-class ReadLimits:
-    page: int = 100
-    default_page: int = 20
-    queries: int = 100
 
 
 class Reader:
@@ -159,20 +154,7 @@ class Reader:
         before: str | None,
     ) -> Window:
         """Relay's four arguments as a window, or `BadUserInput`."""
-        if first is not None and last is not None:
-            raise BadUserInput("give either `first` or `last`, not both")
-        limit = first if first is not None else last if last is not None else self.limits.default_page
-        if not 0 <= limit <= self.limits.page:
-            raise BadUserInput(f"`{'last' if last is not None else 'first'}` lies between 0 and {self.limits.page}")
-        return Window(
-            limit=limit,
-            after=self._position(listing, arguments, after),
-            before=self._position(listing, arguments, before),
-            backward=last is not None,
-        )
-
-    def _position(self, listing: Listing, arguments: Arguments, cursor: str | None) -> str | None:
-        return None if cursor is None else self._cursors.open(self.tenant, listing.name, arguments, cursor)
+        return page_window(self._cursors, self.tenant, self.limits, listing, arguments, first, after, last, before)
 
     def cursor(self, listing: Listing, arguments: Arguments, item: Item) -> str:
         return self._cursors.seal(self.tenant, listing.name, arguments, item.position)
@@ -199,10 +181,6 @@ class Reader:
 
     def parameters(self, listing: Listing) -> tuple[str, ...]:
         return parameters(self.model, listing)
-
-    def denied(self, attributes: Attributes) -> Attributes:
-        """Those that the role may not read."""
-        return frozenset(self._sight.denied(attributes))
 
 
 def _asked(listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> _Asked:

@@ -190,19 +190,19 @@ class _Build:
                 yield self._root_single(pattern)
             case Listing():
                 arguments = [*self._parameters(pattern), *self._span(pattern), *_PAGING]
-                resolver = resolvers.listing_page(self._model, pattern)
+                resolver = resolvers.listing_page(pattern)
                 kind = f"{pattern.entity}Connection"
                 yield self._asked(pattern, pattern.name, kind, resolver, arguments)
 
     def _root_lookup(self, lookup: Lookup) -> Iterator[StrawberryField]:
         required = self._parameters(lookup)
-        resolver = resolvers.lookup_one(self._model, lookup)
+        resolver = resolvers.lookup_one()
         yield self._asked(lookup, lookup.name, f"{lookup.entity} | None", resolver, required)
         if lookup.many is not None:
             name = required[0].name
             words = "Their ids; the answer has the same order, with null for what does not exist."
             plural = argument(f"{name}s", list[strawberry.ID], words, required=True)
-            many = resolvers.lookup_many(self._model, lookup, name, plural.name)
+            many = resolvers.lookup_many(lookup, name, plural.name)
             yield self._asked(lookup, lookup.many, f"list[{lookup.entity} | None]", many, [plural])
 
     def _root_single(self, listing: Listing) -> StrawberryField:
@@ -214,17 +214,17 @@ class _Build:
         return self._asked(listing, listing.name, f"{target} | None", resolver, arguments)
 
     def _nodes(self) -> Iterator[StrawberryField]:
-        find = nodes.node(self._model, self._lookups)
-
         async def one(root: None, info: strawberry.Info, **arguments: Any) -> Item | None:
-            return await find(info.context, resolvers.raw_info(info), arguments["id"])
+            field = info.context.field(resolvers.raw_info(info))
+            return await nodes.find_node(info.context, field, arguments["id"])
 
         async def many(root: None, info: strawberry.Info, **arguments: Any) -> list[Item | Exception | None]:
             ids, limit = arguments["ids"], info.context.reader.limits.page
             if len(ids) > limit:
                 raise BadUserInput(f"`ids` has {len(ids)} members, at most {limit} are allowed")
+            field = info.context.field(resolvers.raw_info(info))
             # one that fails is an error in its place, and the others are answered
-            return await settled([find(info.context, resolvers.raw_info(info), each) for each in ids])
+            return await settled([nodes.find_node(info.context, field, each) for each in ids])
 
         by_id = argument("id", strawberry.ID, "A global id.", required=True)
         yield resolved(self._types, "node", "Node | None", "Anything by its global id, or null.", one, [by_id])

@@ -12,11 +12,16 @@ Holds = Callable[[Context], bool]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Check:
-    """`key` is lower-case; `label` is the row as the policy writes it. Equal only to itself, so it is a cheap key."""
+    """`key` is lower-case; `label` is the row as the policy writes it. Equal only to itself, so it is a cheap key.
+
+    `row` is what was compiled; without one the check stands for a row that was not understood.
+    """
 
     label: str
     key: str
     holds: Holds
+    row: Condition | None = None
+    with_variables: bool = False
 
 
 def check(row: Condition, effect: Effect, with_variables: bool) -> Check | None:
@@ -31,7 +36,7 @@ def check(row: Condition, effect: Effect, with_variables: bool) -> Check | None:
     key = row.key.lower()
     # INVARIANT: what cannot be told never grants, and always denies.
     unsure = effect == "Deny"
-    return Check(f"{row.operator} {row.key}", key, _holds(known, key, binder, unsure))
+    return Check(f"{row.operator} {row.key}", key, _holds(known, key, binder, unsure), row, with_variables)
 
 
 def _holds(known: Operation, key: str, binder: Binder, unsure: bool) -> Holds:

@@ -22,7 +22,7 @@ def parts(text: str) -> Pattern:
 
 def compiled(pattern: Pattern) -> Test:
     """A test for the whole text; the common shapes are one call of the standard library."""
-    pattern = _merged(pattern)
+    pattern = merged(pattern)
     match pattern:
         case ():
             return lambda text: text == ""
@@ -41,7 +41,7 @@ def any_of(patterns: Iterable[Pattern]) -> Test:
     exact: set[str] = set()
     prefixes: list[str] = []
     others: list[Test] = []
-    for pattern in map(_merged, patterns):
+    for pattern in map(merged, patterns):
         match pattern:
             case (str() as text,):
                 exact.add(text)
@@ -58,15 +58,16 @@ def any_of(patterns: Iterable[Pattern]) -> Test:
     return lambda text: text in frozen or text.startswith(starts)
 
 
-def _merged(pattern: Pattern) -> Pattern:
-    merged: list[str | Wild] = []
+def merged(pattern: Pattern) -> Pattern:
+    """The same pattern in as few parts as possible: texts joined, `**` as `*`."""
+    parts: list[str | Wild] = []
     for part in pattern:
-        last = merged[-1] if merged else None
+        last = parts[-1] if parts else None
         if isinstance(part, str) and isinstance(last, str):
-            merged[-1] = last + part
+            parts[-1] = last + part
         elif part != "" and not (part is Wild.MANY and last is Wild.MANY):
-            merged.append(part)
-    return tuple(merged)
+            parts.append(part)
+    return tuple(parts)
 
 
 def _matches(tokens: list[str | Wild], text: str) -> bool:

@@ -1,39 +1,63 @@
 """What one session may do: its policies, its principal's context, its place; asked before every DynamoDB call."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
 
 from gateway.iam import wire
+from gateway.iam.clauses import PRINCIPAL_TENANT
 from gateway.iam.errors import NotUnderstood
 from gateway.iam.evaluator import PolicySet, decide, lowered, restricts
 from gateway.iam.place import Place
+from gateway.iam.prepared import TENANT
 from gateway.iam.requests import authorisations
+from gateway.iam.shared import AttributeRead, SharedPermissions
 from gateway.iam.variables import Value
 from gateway.iam.verdict import Allow, Authorisation, Deny
 from gateway.iam.writes import ON_FAILURE, SINGLE_WRITES
+from gateway.model.tenant import TenantId, partition
 
-_ANSWERS_KEPT: Final = 2_048
 _DISCLOSURE: Final = frozenset(("dynamodb:attributes", "dynamodb:returnvalues"))
 
-Probe = Callable[[str, str, str | None, str, str], Deny | None]
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Permissions:
-    """`principal` holds context keys of the caller, such as `aws:PrincipalTag/TenantId`."""
+    """What is shared by all tenants with the same policies, and the tenant's tag: a tenant adds no more than that."""
 
-    policies: PolicySet
-    principal: Mapping[str, Value]
-    place: Place
-    fixed: dict[str, Value] = field(init=False, repr=False, compare=False)
-    probe: Probe = field(init=False, repr=False, compare=False)
+    shared: SharedPermissions
+    tenant: Value | None
 
-    def __post_init__(self) -> None:
-        fixed = lowered(self.principal)
-        object.__setattr__(self, "fixed", fixed)
-        object.__setattr__(self, "probe", lru_cache(maxsize=_ANSWERS_KEPT)(_prober(self.policies, fixed, self.place)))
+    def __init__(self, policies: PolicySet, principal: Mapping[str, Value], place: Place) -> None:
+        """`principal` holds context keys of the caller, such as `aws:PrincipalTag/TenantId`."""
+        tenant = lowered(principal).get(TENANT)
+        others = {key: value for key, value in principal.items() if key.lower() != TENANT}
+        object.__setattr__(self, "shared", SharedPermissions(policies, others, place))
+        object.__setattr__(self, "tenant", tenant)
+
+    @classmethod
+    def of_tenant(cls, shared: SharedPermissions, tenant: TenantId) -> Self:
+        made = cls.__new__(cls)
+        object.__setattr__(made, "shared", shared)
+        object.__setattr__(made, "tenant", tenant)
+        return made
+
+    @property
+    def policies(self) -> PolicySet:
+        return self.shared.policies
+
+    @property
+    def place(self) -> Place:
+        return self.shared.place
+
+    @property
+    def principal(self) -> dict[str, Value]:
+        tag = {} if self.tenant is None else {PRINCIPAL_TENANT: self.tenant}
+        return {**self.shared.principal, **tag}
+
+    @property
+    def own(self) -> str:
+        """The prefix of the tenant's keys; empty without a tenant, which no residual takes for anybody's."""
+        return partition(TenantId(self.tenant), "") if self.tenant and isinstance(self.tenant, str) else ""
 
     @property
     def fingerprint(self) -> str:
@@ -41,7 +65,20 @@ class Permissions:
         return self.policies.fingerprint
 
     def check(self, operation: str, body: Mapping[str, Any]) -> Allow | Deny:
-        """The verdict on a request as it will be sent. Never raises: trouble while deciding is a denial."""
+        """The verdict on a request as it will be sent. Never raises: trouble while deciding is a denial.
+
+        A request of a known shape is decided by what is prepared for it, every other one by the evaluator.
+        """
+        own = self.own
+        allow = self.shared.allowed(operation, body, own)
+        if allow is not None:
+            return allow
+        verdict = self._evaluated(operation, body)
+        if isinstance(verdict, Allow):
+            self.shared.learn(operation, body, own, verdict)
+        return verdict
+
+    def _evaluated(self, operation: str, body: Mapping[str, Any]) -> Allow | Deny:
         try:
             return self._check(operation, body)
         except NotUnderstood as error:
@@ -54,10 +91,35 @@ class Permissions:
     ) -> dict[str, Deny]:
         """Those attributes that may not be read, each with its denial, for a key that this principal may read.
 
-        `leading_key` is such a key; use one fixed key for a tenant, so that answers are kept.
+        `leading_key` is such a key; use one that is the same for all tenants behind their prefix, so that they share
+        the kept answers.
         """
-        answers = {name: self.probe(operation, table, index, leading_key, name) for name in names}
+        own = self.own
+        answers = {name: self._answer(AttributeRead(operation, table, index, name), leading_key, own) for name in names}
         return {name: answer for name, answer in answers.items() if answer is not None}
+
+    def _answer(self, read: AttributeRead, leading_key: str, own: str) -> Deny | None:
+        return self.shared.answer(read, leading_key, own, lambda: self._probe(read, leading_key))
+
+    def _probe(self, read: AttributeRead, leading_key: str) -> Deny | None:
+        """Asks for one attribute beside the keys, as a read that selects specific attributes."""
+        action, place, index = f"dynamodb:{read.operation}", self.place, read.index_name
+        try:
+            known = place.table(read.table)
+            keys = (known.keys.pk,) if index is None else known.keys.indexes[index]
+            context = wire.leading(*([leading_key] for _ in keys))
+            context["dynamodb:Attributes"] = wire.attributes((known.keys.pk,), keys, (read.attribute,))
+            context["dynamodb:Select"] = "SPECIFIC_ATTRIBUTES"
+            context["dynamodb:ReturnConsumedCapacity"] = "NONE"
+            resource = known.arn if index is None else place.index_arn(known.arn, index)
+            verdict = _decide(self.policies, self._fixed, Authorisation(action, resource, context))
+        except Exception as error:  # INVARIANT: trouble while deciding is a denial
+            return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=action)
+        return verdict if isinstance(verdict, Deny) else None
+
+    @property
+    def _fixed(self) -> dict[str, Value]:
+        return self.shared.known if self.tenant is None else {**self.shared.known, TENANT: self.tenant}
 
     def _check(self, operation: str, body: Mapping[str, Any]) -> Allow | Deny:
         found = authorisations(operation, body, self.place)
@@ -67,8 +129,9 @@ class Permissions:
                 reason = f"`{ON_FAILURE}` would hand out a whole item under a rule on attributes"
                 return Deny(reason, "request", action=first.action, resource=first.resource)
         granted: list[str] = []
+        fixed = self._fixed
         for one in found:
-            verdict = _decide(self.policies, self.fixed, one)
+            verdict = _decide(self.policies, fixed, one)
             if isinstance(verdict, Deny):
                 return verdict
             granted.extend(verdict.statements)
@@ -77,7 +140,7 @@ class Permissions:
     def _not_understood(self, error: NotUnderstood) -> Deny:
         """Denied in any case; an explicit denial of the action is the better reason."""
         if error.action and error.resource:
-            verdict = _explicit(self.policies, error.action, error.resource, self.fixed)
+            verdict = _explicit(self.policies, error.action, error.resource, self._fixed)
             if verdict is not None:
                 return verdict
         reason = f"the request is not understood: {error.message}"
@@ -96,23 +159,3 @@ def _explicit(policies: PolicySet, action: str, resource: str, fixed: dict[str, 
     except Exception:  # INVARIANT: trouble while looking for a better reason leaves the denial as it is
         return None
     return verdict if isinstance(verdict, Deny) and verdict.explicit else None
-
-
-def _prober(policies: PolicySet, fixed: dict[str, Value], place: Place) -> Probe:
-    """Asks for one attribute beside the keys, as a read that selects specific attributes."""
-
-    def probe(operation: str, table: str, index: str | None, leading_key: str, name: str) -> Deny | None:
-        try:
-            known = place.table(table)
-            keys = (known.keys.pk,) if index is None else known.keys.indexes[index]
-            context = wire.leading(*([leading_key] for _ in keys))
-            context["dynamodb:Attributes"] = wire.attributes((known.keys.pk,), keys, (name,))
-            context["dynamodb:Select"] = "SPECIFIC_ATTRIBUTES"
-            context["dynamodb:ReturnConsumedCapacity"] = "NONE"
-            resource = known.arn if index is None else place.index_arn(known.arn, index)
-            verdict = _decide(policies, fixed, Authorisation(f"dynamodb:{operation}", resource, context))
-        except Exception as error:  # INVARIANT: trouble while deciding is a denial
-            return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=f"dynamodb:{operation}")
-        return verdict if isinstance(verdict, Deny) else None
-
-    return probe

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from gateway.iam.clauses import ROLE_TAG, TENANT_TAG
+from gateway.iam.clauses import ROLE_TAG
 from gateway.iam.deployment import Deployment, render
 from gateway.iam.document import Document, parse
 from gateway.iam.evaluator import PolicySet
@@ -13,6 +13,7 @@ from gateway.iam.generate import BOUNDARY_FILE, KINDS, TENANT_FILE, documents, s
 from gateway.iam.permissions import Permissions
 from gateway.iam.place import KeySchema, Place
 from gateway.iam.roles import ROLE_NAMES
+from gateway.iam.shared import SharedPermissions
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
 
@@ -58,13 +59,12 @@ def permissions_at(policies: Policies, model: Model) -> PermissionsAt:
     """Policies are compiled once for each deployment and role; tenants share them, only their tags differ."""
 
     @lru_cache(maxsize=_KEPT)
-    def compiled(deployment: Deployment, role: str) -> tuple[PolicySet, Place]:
-        return policies.policy_set(role, deployment), place_of(model, deployment)
+    def shared(deployment: Deployment, role: str) -> SharedPermissions:
+        tags = {f"aws:PrincipalTag/{ROLE_TAG}": role}
+        named = {"aws:PrincipalArn": deployment.tenant_role} if deployment.tenant_role else {}
+        return SharedPermissions(policies.policy_set(role, deployment), {**tags, **named}, place_of(model, deployment))
 
     def permissions(deployment: Deployment, tenant: TenantId, role: str) -> Permissions:
-        policy_set, place = compiled(deployment, role)
-        tags = {f"aws:PrincipalTag/{TENANT_TAG}": tenant, f"aws:PrincipalTag/{ROLE_TAG}": role}
-        named = {"aws:PrincipalArn": deployment.tenant_role} if deployment.tenant_role else {}
-        return Permissions(policy_set, {**tags, **named}, place)
+        return Permissions.of_tenant(shared(deployment, role), tenant)
 
     return permissions

@@ -15,7 +15,8 @@ Found = str | None | Literal[False]
 
 Made = TypeVar("Made")
 
-_KEPT: Final = 1_024
+# Few: most requests are prepared for all tenants, and what is kept here is kept by tenant.
+_KEPT: Final = 64
 _VARIABLE = re.compile(r"\$\{(?:([*?$])|([^{}$*?,']+)(?:,\s*'([^']*)')?\s*)\}")
 
 
@@ -85,7 +86,7 @@ def resolved(parts: Template, values: Mapping[str, Found]) -> Pattern | None:
 
 
 def bound(templates: tuple[Template, ...], make: Callable[[Mapping[str, Found]], Made]) -> Callable[[Context], Made]:
-    """What `make` builds from the values that the templates need, kept: one tenant asks many times."""
+    """What `make` builds from the values that the templates need, kept: one tenant may ask several times."""
     needed = keys(templates)
     if not needed:
         fixed = make({})

@@ -49,7 +49,9 @@ class Access:
     explained: bool = False  # whether the caller is told what was read and why it was allowed
     calls: list[Call] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
-    renewal: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+    # what was answered to a lane that stepped back, by operation and body: the reference does not ask for it again
+    replay: dict[tuple[str, bytes], bytes | Exception] = field(default_factory=dict, repr=False)
+    renewal: asyncio.Lock | None = field(default=None, repr=False)
 
     @property
     def capacity(self) -> float:

@@ -9,10 +9,13 @@ from functools import partial
 from heapq import merge
 from typing import Any
 
+import orjson
+
 from gateway.aws.dynamodb import DynamoDB
 from gateway.aws.errors import AccessDenied, CredentialsExpired
 from gateway.aws.sessions import Session
 from gateway.errors import DeadlineExceeded, IsolationBreach, Throttled, Unavailable
+from gateway.iam.verdict import Allow
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.staleness import Staleness
@@ -23,11 +26,11 @@ from gateway.store.cache.path import Asked, Cache, Via
 from gateway.store.cache.writes import READS
 from gateway.store.codec import Wire
 from gateway.store.cost import items_in, units_of
-from gateway.store.plan import GetItems, QueryMany, QueryPartition, QueryTogether
+from gateway.store.plan import Attributes, GetItems, QueryMany, QueryPartition, QueryTogether
 from gateway.store.rows import Item, Rows
-from gateway.store.touched import touched
+from gateway.store.touched import Touched, touched
 
-_CHUNK = 100  # keys of one BatchGetItem
+CHUNK = 100  # keys of one BatchGetItem
 _PATIENCE = 10.0  # seconds to keep asking for unprocessed keys when the request has no deadline
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 1.0
 PARALLEL_GROUPS = 8  # time buckets read ahead at once
@@ -63,7 +66,7 @@ class Table:
     async def get(self, access: Access, plan: GetItems) -> list[Item | None]:
         """Any number of keys, in chunks of 100 in parallel; the answer has the order of the keys."""
         _same_tenant(access, plan.tenant)
-        distinct = tuple(dict.fromkeys(plan.keys))
+        distinct = tuple(sorted(set(plan.keys)))  # one order for all, so that equal reads have equal texts
         names = self._rows.stored_names(plan.attributes, None, (plan.entity,))
         read = partial(self._read_items, names=names)
         staleness = None if plan.fresh else self._model.entities[plan.entity].cached
@@ -81,7 +84,7 @@ class Table:
             body = wire.get_item(self._model.table, access.session.tenancy.table, keys[0], names, strong)
             row = (await self.call(access, "GetItem", body, via)).get("Item")
             return {keys[0]: row} if row else {}
-        chunks = [keys[start : start + _CHUNK] for start in range(0, len(keys), _CHUNK)]
+        chunks = [keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK)]
         answers = await together([self._read_chunk(access, chunk, names, strong, via) for chunk in chunks])
         return {key: row for answer in answers for key, row in answer.items()}
 
@@ -91,17 +94,14 @@ class Table:
         spec, table = self._model.table, access.session.tenancy.table
         found: dict[ItemKey, Wire] = {}
         left = [wire.key_of(spec, key) for key in keys]
-        now = asyncio.get_running_loop().time()
-        give_up = now + _PATIENCE if access.deadline is None else access.deadline
-        pause = _FIRST_PAUSE
+        patience = Patience(access.deadline)
         while left:
             answer = await self.call(access, "BatchGetItem", wire.batch_get_item(table, left, names, strong), via)
             for row in wire.part(answer, "Responses").get(table, ()):
                 found[self._rows.key(row)] = row
             left = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
             if left:
-                await _wait(pause, give_up, len(left))
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                await patience.wait(len(left))
         return found
 
     def _item(self, plan: GetItems, row: dict[str, Any]) -> Item | None:
@@ -189,6 +189,64 @@ class Table:
         with self._cache.writing(access.session, operation, body):
             return await self._tried(access, operation, body, via)
 
+    # what a lane uses: the same way to the table for requests and answers that are bytes
+
+    def stored_names(self, attributes: Attributes, index_sk: str | None, entities: tuple[str, ...]) -> tuple[str, ...]:
+        return self._rows.stored_names(attributes, index_sk, entities)
+
+    def staleness(self, declared: Staleness | None) -> Staleness | None:
+        """What may be answered from a cache; None where there is no cache."""
+        return None if self._cache is None else declared
+
+    async def cached_items(
+        self, access: Access, keys: tuple[ItemKey, ...], names: tuple[str, ...], staleness: Staleness, *, strong: bool
+    ) -> dict[ItemKey, Wire]:
+        assert self._cache is not None  # noqa: S101  `staleness` has told that there is one
+        return await self._cache.items(
+            access, keys, Asked(names, strong, staleness), partial(self._read_items, names=names)
+        )
+
+    async def cached_page(
+        self, access: Access, plan: QueryPartition, names: tuple[str, ...], staleness: Staleness
+    ) -> list[Wire]:
+        assert self._cache is not None  # noqa: S101  `staleness` has told that there is one
+        return await self._cache.page(
+            access, plan, Asked(names, plan.strong, staleness), partial(self._read_page, names=names)
+        )
+
+    def judge(self, access: Access, operation: str, body: dict[str, Any]) -> Allow:
+        return judged(access, operation, body)
+
+    def touched(self, access: Access, operation: str, body: dict[str, Any]) -> tuple[Touched, ...]:
+        return touched(self._model, access.session.tenant, operation, body)
+
+    async def exchange(self, access: Access, operation: str, content: bytes) -> bytes:
+        """Sends a request that was judged already; its answer is kept for the reference, should the lane step back."""
+        try:
+            answer = await self._exchanged(access, operation, content)
+        except Exception as error:
+            access.replay[operation, content] = error
+            raise
+        access.replay[operation, content] = answer
+        return answer
+
+    async def _exchanged(self, access: Access, operation: str, content: bytes) -> bytes:
+        session = access.session
+        try:
+            return await self._send_bytes(session, operation, content, access.deadline)
+        except CredentialsExpired:
+            await self._renewed(access, session)
+            return await self._send_bytes(access.session, operation, content, access.deadline)
+
+    async def _send_bytes(self, session: Session, operation: str, content: bytes, deadline: float | None) -> bytes:
+        try:
+            return await self._client.send(
+                operation, content, credentials=session.credentials, target=session.tenancy.target, deadline=deadline
+            )
+        except AccessDenied as error:
+            _tell_denied(session, operation, error)
+            raise
+
     async def _tried(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         session = access.session
         try:
@@ -200,6 +258,7 @@ class Table:
 
     async def _renewed(self, access: Access, refused: Session) -> None:
         """Calls that ran side by side all come here with the same session: the first one renews it for all."""
+        access.renewal = access.renewal or asyncio.Lock()
         async with access.renewal:
             if access.session is not refused:
                 return
@@ -211,6 +270,9 @@ class Table:
     async def _send(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         session = access.session
         verdict = judged(access, operation, body)
+        known = access.replay.pop((operation, orjson.dumps(body)), None) if access.replay else None
+        if known is not None:
+            return _replayed(known)
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
@@ -240,6 +302,13 @@ class Table:
         return answer
 
 
+def _replayed(known: bytes | Exception) -> dict[str, Any]:
+    if isinstance(known, Exception):
+        raise known
+    answer: dict[str, Any] = orjson.loads(known)
+    return answer
+
+
 def _tell_denied(session: Session, operation: str, error: AccessDenied) -> None:
     """The gateway's own evaluation has just allowed this: AWS and the gateway differ, which an alarm tells."""
     fields = {
@@ -258,11 +327,21 @@ def _same_tenant(access: Access, tenant: TenantId) -> None:
         raise IsolationBreach("a plan of one tenant met the session of another")
 
 
-async def _wait(pause: float, give_up: float, left: int) -> None:
-    """Full jitter, up to the deadline and then a clear error: never silently dropped."""
-    now = asyncio.get_running_loop().time()
-    delay = random.uniform(0, pause)  # noqa: S311  jitter is no secret
-    if now + delay >= give_up:
-        error = Throttled if give_up > now else DeadlineExceeded
-        raise error(f"{left} items could not be read in time; try again")
-    await asyncio.sleep(delay)
+class Patience:
+    """How long to keep asking for unprocessed keys: with full jitter, up to the deadline."""
+
+    __slots__ = ("_give_up", "_pause")
+
+    def __init__(self, deadline: float | None) -> None:
+        self._give_up = asyncio.get_running_loop().time() + _PATIENCE if deadline is None else deadline
+        self._pause = _FIRST_PAUSE
+
+    async def wait(self, left: int) -> None:
+        """A clear error where there is no more time: nothing is silently dropped."""
+        now = asyncio.get_running_loop().time()
+        delay = random.uniform(0, self._pause)  # noqa: S311  jitter is no secret
+        if now + delay >= self._give_up:
+            error = Throttled if self._give_up > now else DeadlineExceeded
+            raise error(f"{left} items could not be read in time; try again")
+        self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+        await asyncio.sleep(delay)

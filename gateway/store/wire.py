@@ -11,7 +11,7 @@ from gateway.store.plan import QueryPartition
 
 Body = dict[str, Any]
 
-_LARGEST_PAGE = 1_000  # items of one Query; whoever wants more follows the pages
+LARGEST_PAGE = 1_000  # items of one Query; whoever wants more follows the pages
 
 
 @lru_cache(maxsize=4_096)
@@ -59,7 +59,7 @@ def query(table: TableSpec, name: str, plan: QueryPartition, names: tuple[str, .
         "ExpressionAttributeValues": {":pk": {"S": plan.partition}, **values},
         "ProjectionExpression": expression,
         "ScanIndexForward": plan.forward,
-        "Limit": min(limit, _LARGEST_PAGE),
+        "Limit": min(limit, LARGEST_PAGE),
         "ReturnConsumedCapacity": "TOTAL",
     }
     if plan.index is not None:

@@ -6,7 +6,8 @@ from zlib import crc32
 import orjson
 import pytest
 
-from gateway.aws.answer import Answer, result
+from gateway.aws.answer import Answer
+from gateway.aws.answer import content_of as result
 from gateway.aws.errors import (
     AccessDenied,
     AnswerCorrupt,

@@ -51,7 +51,11 @@ def loaded() -> Loaded:
 @pytest.fixture
 def world(loaded: Loaded) -> World:
     schema = build_schema(loaded.model, loaded.mutations)
-    return World(setting=Setting(loaded.model, schema, permissions_for(generated(loaded.model), loaded.model), []))
+    return World(
+        setting=Setting(
+            loaded.model, schema, permissions_for(generated(loaded.model), loaded.model), [], loaded.mutations
+        )
+    )
 
 
 def ticket(subject: str, **more: Any) -> dict[str, Any]:
@@ -89,7 +93,7 @@ async def test_the_mutation_on_the_page_works(loaded: Loaded, examples: Path) ->
     exec(source, known)  # noqa: S102  the page is ours
     schema = build_schema(loaded.model, (*loaded.mutations, known["ASSIGN"]))
     permissions = permissions_for(generated(loaded.model), loaded.model)
-    world = World(setting=Setting(loaded.model, schema, permissions, []))
+    world = World(setting=Setting(loaded.model, schema, permissions, [], (*loaded.mutations, known["ASSIGN"])))
     await staffed(world)
     name = (await change(world, OPEN, input=ticket("First")))["ticket"]["ticketId"]
     assigned = await change(world, ASSIGN, ticket=name, staff="s1")

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import LimitExceeded
-from gateway.graph.cost import CostLimits, Costs, Price
-from gateway.graph.documents import Document
+from gateway.graph.query.price import CostLimits, Price
 from tests.graph.test_endpoint import HELLO, code
 from tests.graph.world import World
 
@@ -67,19 +66,30 @@ async def test_what_is_read_twice_is_counted_once_in_the_actual_cost(world: Worl
     assert (await post(world, twice, cost=True)).json()["extensions"]["cost"] == {"estimate": 1, "actual": 0.5}
 
 
-def test_a_price_is_made_once_for_each_operation_of_a_document(world: World) -> None:
-    made: list[str] = []
+def test_an_operation_is_bound_and_priced_once_for_each_choice_of_its_conditions(world: World) -> None:
+    text = 'query A($on: Boolean!) { user(userId: "u") { name orders @include(if: $on) { nodes { total } } } }'
+    operation = world.endpoint.documents.get(text).operation("A")
+    assert operation is not None
+    variants = [operation.variant({"on": on}) for on in (True, False, True, False)]
+    assert variants[0] is variants[2]
+    assert variants[1] is variants[3]
+    assert variants[0].price.estimate({"on": True}) > variants[1].price.estimate({"on": False})
 
-    def price(document: Document, operation: Any) -> Price:
-        made.append(operation.name.value)
-        return Price(())
 
-    costs = Costs(price, CostLimits())
-    document = world.endpoint.documents.get("query A { __typename } query B { __typename }")
-    for name in ("A", "B", "A", "B", "A"):
-        assert costs.estimate(document, document.operation(name), {}) == 0
-    assert made == ["A", "B"]
-    assert costs.estimate(document, document.operation("C"), {}) == 0
+def test_an_estimate_is_remembered_by_every_variable_that_it_reads(world: World) -> None:
+    text = """query ($n: Int, $m: Int, $x: String) {
+      activeOrders(first: $n) { nodes { user { orders(first: $m) { nodes { total } } } } } __typename @skip(if: false)
+      userByEmail(email: $x) { name } }""".replace("$x: String", "$x: String!")
+    operation = world.endpoint.documents.get(text).operation(None)
+    assert operation is not None
+    price = operation.variant({}).price
+    assert price.names == ("m", "n", "x")
+    for n in (1, 50):
+        for m in (1, 50):
+            variables = {"n": n, "m": m, "x": "e"}
+            assert (
+                price.estimate(variables) == price.estimate(variables) == Price(price.reads, None).estimate(variables)
+            )
 
 
 @pytest.mark.parametrize(("estimate", "refused"), [(9.5, False), (10, False), (10.5, True), (1e15, True)])

@@ -12,8 +12,8 @@ from httpx2 import Response
 from gateway.errors import Internal, NotFound, Unavailable
 from gateway.graph.endpoint import EndpointLimits
 from gateway.graph.http_request import GRAPHQL_JSON, JSON
-from gateway.graph.limits import DocumentLimits
-from gateway.graph.reader import ReadLimits
+from gateway.graph.query.limits import DocumentLimits
+from gateway.store.read_limits import ReadLimits
 from tests.graph.world import World
 
 TOKEN = {"Authorization": "Bearer acme/viewer"}
@@ -284,7 +284,7 @@ async def test_too_much_is_refused_before_it_runs(world: World, query: str) -> N
 
 
 async def test_a_list_in_a_list_is_bounded() -> None:
-    world = World(limits=EndpointLimits(reads=ReadLimits(queries=3)))
+    world = World(reads=ReadLimits(queries=3))
     response = await world.post("{ categories { nodes { products(first: 1) { nodes { title } } } } }")
     assert code(response) == "LIMIT_EXCEEDED"
 

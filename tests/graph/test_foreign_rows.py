@@ -28,7 +28,7 @@ async def test_the_victims_listing_is_answered_without_the_foreign_rows(world: W
     after = await world.post(LISTING)
     assert after.json() == {"data": before}
     assert SECRET not in after.text
-    assert world.endpoint.table.foreign_rows > 0
+    assert world.endpoint.reference.table.foreign_rows > 0
 
 
 @pytest.mark.parametrize("size", [1, 3])

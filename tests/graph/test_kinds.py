@@ -1,5 +1,6 @@
 """Every kind of attribute and relation, with a model of its own: compiled queries and graphql-core answer alike."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from gateway.model.patterns import Listing, Lookup
 from gateway.model.tenant import tenant_id
 from gateway.model.types import Blob, Field, Id, Integer, SetOf, Struct, Text
 from gateway.ops.policy_files import permissions_for
-from tests.graph.world import Setting, World
+from tests.graph.world import Setting, World, no_lanes
 
 THING = Entity(
     name="Thing",
@@ -41,7 +42,7 @@ PATTERNS = (
     Listing(name="someThing", entity="Thing", on="GSI1", single=True, description="The first one."),
 )
 MODEL = Model(domains=(Domain(name="things", description="Things.", entities=(THING,), patterns=PATTERNS),))
-SETTING = Setting(MODEL, build_schema(MODEL, crud(THING)), permissions_for(generated(MODEL), MODEL), [])
+SETTING = Setting(MODEL, build_schema(MODEL, crud(THING)), permissions_for(generated(MODEL), MODEL), [], crud(THING))
 # a condition keeps a query from being compiled
 EVERYTHING = """query ($on: Boolean = true) { %s
   thing(thingId: "a") { ...All ...All ... on Node { id } ... on Thing { version } parent { thingId parent { size } } }
@@ -65,15 +66,13 @@ async def things() -> World:
     return world
 
 
-def _compiled(world: World, query: str) -> bool:
-    return world.endpoint.programs.get(world.endpoint.documents.get(query), None) is not None
-
-
 async def test_every_kind_is_answered_as_graphql_core_answers_it(things: World) -> None:
-    compiled, plain = EVERYTHING.replace("($on: Boolean = true)", "") % "", EVERYTHING % "__typename @skip(if: $on)"
-    assert (_compiled(things, compiled), _compiled(things, plain)) == (True, False)
-    answer = await things.ask(compiled)
-    assert answer == await things.ask(plain)
+    query = EVERYTHING % "__typename @skip(if: $on)"
+    answer = await things.ask(query)
+    assert things.lanes == {"lane": 1}
+    things.endpoint = replace(things.endpoint, lanes=no_lanes(things))
+    assert answer == await things.ask(query)
+    assert things.lanes == {"reference": 1}
     assert answer["thing"]["picture"] == PICTURE
     assert answer["thing"]["tags"] == ["b", "z"]
     assert answer["thing"]["parent"] == {"thingId": "b", "parent": None}
@@ -89,8 +88,8 @@ async def test_what_a_row_should_not_hold_is_an_error_of_its_field(
 ) -> None:
     things.memory.rows["TENANT#acme#THING#a", "META"][name] = stored
     query = 'query { thing(thingId: "a") { size place { city } } }'
-    assert _compiled(things, query)
     answer = (await things.post(query)).json()
+    assert things.lanes == {"row": 1}
     assert answer["data"] == {"thing": None}
     assert [error["path"] for error in answer["errors"]] == [path]
 

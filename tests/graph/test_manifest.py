@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
+from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import BadUserInput, ConfigurationError
-from gateway.graph.documents import Documents
-from gateway.graph.limits import DocumentLimits
 from gateway.graph.manifest import make_manifest, read_manifest
+from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.operation import Documents
 from gateway.graph.schema import core_schema
 from tests.graph.world import SCHEMA
 
-DOCUMENTS = Documents(core_schema(SCHEMA), DocumentLimits(), introspection=False)
+DOCUMENTS = Documents(MODEL, core_schema(SCHEMA), MUTATIONS, DocumentLimits(), introspection=False)
 TEXT = "query Who($id: ID!) { user(userId: $id) { name } }"
 
 

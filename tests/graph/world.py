@@ -16,13 +16,14 @@ from gateway.aws.credentials import Credentials
 from gateway.aws.sessions import PermissionsFor, Session
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import Unauthenticated
-from gateway.graph.compile import Programs
-from gateway.graph.cost import CostLimits, Costs
-from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits, OpenSession
-from gateway.graph.limits import DocumentLimits
+from gateway.graph.mutation import Mutation
 from gateway.graph.persisted import Persisted
-from gateway.graph.pricing import pricing
+from gateway.graph.query.lane.lane import LaneRules, Lanes
+from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.operation import Documents
+from gateway.graph.query.price import CostLimits
+from gateway.graph.query.reference import Reference
 from gateway.graph.schema import build_schema, core_schema
 from gateway.iam.policies import generated
 from gateway.identity.principal import Principal
@@ -31,10 +32,13 @@ from gateway.model.tenant import tenant_id
 from gateway.ops.policy_files import permissions_for
 from gateway.sandbox.seed import demo_items
 from gateway.store.cursor import Cursors
+from gateway.store.read_limits import ReadLimits
 from gateway.store.table import Table
 from tests.store.memory import Memory
 from tests.store.world import TABLE, tenancy
 
+# every query runs in a lane, if there is one for it
+IN_LANES = LaneRules(uses=0, per_second=1e9)
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SCHEMA = build_schema(MODEL, MUTATIONS)
 PERMISSIONS = permissions_for(generated(MODEL), MODEL)
@@ -49,6 +53,7 @@ class Setting:
     schema: Schema
     permissions: PermissionsFor
     items: list[dict[str, Any]]
+    mutations: tuple[Mutation, ...] = MUTATIONS
 
 
 SHIPPED = Setting(MODEL, SCHEMA, PERMISSIONS, _ITEMS)
@@ -81,9 +86,11 @@ async def no_renewal(session: Session) -> Session:
 @dataclass
 class World:
     limits: EndpointLimits = field(default_factory=EndpointLimits)
+    reads: ReadLimits = field(default_factory=ReadLimits)
     document_limits: DocumentLimits = field(default_factory=DocumentLimits)
     cost_limits: CostLimits = field(default_factory=CostLimits)
     persisted: Persisted = field(default_factory=Persisted)
+    lane_rules: LaneRules = IN_LANES
     introspection: bool = True
     explain: bool = False
     setting: Setting = SHIPPED
@@ -95,17 +102,22 @@ class World:
         model, core = self.setting.model, core_schema(self.setting.schema)
         self.memory = Memory(model.table, TABLE)
         self.memory.put(dict(row) for row in self.setting.items)
+        table, cursors = Table(self.memory, model, no_renewal), Cursors("c" * 32)
         self.endpoint = Endpoint(
-            model=model,
-            schema=core,
-            programs=Programs(model, core),
-            costs=Costs(pricing(model, core, self.limits.reads, MUTATIONS), self.cost_limits),
+            cost_limits=self.cost_limits,
             persisted=self.persisted,
-            documents=Documents(core, self.document_limits, introspection=self.introspection),
+            documents=Documents(
+                model,
+                core,
+                self.setting.mutations,
+                self.document_limits,
+                introspection=self.introspection,
+                reads=self.reads,
+            ),
             authenticate=authenticate,
             open_session=opening(self.setting.permissions),
-            table=Table(self.memory, model, no_renewal),
-            cursors=Cursors("c" * 32),
+            reference=Reference(model, core, table, cursors, self.reads, discreet=not self.introspection),
+            lanes=Lanes(model, table, cursors, self.reads, self.lane_rules),
             limits=self.limits,
             explain=self.explain,
         )
@@ -127,5 +139,18 @@ class World:
         return answer["data"]
 
     @property
+    def lanes(self) -> dict[str, int]:
+        """How the queries were run: in a lane, by the reference, or why a lane stepped back."""
+        return {str(outcome): count for outcome, count in self.endpoint.lanes.outcomes.counts.items()}
+
+    @property
     def calls(self) -> list[str]:
         return [operation for operation, _ in self.memory.sent]
+
+
+def no_lanes(world: World) -> Lanes:
+    """For an endpoint whose queries are all run by the reference."""
+    reference = world.endpoint.reference
+    return Lanes(
+        reference.model, reference.table, reference.cursors, reference.limits, LaneRules(uses=10**9, per_second=1)
+    )

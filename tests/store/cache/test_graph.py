@@ -11,10 +11,11 @@ import orjson
 import pytest
 
 from gateway.domains import MODEL
+from gateway.graph.query.lane.lane import Lanes
 from gateway.sandbox.seed import CATALOGUES
 from gateway.store.cache.cache import ReadCache
 from gateway.store.table import Table
-from tests.graph.world import World, no_renewal
+from tests.graph.world import IN_LANES, World, no_renewal
 
 CATALOGUE = """{ categories { nodes { categoryId title products(first: 3) { nodes { productId title price
   supplier { title } } pageInfo { hasNextPage endCursor } } } } }"""
@@ -29,7 +30,9 @@ class Cached(World):
         super().__post_init__()
         self.cache = ReadCache(MODEL)
         self.plain = self.endpoint
-        self.endpoint = replace(self.endpoint, table=Table(self.memory, MODEL, no_renewal, cache=self.cache))
+        reference = replace(self.endpoint.reference, table=Table(self.memory, MODEL, no_renewal, cache=self.cache))
+        lanes = Lanes(MODEL, reference.table, reference.cursors, reference.limits, IN_LANES)
+        self.endpoint = replace(self.endpoint, reference=reference, lanes=lanes)
 
 
 @pytest.fixture

@@ -1,27 +1,30 @@
 """What a mutation takes: its item with copies, marks and index entries, and what its lists write beside it."""
 
-from graphql import FieldNode
+from collections.abc import Callable
+from typing import Any
 
-from gateway.graph.arguments import Variables, argument_value, length
-from gateway.graph.cost import Each
 from gateway.graph.mutation import Mutation
+from gateway.graph.query.arguments import Arguments, Unfit, Variables
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.types import ListOf, Struct
 from gateway.model.units import TRANSACTION, read_units, write_units
 
 
-def write_price(model: Model, mutation: Mutation, node: FieldNode) -> Each:
+def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> Callable[[Variables], tuple[float, float]]:
     lists = [
         field.name for field in mutation.input if isinstance(field.type, ListOf) and isinstance(field.type.of, Struct)
     ]
     item = item_units(model, model.entities[mutation.returns])
-    given, key = argument_value(node, "input"), argument_value(node, "idempotencyKey")
 
     def each(variables: Variables) -> tuple[float, float]:
-        values = given(variables) if lists else None
-        members = sum(length(values.get(name)) for name in lists) if isinstance(values, dict) else 0
-        record = TRANSACTION if key(variables) is not None else 0
+        try:
+            values: dict[str, Any] = arguments.values(variables)
+        except Unfit:  # refused when it runs
+            return item, 1
+        given = values.get("input", {})
+        members = sum(len(given.get(name) or ()) for name in lists)
+        record = TRANSACTION if "idempotencyKey" in values else 0
         return item + record + members * mutation.member_units, 1
 
     return each

@@ -1,0 +1,167 @@
+"""Variables and arguments: read from the document once, filled for each request."""
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+from graphql import (
+    FieldNode,
+    GraphQLEnumType,
+    GraphQLError,
+    GraphQLField,
+    GraphQLInputType,
+    GraphQLNonNull,
+    GraphQLSchema,
+    ListValueNode,
+    ObjectValueNode,
+    Undefined,
+    ValueNode,
+    VariableDefinitionNode,
+    VariableNode,
+    get_nullable_type,
+    type_from_ast,
+    value_from_ast,
+)
+from graphql.execution.values import get_variable_values
+
+Variables = Mapping[str, Any]
+
+MAX_ERRORS = 5  # that one answer tells of a document or its variables
+_INT = 2**31
+
+
+class Unfit(Exception):
+    """An argument that a field does not take; graphql-core words why."""
+
+
+def _plain_string(value: Any) -> bool:
+    return type(value) is str
+
+
+def _plain_int(value: Any) -> bool:
+    return type(value) is int and -_INT <= value < _INT
+
+
+def _plain_boolean(value: Any) -> bool:
+    return type(value) is bool
+
+
+# values that coercion leaves as they are; everything else is graphql-core's to coerce
+_PLAIN = {"String": _plain_string, "ID": _plain_string, "Int": _plain_int, "Boolean": _plain_boolean}
+
+
+class VariableReader:
+    """The variables of one operation: those of plain types are checked here, all others by graphql-core."""
+
+    __slots__ = ("_defaults", "_definitions", "_discreet", "_plain", "_schema")
+
+    def __init__(self, schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode], *, discreet: bool) -> None:
+        self._schema = schema
+        self._discreet = discreet  # errors do not spell out names of the schema
+        self._definitions = tuple(definitions)
+        plain = [_plain_rule(schema, definition) for definition in definitions]
+        self._plain = None if None in plain else tuple(each for each in plain if each is not None)
+        self._defaults = _coerced(schema, [each for each in definitions if each.default_value is not None], {})
+
+    def read(self, given: Mapping[str, Any]) -> dict[str, Any] | list[GraphQLError]:
+        """The values as the operation takes them, or the errors why not."""
+        if self._plain is not None and isinstance(self._defaults, dict):
+            values = dict(self._defaults)
+            for name, fits, required in self._plain:
+                value = given.get(name, Undefined)
+                if value is Undefined:
+                    if required and name not in values:
+                        break
+                elif fits(value) or (value is None and not required):
+                    values[name] = value
+                else:
+                    break
+            else:
+                return values
+        return _coerced(self._schema, self._definitions, given, discreet=self._discreet)
+
+
+def _plain_rule(schema: GraphQLSchema, definition: VariableDefinitionNode) -> tuple[str, Any, bool] | None:
+    kind: Any = type_from_ast(schema, definition.type)
+    fits = _PLAIN.get(str(get_nullable_type(kind)))
+    return None if fits is None else (definition.variable.name.value, fits, isinstance(kind, GraphQLNonNull))
+
+
+def _coerced(
+    schema: GraphQLSchema,
+    definitions: Sequence[VariableDefinitionNode],
+    given: Mapping[str, Any],
+    *,
+    discreet: bool = True,
+) -> dict[str, Any] | list[GraphQLError]:
+    found = get_variable_values(schema, definitions, dict(given), MAX_ERRORS, discreet)
+    return found if isinstance(found, list) else found.coerced
+
+
+class Arguments:
+    """The arguments of one field: literals are read once, variables by each request."""
+
+    __slots__ = ("_nested", "_variables", "fixed", "names", "variables")
+
+    def __init__(self, definition: GraphQLField, node: FieldNode) -> None:
+        given = {argument.name.value: argument.value for argument in node.arguments or ()}
+        self.fixed: dict[str, Any] = {}
+        self._variables: list[tuple[str, str, bool, Any]] = []
+        self._nested: list[tuple[str, ValueNode, GraphQLInputType]] = []
+        for name, argument in definition.args.items():
+            value = given.get(name)
+            if value is None:
+                self._keep(name, argument.default_value, argument.type)
+            elif isinstance(value, VariableNode):
+                required = isinstance(argument.type, GraphQLNonNull)
+                self._variables.append((name, value.name.value, required, argument.default_value))
+            elif _holds_variable(value):
+                self._nested.append((name, value, argument.type))
+            else:
+                self._keep(name, value_from_ast(value, argument.type), argument.type)
+        # every variable that they read, and every argument that the document names
+        self.variables = frozenset(name for value in given.values() for name in _variable_names(value))
+        self.names = frozenset(given)
+
+    def _keep(self, name: str, value: Any, kind: GraphQLInputType) -> None:
+        if value is not Undefined and value is not None:
+            self.fixed[name] = _checked(kind, value)
+
+    def values(self, variables: Variables) -> dict[str, Any]:
+        """Those that are given and not null; raises `Unfit` where graphql-core would answer an error."""
+        values = dict(self.fixed)
+        for name, variable, required, default in self._variables:
+            value = variables.get(variable, default)
+            if value is None or value is Undefined:
+                if required:
+                    raise Unfit
+            else:
+                values[name] = value
+        for name, node, kind in self._nested:
+            value = value_from_ast(node, kind, dict(variables))
+            if value is Undefined:
+                raise Unfit
+            if value is not None:
+                values[name] = _checked(kind, value)
+        return values
+
+
+def _checked(kind: GraphQLInputType, value: Any) -> Any:
+    if isinstance(get_nullable_type(kind), GraphQLEnumType) and not isinstance(value, Enum):
+        raise Unfit
+    return value
+
+
+def _holds_variable(node: ValueNode) -> bool:
+    return next(iter(_variable_names(node)), None) is not None
+
+
+def _variable_names(node: ValueNode) -> list[str]:
+    match node:
+        case VariableNode():
+            return [node.name.value]
+        case ListValueNode():
+            return [name for value in node.values for name in _variable_names(value)]
+        case ObjectValueNode():
+            return [name for field in node.fields for name in _variable_names(field.value)]
+    return []

@@ -1,0 +1,197 @@
+"""Attributes of a row in an answer: how each type is decoded from the wire, and the expression that writes it."""
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from enum import Enum
+from functools import lru_cache
+from re import compile as pattern
+from typing import Any, Literal
+
+import msgspec
+
+from gateway.errors import GatewayError
+from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.tree import StructFields, Typename
+from gateway.graph.scalars import moment_text
+from gateway.model.entity import Attribute
+from gateway.model.types import (
+    AttributeType,
+    Blob,
+    Choice,
+    Flag,
+    Id,
+    Integer,
+    KeyText,
+    ListOf,
+    Number,
+    SetOf,
+    Struct,
+    Text,
+    Timestamp,
+)
+from gateway.store.codec import decoder
+
+Write = Callable[[Any], Any]
+ANY_VALUE: Any = dict[str, Any]  # of a type that has parts: read by the codec
+_INT = 2**31
+# a number whose text is already the one that GraphQL shows: no exponent, no zeros before it
+_PLAIN_DECIMAL = pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
+
+
+class StringValue(msgspec.Struct, gc=False):
+    S: str
+
+
+class NumberValue(msgspec.Struct, gc=False):
+    N: str
+
+
+class BooleanValue(msgspec.Struct, gc=False):
+    BOOL: bool
+
+
+class TimestampValue(msgspec.Struct, gc=False):
+    S: datetime
+
+
+@lru_cache(maxsize=1_024)
+def one_of(*texts: str) -> type[msgspec.Struct]:
+    """A string that is one of these."""
+    return msgspec.defstruct("EnumValue", [("S", Literal[texts])], gc=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`wire` is the type of the stored value; `write` holds `{}` in its place and may use `names`."""
+
+    wire: Any
+    write: str
+    names: dict[str, Any] = field(default_factory=dict)
+
+
+def integer(text: str) -> int:
+    try:
+        value = int(text) if text.lstrip("-").isdigit() else int(Decimal(text))
+    except (ValueError, OverflowError, InvalidOperation) as error:
+        raise StepBack(Reason.ROW) from error
+    if not -_INT <= value < _INT:
+        raise StepBack(Reason.ROW)
+    return value
+
+
+def decimal(text: str) -> str:
+    if _PLAIN_DECIMAL(text) is not None:
+        return text
+    try:
+        return f"{Decimal(text):f}"
+    except (ValueError, InvalidOperation) as error:
+        raise StepBack(Reason.ROW) from error
+
+
+def moment(value: datetime) -> datetime:
+    if value.tzinfo is not UTC:
+        raise StepBack(Reason.ROW)
+    return value
+
+
+def column(attribute: Attribute, below: StructFields) -> Column:
+    """How an attribute is written; `below` is what is selected of a struct."""
+    match attribute.type:
+        case Text() | Id() | KeyText() if not attribute.compressed:
+            return Column(StringValue, "{}.S")
+        case Integer():
+            return Column(NumberValue, "integer({}.N)", {"integer": integer})
+        case Number():
+            return Column(NumberValue, "decimal({}.N)", {"decimal": decimal})
+        case Flag():
+            return Column(BooleanValue, "{}.BOOL")
+        case Timestamp():
+            return Column(TimestampValue, "moment({}.S)", {"moment": moment})
+        case Choice(enum):
+            return Column(one_of(*(member.name for member in enum)), "{}.S")
+    name = f"write_{attribute.name}"
+    return Column(ANY_VALUE, f"{name}({{}})", {name: _decoded(attribute.type, below)})
+
+
+def _decoded(kind: AttributeType, below: StructFields) -> Write:
+    """For what has parts: decoded as the codec does, and then written."""
+    decode, write = decoder(kind), writer(kind, below)
+
+    def written(wire: Any) -> Any:
+        try:
+            value = decode(wire)
+            return value if write is None else write(value)
+        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, GatewayError) as error:
+            raise StepBack(Reason.ROW) from error
+
+    return written
+
+
+def writer(kind: AttributeType, below: StructFields) -> Write | None:
+    """How a value of this type is written; None where it is JSON already."""
+    match kind:
+        case Integer():
+            return _int
+        case Number():
+            return "{:f}".format
+        case Timestamp():
+            return moment_text
+        case Choice():
+            return _name
+        case Blob():
+            return _base64
+        case SetOf(of):
+            return _list_writer(writer(of, below), ordered=True)
+        case ListOf(of):
+            return _list_writer(writer(of, below))
+        case Struct():
+            return _struct_writer(below)
+    return None
+
+
+def _struct_writer(below: StructFields) -> Write:
+    parts: list[tuple[str, str | None, Any, bool]] = []
+    for part in below:
+        if isinstance(part, Typename):
+            parts.append((part.key, None, part.value, False))
+        else:
+            parts.append((part.key, part.field.name, writer(part.field.type, part.below), part.field.required))
+
+    def write(value: dict[str, Any]) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for key, name, inner, required in parts:
+            if name is None:
+                out[key] = inner
+                continue
+            part = value.get(name)
+            if part is None and required:
+                raise StepBack(Reason.ROW)
+            out[key] = part if inner is None or part is None else inner(part)
+        return out
+
+    return write
+
+
+def _int(value: int) -> int:
+    if not -_INT <= value < _INT:
+        raise StepBack(Reason.ROW)
+    return value
+
+
+def _name(value: Enum) -> str:
+    return value.name
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+def _list_writer(inner: Write | None, *, ordered: bool = False) -> Write:
+    def write(values: Any) -> list[Any]:
+        members = sorted(values) if ordered else values
+        return list(members) if inner is None else [inner(each) for each in members]
+
+    return write

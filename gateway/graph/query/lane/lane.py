@@ -1,0 +1,205 @@
+"""Lanes: prepared queries, kept with their operations and made when an operation has shown that it comes again."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import orjson
+from graphql import FieldNode, get_location
+
+from gateway.graph.query.bind import Tree
+from gateway.graph.query.lane.prepare import Preparation
+from gateway.graph.query.lane.reads import Source
+from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.roots import Root
+from gateway.graph.query.lane.rows import OutType
+from gateway.graph.query.lane.step_back import NoLane, StepBack
+from gateway.graph.query.operation import Variant
+from gateway.graph.query.tree import AttributeField
+from gateway.iam.shared import SharedPermissions
+from gateway.model.model import Model
+from gateway.store.access import Access
+from gateway.store.cursor import Cursors
+from gateway.store.plan import Attributes
+from gateway.store.read_limits import ReadLimits
+from gateway.store.table import Table
+
+Path = tuple[str | int, ...]
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A field of the answer that the role may not read: its response keys, its attribute and its places."""
+
+    keys: tuple[str, ...]
+    attribute: str
+    nodes: tuple[FieldNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """One value that was refused."""
+
+    path: Path
+    attribute: str
+    locations: list[dict[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A query for the policies of one role at one place."""
+
+    roots: tuple[Root, ...]
+    out: Any
+    denied: tuple[Denied, ...]
+
+    async def run(self, request: LaneRequest) -> tuple[bytes, list[Refused]]:
+        """The data of the answer as JSON, and what of it was refused."""
+        values: list[Any] = [None] * self.out.size
+        if len(self.roots) == 1:
+            answers = [await self.roots[0].answer(request)]
+        else:
+            answers = await run_all([root.answer(request) for root in self.roots])
+        for answer in answers:
+            for number, value in answer:
+                values[number] = value
+        content = _encode(self.out.type(*values))
+        return content, _refused(self.denied, content) if self.denied else []
+
+
+def _refused(denied: tuple[Denied, ...], content: bytes) -> list[Refused]:
+    """Every value of the answer that a refused field has."""
+    data = orjson.loads(content)
+    return [
+        Refused(path, each.attribute, [_location(node) for node in each.nodes])
+        for each in denied
+        for path in _paths(data, each.keys, ())
+    ]
+
+
+def _paths(value: Any, keys: tuple[str, ...], path: Path) -> Iterator[Path]:
+    if isinstance(value, list):
+        for number, member in enumerate(value):
+            yield from _paths(member, keys, (*path, number))
+    elif not keys:
+        yield path
+    elif value is not None and keys[0] in value:
+        yield from _paths(value[keys[0]], keys[1:], (*path, keys[0]))
+
+
+def _location(node: FieldNode) -> dict[str, int]:
+    assert node.loc is not None  # noqa: S101  documents are parsed with their locations
+    found = get_location(node.loc.source, node.loc.start)
+    return {"line": found.line, "column": found.column}
+
+
+class Outcomes:
+    """How operations were run: in a lane, by the reference, and why lanes stepped back."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def add(self, outcome: str) -> None:
+        self.counts[outcome] += 1
+
+
+@dataclass(frozen=True, slots=True)
+class LaneRules:
+    """When a lane is made: after so many uses of an operation, and only so many in a second."""
+
+    uses: int = 2
+    per_second: float = 20
+    kept: int = 2_000  # lanes of all operations; the oldest goes first
+
+
+_RULES = LaneRules()
+
+
+class Lanes:
+    """Makes lanes and runs them; what they cannot do is left to the reference executor."""
+
+    def __init__(
+        self,
+        model: Model,
+        table: Table,
+        cursors: Cursors,
+        limits: ReadLimits,
+        rules: LaneRules = _RULES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._model = model
+        self._table = table
+        self._cursors = cursors
+        self._limits = limits
+        self._rules = rules
+        self._clock = clock
+        self._made_at = -1.0
+        # by what is asked for and by the policies at their place; None: only the reference can run it
+        self._made: dict[tuple[Variant, SharedPermissions], Lane | None] = {}
+        self.outcomes = Outcomes()
+
+    async def run(
+        self, variant: Variant, access: Access, variables: dict[str, Any]
+    ) -> tuple[bytes, list[Refused]] | None:
+        """The answer, or None: then the reference runs the operation, on what the lane has read."""
+        lane = self._lane(variant, access)
+        if lane is None:
+            self.outcomes.add("reference")
+            return None
+        request = LaneRequest(access, variables, self._table, self._cursors, self._limits)
+        try:
+            found = await lane.run(request)
+        except StepBack as step:
+            self.outcomes.add(step.reason)
+            return None
+        finally:
+            request.close()
+        self.outcomes.add("lane")
+        access.replay.clear()
+        return found
+
+    def _lane(self, variant: Variant, access: Access) -> Lane | None:
+        key = (variant, access.session.permissions.shared)
+        known = self._made.get(key)
+        if known is not None or key in self._made:
+            return known
+        variant.uses += 1
+        if variant.uses <= self._rules.uses or not self._may_make():
+            return None
+        try:
+            made: Lane | None = self.make(variant.tree, access)
+        except NoLane:
+            made = None
+        self._made[key] = made
+        if len(self._made) > self._rules.kept:
+            del self._made[next(iter(self._made))]
+        return made
+
+    def _may_make(self) -> bool:
+        now = self._clock()
+        if self._made_at >= 0 and now - self._made_at < 1 / self._rules.per_second:
+            return False
+        self._made_at = now
+        return True
+
+    def make(self, tree: Tree, access: Access) -> Lane:
+        session = access.session
+        source = Source(self._table, session)
+        attributes = frozenset[str]().union(*(item.attributes for item, _ in tree.items))
+        denied = source.denied(attributes)
+        roots = Preparation(self._model, source, denied).prepare(tree)
+        out = OutType([root.key for root in tree.roots])
+        return Lane(tuple(roots), out, tuple(denied_fields(tree, denied)))
+
+
+def denied_fields(tree: Tree, denied: Attributes) -> Iterator[Denied]:
+    for item, path in tree.items if denied else ():
+        for field in item.fields:
+            if isinstance(field, AttributeField) and field.attribute.name in denied:
+                if path is None:
+                    raise NoLane  # by global id: another type may have another field of that name
+                yield Denied((*path, field.key), field.attribute.name, field.nodes)

@@ -1,0 +1,181 @@
+"""Pages of a lane: connections around the answers for their items, for one parent or for many at once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.errors import BadUserInput
+from gateway.graph.paging import page_window
+from gateway.graph.query.arguments import Arguments
+from gateway.graph.query.lane.keys import Read
+from gateway.graph.query.lane.levels import Level, Parts
+from gateway.graph.query.lane.reads import ListingRead, Page
+from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.rows import check_row
+from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.tree import (
+    CursorField,
+    EdgesField,
+    NodesField,
+    PageInfoField,
+    PageInfoPart,
+    PageSelection,
+    Typename,
+)
+from gateway.model.patterns import Listing
+from gateway.store.plan import Range, Window
+
+_PAGING = ("first", "after", "last", "before")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPage:
+    """One page of a listing: `arguments` are those that its cursors are bound to."""
+
+    arguments: dict[str, Any]
+    window: Window
+
+
+def asked_page(request: LaneRequest, listing: Listing, given: dict[str, Any]) -> AskedPage:
+    """The arguments of a field as a page; they are taken apart, so `given` is not used any more."""
+    span = given.get(listing.between or "")
+    if span is not None and listing.between is not None:
+        given[listing.between] = Range(span.get("from"), span.get("to"))
+    paging = [given.pop(name, None) for name in _PAGING]
+    try:
+        window = page_window(request.cursors, request.tenant, request.limits, listing, given, *paging)
+    except BadUserInput as error:
+        raise StepBack(Reason.ARGUMENT) from error
+    return AskedPage(given, window)
+
+
+@dataclass(frozen=True, slots=True)
+class PageLevel:
+    """The selection on a connection; `level` has the selections on its items, in the order of its fields."""
+
+    selection: PageSelection
+    read: ListingRead
+    probe: ListingRead | None  # reads no attributes; for `pageInfo`
+    level: Level
+
+    async def answers(self, request: LaneRequest, asked: list[AskedPage]) -> list[Any]:
+        pages = await run_all([self.read.page(request, each.arguments, each.window) for each in asked])
+        return await self.connections(request, asked, pages)
+
+    async def connections(self, request: LaneRequest, asked: list[AskedPage], pages: list[Page]) -> list[Any]:
+        rows = pages[0].rows if len(pages) == 1 else [row for page in pages for row in page.rows]
+        columns = await self.level.answers(request, [rows] * len(self.level.shapes))
+        found, start = [], 0
+        for each, page in zip(asked, pages, strict=True):
+            end = start + len(page.rows)
+            own = columns if len(pages) == 1 else [column[start:end] for column in columns]
+            found.append(await self._connection(request, each, page, own))
+            start = end
+        return found
+
+    async def _connection(
+        self, request: LaneRequest, asked: AskedPage, page: Page, columns: list[list[Any]]
+    ) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        column = iter(columns)
+        for field in self.selection.fields:
+            match field:
+                case NodesField():
+                    out[field.key] = next(column)
+                case EdgesField():
+                    out[field.key] = self._edges(request, asked, page, field, column)
+                case PageInfoField():
+                    out[field.key] = await self._page_info(request, asked, page, field)
+                case Typename():
+                    out[field.key] = field.value
+        if not self.level.shapes:
+            for row in page.rows:
+                check_row(row, self.read.rows.entities[0], request.own)
+        return out
+
+    def _edges(
+        self, request: LaneRequest, asked: AskedPage, page: Page, field: EdgesField, column: Any
+    ) -> list[dict[str, Any]]:
+        edges: list[dict[str, Any]] = [{} for _ in page.rows]
+        for part in field.fields:
+            match part:
+                case NodesField():
+                    values = next(column)
+                case CursorField():
+                    values = [self._cursor(request, asked, row) for row in page.rows]
+                case Typename():
+                    values = [part.value] * len(edges)
+            for edge, value in zip(edges, values, strict=True):
+                edge[part.key] = value
+        return edges
+
+    def _cursor(self, request: LaneRequest, asked: AskedPage, row: Any) -> str:
+        listing = self.read.listing
+        return request.cursors.seal(request.tenant, listing.name, asked.arguments, self.read.position(row))
+
+    async def _page_info(
+        self, request: LaneRequest, asked: AskedPage, page: Page, field: PageInfoField
+    ) -> dict[str, Any]:
+        known: dict[str, Any] = {}
+        out: dict[str, Any] = {}
+        for part in field.fields:
+            if isinstance(part, Typename):
+                out[part.key] = part.value
+                continue
+            if part.name not in known:
+                known[part.name] = await self._page_info_value(request, asked, page, part)
+            out[part.key] = known[part.name]
+        return out
+
+    async def _page_info_value(self, request: LaneRequest, asked: AskedPage, page: Page, part: PageInfoPart) -> Any:
+        rows, window = page.rows, asked.window
+        match part.name:
+            case "startCursor":
+                return self._cursor(request, asked, rows[0]) if rows else None
+            case "endCursor":
+                return self._cursor(request, asked, rows[-1]) if rows else None
+            case "hasNextPage":
+                if page.more and not window.backward:
+                    return True
+                after = self.read.position(rows[-1]) if rows else None
+                return window.before is not None and await self._beyond(request, asked, Window(0, after=after))
+        if page.more and window.backward:
+            return True
+        before = self.read.position(rows[0]) if rows else None
+        return window.after is not None and await self._beyond(request, asked, Window(0, before=before, backward=True))
+
+    async def _beyond(self, request: LaneRequest, asked: AskedPage, window: Window) -> bool:
+        """Whether anything lies beyond an end of this page: asked for, not guessed from the cursor."""
+        assert self.probe is not None  # noqa: S101  it is made where `pageInfo` is selected
+        return (await self.probe.page(request, asked.arguments, window)).more
+
+
+@dataclass(frozen=True, slots=True)
+class PagesLoad:
+    """A page for each parent: DynamoDB has no batch form of Query, so it is one read for each."""
+
+    part: int
+    slot: str
+    arguments: Arguments
+    listing: Listing
+    bound: Mapping[str, tuple[str, Read]]  # the parameters that the parent fills
+    page: PageLevel
+
+    async def fill(self, request: LaneRequest, rows: Parts, outs: Parts) -> None:
+        asked = [self._asked(request, row) for row in rows[self.part]]
+        for out, page in zip(outs[self.part], await self.page.answers(request, asked), strict=True):
+            setattr(out, self.slot, page)
+
+    def _asked(self, request: LaneRequest, row: Any) -> AskedPage:
+        given = request.arguments(self.arguments)
+        return asked_page(request, self.listing, {**given, **self.values(row)})
+
+    def values(self, row: Any) -> dict[str, Any]:
+        found = {}
+        for name, (field, read) in self.bound.items():
+            wire = getattr(row, field)
+            if wire is None:
+                # graphql-core says which parameter is missing
+                raise StepBack(Reason.ARGUMENT)
+            found[name] = read(wire)
+        return found

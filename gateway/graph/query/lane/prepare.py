@@ -1,0 +1,330 @@
+"""Prepares a lane: from the tree of a query and the policies of a session to reads, levels and roots."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from gateway.graph.query.arguments import Arguments
+from gateway.graph.query.bind import Tree
+from gateway.graph.query.lane.columns import writer
+from gateway.graph.query.lane.keys import argument_key, reference_keys, value_reader
+from gateway.graph.query.lane.levels import (
+    ItemsLoad,
+    Level,
+    Load,
+    MemberKeys,
+    MembersWant,
+    ReferenceWant,
+    TotalWant,
+    Want,
+)
+from gateway.graph.query.lane.pages import PageLevel, PagesLoad
+from gateway.graph.query.lane.reads import ItemsRead, ListingRead, PartitionRead, Source
+from gateway.graph.query.lane.roots import (
+    CollectionRead,
+    ConstantRoot,
+    ItemsRoot,
+    ItemWant,
+    NodeRoot,
+    PageRoot,
+    Root,
+    SingleRoot,
+    TargetRead,
+    TargetRoot,
+)
+from gateway.graph.query.lane.rows import OutType, RowType, Shape, check_row, shape
+from gateway.graph.query.lane.step_back import NoLane
+from gateway.graph.query.tree import (
+    ItemCollection,
+    ItemSelection,
+    ItemTarget,
+    LookupField,
+    LookupManyField,
+    MembersField,
+    NodeField,
+    PageField,
+    ReferenceField,
+    RelationField,
+    SingleField,
+    TotalField,
+    Typename,
+)
+from gateway.model.entity import Entity
+from gateway.model.model import Model
+from gateway.model.pattern_checks import parameters
+from gateway.model.patterns import Listing, Lookup
+from gateway.model.relation_checks import bound_attribute
+from gateway.model.tenant import TenantId
+from gateway.store.bounds import Bounds
+from gateway.store.plan import Attributes, QueryPartition
+
+_EXAMPLE = TenantId("any")
+
+
+class Place(NamedTuple):
+    """One field of a level: the selection that it is in, its slot in the answers, and the entity that has it."""
+
+    part: int
+    slot: str
+    owner: Entity
+    field: Any
+
+
+class Preparation:
+    """`denied` are the attributes that the role may not read: they are null, with an error for each row."""
+
+    def __init__(self, model: Model, source: Source, denied: Attributes) -> None:
+        self._model = model
+        self._source = source
+        self._denied = denied
+        self._reads: dict[tuple[str, bool], list[ItemsRead]] = {}
+        self._listings: dict[str, list[ListingRead]] = {}
+
+    def prepare(self, tree: Tree) -> list[Root]:
+        roots = self._roots(tree)
+        for items in self._reads.values():
+            for item in items:
+                item.remembers = len(items) > 1
+        for pages in self._listings.values():
+            for page in pages:
+                page.remembers = len(pages) > 1
+        return roots
+
+    def _roots(self, tree: Tree) -> list[Root]:
+        found: list[Root] = []
+        shared: dict[tuple[str, bool], list[tuple[int, LookupField | LookupManyField]]] = {}
+        for number, root in enumerate(tree.roots):
+            match root:
+                case Typename():
+                    found.append(ConstantRoot(number, root.value))
+                case LookupField() if root.target.collection is not None:
+                    found.append(TargetRoot(number, root.arguments, self._target(root.target)))
+                case LookupField():
+                    lookup = root.target.lookup
+                    shared.setdefault((lookup.entity, lookup.strong), []).append((number, root))
+                case LookupManyField():
+                    shared.setdefault((root.lookup.entity, root.lookup.strong), []).append((number, root))
+                case PageField():
+                    found.append(PageRoot(number, root.arguments, self._page(root)))
+                case SingleField():
+                    found.append(self._single(number, root))
+                case NodeField():
+                    found.append(self._node(number, root))
+                case _:
+                    raise NoLane
+        return [*found, *(self._items_root(entity, strong, roots) for (entity, strong), roots in shared.items())]
+
+    def _items_root(self, name: str, strong: bool, roots: list[tuple[int, LookupField | LookupManyField]]) -> ItemsRoot:
+        entity = self._model.entities[name]
+        items = [root.target.item if isinstance(root, LookupField) else root.item for _, root in roots]
+        rows = self._rows(items)
+        wants = []
+        for number, root in roots:
+            if isinstance(root, LookupField):
+                wants.append(ItemWant(number, root.arguments))
+            else:
+                wants.append(ItemWant(number, root.arguments, root.parameter, root.plural))
+        read = self._items_read(entity, rows, items, strong=strong)
+        return ItemsRoot(argument_key(entity), read, tuple(wants), self._level(rows, items))
+
+    # reads and their rows
+
+    def _rows(
+        self, items: Iterable[ItemSelection], position: str | None = None, also: dict[str, Attributes] | None = None
+    ) -> RowType:
+        return RowType(self._model, items, position or self._model.table.sk, also=also or {}, denied=self._denied)
+
+    def _items_read(self, entity: Entity, rows: RowType, items: Iterable[ItemSelection], *, strong: bool) -> ItemsRead:
+        attributes = frozenset[str]().union(*(item.attributes for item in items))
+        read = ItemsRead(self._source, entity, rows, attributes, strong=strong)
+        self._reads.setdefault((entity.name, strong), []).append(read)
+        return read
+
+    def _level(self, rows: RowType, items: Sequence[ItemSelection], without: RelationField | None = None) -> Level:
+        """`without` is what comes from the same read as the items themselves."""
+        shapes = [shape(rows, item, OutType([field.key for field in item.fields]), self._denied) for item in items]
+        loads: list[Load] = []
+        shared: dict[tuple[str, bool], list[Place]] = {}
+        for part, item in enumerate(items):
+            for number, field in enumerate(item.fields):
+                place = Place(part, f"f{number}", item.entity, field)
+                if isinstance(field, PageField) and field is not without:
+                    loads.append(self._pages_load(rows, place, field))
+                elif isinstance(field, ReferenceField | MembersField | TotalField) and field is not without:
+                    shared.setdefault((field.lookup.entity, field.lookup.strong), []).append(place)
+        for (name, strong), places in shared.items():
+            loads.append(self._items_load(rows, self._model.entities[name], places, strong=strong))
+        return Level(tuple(shapes), tuple(loads))
+
+    def _items_load(self, rows: RowType, target: Entity, places: list[Place], *, strong: bool) -> ItemsLoad:
+        items = [_selection_of(place.field, target) for place in places]
+        inner = self._rows(items)
+        wants = tuple(self._want(rows, target, place) for place in places)
+        level = self._level(inner, items)
+        totals = {
+            number: _total_shape(inner, target, place.field.relation.attribute)
+            for number, place in enumerate(places)
+            if isinstance(place.field, TotalField)
+        }
+        shapes = tuple(totals.get(number, made) for number, made in enumerate(level.shapes))
+        read = self._items_read(target, inner, items, strong=strong)
+        return ItemsLoad(read, wants, Level(shapes, level.loads))
+
+    def _want(self, rows: RowType, target: Entity, place: Place) -> Want:
+        part, slot, owner, field = place
+        match field:
+            case ReferenceField():
+                bind = self._bind(rows, field, target.key_names)
+                return ReferenceWant(part, slot, reference_keys(rows, owner, target, bind))
+            case MembersField():
+                return MembersWant(part, slot, self._member_keys(rows, owner, target, field))
+            case TotalField():
+                return self._total(rows, target, place, field)
+        raise AssertionError(field)  # the caller has chosen
+
+    def _bind(self, rows: RowType, field: RelationField, names: Iterable[str]) -> dict[str, str]:
+        """The attribute of the parent for each parameter; one that the role may not read has no lane."""
+        assert field.relation is not None  # noqa: S101  only a page at the root has none
+        bind = {name: bound_attribute(field.relation, name) for name in names}
+        if not all(own in rows.fields for own in bind.values()):
+            raise NoLane
+        return bind
+
+    def _readers(self, rows: RowType, owner: Entity, bind: dict[str, str]) -> dict[str, tuple[str, Any]]:
+        return {name: (rows.fields[own], value_reader(owner.attribute[own])) for name, own in bind.items()}
+
+    def _member_keys(self, rows: RowType, owner: Entity, target: Entity, field: MembersField) -> MemberKeys:
+        fixed = [name for name in parameters(self._model, field.lookup) if name != field.free]
+        each = field.relation.each or ""
+        if each not in rows.fields:
+            raise NoLane
+        readers = self._readers(rows, owner, self._bind(rows, field, fixed))
+        members = (rows.fields[each], value_reader(owner.attribute[each]))
+        return MemberKeys(target, readers, field.free, members)
+
+    def _total(self, rows: RowType, target: Entity, place: Place, field: TotalField) -> TotalWant:
+        relation = field.relation
+        fixed = self._readers(rows, place.owner, self._bind(rows, field, field.own))
+        given = tuple({**relation.fixed, relation.over: number} for number in range(relation.count))
+        write = writer(target.attribute[relation.attribute].type, ())
+        return TotalWant(place.part, place.slot, target, fixed, given, write)
+
+    # pages
+
+    def _pages_load(self, rows: RowType, place: Place, field: PageField) -> PagesLoad:
+        bind = self._bind(rows, field, parameters(self._model, field.listing))
+        readers = self._readers(rows, place.owner, bind)
+        return PagesLoad(place.part, place.slot, field.arguments, field.listing, readers, self._page(field))
+
+    def _page(self, field: PageField) -> PageLevel:
+        items = field.page.items
+        rows = self._listing_rows(field.listing, items)
+        read = ListingRead(self._source, field.listing, rows, field.page.attributes)
+        self._listings.setdefault(field.listing.name, []).append(read)
+        probe = None
+        if field.page.has_page_info and field.arguments.names & {"after", "before"}:
+            probe = ListingRead(self._source, field.listing, self._listing_rows(field.listing, ()), frozenset())
+        return PageLevel(field.page, read, probe, self._level(rows, items))
+
+    def _listing_rows(
+        self, listing: Listing, items: Iterable[ItemSelection], also: Attributes = frozenset()
+    ) -> RowType:
+        place = self._model.place(listing)
+        index = next((index for index in self._model.table.indexes if index.name == place.index), None)
+        return self._rows(items, index.sk if index is not None else None, {listing.entity: also})
+
+    # items with a collection
+
+    def _target(self, target: ItemTarget) -> TargetRead:
+        entity, collection = target.item.entity, target.collection
+        applies = _always_or_never(collection)
+        alone = None
+        if applies is not True:
+            rows = self._rows([target.item])
+            alone = (
+                self._items_read(entity, rows, [target.item], strong=target.lookup.strong),
+                self._level(rows, [target.item]),
+            )
+        together = None if collection is None or applies is False else self._collection(target, collection)
+        return TargetRead(argument_key(entity), alone, together)
+
+    def _collection(self, target: ItemTarget, collection: ItemCollection) -> CollectionRead:
+        item, member = target.item, collection.member
+        inner = list(member.page.items) if isinstance(member, PageField) else [member.item]
+        served = self._model.patterns[member.relation.pattern].entity if member.relation else ""
+        rows = self._rows([item, *inner], None, {item.entity.name: frozenset(), served: frozenset()})
+        attributes = item.attributes.union(*(each.attributes for each in inner))
+        plan = QueryPartition(_EXAMPLE, None, "", Bounds(), True, 1, attributes)
+        slot = f"f{next(number for number, field in enumerate(item.fields) if field is member)}"
+        pages, members = None, None
+        if isinstance(member, PageField):
+            bind = self._bind(rows, member, parameters(self._model, member.listing))
+            listed = ListingRead(self._source, member.listing, rows, attributes)
+            probe = None  # a first page has nothing before it, and its own row tells what comes after
+            page = PageLevel(member.page, listed, probe, self._level(rows, inner))
+            readers = self._readers(rows, item.entity, bind)
+            pages = PagesLoad(0, slot, member.arguments, member.listing, readers, page)
+        else:
+            keys = self._member_keys(rows, item.entity, self._model.entities[served], member)
+            members = (keys, self._level(rows, inner))
+        level = self._level(rows, [item], without=member)
+        read = PartitionRead(self._source, plan, rows)
+        return CollectionRead(collection, read, attributes - self._denied, level, slot, pages, members)
+
+    def _single(self, number: int, root: SingleField) -> SingleRoot:
+        if root.target is None or root.follow is None:
+            rows = self._listing_rows(root.listing, [root.item])
+            read = ListingRead(self._source, root.listing, rows, root.needed)
+            return SingleRoot(number, root.arguments, root.listing, read, self._level(rows, [root.item]), None)
+        owner = self._model.entities[root.listing.entity]
+        rows = self._listing_rows(root.listing, (), root.needed)
+        read = ListingRead(self._source, root.listing, rows, root.needed)
+        names = self._model.entities[root.target.lookup.entity].key_names
+        bind = {name: bound_attribute(root.follow, name) for name in names}
+        if not all(own in rows.fields for own in bind.values()):
+            raise NoLane
+        followed = (self._readers(rows, owner, bind), self._target(root.target))
+        return SingleRoot(number, root.arguments, root.listing, read, None, followed)
+
+    def _node(self, number: int, root: NodeField) -> NodeRoot:
+        types = {name: self._node_type(lookup, item) for name, (lookup, item) in root.items.items()}
+        return NodeRoot(number, root.arguments, root.plural, types)
+
+    def _node_type(self, lookup: Lookup, item: ItemSelection) -> tuple[Entity, ItemsRead, Level]:
+        rows = self._rows([item])
+        read = self._items_read(item.entity, rows, [item], strong=lookup.strong)
+        return item.entity, read, self._level(rows, [item])
+
+
+def _selection_of(field: ReferenceField | MembersField | TotalField, target: Entity) -> ItemSelection:
+    if isinstance(field, TotalField):
+        return ItemSelection(target, frozenset({field.relation.attribute}), ())
+    return field.item
+
+
+def _total_shape(rows: RowType, entity: Entity, name: str) -> Shape:
+    """The numbers of the rows, in place of answers."""
+    if name not in rows.fields:
+        raise NoLane
+    field, read = rows.fields[name], value_reader(entity.attribute[name])
+
+    def numbers(found: list[Any], own: str, tenant: Any) -> list[Any]:
+        values: list[Any] = []
+        for row in found:
+            check_row(row, entity, own)
+            wire = getattr(row, field)
+            values.append(0 if wire is None else read(wire))
+        return values
+
+    return numbers
+
+
+def _always_or_never(collection: ItemCollection | None) -> bool | None:
+    """Whether a collection applies whatever the variables are; None where they decide."""
+    if collection is None:
+        return False
+    if isinstance(collection.member, MembersField):
+        return True
+    arguments: Arguments = collection.member.arguments
+    if arguments.fixed.keys() - {"first"}:
+        return False
+    return True if arguments.names <= {"first"} else None

@@ -1,0 +1,328 @@
+"""The reads of a lane: items by their keys, and the partitions of a listing; both through the cache where one is on."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from heapq import merge
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gateway.aws.sessions import Session
+from gateway.errors import BadUserInput, GatewayError
+from gateway.graph.query.lane.calls import (
+    NO_KEY,
+    ItemTexts,
+    PreparedCall,
+    QueryTexts,
+    batch_answer,
+    compact,
+    get_answer,
+    query_answer,
+)
+from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.rows import RowType
+from gateway.graph.query.lane.step_back import NoLane, Reason, StepBack
+from gateway.iam.verdict import Deny
+from gateway.model.entity import Entity
+from gateway.model.keys import ItemKey
+from gateway.model.patterns import Listing
+from gateway.model.staleness import Staleness
+from gateway.model.tenant import TenantId, partition
+from gateway.store.access import Refusal, shared
+from gateway.store.bounds import Bounds, starting_with
+from gateway.store.plan import Attributes, QueryPartition, Window, plan_listing
+from gateway.store.table import CHUNK, PARALLEL_GROUPS, Patience, Table
+from gateway.store.window import windowed
+
+_EXAMPLE = TenantId("any")
+_EXAMPLE_BOUNDS = Bounds()
+
+
+class Page(NamedTuple):
+    rows: list[Any]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a lane reads: the table as one session sees it; nothing that it tells depends on the session's tenant."""
+
+    table: Table
+    session: Session
+
+    def call(
+        self, operation: str, index: str | None, marker: str, decode: Any, example: Mapping[str, Any], asked: Attributes
+    ) -> PreparedCall:
+        """`asked` are the attributes that the operation needs, also those that the role may not read."""
+        permission = self.session.permissions.shared.prepare(operation, example)
+        refusals = tuple(Refusal(name, deny.reason) for name, deny in self._denied(operation, asked).items())
+        return PreparedCall(operation, index, marker, decode, permission, refusals)
+
+    def denied(self, asked: Attributes) -> Attributes:
+        """What the role may not read, by whatever operation."""
+        found = {frozenset(self._denied(operation, asked)) for operation in ("GetItem", "BatchGetItem", "Query")}
+        if len(found) > 1:
+            raise NoLane
+        return found.pop()
+
+    def _denied(self, operation: str, asked: Attributes) -> Mapping[str, Deny]:
+        session = self.session
+        return session.permissions.attributes_denied(
+            asked, operation, session.tenancy.table, leading_key=partition(session.tenant, "ANY")
+        )
+
+
+class ItemsRead:
+    """Items of one entity by their keys: GetItem for one, BatchGetItem for many."""
+
+    def __init__(self, source: Source, entity: Entity, rows: RowType, asked: Attributes, *, strong: bool) -> None:
+        attributes = asked - rows.denied
+        self.rows = rows
+        self.attributes = attributes
+        self.remembers = False  # whether another read of the operation may ask for the same items
+        self._strong = strong
+        self._entity = entity
+        self._names = source.table.stored_names(attributes, None, (entity.name,))
+        self._cached = source.table.staleness(entity.cached)
+        spec = rows.model.table
+        texts = self._texts = ItemTexts(spec, source.session.tenancy.table, self._names, strong=strong)
+        self._get = source.call("GetItem", None, texts.marker, get_answer(rows), texts.example_get, asked)
+        self._batch = source.call("BatchGetItem", None, texts.marker, batch_answer(rows), texts.example_batch, asked)
+
+    async def read(self, request: LaneRequest, keys: Iterable[ItemKey]) -> dict[ItemKey, Any]:
+        """The rows that exist and have not expired."""
+        wanted = sorted(set(keys))
+        if not self.remembers:
+            return await self._read(request, wanted)
+        place, tasks, missing = (self._entity.name, self._strong), dict[ItemKey, Any](), list[ItemKey]()
+        for key in wanted:
+            task = next((task for names, task in request.seen.get((*place, key), ()) if self.attributes <= names), None)
+            if task is None:
+                missing.append(key)
+            else:
+                tasks[key] = task
+        if missing:
+            task = asyncio.ensure_future(self._read(request, missing))
+            for key in missing:
+                request.seen.setdefault((*place, key), []).append((self.attributes, task))
+                tasks[key] = task
+        rows = {key: (await shared(task)).get(key) for key, task in tasks.items()}
+        return {key: converted(row, self.rows) for key, row in rows.items() if row is not None}
+
+    async def _read(self, request: LaneRequest, wanted: list[ItemKey]) -> dict[ItemKey, Any]:
+        if not wanted:
+            return {}
+        if self._cached is not None:
+            rows = await self._through_cache(request, wanted)
+        elif len(wanted) == 1:
+            answer = await request.call(self._get, self._texts.get(wanted[0]), 1)
+            rows = [] if answer.Item is None else [answer.Item]
+        else:
+            chunks = [wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK)]
+            rows = [row for found in await run_all([self._chunk(request, each) for each in chunks]) for row in found]
+        found: dict[ItemKey, Any] = {row_key(row): row for row in rows}
+        if not found.keys() <= set(wanted):
+            # nobody has asked for it
+            raise StepBack(Reason.FOREIGN_ROW)
+        if self.rows.expires:
+            found = {key: row for key, row in found.items() if not _expired(row, request.now)}
+        return found
+
+    async def _chunk(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
+        text, count, rows = self._texts.batch(keys), len(keys), list[Any]()
+        patience = Patience(request.access.deadline)
+        while True:
+            answer = await request.call(self._batch, text, count)
+            for found in answer.Responses.values():
+                rows += found
+            left = [key for each in answer.UnprocessedKeys.values() for key in each.Keys]
+            if not left:
+                return rows
+            text, count = self._texts.batch_again(left), len(left)
+            try:
+                await patience.wait(count)
+            except GatewayError as error:
+                raise StepBack(Reason.FAILED_CALL) from error
+
+    async def _through_cache(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
+        assert self._cached is not None  # noqa: S101  the caller has checked; this tells the type checker
+        wanted = tuple(ItemKey(*key) for key in keys)
+        request.access.refusals += (self._get if len(wanted) == 1 else self._batch).refusals
+        try:
+            found = await request.table.cached_items(
+                request.access, wanted, self._names, self._cached, strong=self._strong
+            )
+            return msgspec.convert(list(found.values()), list[self.rows.type])  # type: ignore[name-defined]  # made
+        except GatewayError as error:
+            raise StepBack(Reason.FAILED_CALL) from error
+        except msgspec.MsgspecError as error:
+            raise StepBack(Reason.ROW) from error
+
+
+class PartitionRead:
+    """Rows of one partition between two sort keys, page after page until there are enough."""
+
+    def __init__(self, source: Source, plan: QueryPartition, rows: RowType, staleness: Staleness | None = None) -> None:
+        self.rows = rows
+        self._plan = replace(plan, attributes=plan.attributes - rows.denied)
+        index = plan.index
+        entities = tuple(entity.name for entity in rows.entities)
+        names = source.table.stored_names(self._plan.attributes, index.sk if index is not None else None, entities)
+        self._names = names
+        self._cached = source.table.staleness(staleness)
+        self._texts = QueryTexts(rows.model.table, source.session.tenancy.table, self._plan, names)
+        example = self._texts.example(starting_with("any"), forward=True)
+        name = index.name if index is not None else None
+        self._call = source.call("Query", name, QueryTexts.marker, query_answer(rows), example, plan.attributes)
+
+    async def read(
+        self, request: LaneRequest, partition: str, bounds: Bounds, limit: int, *, forward: bool
+    ) -> list[Any]:
+        """Up to `limit` rows that have not expired."""
+        if self._cached is not None:
+            return await self._through_cache(request, partition, bounds, limit, forward=forward)
+        rows: list[Any] = []
+        expired, start = 0, None
+        while len(rows) < limit:
+            # as many expired ones may follow as came so far, or a thousand of them would take a thousand calls
+            wanted = limit - len(rows) + expired
+            text = self._texts.text(partition, bounds, forward=forward, limit=wanted, start=start)
+            answer = await request.call(self._call, text, 1)
+            found = answer.Items
+            if self.rows.expires:
+                live = [row for row in found if not _expired(row, request.now)]
+                expired += len(found) - len(live)
+                found = live
+            rows = rows + found if rows else found
+            if answer.LastEvaluatedKey is NO_KEY:
+                break
+            start = compact(answer.LastEvaluatedKey)
+        return rows[:limit] if len(rows) > limit else rows
+
+    async def _through_cache(
+        self, request: LaneRequest, partition: str, bounds: Bounds, limit: int, *, forward: bool
+    ) -> list[Any]:
+        assert self._cached is not None  # noqa: S101  the caller has checked; this tells the type checker
+        plan = replace(
+            self._plan, tenant=request.tenant, partition=partition, bounds=bounds, limit=limit, forward=forward
+        )
+        request.access.refusals += self._call.refusals
+        try:
+            found = await request.table.cached_page(request.access, plan, self._names, self._cached)
+            return msgspec.convert(found, list[self.rows.type])  # type: ignore[name-defined]  # made at run time
+        except GatewayError as error:
+            raise StepBack(Reason.FAILED_CALL) from error
+        except msgspec.MsgspecError as error:
+            raise StepBack(Reason.ROW) from error
+
+
+def row_key(row: Any) -> ItemKey:
+    return ItemKey(row.pk.S, row.sk.S)
+
+
+def converted(row: Any, rows: RowType) -> Any:
+    """A row that another read of the operation has brought."""
+    if type(row) is rows.type:
+        return row
+    try:
+        return msgspec.convert(msgspec.to_builtins(row), rows.type)
+    except msgspec.MsgspecError as error:
+        raise StepBack(Reason.ROW) from error
+
+
+def _expired(row: Any, now: float) -> bool:
+    if row.ttl is None:
+        return False
+    try:
+        return float(row.ttl.N) <= now
+    except ValueError as error:
+        raise StepBack(Reason.ROW) from error
+
+
+class ListingRead:
+    """Pages of a listing, over all its shards and time buckets."""
+
+    def __init__(self, source: Source, listing: Listing, rows: RowType, asked: Attributes) -> None:
+        model = rows.model
+        self.listing = listing
+        self.rows = rows
+        self._model = model
+        self.remembers = False  # whether another read of the operation may ask for the same page
+        self._attributes = asked - rows.denied
+        self._position = attrgetter(f"{rows.position}.S")
+        place = model.place(listing)
+        index = next((index for index in model.table.indexes if index.name == place.index), None)
+        plan = QueryPartition(_EXAMPLE, index, "", _EXAMPLE_BOUNDS, True, 1, asked, listing.strong)
+        self._partition = PartitionRead(source, plan, rows, listing.cached)
+        # where the whole partition is the listing, only its path and its size change from request to request
+        self._plain = not listing.where and place.bucket is None and place.shards is None and not place.pk.holes
+        self._path = place.pk.text if self._plain else ""
+        self._bounds = starting_with(place.sk.prefix({}))
+
+    async def page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> Page:
+        if not self.remembers:
+            return await self._page(request, arguments, window)
+        key = (self.listing.name, self._attributes, window, tuple(sorted(arguments.items())))
+        task = request.pages.get(key)
+        if task is None:
+            task = request.pages[key] = asyncio.ensure_future(self._page(request, arguments, window))
+        page: Page = await shared(task)
+        return Page([converted(row, self.rows) for row in page.rows], page.more)
+
+    async def _page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> Page:
+        request.count_query()
+        limit = window.limit
+        if self._plain and not arguments and window.after is None and window.before is None:
+            rows = await self._partition.read(
+                request,
+                request.own + self._path,
+                self._bounds,
+                limit + 1,
+                forward=self.listing.newest_first is window.backward,
+            )
+        else:
+            rows = await self._planned(request, arguments, window)
+        more = len(rows) > limit
+        if more:
+            # the row that only tells of a next page is checked, too
+            if not all(row.pk.S.startswith(request.own) for row in rows[limit:]):
+                raise StepBack(Reason.FOREIGN_ROW)
+            if not self.rows.expires and any(row.ttl is not None for row in rows[limit:]):
+                raise StepBack(Reason.EXPIRY)
+            rows = rows[:limit]
+        return Page(rows[::-1] if window.backward else rows, more)
+
+    async def _planned(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> list[Any]:
+        try:
+            given = windowed(self.listing, arguments, datetime.now(UTC))
+            plan = plan_listing(self._model, self.listing, request.tenant, given, window, self._attributes)
+        except BadUserInput as error:
+            raise StepBack(Reason.ARGUMENT) from error
+        rows: list[Any] = []
+        for start in range(0, len(plan.groups), PARALLEL_GROUPS):
+            wave = plan.groups[start : start + PARALLEL_GROUPS]
+            for group in await run_all([self._group(request, queries) for queries in wave]):
+                rows += group
+            if len(rows) > window.limit:
+                break
+        return rows
+
+    async def _group(self, request: LaneRequest, queries: tuple[QueryPartition, ...]) -> list[Any]:
+        streams = await run_all(
+            [
+                self._partition.read(request, query.partition, query.bounds, query.limit, forward=query.forward)
+                for query in queries
+            ]
+        )
+        if len(streams) == 1:
+            return streams[0]
+        # the merge is stopped at one more than a page: each stream holds that many if it has them
+        merged = merge(*streams, key=self._position, reverse=not queries[0].forward)
+        return [row for row, _ in zip(merged, range(queries[0].limit), strict=False)]
+
+    def position(self, row: Any) -> str:
+        text: str = self._position(row)
+        return text

@@ -1,0 +1,130 @@
+"""One request in a lane: its tenant, its variables and its calls, each judged before it is sent."""
+
+import asyncio
+import time
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+import orjson
+
+from gateway.errors import GatewayError
+from gateway.graph.query.arguments import Arguments, Unfit
+from gateway.graph.query.lane.calls import PreparedCall
+from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.model.keys import ItemKey
+from gateway.model.tenant import TenantId, partition
+from gateway.store.access import Access, Call, settled
+from gateway.store.cost import items_in, units_of
+from gateway.store.cursor import Cursors
+from gateway.store.plan import Attributes
+from gateway.store.read_limits import ReadLimits
+from gateway.store.table import Table
+
+T = TypeVar("T")
+
+
+class LaneRequest:
+    __slots__ = (
+        "access",
+        "cursors",
+        "limits",
+        "now",
+        "own",
+        "pages",
+        "queries",
+        "seen",
+        "table",
+        "tenant",
+        "variables",
+    )
+
+    def __init__(
+        self, access: Access, variables: dict[str, Any], table: Table, cursors: Cursors, limits: ReadLimits
+    ) -> None:
+        self.access = access
+        self.variables = variables
+        self.table = table
+        self.cursors = cursors
+        self.limits = limits
+        self.tenant: TenantId = access.session.tenant
+        self.own = partition(self.tenant, "")
+        self.now = time.time()
+        self.queries = 0
+        # what several reads of the operation may ask for: items with their attributes, and pages
+        self.seen: dict[tuple[str, bool, ItemKey], list[tuple[Attributes, asyncio.Task[dict[ItemKey, Any]]]]] = {}
+        self.pages: dict[tuple[Any, ...], asyncio.Task[Any]] = {}
+
+    def arguments(self, arguments: Arguments) -> dict[str, Any]:
+        try:
+            return arguments.values(self.variables)
+        except Unfit as error:
+            raise StepBack(Reason.ARGUMENT) from error
+
+    def close(self) -> None:
+        """Ends what still runs for reads that several fields share: a cancelled request leaves it behind."""
+        for task in self.pages.values():
+            task.cancel()
+        for reads in self.seen.values():
+            for _, read in reads:
+                read.cancel()
+
+    def count_query(self) -> None:
+        self.queries += 1
+        if self.queries > self.limits.queries:
+            raise StepBack(Reason.LIMIT)
+
+    async def call(self, call: PreparedCall, text: str, keys: int) -> Any:
+        """The typed answer of one request.
+
+        INVARIANT: no request reaches DynamoDB that the session's policies do not allow: what is prepared is asked of
+        the text as it is sent, and where it does not say yes, the evaluator decides.
+        """
+        access, permission = self.access, call.permission
+        if call.refusals:
+            access.refusals += call.refusals
+        try:
+            if permission is not None and permission.residual.allows_text(text, call.marker, self.own, keys):
+                statements = permission.statements
+            else:
+                statements = self.table.judge(access, call.operation, orjson.loads(text)).statements
+        except GatewayError as error:
+            raise StepBack(Reason.REFUSED) from error
+        started = asyncio.get_running_loop().time()
+        try:
+            raw = await self.table.exchange(access, call.operation, text.encode())
+        except Exception as error:
+            # whatever it is: the reference meets it again in its field, words it and logs what is a fault of ours
+            raise StepBack(Reason.FAILED_CALL) from error
+        spent = asyncio.get_running_loop().time() - started
+        touched = self.table.touched(access, call.operation, orjson.loads(text)) if access.explained else ()
+        try:
+            answer = call.decode(raw)
+        except msgspec.MsgspecError as error:
+            found = orjson.loads(raw)
+            items, capacity = items_in(found), units_of(found.get("ConsumedCapacity"))
+            raise StepBack(Reason.ROW) from error
+        else:
+            items, capacity = call.size(answer)
+            return answer
+        finally:
+            access.calls.append(
+                Call(call.operation, call.index, items, capacity, spent, statements, touched, started, "table")
+            )
+
+
+async def run_all(jobs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Beside each other; where one fails the others still end, so that the reference finds what they have read."""
+    if len(jobs) == 1:
+        return [await jobs[0]]
+    found: list[T] = []
+    failures: list[Exception] = []
+    for each in await settled(list(jobs)):
+        if isinstance(each, Exception):
+            failures.append(each)
+        else:
+            found.append(each)
+    if failures:
+        # a fault of ours is not covered up by a step back beside it
+        raise next((error for error in failures if not isinstance(error, StepBack)), failures[0])
+    return found

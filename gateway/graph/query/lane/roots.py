@@ -1,0 +1,241 @@
+"""The roots of a lane: each answers one field of the query, or several that are read together."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gateway.errors import BadUserInput
+from gateway.graph.global_id import read_global_id
+from gateway.graph.nodes import node_key
+from gateway.graph.query.arguments import Arguments
+from gateway.graph.query.lane.levels import Level, MemberKeys, answers_by_key
+from gateway.graph.query.lane.pages import AskedPage, PageLevel, PagesLoad, asked_page
+from gateway.graph.query.lane.reads import ItemsRead, ListingRead, Page, PartitionRead, row_key
+from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.tree import ItemCollection
+from gateway.model.entity import Entity
+from gateway.model.keys import ItemKey
+from gateway.model.patterns import Listing
+from gateway.store.plan import Attributes, Window, plan_together
+
+KeyOf = Callable[[Mapping[str, Any], str, Any], ItemKey]
+Answers = list[tuple[int, Any]]  # the numbers of the roots, with what they answer
+
+
+class Root(Protocol):
+    async def answer(self, request: LaneRequest) -> Answers: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRoot:
+    number: int
+    value: str
+
+    async def answer(self, request: LaneRequest) -> Answers:
+        return [(self.number, self.value)]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemWant:
+    """One root that asks for items by the values of their keys; `plural` names the argument with many of them."""
+
+    number: int
+    arguments: Arguments
+    parameter: str = ""
+    plural: str | None = None
+
+    def keys(self, request: LaneRequest, key_of: KeyOf) -> list[ItemKey]:
+        given = request.arguments(self.arguments)
+        if self.plural is None:
+            return [key_of(given, request.own, request.tenant)]
+        values = given[self.plural]
+        if len(values) > request.limits.page:
+            raise StepBack(Reason.LIMIT)
+        return [key_of({self.parameter: value}, request.own, request.tenant) for value in values]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsRoot:
+    """Items of one entity for all roots that ask for some."""
+
+    key_of: KeyOf
+    read: ItemsRead
+    wants: tuple[ItemWant, ...]
+    level: Level  # with a selection for each of the wants
+
+    async def answer(self, request: LaneRequest) -> Answers:
+        asked = [want.keys(request, self.key_of) for want in self.wants]
+        found = await self.read.read(request, [key for keys in asked for key in keys])
+        answers: Answers = []
+        shaped = await answers_by_key(self.level, request, asked, found)
+        for want, keys, known in zip(self.wants, asked, shaped, strict=True):
+            values = [known.get(key) for key in keys]
+            answers.append((want.number, values[0] if want.plural is None else values))
+        return answers
+
+
+@dataclass(frozen=True, slots=True)
+class PageRoot:
+    number: int
+    arguments: Arguments
+    page: PageLevel
+
+    async def answer(self, request: LaneRequest) -> Answers:
+        asked = asked_page(request, self.page.read.listing, request.arguments(self.arguments))
+        [page] = await self.page.answers(request, [asked])
+        return [(self.number, page)]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRead:
+    """An item with the first members of one of its collections, from one Query."""
+
+    collection: ItemCollection
+    read: PartitionRead
+    attributes: Attributes
+    level: Level
+    slot: str
+    pages: PagesLoad | None  # the collection is a listing
+    members: tuple[MemberKeys, Level] | None  # the collection is by keys
+
+    async def answer(self, request: LaneRequest, values: Mapping[str, Any]) -> Any:
+        window = self._window(request)
+        pattern, limit = self.collection.pattern, window.limit if window is not None else None
+        model = self.read.rows.model
+        try:
+            plan = plan_together(model, pattern, request.tenant, values, limit, self.attributes)
+        except BadUserInput as error:
+            raise StepBack(Reason.ARGUMENT) from error
+        query = plan.query
+        rows = await self.read.read(request, query.partition, query.bounds, query.limit, forward=query.forward)
+        if not all(row.pk.S.startswith(request.own) for row in rows):
+            raise StepBack(Reason.FOREIGN_ROW)
+        roots = [row for row in rows if plan.root == row.kind.S]
+        if not roots:
+            return None
+        members = [row for row in rows if plan.root != row.kind.S]
+        [[out]] = await self.level.answers(request, [roots[:1]])
+        setattr(out, self.slot, await self._collection(request, roots[0], members, window))
+        return out
+
+    def _window(self, request: LaneRequest) -> Window | None:
+        if self.pages is None:
+            return None
+        first = request.arguments(self.pages.arguments).get("first")
+        return asked_page(request, self.pages.listing, {} if first is None else {"first": first}).window
+
+    async def _collection(self, request: LaneRequest, root: Any, members: list[Any], window: Window | None) -> Any:
+        if self.pages is not None and window is not None:
+            page = Page(members[: window.limit], len(members) > window.limit)
+            asked = AskedPage(self.pages.values(root), window)
+            return (await self.pages.page.connections(request, [asked], [page]))[0]
+        assert self.members is not None  # noqa: S101  it is one or the other
+        keys_of, level = self.members
+        keys = keys_of.of(request, root)
+        found = {row_key(row): row for row in members}
+        if not all(key in found for key in keys):
+            raise StepBack(Reason.MEMBER_MISSING)
+        [answers] = await answers_by_key(level, request, [keys], found)
+        return [answers[key] for key in keys]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRead:
+    """One item by its key: with a collection of it where one Query answers both, else alone."""
+
+    key_of: KeyOf
+    alone: tuple[ItemsRead, Level] | None
+    together: CollectionRead | None
+
+    async def answer(self, request: LaneRequest, values: Mapping[str, Any]) -> Any:
+        together = self.together
+        if together is not None and (self.alone is None or together.collection.applies(request.variables)):
+            return await together.answer(request, values)
+        assert self.alone is not None  # noqa: S101  it is made where the collection may not apply
+        read, level = self.alone
+        key = self.key_of(values, request.own, request.tenant)
+        row = (await read.read(request, (key,))).get(key)
+        return None if row is None else (await level.answers(request, [[row]]))[0][0]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRoot:
+    number: int
+    arguments: Arguments
+    target: TargetRead
+
+    async def answer(self, request: LaneRequest) -> Answers:
+        return [(self.number, await self.target.answer(request, request.arguments(self.arguments)))]
+
+
+@dataclass(frozen=True, slots=True)
+class SingleRoot:
+    """The one item that a listing finds; `followed` reads what its reference leads to."""
+
+    number: int
+    arguments: Arguments
+    listing: Listing
+    read: ListingRead
+    level: Level | None
+    followed: tuple[Mapping[str, tuple[str, Any]], TargetRead] | None
+
+    async def answer(self, request: LaneRequest) -> Answers:
+        page = await self.read.page(request, request.arguments(self.arguments), Window(1))
+        return [(self.number, await self._item(request, page.rows[0]) if page.rows else None)]
+
+    async def _item(self, request: LaneRequest, row: Any) -> Any:
+        if self.level is not None:
+            return (await self.level.answers(request, [[row]]))[0][0]
+        if not row.pk.S.startswith(request.own):
+            raise StepBack(Reason.FOREIGN_ROW)
+        if row.ttl is not None and not self.read.rows.expires:
+            raise StepBack(Reason.EXPIRY)
+        assert self.followed is not None  # noqa: S101  it is one or the other
+        bound, target = self.followed
+        values = {}
+        for name, (field, read) in bound.items():
+            wire = getattr(row, field)
+            if wire is None:
+                raise StepBack(Reason.ARGUMENT)
+            values[name] = read(wire)
+        return await target.answer(request, values)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRoot:
+    """By global id: unknown, foreign and forged ids alike are nothing."""
+
+    number: int
+    arguments: Arguments
+    plural: bool
+    types: Mapping[str, tuple[Entity, ItemsRead, Level]]
+
+    async def answer(self, request: LaneRequest) -> Answers:
+        given = request.arguments(self.arguments)
+        texts = given["ids"] if self.plural else [given["id"]]
+        if len(texts) > request.limits.page:
+            raise StepBack(Reason.LIMIT)
+        named = [self._named(request, text) for text in texts]
+        kinds = sorted({each[0] for each in named if each is not None})
+        found = await run_all([self._items(request, kind, named) for kind in kinds]) if kinds else []
+        answers: dict[Any, Any] = {}
+        for each in found:
+            answers |= each
+        values = [None if each is None else answers.get(each) for each in named]
+        return [(self.number, values if self.plural else values[0])]
+
+    def _named(self, request: LaneRequest, text: str) -> tuple[str, ItemKey] | None:
+        found = read_global_id(request.tenant, text)
+        if found is None or found[0] not in self.types:
+            return None
+        key = node_key(request.tenant, self.types[found[0]][0], found[1])
+        return None if key is None else (found[0], key)
+
+    async def _items(
+        self, request: LaneRequest, kind: str, named: list[tuple[str, ItemKey] | None]
+    ) -> dict[tuple[str, ItemKey], Any]:
+        _, read, level = self.types[kind]
+        keys = [each[1] for each in named if each is not None and each[0] == kind]
+        [answers] = await answers_by_key(level, request, [keys], await read.read(request, keys))
+        return {(kind, key): answer for key, answer in answers.items()}

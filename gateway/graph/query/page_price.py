@@ -1,0 +1,63 @@
+"""What a page of a listing takes: a Query on each shard, and on each time bucket until the page is full."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from gateway.model.keys import MAX_BUCKETS
+from gateway.model.model import Model
+from gateway.model.patterns import Listing
+from gateway.model.units import query_units
+from gateway.store.read_limits import ReadLimits
+from gateway.store.table import PARALLEL_GROUPS
+from gateway.store.window import LAST_HOURS
+
+_HOUR = timedelta(hours=1)
+_SIZES = {"hour": _HOUR, "day": 24 * _HOUR, "month": 28 * 24 * _HOUR}
+
+
+@dataclass(frozen=True, slots=True)
+class PagePrice:
+    """`probed` tells that `pageInfo` is asked for, which may read one item beyond each end that a cursor gives."""
+
+    model: Model
+    listing: Listing
+    limits: ReadLimits
+    probed: bool
+
+    def each(self, arguments: Mapping[str, Any]) -> tuple[float, float]:
+        traffic, strong = self.listing.traffic, self.listing.strong
+        place = self.model.place(self.listing)
+        shards = place.shards.read if place.shards is not None else 1
+        count, spread = self._size(arguments), self._buckets(arguments)
+        full = query_units(count + 1, traffic.item_bytes, strong=strong)
+        empty = query_units(1, traffic.item_bytes, strong=strong)
+        # so many buckets are read ahead, each as if the whole page lay in it; further ones only while it is not full
+        ahead = min(spread, PARALLEL_GROUPS)
+        units = shards * (ahead * full + (spread - ahead) * empty)
+        if self.probed:
+            ends = ("after" in arguments) + ("before" in arguments)
+            units += ends * shards * ahead * empty
+        return units, count
+
+    def _size(self, arguments: Mapping[str, Any]) -> int:
+        """What is too large is refused when it runs."""
+        wanted: int = arguments.get("first", arguments.get("last", self.limits.default_page))
+        return min(max(wanted, 0), self.limits.page)
+
+    def _buckets(self, arguments: Mapping[str, Any]) -> int:
+        bucket = self.model.place(self.listing).bucket
+        if bucket is None:
+            return 1
+        return min(int(self._length(arguments) / _SIZES[bucket.size]) + 2, MAX_BUCKETS)
+
+    def _length(self, arguments: Mapping[str, Any]) -> timedelta:
+        hours: int | None = arguments.get(LAST_HOURS)
+        span: Mapping[str, Any] = arguments.get(self.listing.between or "") or {}
+        if hours is not None:
+            return min(max(hours, 0), MAX_BUCKETS) * _HOUR
+        start, end = span.get("from"), span.get("to")
+        if isinstance(start, datetime):
+            return max((end if isinstance(end, datetime) else datetime.now(UTC)) - start, timedelta())
+        return self.listing.window or _HOUR

@@ -1,0 +1,216 @@
+"""What an operation may cost, in capacity units: made once of its tree, estimated for every request.
+
+An estimate is what an operation takes where every page is full and every reference leads to another item. What several
+fields ask for in common is read once but counted each time, so an operation mostly takes less than its estimate.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.errors import LimitExceeded
+from gateway.graph.mutation import Mutation
+from gateway.graph.query.arguments import Arguments, Unfit, Variables
+from gateway.graph.query.bind import Tree
+from gateway.graph.query.page_price import PagePrice
+from gateway.graph.query.tree import (
+    ChangeField,
+    ItemSelection,
+    ItemTarget,
+    LookupField,
+    LookupManyField,
+    MembersField,
+    NodeField,
+    PageField,
+    ReferenceField,
+    RelationField,
+    RootField,
+    SingleField,
+    TotalField,
+)
+from gateway.graph.query.write_price import write_price
+from gateway.model.entity import Entity
+from gateway.model.model import Model
+from gateway.model.patterns import Lookup
+from gateway.model.units import query_units, read_units
+from gateway.store.read_limits import ReadLimits
+
+COST = "cost"
+_MEMBERS = 10  # of a collection by keys about which the model says nothing
+_REMEMBERED = 64  # estimates of one operation
+
+# for one parent: the units it takes, and how many items it leads to
+Each = Callable[[Variables], tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """A field that reads or writes; `below` is what is read for its items, and one of these alternatives comes true."""
+
+    each: Each
+    below: tuple[tuple["Reads", ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """`names` are the variables that it reads; None where it also reads the clock."""
+
+    reads: tuple[Reads, ...]
+    names: tuple[str, ...] | None = ()
+    known: dict[Any, float] = field(default_factory=dict, compare=False, repr=False)
+
+    def estimate(self, variables: Variables) -> float:
+        if self.names is None:
+            return _sum(self.reads, variables, 1)
+        key = tuple([_hashable(variables.get(name)) for name in self.names])
+        estimate = self.known.get(key)
+        if estimate is None:
+            if len(self.known) >= _REMEMBERED:
+                self.known.clear()
+            estimate = self.known[key] = _sum(self.reads, variables, 1)
+        return estimate
+
+
+def _hashable(value: Any) -> Any:
+    """Of a list or an object an estimate reads only how long its parts are, but to tell them apart by text is exact."""
+    return repr(value) if isinstance(value, list | dict) else value
+
+
+def _sum(reads: tuple[Reads, ...], variables: Variables, parents: float) -> float:
+    total = 0.0
+    for read in reads:
+        units, items = read.each(variables)
+        total += parents * units
+        if read.below and items:
+            total += max(_sum(alternative, variables, parents * items) for alternative in read.below)
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class CostLimits:
+    """Capacity units that one operation may take by its estimate; a role may have a limit of its own."""
+
+    units: float = 2_000
+    by_role: Mapping[str, float] = field(default_factory=dict)
+
+    def check(self, estimate: float, role: str) -> None:
+        limit = self.by_role.get(role, self.units)
+        if estimate > limit:
+            raise LimitExceeded(
+                f"the operation may take {estimate:.15g} capacity units, at most {limit:g} are allowed for the role"
+                f" `{role}`; ask for smaller pages or for less in each item"
+            )
+
+
+class Pricing:
+    """Makes prices; one for a model and its mutations."""
+
+    def __init__(self, model: Model, limits: ReadLimits, mutations: Sequence[Mutation]) -> None:
+        self._model = model
+        self._limits = limits
+        self._mutations = {mutation.name: mutation for mutation in mutations}
+
+    def price(self, tree: Tree) -> Price:
+        reads = tuple(read for root in tree.roots if (read := self._root(root)) is not None)
+        fields: list[Any] = [*tree.roots, *tree.places.values()]
+        arguments = [each.arguments for each in fields if hasattr(each, "arguments")]
+        timed = any(isinstance(each, PageField) and self._model.place(each.listing).bucket for each in fields)
+        names = sorted(frozenset[str]().union(*(each.variables for each in arguments)))
+        return Price(reads, None if timed else tuple(names))
+
+    def _root(self, root: RootField) -> Reads | None:
+        match root:
+            case LookupField():
+                return self._target(root.target)
+            case LookupManyField():
+                count = self._count(root.arguments, root.plural)
+                return _counted(_item_units(root.lookup), count, self._below(root.item))
+            case NodeField():
+                return self._node(root)
+            case SingleField():
+                return self._single(root)
+            case PageField():
+                return self._page(root)
+            case ChangeField():
+                below = tuple(read for item in root.items for read in self._below(item))
+                return Reads(write_price(self._model, self._mutations[root.name], root.arguments), (below,))
+        return None
+
+    def _node(self, root: NodeField) -> Reads:
+        """By global id: of the types that it may name, the most expensive."""
+        unit = max((_item_units(lookup) for lookup, _ in root.items.values()), default=0.5)
+        below = tuple(self._below(item) for _, item in root.items.values())
+        if not root.plural:
+            return Reads(lambda _: (unit, 1), below)
+        count = self._count(root.arguments, "ids")
+        return Reads(lambda variables: (count(variables) * unit, count(variables)), below)
+
+    def _count(self, arguments: Arguments, plural: str) -> Callable[[Variables], int]:
+        """Of a list argument; more than a page are refused when it runs."""
+        return lambda variables: min(len(given(arguments, variables).get(plural, ())), self._limits.page)
+
+    def _target(self, target: ItemTarget) -> Reads:
+        """One item; with the members of a collection where one Query answers both."""
+        alone = _item_units(target.lookup)
+        collection = target.collection
+        if collection is None:
+            return Reads(lambda _: (alone, 1), (self._below(target.item),))
+        entity, member = target.item.entity, collection.member
+        found = self._relation(entity, member)
+        size = max(target.lookup.traffic.item_bytes, collection.pattern.traffic.item_bytes)
+
+        def each(variables: Variables) -> tuple[float, float]:
+            if not collection.applies(variables):
+                return alone, 1
+            # the item itself, and one more member that tells whether there is a next page
+            return query_units(found.each(variables)[1] + 2, size), 1
+
+        def members(variables: Variables) -> tuple[float, float]:
+            units, items = found.each(variables)
+            return (0, items) if collection.applies(variables) else (units, items)
+
+        rest = (self._relation(entity, other) for other in target.item.relations if other is not member)
+        return Reads(each, ((Reads(members, found.below), *rest),))
+
+    def _single(self, root: SingleField) -> Reads:
+        unit = query_units(2, root.listing.traffic.item_bytes, strong=root.listing.strong)
+        below = self._below(root.item) if root.target is None else (self._target(root.target),)
+        return Reads(lambda _: (unit, 1), (below,))
+
+    def _below(self, item: ItemSelection) -> tuple[Reads, ...]:
+        return tuple(self._relation(item.entity, relation) for relation in item.relations)
+
+    def _relation(self, entity: Entity, relation: RelationField) -> Reads:
+        match relation:
+            case PageField():
+                return self._page(relation)
+            case TotalField():
+                count, unit = relation.relation.count, _item_units(relation.lookup)
+                return Reads(lambda _: (count * unit, 0))
+            case MembersField():
+                together = self._model.together.get((entity.name, relation.relation.name))
+                members = together.traffic.items if together is not None else _MEMBERS
+                return _counted(_item_units(relation.lookup), lambda _: members, self._below(relation.item))
+            case ReferenceField():
+                return _counted(_item_units(relation.lookup), lambda _: 1, self._below(relation.item))
+
+    def _page(self, page: PageField) -> Reads:
+        below = tuple(read for item in page.page.items for read in self._below(item))
+        price = PagePrice(self._model, page.listing, self._limits, probed=page.page.has_page_info)
+        return Reads(lambda variables: price.each(given(page.arguments, variables)), (below,))
+
+
+def given(arguments: Arguments, variables: Variables) -> dict[str, Any]:
+    """What is refused when it runs costs nothing until then."""
+    try:
+        return arguments.values(variables)
+    except Unfit:
+        return {}
+
+
+def _counted(unit: float, count: Callable[[Variables], float], below: tuple[Reads, ...]) -> Reads:
+    return Reads(lambda variables: (count(variables) * unit, count(variables)), (below,))
+
+
+def _item_units(lookup: Lookup) -> float:
+    return read_units(lookup.traffic.item_bytes, strong=lookup.strong)

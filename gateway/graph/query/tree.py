@@ -1,0 +1,257 @@
+"""What an operation asks for, as values: its fields bound to attributes, relations and access patterns of the model.
+
+Limits, price, needed attributes and both executors read this tree; nobody else reads the document.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphql import FieldNode
+
+from gateway.graph.query.arguments import Arguments, Unfit, Variables
+from gateway.model.entity import Attribute, Collection, Entity, Reference, Total
+from gateway.model.patterns import Listing, Lookup, Together
+from gateway.model.types import Field
+from gateway.store.plan import Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Typename:
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class StructField:
+    """One field inside a struct: `field` is declared by the model, `below` is selected of it."""
+
+    key: str
+    field: Field
+    below: "StructFields"
+
+
+StructFields = tuple[StructField | Typename, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeField:
+    """`nodes` are its places in the document, for an error that names them."""
+
+    key: str
+    attribute: Attribute
+    below: StructFields
+    nodes: tuple[FieldNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VersionField:
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdField:
+    """The global id, made of the attributes of the item's key."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceField:
+    key: str
+    relation: Reference
+    lookup: Lookup
+    item: "ItemSelection"
+
+
+@dataclass(frozen=True, slots=True)
+class MembersField:
+    """A collection by keys: `free` is the parameter that the members of the parent's list fill."""
+
+    key: str
+    relation: Collection
+    lookup: Lookup
+    item: "ItemSelection"
+    free: str
+
+
+@dataclass(frozen=True, slots=True)
+class TotalField:
+    """`own` are the parameters of its lookup that the parent fills."""
+
+    key: str
+    relation: Total
+    lookup: Lookup
+    own: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageField:
+    """A page of a listing: of a parent's collection, or at the root, where there is no relation."""
+
+    key: str
+    relation: Collection | None
+    listing: Listing
+    arguments: Arguments
+    page: "PageSelection"
+
+
+RelationField = ReferenceField | MembersField | TotalField | PageField
+ItemField = Typename | AttributeField | VersionField | IdField | RelationField
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSelection:
+    """What is selected of the items of one entity; `attributes` are all that answering it needs."""
+
+    entity: Entity
+    attributes: Attributes
+    fields: tuple[ItemField, ...]
+
+    @property
+    def relations(self) -> tuple[RelationField, ...]:
+        return tuple(
+            field for field in self.fields if isinstance(field, ReferenceField | MembersField | TotalField | PageField)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NodesField:
+    key: str
+    item: ItemSelection
+
+
+@dataclass(frozen=True, slots=True)
+class CursorField:
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class EdgesField:
+    key: str
+    fields: tuple[NodesField | CursorField | Typename, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageInfoPart:
+    """`name` is a field of `PageInfo` as the schema spells it."""
+
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageInfoField:
+    key: str
+    fields: tuple[PageInfoPart | Typename, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageSelection:
+    fields: tuple[NodesField | EdgesField | PageInfoField | Typename, ...]
+
+    @property
+    def items(self) -> tuple[ItemSelection, ...]:
+        """Every selection on the items, in the order of the fields."""
+        found: list[ItemSelection] = []
+        for field in self.fields:
+            if isinstance(field, NodesField):
+                found.append(field.item)
+            elif isinstance(field, EdgesField):
+                found += [part.item for part in field.fields if isinstance(part, NodesField)]
+        return tuple(found)
+
+    @property
+    def attributes(self) -> Attributes:
+        return frozenset[str]().union(*(item.attributes for item in self.items))
+
+    @property
+    def has_page_info(self) -> bool:
+        return any(isinstance(field, PageInfoField) for field in self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemCollection:
+    """One Query that reads an item together with the first members of one of its collections."""
+
+    pattern: Together
+    member: PageField | MembersField
+
+    def applies(self, variables: Variables) -> bool:
+        """A page that starts at a cursor, ends at one or covers a range is a Query of its own."""
+        if isinstance(self.member, MembersField):
+            return True
+        try:
+            return self.member.arguments.values(variables).keys() <= {"first"}
+        except Unfit:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class ItemTarget:
+    """One item by its key; `collection` is what the same Query may answer."""
+
+    lookup: Lookup
+    item: ItemSelection
+    collection: ItemCollection | None
+
+
+@dataclass(frozen=True, slots=True)
+class LookupField:
+    key: str
+    arguments: Arguments
+    target: ItemTarget
+
+
+@dataclass(frozen=True, slots=True)
+class LookupManyField:
+    """`plural` is the argument with the values of `parameter`."""
+
+    key: str
+    arguments: Arguments
+    lookup: Lookup
+    parameter: str
+    plural: str
+    item: ItemSelection
+
+
+@dataclass(frozen=True, slots=True)
+class SingleField:
+    """The one item that a listing finds, or what its reference `follow` leads to."""
+
+    key: str
+    arguments: Arguments
+    listing: Listing
+    follow: Reference | None
+    needed: Attributes  # of the listing's own item
+    target: ItemTarget | None  # with `follow`
+    item: ItemSelection
+
+
+@dataclass(frozen=True, slots=True)
+class NodeField:
+    """By global id; `plural` is whether it asks for many. `lookups` has what each type is asked for."""
+
+    key: str
+    arguments: Arguments
+    plural: bool
+    items: Mapping[str, tuple[Lookup, ItemSelection]]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeField:
+    """A mutation: the item in its payload, and what is selected of it."""
+
+    key: str
+    name: str
+    arguments: Arguments
+    items: tuple[ItemSelection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaField:
+    """Introspection, which only graphql-core answers."""
+
+    key: str
+
+
+RootField = Typename | LookupField | LookupManyField | SingleField | PageField | NodeField | ChangeField | SchemaField

@@ -1,0 +1,110 @@
+"""What is left to ask of a request once its policies are evaluated: the leading keys, as they are sent."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.model.tenant import TenantId, partition
+
+_NOBODY: Final = partition(TenantId(""), "")
+_WORD, _END = _NOBODY[:-1], _NOBODY[-1]
+_PLAIN = re.compile(r'[^"\\\x00-\x1f\x7f-\U0010ffff]+')
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """Prefixes that follow the tenant's own one: every key begins with its own prefix, and then
+
+    - with one prefix of each group of `required`,
+    - with no prefix of `forbidden`.
+
+    False never means "denied", only "not decided here": then the evaluator decides.
+    """
+
+    required: tuple[tuple[str, ...], ...] = ()
+    forbidden: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        groups = dict.fromkeys(_shortest(group) for group in self.required)
+        object.__setattr__(self, "required", tuple(groups))
+        object.__setattr__(self, "forbidden", _shortest(self.forbidden))
+
+    def also(self, other: "Residual") -> "Residual":
+        """What holds where both hold."""
+        if not other.required and not other.forbidden:
+            return self
+        return Residual((*self.required, *other.required), (*self.forbidden, *other.forbidden))
+
+    def allows(self, keys: Sequence[str], own: str) -> bool:
+        """`own` is the prefix of the session's tenant (`TENANT#<tenant>#`), `keys` all leading keys of the request."""
+        # INVARIANT: no keys are no permission: "all of none" would be an approval.
+        if not keys or not _is_own(own):
+            return False
+        for key in keys:  # twice as fast as all()
+            if not key.startswith(own):
+                return False
+        if self.forbidden:
+            starts = tuple([own + prefix for prefix in self.forbidden])
+            if any(key.startswith(starts) for key in keys):
+                return False
+        for group in self.required:
+            starts = tuple([own + prefix for prefix in group])
+            if not all(key.startswith(starts) for key in keys):
+                return False
+        return True
+
+    def allows_text(self, text: str, marker: str, own: str, keys: int) -> bool:
+        r"""As `allows`, asked of the request's JSON text, without reading it.
+
+        The caller promises: `text` is JSON without spaces between its tokens, `marker` was made by `marker_of`, and
+        each of the `keys` leading keys stands in the text as the marker and the rest of a JSON string, as in a text
+        that is made from a template. Nothing is promised about the keys' texts or about any other value.
+
+        Why this never allows what `allows` does not:
+
+        1. Each leading key is an occurrence of the marker. In `"PK":{"S":"` every quote but the first stands behind
+           a character that is no backslash, so it begins or ends a string of the JSON. So two occurrences cannot
+           overlap (a string behind `"S":` would be followed by a colon, which is no JSON), and `count` misses none.
+        2. `text.count(marker) == keys` says that these are the only occurrences. A value that contains the marker
+           has its quotes escaped and is no occurrence; an attribute of the same name elsewhere, or a name that ends
+           in `\"PK`, is one more, and the numbers differ.
+        3. `text.count(marker + own) == keys` says that each of them is followed by `own`. There is no backslash and
+           no quote in `own`, so these characters stand for themselves: each leading key begins with `own`.
+        4. For `forbidden` and `required` a key could still hide a prefix behind an escape (`\u0045MAIL#`). So a text
+           with a backslash anywhere is not decided here; without one each string is its own text. A required prefix
+           with a quote would be met by the end of a string, so it is not counted. No prefix of a group begins with
+           another one of it, so a key is counted once at most.
+        """
+        if keys < 1 or not _is_own(own) or not _PLAIN.fullmatch(own):
+            return False
+        start = marker + own
+        if not text.count(marker) == text.count(start) == keys:
+            return False
+        if not self.forbidden and not self.required:
+            return True
+        if "\\" in text or any(start + prefix in text for prefix in self.forbidden):
+            return False
+        counts = ([text.count(start + prefix) for prefix in group if '"' not in prefix] for group in self.required)
+        return all(sum(count) == keys for count in counts)
+
+
+def marker_of(name: str) -> str:
+    """What stands before the text of a key in a request; `name` is its attribute, or its value such as `:pk`."""
+    if not _PLAIN.fullmatch(name):
+        raise ValueError("the name of a key has no JSON text of its own")
+    return f'"{name}":{{"S":"'
+
+
+def _is_own(own: str) -> bool:
+    # INVARIANT: a prefix ends behind the tenant's id, or `TENANT#acme` would also be a prefix of tenant `acme-2`.
+    return len(own) > len(_NOBODY) and own.startswith(_WORD) and own.endswith(_END)
+
+
+def _shortest(prefixes: Iterable[str]) -> tuple[str, ...]:
+    """The prefixes that begin with no other one, in order: they match the same texts."""
+    kept: list[str] = []
+    for prefix in sorted(set(prefixes)):
+        if not kept or not prefix.startswith(kept[-1]):
+            kept.append(prefix)
+    return tuple(kept)

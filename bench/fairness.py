@@ -13,9 +13,10 @@ from typing import Any
 
 from starlette.requests import Request
 
+from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.turns import Turns
 from gateway.store.table import Table
-from tests.graph.world import World, no_renewal
+from tests.graph.world import IN_LANES, World, no_renewal
 
 LATENCY = 0.005  # seconds of one call
 FLOOD, ASKED = 400, 15
@@ -46,8 +47,10 @@ def _request(tenant: str) -> Request:
 async def _waits(running: int, flood: int) -> list[float]:
     """Seconds that the other tenant's operations took, one after the other."""
     world = World()
-    table = Table(Distant(world), world.endpoint.model, no_renewal)
-    endpoint = replace(world.endpoint, table=table, turns=Turns(running))
+    reference = world.endpoint.reference
+    table = Table(Distant(world), reference.model, no_renewal)
+    lanes = Lanes(reference.model, table, reference.cursors, reference.limits, IN_LANES)
+    endpoint = replace(world.endpoint, reference=replace(reference, table=table), lanes=lanes, turns=Turns(running))
     ended = False
 
     async def keep_asking() -> None:

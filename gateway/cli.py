@@ -131,6 +131,26 @@ def documents(
         _write(out, text, check=check, command="gateway documents")
 
 
+@app.command("explain-program")
+def explain_program(
+    path: Annotated[Path, typer.Argument(help="A .graphql file.")],
+    role: Annotated[str, typer.Option(help="The role that asks.")] = "viewer",
+    operation: Annotated[str | None, typer.Option(help="Which one, where the file has several.")] = None,
+    variables: Annotated[str, typer.Option(help="As JSON; they decide about @include and @skip.")] = "{}",
+    domains: Domains = None,
+) -> None:
+    """Print the functions that are generated for a query."""
+    from gateway.domains.loading import load_domains  # noqa: PLC0415
+    from gateway.ops.explain_program import program_text  # noqa: PLC0415
+
+    with told():
+        try:
+            text, values = path.read_text(), json.loads(variables)
+        except (OSError, ValueError) as error:
+            raise BadUserInput(f"`{path}` and the variables must be readable: {error}") from error
+        typer.echo(program_text(load_domains(domains or ()), text, role, operation, values))
+
+
 @app.command()
 def docs(
     check: Annotated[bool, typer.Option("--check", help="Fail when the page is stale.")] = False,

@@ -85,7 +85,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     client = DynamoDBClient(WireLimits(connections=settings.max_connections), tls=ssl.create_default_context())
     aws = aws or boto3.Session(region_name=settings.region)
     sts = BotoSts(aws, endpoint_url=settings.sts_endpoint)
-    policies = load_policies(settings.policies_dir, model)
+    policies = load_policies(settings.reviewed_policies, model)
     rules = SessionRules(
         seconds=settings.session_seconds, sessions=settings.max_sessions, per_subject=settings.session_per_subject
     )

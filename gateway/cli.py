@@ -65,7 +65,7 @@ def dev(
     wanted = Dev(host, port, reload, dynamodb_endpoint, aws_port)
     with told(), TemporaryDirectory() as directory:
         if domains:
-            # the shipped policies are of the shipped model; these are written as `gateway policies` would write them
+            # the sandbox knows the shipped model only: its roles get what `gateway policies` would write
             write_policies(Path(directory), load_domains(domains).model)
             wanted = replace(wanted, domains=tuple(domains), policies=Path(directory))
         raise typer.Exit(run(wanted))

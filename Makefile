@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
+# the tests start dozens of processes: without bytecode on disk each compiles everything that it imports
+unexport PYTHONDONTWRITEBYTECODE
 # suites that need more than Python: each has a target of its own, and CI runs them all
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
 .PHONY: help install run test lint types imports format test-engines test-fire test-clients test-browser test-terraform \
@@ -25,7 +27,7 @@ run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
 	@$(BIN)/gateway dev
 
 test: $(STAMP) lint types imports ## lint, types, import rules, and the tests with coverage
-	$(BIN)/pytest -n auto $(SLOW) --cov --cov-report=term
+	$(BIN)/pytest -n auto --dist loadscope $(SLOW) --cov --cov-report=term --durations=15
 
 lint: $(STAMP) ## ruff: style and common mistakes
 	$(BIN)/ruff check .

@@ -1,6 +1,22 @@
-"""What every test shares: properties are not judged by the clock of a busy machine."""
+"""What every test shares: no clock of a busy machine judges, and nothing is paid for twice."""
 
+import gc
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Random cases are not measured: a line that only they reach lacks a test, and measuring doubles their time."""
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("no_cover")
+
+
+def pytest_collection_finish() -> None:
+    # what is imported now stays: the collector need not look at it again, which is most of what it would look at
+    gc.collect()
+    gc.freeze()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -50,6 +51,11 @@ class Setting:
     permissions: PermissionsFor
     items: list[dict[str, Any]]
 
+    @cached_property
+    def rows(self) -> dict[tuple[str, str], dict[str, Any]]:
+        table = self.model.table
+        return {(row[table.pk]["S"], row[table.sk]["S"]): row for row in self.items}
+
 
 SHIPPED = Setting(MODEL, SCHEMA, PERMISSIONS, _ITEMS)
 
@@ -93,8 +99,8 @@ class World:
 
     def __post_init__(self) -> None:
         model, core = self.setting.model, core_schema(self.setting.schema)
-        self.memory = Memory(model.table, TABLE)
-        self.memory.put(dict(row) for row in self.setting.items)
+        rows = {key: row.copy() for key, row in self.setting.rows.items()}
+        self.memory = Memory(model.table, TABLE, rows=rows)
         self.endpoint = Endpoint(
             model=model,
             schema=core,

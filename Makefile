@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 # suites that need more than Python: each has a target of its own, and CI runs them all
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
-.PHONY: help install run test lint types imports format test-engines test-fire test-clients test-browser test-terraform \
+.PHONY: help install run test lint types imports format test-start test-engines test-fire test-clients test-browser test-terraform \
   mutate-policies prove bench playground storefront lock clean
 
 help: ## list the commands
@@ -18,10 +18,7 @@ help: ## list the commands
 install: $(STAMP) ## make the environment in .venv
 
 $(STAMP): pyproject.toml requirements-dev.lock requirements-uv.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version)'
-	$(PYTHON) -m venv $(VENV)
-	scripts/install $(BIN)/python
-	@touch $(STAMP)
+	@scripts/install $(PYTHON) $(VENV)
 
 run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
 	@$(BIN)/gateway dev
@@ -64,6 +61,10 @@ test-browser: $(STAMP) ## the playground and the storefront in headless Chromium
 test-terraform: $(STAMP) ## validate, plan and apply the Terraform modules offline (needs terraform)
 	scripts/terraform-tools
 	$(BIN)/pytest tests/terraform
+
+test-start: $(STAMP) ## `gateway dev` from this tree, and from the built wheel in an empty directory
+	$(BIN)/python -m tests.first_start
+	$(BIN)/python -m tests.first_start --wheel
 
 prove: $(STAMP) ## try to cross every border between tenants; writes report/isolation.md
 	$(BIN)/gateway isolation prove

@@ -1,6 +1,8 @@
 """What every test shares: no clock of a busy machine judges, and nothing is paid for twice."""
 
 import gc
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -20,3 +22,11 @@ def pytest_collection_finish() -> None:
     # what is imported now stays: the collector need not look at it again, which is most of what it would look at
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_process_is_left() -> Iterator[None]:
+    """Whatever a test starts, it ends; Linux alone tells whose children are left."""
+    yield
+    left = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
+    assert "".join(left).split() == [], "a test has left processes behind"

@@ -1,6 +1,6 @@
 """The first minute of a new user: `gateway dev` starts, prints where to go, serves a tenant and its pages, and stops.
 
-Run as `python -m tests.first_start` from this tree, or with `--wheel` as whoever installs the package has it: the wheel,
+Run as `python -m tests.first_start` from this tree, or with `--wheel` as whoever installs the package has it: the wheel
 in an environment of its own and in an empty directory. CI runs both; pytest does not, because it is about a whole
 process tree.
 """

@@ -27,7 +27,7 @@ async def test_no_attempt_is_made_after_the_deadline() -> None:
 async def test_an_answer_is_not_awaited_beyond_the_deadline() -> None:
     async with fake_aws(silence) as fake, client(WireLimits(read_seconds=60.0)) as dynamodb:
         with pytest.raises(DeadlineExceeded):
-            await get(dynamodb, fake, deadline=asyncio.get_running_loop().time() + 0.03)
+            await get(dynamodb, fake, deadline=asyncio.get_running_loop().time() + 0.5)
         assert len(fake.received) == 1
 
 
@@ -44,7 +44,7 @@ async def test_the_last_error_is_raised_when_its_retry_would_begin_too_late() ->
     slow = RetryRules(pause=1000.0, throttled_pause=1000.0, longest_pause=1000.0)
     async with fake_aws(error("ThrottlingException")) as fake, client(retry=slow) as dynamodb:
         with pytest.raises(ThroughputExceeded):
-            await get(dynamodb, fake, deadline=asyncio.get_running_loop().time() + 1)
+            await get(dynamodb, fake, deadline=asyncio.get_running_loop().time() + 60)
         assert len(fake.received) == 1
 
 

@@ -62,7 +62,7 @@ async def test_jobs_run_side_by_side() -> None:
         await gate.wait()
         return 2
 
-    assert await asyncio.wait_for(together([waits(), opens()]), timeout=5) == [2, 1]
+    assert await asyncio.wait_for(together([waits(), opens()]), timeout=60) == [2, 1]
 
 
 async def test_the_first_failure_is_raised_as_it_is_and_ends_the_others() -> None:

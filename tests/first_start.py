@@ -43,8 +43,8 @@ def _installed(directory: Path) -> Path:
     subprocess.run([*uv, "build", "--wheel", "--out-dir", directory, ROOT], check=True)
     [wheel] = directory.glob("*.whl")
     subprocess.run([*uv, "venv", "--python", sys.executable, venv], check=True)
-    locked = ["--constraint", ROOT / "requirements-dev.lock"]
-    python = ["--python", venv / "bin" / "python"]
+    locked = ["--constraint", str(ROOT / "requirements-dev.lock")]
+    python = ["--python", str(venv / "bin" / "python")]
     subprocess.run([*uv, "pip", "install", *python, *locked, f"{wheel}[sandbox]"], check=True)
     return venv / "bin" / "gateway"
 

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", tmp_path]
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     [path] = tmp_path.glob("*.whl")
     with zipfile.ZipFile(path) as wheel:

@@ -2,10 +2,13 @@
 
 import gc
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.unmeasured import unmeasured
 
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
@@ -16,6 +19,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("no_cover")
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """pytest-cov leaves a second measurement running in the workers of xdist when it stops for `no_cover`."""
+    with unmeasured() if item.get_closest_marker("no_cover") else nullcontext():
+        yield
 
 
 def pytest_collection_finish() -> None:

@@ -16,6 +16,7 @@ TURNS = 5
 
 @pytest.fixture(autouse=True)
 async def nothing_left_behind() -> AsyncIterator[None]:
+    gc.freeze()  # what was there before is not looked at below
     loop = asyncio.get_running_loop()
     unheard: list[dict[str, Any]] = []
     loop.set_exception_handler(lambda _, context: unheard.append(context))

@@ -24,7 +24,7 @@ run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
 	@$(BIN)/gateway dev
 
 test: $(STAMP) lint types imports ## lint, types, import rules, and the tests with coverage
-	$(BIN)/pytest -n auto --dist loadscope $(SLOW) --cov --cov-report=term --durations=15
+	$(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --cov --cov-report=term --durations=15
 
 lint: $(STAMP) ## ruff: style and common mistakes
 	$(BIN)/ruff check .

@@ -28,7 +28,7 @@ from gateway.graph.landing import HEADERS, landing_page
 from gateway.graph.limits import DocumentLimits
 from gateway.graph.pricing import pricing
 from gateway.graph.reader import ReadLimits
-from gateway.graph.schema import build_schema, core_schema
+from gateway.graph.schema import core_schema
 from gateway.graph.turns import Turns
 from gateway.identity.authenticator import Authenticator
 from gateway.ops.metrics import Metrics
@@ -99,7 +99,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         on_forget=cache.forget if cache is not None else lambda tenant: None,
     )
     authenticator = Authenticator(issuers(settings))
-    schema = core_schema(build_schema(model, loaded.mutations))
+    schema = core_schema(loaded.schema)
     documents = Documents(schema, _document_limits(settings), introspection=settings.introspection)
     reads = ReadLimits(page=settings.max_page, queries=settings.max_nested_queries)
     known = persisted(settings, documents)

@@ -98,12 +98,10 @@ def schema(
     """Write schema.graphql from the model."""
     from gateway.domains.loading import load_domains  # noqa: PLC0415
     from gateway.graph.federation import subgraph  # noqa: PLC0415
-    from gateway.graph.schema import build_schema  # noqa: PLC0415
     from gateway.ops.schema_commands import tell_changes  # noqa: PLC0415
 
     with told():
-        loaded = load_domains(domains or ())
-        made = build_schema(loaded.model, loaded.mutations)
+        made = load_domains(domains or ()).schema
         if announced is not None and diff is None:
             raise BadUserInput("--announced says which changes are told; it needs --diff with the old schema")
         if diff is not None:

@@ -5,10 +5,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
+# the tests start dozens of processes: without bytecode on disk each compiles everything that it imports
+unexport PYTHONDONTWRITEBYTECODE
 # suites that need more than Python: each has a target of its own, and CI runs them all
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
-.PHONY: help install run test lint types imports format test-engines test-fire test-clients test-browser test-terraform \
-  mutate-policies prove check-protocols simulate bench playground storefront lock clean
+.PHONY: help install run test lint types imports format test-start test-engines test-fire test-clients test-browser \
+  test-terraform mutate-policies prove check-protocols simulate bench bench-peers playground storefront lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -16,16 +18,13 @@ help: ## list the commands
 install: $(STAMP) ## make the environment in .venv
 
 $(STAMP): pyproject.toml requirements-dev.lock requirements-uv.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version)'
-	$(PYTHON) -m venv $(VENV)
-	scripts/install $(BIN)/python
-	@touch $(STAMP)
+	@scripts/install $(PYTHON) $(VENV)
 
 run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
 	@$(BIN)/gateway dev
 
 test: $(STAMP) lint types imports ## lint, types, import rules, and the tests with coverage
-	$(BIN)/pytest -n auto $(SLOW) --cov --cov-report=term
+	$(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --cov --cov-report=term --durations=15
 
 lint: $(STAMP) ## ruff: style and common mistakes
 	$(BIN)/ruff check .
@@ -62,6 +61,10 @@ test-browser: $(STAMP) ## the playground and the storefront in headless Chromium
 test-terraform: $(STAMP) ## validate, plan and apply the Terraform modules offline (needs terraform)
 	scripts/terraform-tools
 	$(BIN)/pytest tests/terraform
+
+test-start: $(STAMP) ## `gateway dev` from this tree, and from the built wheel in an empty directory
+	$(BIN)/python -m tests.first_start
+	$(BIN)/python -m tests.first_start --wheel
 
 prove: $(STAMP) ## prove isolation of the policies, then try to cross every border; writes report/
 	$(BIN)/gateway isolation prove --formal

@@ -29,7 +29,7 @@ from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.reference import Reference
-from gateway.graph.schema import build_schema, core_schema
+from gateway.graph.schema import core_schema
 from gateway.graph.turns import Turns
 from gateway.identity.authenticator import Authenticator
 from gateway.ops.metrics import Metrics
@@ -91,7 +91,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     client = DynamoDBClient(WireLimits(connections=settings.max_connections), tls=ssl.create_default_context())
     aws = aws or boto3.Session(region_name=settings.region)
     sts = BotoSts(aws, endpoint_url=settings.sts_endpoint)
-    policies = load_policies(settings.policies_dir, model)
+    policies = load_policies(settings.reviewed_policies, model)
     rules = SessionRules(
         seconds=settings.session_seconds, sessions=settings.max_sessions, per_subject=settings.session_per_subject
     )
@@ -105,7 +105,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         on_forget=cache.forget if cache is not None else lambda tenant: None,
     )
     authenticator = Authenticator(issuers(settings))
-    schema = core_schema(build_schema(model, loaded.mutations))
+    schema = core_schema(loaded.schema)
     reads = ReadLimits(page=settings.max_page, queries=settings.max_nested_queries)
     documents = Documents(
         model,

@@ -66,7 +66,7 @@ def dev(
     wanted = Dev(host, port, reload, dynamodb_endpoint, aws_port)
     with told(), TemporaryDirectory() as directory:
         if domains:
-            # the shipped policies are of the shipped model; these are written as `gateway policies` would write them
+            # the sandbox knows the shipped model only: its roles get what `gateway policies` would write
             write_policies(Path(directory), load_domains(domains).model)
             wanted = replace(wanted, domains=tuple(domains), policies=Path(directory))
         raise typer.Exit(run(wanted))
@@ -99,12 +99,10 @@ def schema(
     """Write schema.graphql from the model."""
     from gateway.domains.loading import load_domains  # noqa: PLC0415
     from gateway.graph.federation import subgraph  # noqa: PLC0415
-    from gateway.graph.schema import build_schema  # noqa: PLC0415
     from gateway.ops.schema_commands import tell_changes  # noqa: PLC0415
 
     with told():
-        loaded = load_domains(domains or ())
-        made = build_schema(loaded.model, loaded.mutations)
+        made = load_domains(domains or ()).schema
         if announced is not None and diff is None:
             raise BadUserInput("--announced says which changes are told; it needs --diff with the old schema")
         if diff is not None:

@@ -65,7 +65,7 @@ def _metrics_port_is_free(settings: Settings) -> None:
 
 
 def _policies(settings: Settings) -> None:
-    load_policies(settings.policies_dir, load_domains(settings.domains).model)
+    load_policies(settings.reviewed_policies, load_domains(settings.domains).model)
 
 
 # what makes a start fail beside the settings themselves, so that all of it is told at once

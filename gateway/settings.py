@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     silos: dict[Tenant, SiloSettings] = {}
     suspended_tenants: list[Tenant] = []
     readiness_tenant: Tenant | None = None  # whose session asks whether table and indexes can be read; needs no items
-    policies_dir: Path = Path("policies")
+    policies_dir: Path | None = None  # by default `policies`; in the sandbox none is needed
 
     # who may ask
     issuers: list[IssuerSettings] = Field(min_length=1)
@@ -137,6 +137,13 @@ class Settings(BaseSettings):
     @property
     def account(self) -> str:
         return self.tenant_role_arn.split(":")[4]
+
+    @property
+    def reviewed_policies(self) -> Path | None:
+        """The directory that must hold what the model says; a sandbox that names none reviews nothing."""
+        if self.policies_dir is None and self.environment == "production":
+            return Path("policies")
+        return self.policies_dir
 
     @field_validator(
         "tenants", "silos", "suspended_tenants", "issuers", "cors_origins", "domains", "max_cost_by_role", mode="before"

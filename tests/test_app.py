@@ -14,6 +14,7 @@ from gateway.errors import ConfigurationError
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.seed import CATALOGUES
+from tests.unmeasured import unmeasured
 
 QUERY = """{ activeOrders(first: 5) { nodes { orderId note user { name email } lines { title product { price } } } }
   user(userId: "u-1001") { name orders(first: 3) { nodes { orderId } } } }"""
@@ -41,7 +42,9 @@ async def _client(app: Starlette) -> AsyncIterator[AsyncClient]:
 
 @pytest.fixture
 async def client(sandbox: Sandbox) -> AsyncIterator[AsyncClient]:
-    async for made in _client(_app(sandbox)):
+    with unmeasured():  # the tests with settings of their own measure how it is made
+        app = _app(sandbox)
+    async for made in _client(app):
         yield made
 
 

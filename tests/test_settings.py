@@ -253,6 +253,14 @@ def test_contradictions_are_listed_in_one_go(environment: pytest.MonkeyPatch) ->
     assert [fault.partition(":")[0] for fault in faults()] == ["issuers", "cors_origins"]
 
 
+def test_only_the_sandbox_does_without_reviewed_policies(environment: pytest.MonkeyPatch) -> None:
+    assert load_settings().reviewed_policies == Path("policies")
+    put(environment, "environment", "sandbox")
+    assert load_settings().reviewed_policies is None
+    put(environment, "policies_dir", "reviewed")
+    assert load_settings().reviewed_policies == Path("reviewed")
+
+
 def test_the_sandbox_may_do_what_production_may_not(environment: pytest.MonkeyPatch) -> None:
     put(environment, "environment", "sandbox")
     put(environment, "issuers", [{**ISSUER, "jwks_url": "http://localhost:9000/jwks"}])

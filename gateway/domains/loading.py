@@ -8,22 +8,31 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
+
+from strawberry import Schema
 
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import ConfigurationError, ModelError
 from gateway.graph.mutation import Mutation, mutation_faults
+from gateway.graph.schema import build_schema
 from gateway.model.model import Domain, Model
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Loaded:
-    """What is served: the model, and what can be changed in it."""
+    """What is served: the model, what can be changed in it, and the schema of both."""
 
     model: Model
     mutations: tuple[Mutation, ...]
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Made when it is first asked for: most commands need none, and it takes longer than they do."""
+        return build_schema(self.model, self.mutations)
 
 
 SHIPPED = Loaded(MODEL, MUTATIONS)

@@ -36,7 +36,7 @@ class Dev:
     reload: bool = False
     dynamodb_endpoint: str | None = None
     aws_port: int = DEFAULT_PORT
-    # what is served instead of the shipped domains, and the directory with its policies
+    # what is served instead of the shipped domains, and the directory with its policies for the sandbox's roles
     domains: tuple[str, ...] = ()
     policies: Path | None = None
     # the module that is the gateway, with its arguments
@@ -75,8 +75,7 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     visible = HOST if wanted.host in _EVERYWHERE else wanted.host
     url = f"http://{visible}:{port}"
     _tell_moved(console, wanted.port, url)
-    own = {} if wanted.policies is None else {"domains": list(wanted.domains), "policies_dir": wanted.policies}
-    settings = sandbox.settings(host=wanted.host, port=port, **own)
+    settings = sandbox.settings(host=wanted.host, port=port, domains=list(wanted.domains))
     environment = environment_with(settings, aws_variables(sandbox))
 
     def start() -> Child:

@@ -11,7 +11,7 @@ from gateway.errors import ConfigurationError, Unavailable
 from gateway.sandbox.sandbox import Child
 
 _TICK_SECONDS = 0.2
-_START_SECONDS = 30.0
+_START_SECONDS = 180.0
 _ANSWER_SECONDS = 2.0
 
 

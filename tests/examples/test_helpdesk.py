@@ -214,7 +214,7 @@ async def test_it_runs_on_the_sandbox_with_real_sessions(loaded: Loaded, tmp_pat
         keys = sandbox.ready.gateway
         aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
         with pytest.raises(ConfigurationError, match="is not what the model says"):
-            create_app(sandbox.settings(domains=[NAME]), aws=aws)
+            create_app(sandbox.settings(domains=[NAME], policies_dir=Path("policies")), aws=aws)
         served = create_app(sandbox.settings(domains=[NAME], policies_dir=tmp_path), aws=aws)
         async with (
             served.router.lifespan_context(served),

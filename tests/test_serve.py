@@ -119,7 +119,7 @@ def test_a_stop_drains_first_and_finishes_what_is_under_way(sandbox: Sandbox) ->
             answer = finish()
         lines = [json.loads(line) for line in served.end().splitlines()]
     assert answer["data"]["activeOrders"]["nodes"]
-    assert served.process.returncode == -signal.SIGTERM, "as whoever sent it twice expects"
+    assert served.process.returncode == 0
     operations = [line for line in lines if line["logger"] == "gateway.operation"]
     assert [line["status"] for line in operations] == [200, 200]
     assert token not in json.dumps(lines)

@@ -77,6 +77,7 @@ resource "aws_ecs_service" "this" {
   desired_count                     = var.tasks.min
   health_check_grace_period_seconds = 30
   enable_execute_command            = false
+  wait_for_steady_state             = var.wait_for_steady_state
   propagate_tags                    = "SERVICE"
   enable_ecs_managed_tags           = true
 

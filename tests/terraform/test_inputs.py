@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.terraform.alarms import alarms
 from tests.terraform.caller import ISSUERS, caller, existing_vpc
 from tests.terraform.deployed import administrator
+from tests.terraform.log_pattern import matches
 from tests.terraform.plan import Plan
 from tests.terraform.servers import moto
 from tests.terraform.tool import Failed, Workspace, copied
@@ -149,3 +151,28 @@ def test_what_policies_of_others_must_allow_is_put_out(reused: Plan) -> None:
     assert "TenantsThroughDynamoDB" in sids["data_key"]
     assert {"Alarms", "Events"} <= sids["operations_key"]
     assert "TenantRoleOnly" in sids["dynamodb_endpoint"]
+
+
+def test_a_ceiling_that_capacity_never_leaves_has_no_alarm(reused: Plan) -> None:
+    found = {name for name in alarms(reused) if name.endswith("-ceiling")}
+    assert "gsi1-read-ceiling" in found
+    assert "table-write-ceiling" in found
+    assert not found & {"table-read-ceiling", "gsi2-read-ceiling", "gsi3-read-ceiling"}
+
+
+def test_a_change_of_the_roles_by_a_deployment_is_told_and_one_by_others_pages(reused: Plan) -> None:
+    filters = {
+        each["metric_transformation"][0]["name"]: each["pattern"]
+        for each in reused.of("aws_cloudwatch_log_metric_filter", ".trail").values()
+    }
+    assert all(len(pattern) <= 1024 for pattern in filters.values())
+    change = {"eventSource": "iam.amazonaws.com", "requestParameters": {"roleName": "shop-eu-west-1-tenant"}}
+
+    def counted(identity: dict[str, Any]) -> set[str]:
+        return {name for name, pattern in filters.items() if matches(pattern, {**change, "userIdentity": identity})}
+
+    assert counted({"sessionContext": {"sessionIssuer": {"arn": f"{_ARN}/deploy"}}}) == {"RoleDeployments"}
+    assert counted({"sessionContext": {"sessionIssuer": {"arn": f"{_ARN}/other"}}}) == {"RoleChanges"}
+    assert counted({"type": "IAMUser", "arn": "arn:aws:iam::123456789012:user/ann"}) == {"RoleChanges"}
+    found = alarms(reused)
+    assert (found["roles-changed"].severity, found["roles-deployed"].severity) == ("critical", "info")

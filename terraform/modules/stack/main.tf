@@ -4,6 +4,16 @@ locals {
   table_name = coalesce(var.table_name, var.name)
   definition = jsondecode(file(coalesce(var.table_file, "${path.module}/../../table.json")))
 
+  # units per second above which consumption is unexpected, by place: what the model's own traffic takes and some more
+  consumed_per_second = {
+    for place in concat(["table"], local.definition.indexes[*].name) : place => {
+      for kind in ["read", "write"] : kind => coalesce(
+        module.input.capacity.expected[kind],
+        try(max(25, ceil(local.definition.expected[place][kind] * module.input.alarms.thresholds.expected_percent / 100)), null),
+        { read = 3000, write = 1000 }[kind],
+      )
+    }
+  }
 
   settings = merge(
     {
@@ -155,13 +165,15 @@ module "observability" {
   capacity_mode        = module.input.capacity.mode
   bounds               = module.table.bounds
   on_demand_limits     = module.input.capacity.on_demand
-  consumed_per_second  = module.input.capacity.expected
+  consumed_per_second  = local.consumed_per_second
   latency_ms           = module.input.alarms.latency_ms
   thresholds           = module.input.alarms.thresholds
   user_errors          = module.input.alarms.user_errors
   tenant_role          = { name = module.iam.tenant_role_name, arn = module.iam.tenant_role_arn, boundary_arn = module.iam.boundary_arn }
   gateway_role_name    = module.iam.gateway_role_name
   trail_log_group_name = one(module.audit[*].log_group_name)
+  deployment_role_arns = var.deployment_role_arns
+  backups              = module.input.backup != null
   data_key             = { id = module.kms.data_key_id, arn = module.kms.data_key_arn }
   kms_key_arn          = module.kms.operations_key_arn
   gateway              = one(module.gateway[*].alarms)

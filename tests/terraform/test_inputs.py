@@ -87,9 +87,12 @@ def stack(provider: None, tmp_path_factory: pytest.TempPathFactory, account: str
 
 
 def _refused(stack: Workspace, inputs: dict[str, Any], **variables: str) -> str:
-    with pytest.raises(Failed) as refused:
+    """What Terraform said; nothing where it planned."""
+    try:
         stack.plan(inputs=inputs, **variables)
-    return " ".join(str(refused.value).split())
+    except Failed as error:
+        return " ".join(str(error).split())
+    return ""
 
 
 @pytest.fixture(scope="module")

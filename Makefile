@@ -83,6 +83,8 @@ lock: $(STAMP) ## resolve the dependencies anew
 	  --quiet --output-file requirements-uv.lock
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-header --quiet --output-file requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra dax --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --quiet --output-file requirements-dax.lock
 	$(BIN)/uv pip compile pyproject.toml --extra sandbox --extra dax --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements-dev.lock
 

@@ -1,7 +1,9 @@
 """Where the rooms meet: settings in, ASGI app out."""
 
+import asyncio
 import gc
 import ssl
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from gateway.graph.compile import Programs
 from gateway.graph.cost import Costs
 from gateway.graph.documents import Documents
 from gateway.graph.endpoint import Endpoint, EndpointLimits, ignored
+from gateway.graph.first_query import first_query
 from gateway.graph.landing import HEADERS, landing_page
 from gateway.graph.limits import DocumentLimits
 from gateway.graph.pricing import pricing
@@ -33,6 +36,8 @@ from gateway.graph.turns import Turns
 from gateway.identity.authenticator import Authenticator
 from gateway.ops.metrics import Metrics
 from gateway.ops.policy_files import load_policies, permissions_for
+from gateway.ops.pool_check import PoolCheck
+from gateway.ops.readiness import Readiness
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
@@ -45,6 +50,7 @@ from gateway.wiring import (
     metrics_page,
     persisted,
     playground,
+    pools,
     read_path,
     tenants,
 )
@@ -66,6 +72,7 @@ class Gateway:
     sts: BotoSts
     sessions: Sessions
     authenticator: Authenticator
+    readiness: Readiness
     cache: ReadPath | None = None
     metrics: Metrics | None = None
 
@@ -104,7 +111,8 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     reads = ReadLimits(page=settings.max_page, queries=settings.max_nested_queries)
     known = persisted(settings, documents)
     turns = Turns(settings.max_running, settings.max_waiting)
-    metrics = metrics_of(settings, known, cache, sessions, turns)
+    table = Table(client, model, sessions.renew, cache=cache)
+    metrics = metrics_of(settings, known, cache, sessions, turns, table)
     endpoint = Endpoint(
         model=model,
         schema=schema,
@@ -114,7 +122,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         persisted=known,
         authenticate=authenticator.authenticate,
         open_session=sessions.open,
-        table=Table(client, model, sessions.renew, cache=cache),
+        table=table,
         cursors=Cursors(settings.cursor_secret.get_secret_value()),
         limits=EndpointLimits(
             body_bytes=settings.max_body_bytes,
@@ -123,10 +131,14 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
             reads=reads,
         ),
         turns=turns,
+        preparing=Turns(1, settings.max_waiting),
         explain=settings.explain,
         observe=metrics.observe if metrics is not None else ignored,
     )
-    return Gateway(endpoint, client, sts, sessions, authenticator, cache, metrics)
+    readiness = Readiness(pools(settings), PoolCheck(sessions.open, client, model.table).faults)
+    if metrics is not None:
+        metrics.gauge("gateway_ready", "1 once everything behind the process was reached.", lambda: readiness.ready)
+    return Gateway(endpoint, client, sts, sessions, authenticator, readiness, cache, metrics)
 
 
 def _document_limits(settings: Settings) -> DocumentLimits:
@@ -135,7 +147,9 @@ def _document_limits(settings: Settings) -> DocumentLimits:
         aliases=settings.max_aliases,
         root_fields=settings.max_root_fields,
         directives=settings.max_directives,
+        chars=settings.max_document_chars,
         tokens=settings.max_tokens,
+        token_bytes=settings.max_token_bytes,
         members=settings.max_list,
     )
 
@@ -145,7 +159,8 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
     gateway = build_gateway(settings, aws)
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
     pages = [*playground(settings), *demo(settings), *metrics_page(settings, gateway.metrics)]
-    page = landing_page(address, pages={route.path for route in pages})
+    query = first_query(load_domains(settings.domains).model)
+    page = landing_page(address, pages={route.path for route in pages}, query=query)
 
     async def graphql(request: Request) -> Response:
         return await gateway.endpoint(request)
@@ -159,6 +174,11 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
     async def ready(request: Request) -> Response:
         if state.draining:
             return JSONResponse({"status": "draining"}, status_code=503)
+        if "deep" in request.query_params:
+            report = await gateway.readiness.check()
+            return JSONResponse(report.content(), status_code=200 if report.serves else 503)
+        if not gateway.readiness.ready:
+            return JSONResponse({"status": "starting"}, status_code=503)
         return JSONResponse({"status": "ready"})
 
     @asynccontextmanager
@@ -167,7 +187,12 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
+        starting = asyncio.create_task(gateway.readiness.until_ready())
+        # documents are parsed in another thread, which gives way to the loop this often
+        sys.setswitchinterval(0.0005)
         yield
+        starting.cancel()
+        await asyncio.wait((starting,))
         await gateway.close()
 
     app = Starlette(
@@ -188,13 +213,19 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
     return app
 
 
+LOCAL_ORIGINS = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?"
+
+
 def _middleware(settings: Settings) -> list[Middleware]:
-    if not settings.cors_origins:
+    # a front end in development runs on a port of this machine that nobody knows beforehand
+    own_machine = LOCAL_ORIGINS if settings.environment == "sandbox" else None
+    if not settings.cors_origins and own_machine is None:
         return []
     return [
         Middleware(
             CORSMiddleware,
             allow_origins=settings.cors_origins,
+            allow_origin_regex=own_machine,
             allow_methods=["GET", "POST"],
             allow_headers=["authorization", "content-type", "content-encoding", "x-request-id", "traceparent"],
             expose_headers=["x-request-id"],

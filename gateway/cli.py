@@ -38,11 +38,12 @@ def serve(
     config: Annotated[Path | None, typer.Option(help="JSON file with settings; the environment wins over it.")] = None,
 ) -> None:
     """Serve in production, with settings from GATEWAY_* variables."""
-    from gateway.serve import serve as run  # noqa: PLC0415  web and AWS libraries load only where they are needed
+    from gateway.serve import START_CHECKS  # noqa: PLC0415  web and AWS libraries load only where they are needed
+    from gateway.serve import serve as run  # noqa: PLC0415
     from gateway.settings import load_settings  # noqa: PLC0415
 
     with told():
-        run(load_settings(config))
+        run(load_settings(config, START_CHECKS))
 
 
 @app.command()
@@ -166,6 +167,7 @@ def _write(path: Path, text: str, *, check: bool, command: str) -> None:
         if not path.is_file() or path.read_text() != text:
             raise GatewayError(f"`{path}` is stale; run `{command}`")
         return
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     typer.echo(f"wrote {path}")
 
@@ -175,6 +177,7 @@ def prove(
     endpoint: Annotated[str, typer.Option(help="`sandbox`, or `aws` for the account in the settings.")] = "sandbox",
     report: Annotated[Path, typer.Option(help="Where isolation.md and isolation.json are written.")] = Path("report"),
     config: Annotated[Path | None, typer.Option(help="With `aws`: JSON file with settings.")] = None,
+    domains: Domains = None,
 ) -> None:
     """Try to cross every border between tenants, with real sessions and below the gateway's own checks."""
     from gateway.ops.proof import write_report  # noqa: PLC0415
@@ -184,7 +187,10 @@ def prove(
     with told():
         if endpoint not in ("sandbox", "aws"):
             raise GatewayError(f"`{endpoint}` is neither `sandbox` nor `aws`")
-        made = asyncio.run(prove_on_sandbox() if endpoint == "sandbox" else prove_on_account(load_settings(config)))
+        if endpoint == "aws" and domains:
+            raise BadUserInput("--domains is for the sandbox; an account's domains are in its settings")
+        on_sandbox = endpoint == "sandbox"
+        made = asyncio.run(prove_on_sandbox(domains or ()) if on_sandbox else prove_on_account(load_settings(config)))
         markdown, machine = write_report(made, report)
         held = sum(result.passed for result in made.results)
         typer.echo(f"{held} of {len(made.results)} probes held; see {markdown} and {machine}")

@@ -9,18 +9,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import FrameType
 from typing import Any
 
 import uvicorn
 from prometheus_client import start_http_server
 
+from gateway import wiring
 from gateway.accepting import Acceptor
 from gateway.app import State, create_app
+from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError
 from gateway.graph.journal import JsonLines
+from gateway.listening import bound
 from gateway.ops.metrics import Metrics
+from gateway.ops.policy_files import load_policies
+from gateway.setting_checks import Check
 from gateway.settings import Settings
+from gateway.signals import end_at_once, on_ending_signals
 from gateway.wary import WaryHttp
 
 
@@ -44,8 +49,30 @@ def serve(settings: Settings) -> None:
         # what is under way may take as long as any operation may
         timeout_graceful_shutdown=int(settings.request_seconds) + 1,
     )
-    with metrics_served(settings, app.state.metrics):
-        DrainingServer(config, state, settings.drain_seconds).run()
+    with bound("port", settings.host, settings.port) as sockets, metrics_served(settings, app.state.metrics):
+        DrainingServer(config, state, settings.drain_seconds).run(sockets)
+
+
+def _port_is_free(settings: Settings) -> None:
+    with bound("port", settings.host, settings.port):
+        pass
+
+
+def _metrics_port_is_free(settings: Settings) -> None:
+    if settings.metrics_port is not None:
+        with bound("metrics_port", settings.metrics_host, settings.metrics_port):
+            pass
+
+
+def _policies(settings: Settings) -> None:
+    load_policies(settings.policies_dir, load_domains(settings.domains).model)
+
+
+# what makes a start fail beside the settings themselves, so that all of it is told at once
+START_CHECKS: tuple[Check, ...] = (
+    *(_port_is_free, _metrics_port_is_free, _policies),
+    *(wiring.issuers, wiring.tenants, wiring.cost_limits),
+)
 
 
 @contextmanager
@@ -68,8 +95,9 @@ def metrics_served(settings: Settings, metrics: Metrics | None) -> Iterator[None
 
 
 class DrainingServer(uvicorn.Server):
-    """On the first signal `/readyz` turns to 503 while requests are still served, so that a load balancer looks away;
-    after the drain time, or on the second signal, no more are taken and those under way are finished."""
+    """On SIGTERM or SIGHUP `/readyz` turns to 503 while requests are still served, so that a load balancer looks away;
+    after the drain time, on the next signal, or on Ctrl-C, no more are taken and those under way are finished. A signal
+    while they are being finished cuts them off."""
 
     def __init__(self, config: uvicorn.Config, state: State, drain_seconds: float) -> None:
         super().__init__(config)
@@ -97,11 +125,18 @@ class DrainingServer(uvicorn.Server):
         )
         return protocol
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        with on_ending_signals(self._signalled):
+            yield
+
+    def _signalled(self, number: int, count: int) -> None:
         again, self._state.draining = self._state.draining, True
+        if self.should_exit:
+            end_at_once(number)
         # Ctrl-C is somebody who waits; only a supervisor's signal drains
-        if again or sig == signal.SIGINT:
-            super().handle_exit(sig, frame)
+        if again or number == signal.SIGINT:
+            self.should_exit = True
         else:
             self._stop_at = time.monotonic() + self._drain_seconds
 

@@ -28,6 +28,10 @@ class HeadTooLargeError(Exception):
     """Ends the parser; nobody sees it."""
 
 
+class TwoHostsError(Exception):
+    """Ends the parser, which answers 400 (RFC 9112, 3.2): proxies and we would each believe another one."""
+
+
 class WaryHttp(HttpToolsProtocol):
     """Cuts off who sends no head, an endless one or one byte a minute, and who takes no answer.
 
@@ -82,6 +86,8 @@ class WaryHttp(HttpToolsProtocol):
         if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > self._bounds.head_bytes:
             self._too_large = True
             raise HeadTooLargeError
+        if sum(name == b"host" for name, _ in self.headers) > 1:
+            raise TwoHostsError
         super().on_headers_complete()
         if self._draining():
             self.cycle.keep_alive = False

@@ -9,11 +9,11 @@ import pytest
 from httpx2 import ASGITransport, AsyncClient
 from starlette.applications import Starlette
 
-from gateway.app import State, create_app
+from gateway.app import State, _middleware, create_app
 from gateway.errors import ConfigurationError
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
-from gateway.sandbox.seed import CANARIES
+from gateway.sandbox.seed import CATALOGUES
 
 QUERY = """{ activeOrders(first: 5) { nodes { orderId note user { name email } lines { title product { price } } } }
   user(userId: "u-1001") { name orders(first: 3) { nodes { orderId } } } }"""
@@ -63,6 +63,7 @@ async def test_metrics_are_a_page_of_the_sandbox_only(sandbox: Sandbox, client: 
     assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert 'outcome="UNAUTHENTICATED"} 1.0' in response.text
     assert "gateway_sessions 1.0" in response.text
+    assert "gateway_foreign_rows_total 0.0" in response.text
     assert 'gateway_calls_total{index="",operation="BatchGetItem",source="table"}' in response.text
 
 
@@ -71,8 +72,8 @@ async def test_a_tenant_is_served_its_own_data(sandbox: Sandbox, client: AsyncCl
     response = await ask(client, sandbox.token(tenant, "viewer"))
     assert response.json()["data"]["activeOrders"]["nodes"]
     assert "errors" not in response.json()
-    for other in CANARIES.keys() - {tenant}:
-        assert CANARIES[other] not in response.text
+    for other in CATALOGUES.keys() - {tenant}:
+        assert CATALOGUES[other] not in response.text
 
 
 async def test_a_refused_attribute_is_forbidden_and_the_rest_is_answered(sandbox: Sandbox, client: AsyncClient) -> None:
@@ -131,6 +132,7 @@ async def test_health_and_readiness(sandbox: Sandbox) -> None:
     state = State()
     async for client in _client(_app(sandbox, state)):
         assert (await client.get("/healthz")).json() == {"status": "ok"}
+        assert (await client.get("/readyz?deep=1")).status_code == 200
         assert (await client.get("/readyz")).status_code == 200
         state.draining = True
         assert (await client.get("/readyz")).status_code == 503
@@ -147,6 +149,38 @@ async def test_cors_is_a_setting(sandbox: Sandbox) -> None:
         assert "access-control-allow-origin" not in other.headers
     async for client in _client(_app(sandbox)):
         assert "access-control-allow-origin" not in (await client.options("/graphql", headers=ask_first)).headers
+
+
+LOCAL = (
+    "http://localhost",
+    "https://localhost:8443",
+    "http://localhost:3000",
+    "http://127.0.0.1:5173",
+    "http://[::1]:80",
+)
+STRANGE = ("http://localhost.evil.example", "http://localhost:3000.evil.example", "http://192.168.0.7:3000", "null")
+
+
+async def test_a_front_end_on_this_machine_may_ask_the_sandbox(sandbox: Sandbox) -> None:
+    wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
+    async for client in _client(_app(sandbox)):
+        for origin in LOCAL:
+            response = await client.options("/graphql", headers={"Origin": origin, **wanted})
+            assert (response.status_code, response.headers["access-control-allow-origin"]) == (200, origin)
+        for origin in (*STRANGE, "http://xlocalhost", "file://localhost", "https://evil.example"):
+            response = await client.options("/graphql", headers={"Origin": origin, **wanted})
+            assert "access-control-allow-origin" not in response.headers
+
+
+async def test_production_answers_no_origin_that_is_not_named(sandbox: Sandbox) -> None:
+    settings = sandbox.settings().model_copy(update={"environment": "production", "playground": False})
+    assert _middleware(settings) == []
+    assert (
+        _middleware(settings.model_copy(update={"cors_origins": ["https://shop.example"]}))[0].kwargs[
+            "allow_origin_regex"
+        ]
+        is None
+    )
 
 
 def test_policies_that_are_missing_or_changed_stop_the_start(sandbox: Sandbox, tmp_path: Path) -> None:

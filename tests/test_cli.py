@@ -70,6 +70,21 @@ def test_generated_files_are_written_and_checked(clean: Path, command: str, file
     assert RUN.invoke(app, [command, "--check", "--path", str(path)]).exit_code == 1
 
 
+@pytest.mark.parametrize("command", ["schema", "docs", "terraform-inputs"])
+def test_a_generated_file_gets_its_folder(clean: Path, command: str) -> None:
+    path = Path("some") / "new" / "folder" / "file"
+    assert RUN.invoke(app, [command, "--path", str(path)]).exit_code == 0
+    assert path.is_file()
+
+
+def test_a_manifest_and_a_plot_get_their_folders(clean: Path) -> None:
+    Path("one.graphql").write_text("query A { __typename }")
+    assert RUN.invoke(app, ["documents", "one.graphql", "--out", "new/trusted.json"]).exit_code == 0
+    assert Path("new/trusted.json").is_file()
+    assert RUN.invoke(app, ["capacity", "--svg", "plots/curves.svg"]).exit_code == 0
+    assert Path("plots/curves.svg").is_file()
+
+
 def test_a_token_without_a_sandbox_is_a_clear_message() -> None:
     result = RUN.invoke(app, ["token", "--url", "http://127.0.0.1:1"])
     assert result.exit_code == 1
@@ -80,6 +95,11 @@ def test_a_token_without_a_sandbox_is_a_clear_message() -> None:
 def test_a_proof_needs_a_known_endpoint(clean: Path) -> None:
     result = RUN.invoke(app, ["isolation", "prove", "--endpoint", "mars"])
     assert (result.exit_code, "neither" in result.output) == (1, True)
+
+
+def test_a_proof_on_an_account_takes_the_domains_of_its_settings(clean: Path) -> None:
+    result = RUN.invoke(app, ["isolation", "prove", "--endpoint", "aws", "--domains", "gateway.domains.devices"])
+    assert (result.exit_code, "--domains is for the sandbox" in result.output) == (1, True)
 
 
 def test_a_proof_on_an_account_needs_settings(clean: Path) -> None:

@@ -40,9 +40,10 @@ class Served:
             [sys.executable, "-m", "gateway", "serve"],
             env=environment_with(settings, aws_variables(sandbox)),
             stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
         )
-        self.until(lambda: self.status("/healthz") == 200)
+        self.until(lambda: self.status("/readyz") == 200)
 
     def status(self, path: str) -> int:
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as connection:
@@ -123,6 +124,55 @@ def test_a_port_for_metrics_that_is_taken_is_named(sandbox: Sandbox) -> None:
     assert "Traceback" not in result.stderr
 
 
+def test_all_that_is_wrong_is_told_at_once(sandbox: Sandbox) -> None:
+    """Wrong values, contradictions between the others, files, and ports in use."""
+    with listen(0) as taken, listen(0) as also_taken:
+        port, metrics_port = taken.getsockname()[1], also_taken.getsockname()[1]
+        settings = sandbox.settings(port=port, metrics_port=metrics_port, readiness_tenant=None)
+        wrong = {
+            "GATEWAY_MAX_PAGE": "0",
+            "GATEWAY_TABEL_NAME": "misspelt",
+            "GATEWAY_SUSPENDED_TENANTS": '["nobody"]',
+            "GATEWAY_POLICIES_DIR": "/nowhere",
+            "GATEWAY_MAX_COST_BY_ROLE": '{"emperor": 5}',
+        }
+        result = subprocess.run(
+            [sys.executable, "-m", "gateway", "serve"],
+            env={**environment_with(settings, aws_variables(sandbox)), **wrong},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    for told in (
+        "max_page: ",
+        "GATEWAY_TABEL_NAME: there is no such setting",
+        "tenants: `nobody` has settings of its own but is not among the tenants",
+        "/nowhere",
+        "max_cost_by_role: there is no role `emperor`",
+        f"port: cannot listen on 127.0.0.1:{port}: Address already in use",
+        f"metrics_port: cannot listen on 127.0.0.1:{metrics_port}: Address already in use",
+    ):
+        assert told in result.stderr, told
+
+
+@pytest.mark.parametrize(("host", "told"), [("127.0.0.1", "Address already in use"), ("192.0.2.1", "Cannot assign")])
+def test_an_address_that_cannot_be_had_is_named(sandbox: Sandbox, host: str, told: str) -> None:
+    with listen(0) as taken:
+        port = taken.getsockname()[1]
+        result = subprocess.run(
+            [sys.executable, "-m", "gateway", "serve"],
+            env=environment_with(sandbox.settings(host=host, port=port), aws_variables(sandbox)),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert result.returncode == 2
+    assert f"port: cannot listen on {host}:{port}: {told}" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
 def test_ctrl_c_stops_at_once(sandbox: Sandbox) -> None:
     served = Served(sandbox, drain_seconds=60)
     served.process.send_signal(signal.SIGINT)
@@ -137,6 +187,50 @@ def test_a_second_signal_ends_the_drain(sandbox: Sandbox) -> None:
     served.process.send_signal(signal.SIGTERM)
     served.end()
     assert served.process.returncode is not None
+
+
+def test_sighup_is_a_stop_that_drains(sandbox: Sandbox) -> None:
+    served = Served(sandbox, drain_seconds=60)
+    served.process.send_signal(signal.SIGHUP)
+    served.until(lambda: served.status("/readyz") == 503)
+    assert served.ask(sandbox.token("acme", "viewer"), "{ __typename }")["data"]
+    served.process.send_signal(signal.SIGHUP)
+    served.end()
+    assert served.process.returncode == 0
+
+
+def test_under_nohup_a_hangup_changes_nothing(sandbox: Sandbox) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        served = Served(sandbox)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    served.process.send_signal(signal.SIGHUP)
+    assert served.status("/readyz") == 200
+    served.process.send_signal(signal.SIGINT)
+    served.end()
+    assert served.process.returncode == 0
+
+
+def test_a_second_ctrl_c_cuts_off_what_is_under_way_without_a_traceback(sandbox: Sandbox) -> None:
+    with listen(0) as silent:  # takes connections and never answers
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        # without a tenant for readiness, so that the first connection is the query's
+        served = Served(sandbox, request_seconds=60, dynamodb_endpoint=endpoint, readiness_tenant=None)
+        token = sandbox.token("acme", "viewer")
+        with closing(http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)) as connection:
+            headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+            query = '{ user(userId: "u-1001") { name } }'
+            connection.request("POST", "/graphql", json.dumps({"query": query}), headers)
+            taken, _ = silent.accept()  # so it is under way
+            served.process.send_signal(signal.SIGINT)
+            served.until(lambda: served.status("/readyz") == 0)
+            assert served.process.poll() is None, "the first one lets it finish"
+            served.process.send_signal(signal.SIGINT)
+            said = served.end()
+            taken.close()
+    assert served.process.returncode == 128 + signal.SIGINT
+    assert "Traceback" not in said
 
 
 def test_a_wrong_setting_ends_the_start_with_a_list() -> None:
@@ -157,11 +251,11 @@ async def test_the_server_drains_before_it_stops() -> None:
 
     state = State()
     server = DrainingServer(uvicorn.Config(lambda scope: None), state, 0.0)
-    server.handle_exit(signal.SIGTERM, None)
+    server._signalled(signal.SIGTERM, 1)
     assert state.draining
     assert not server.should_exit
     await asyncio.sleep(0)
     assert await server.on_tick(0)
     again = DrainingServer(uvicorn.Config(lambda scope: None), State(draining=True), 60.0)
-    again.handle_exit(signal.SIGTERM, None)
+    again._signalled(signal.SIGTERM, 2)
     assert again.should_exit

@@ -137,6 +137,14 @@ async def test_a_large_head_in_one_piece_is_refused() -> None:
         assert (await _rest(reader)).startswith(b"HTTP/1.1 431 ")
 
 
+@pytest.mark.parametrize("more", [b"Host: other\r\n", b"host: h\r\n", b"x: y\r\nHOST:\r\n"])
+async def test_two_hosts_are_one_too_many(more: bytes) -> None:
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(GET[:-2] + more + b"\r\n")
+        assert (await _rest(reader)).startswith(b"HTTP/1.1 400 ")
+
+
 async def test_a_slow_body_is_left_to_whoever_reads_it() -> None:
     async with serving() as served:
         reader, writer = await served.connect()

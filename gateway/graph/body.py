@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 from starlette.requests import ClientDisconnect, Request
 
-from gateway.graph.http_error import HttpError
+from gateway.graph.http_error import BodyTooLarge, CallerLeft, HttpError
 from gateway.graph.packing import GZIP, NotGzip, TooLong, Unpacking
 
 
@@ -24,7 +24,7 @@ async def read_body(request: Request, limit: int) -> bytes:
         if unpacking is not None:
             unpacking.end()
     except ClientDisconnect as error:
-        raise HttpError(HTTPStatus.BAD_REQUEST, "the body ended too early") from error
+        raise CallerLeft from error
     except TooLong as error:
         raise _too_large(limit) from error
     except NotGzip as error:
@@ -42,7 +42,5 @@ def _unpacking(encoding: str, limit: int) -> Unpacking | None:
     raise HttpError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message, {"Accept-Encoding": GZIP})
 
 
-def _too_large(limit: int) -> HttpError:
-    # the rest of the body is not read, so the connection cannot be used again
-    message = f"the body is larger than {limit} bytes"
-    return HttpError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message, {"Connection": "close"})
+def _too_large(limit: int) -> BodyTooLarge:
+    return BodyTooLarge(f"the body is larger than {limit} bytes")

@@ -19,7 +19,8 @@ from graphql import (
     validate,
 )
 
-from gateway.graph.limits import DocumentLimits, faults
+from gateway.errors import BadUserInput
+from gateway.graph.limits import DocumentLimits, check_text, check_tokens, faults
 
 _REMEMBERED_BYTES = 8_000_000
 MAX_ERRORS = 5  # that one answer tells of a document or its variables
@@ -79,18 +80,29 @@ class Documents:
         self._known: LRUCache[str, Document] = LRUCache(_REMEMBERED_BYTES, getsizeof=lambda each: 500 + 10 * each.size)
 
     def get(self, text: str) -> Document:
-        known = self._known.get(text)
+        known = self.known(text)
         if known is None:
-            known = self._prepare(text)
-            if known.ast is not None and known.size < _REMEMBERED_BYTES // 100:
-                self._known[text] = known
+            known = self.prepare(text)
+            self.remember(text, known)
         return known
 
-    def _prepare(self, text: str) -> Document:
+    def known(self, text: str) -> Document | None:
+        return self._known.get(text)
+
+    def remember(self, text: str, document: Document) -> None:
+        if document.ast is not None and document.size < _REMEMBERED_BYTES // 100:
+            self._known[text] = document
+
+    def prepare(self, text: str) -> Document:
+        """Changes nothing, so that it may run in another thread."""
         raw = text.encode(errors="replace")
         made = Document(hashlib.sha256(raw).hexdigest(), len(raw))
         try:
+            check_text(text, self.limits)
             ast = parse(text, max_tokens=self.limits.tokens)
+            check_tokens(ast, text, self.limits)
+        except BadUserInput as error:
+            return _refused(made, [GraphQLError(error.message)], error.code)
         except GraphQLSyntaxError as error:
             if error.message in _GIVEN_UP:
                 return _too_deep(made)

@@ -1,9 +1,11 @@
 """The walk of a request: HTTP in, identity, session, document, execution, HTTP out; each step once."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -25,7 +27,7 @@ from gateway.graph.http_error import HttpError
 from gateway.graph.http_request import JSON, GraphQLRequest, answer_type, read
 from gateway.graph.journal import MAX_NAME, Entry, begin
 from gateway.graph.leaving import ended_when_left
-from gateway.graph.limits import check_variables
+from gateway.graph.limits import check_text, check_variables
 from gateway.graph.packing import GZIP, accepts_gzip, packed
 from gateway.graph.persisted import Persisted
 from gateway.graph.reader import Reader, ReadLimits
@@ -34,6 +36,7 @@ from gateway.graph.selection import Selections
 from gateway.graph.turns import Turns
 from gateway.identity.principal import Principal
 from gateway.model.model import Model
+from gateway.model.tenant import TenantId
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
@@ -42,6 +45,9 @@ from gateway.store.writer import Writer
 Authenticate = Callable[[str | None], Awaitable[Principal]]
 OpenSession = Callable[[Principal], Awaitable[Session]]
 Observe = Callable[[Entry, list[str]], None]  # an operation that was answered, and the codes of its errors
+
+
+_ANSWERING = 0.1  # share of the time that a mutation leaves for its answer
 
 
 def ignored(entry: Entry, codes: list[str]) -> None:
@@ -70,6 +76,7 @@ class Endpoint:
     cursors: Cursors
     limits: EndpointLimits
     turns: Turns = field(default_factory=Turns)
+    preparing: Turns = field(default_factory=partial(Turns, 1))
     explain: bool = False  # whether a request may ask what was done for it
     observe: Observe = ignored
 
@@ -107,7 +114,7 @@ class Endpoint:
         asked = await read(request, self.limits.body_bytes)
         session = await self.open_session(principal)
         entry.role = session.role
-        document = self.documents.get(self.persisted.text(session.tenant, asked))
+        document = await self._document(session.tenant, self.persisted.text(session.tenant, asked))
         entry.document = document.hash
         operation = document.operation(asked.operation_name)
         # a name may be as long as a request, and a line of the log may not
@@ -130,10 +137,31 @@ class Endpoint:
                 result = await self._run(document, asked, session, entry)
             finally:
                 self.turns.leave()
+        if _late_with_nothing(result):
+            raise TimeoutError
         return executed(result, entry, media_type)
 
+    async def _document(self, tenant: TenantId, text: str) -> Document:
+        check_text(text, self.documents.limits)
+        document = self.documents.known(text)
+        if document is not None:
+            return document
+        # INVARIANT: new documents are parsed one at a time, tenants in turn, and beside the loop that serves everybody.
+        await self.preparing.enter(tenant)
+        try:
+            document = self.documents.known(text)
+            if document is None:
+                document = await asyncio.to_thread(self.documents.prepare, text)
+                self.documents.remember(text, document)
+            return document
+        finally:
+            self.preparing.leave()
+
     async def _run(self, document: Document, asked: GraphQLRequest, session: Session, entry: Entry) -> ExecutionResult:
-        deadline = asyncio.get_running_loop().time() + self.limits.seconds
+        deadline = asyncio.get_running_loop().time() + self.limits.seconds - (time.perf_counter() - entry.started)
+        if not document.is_query(asked.operation_name):
+            # the rest is for answering with what was done
+            deadline -= self.limits.seconds * _ANSWERING
         access = entry.access = Access(session, deadline, explained=self.explain and wanted(asked))
         reader = Reader(self.model, self.table, access, self.cursors, self.limits.reads)
         assert document.ast is not None  # noqa: S101  the caller has checked; this tells the type checker
@@ -168,6 +196,12 @@ class Endpoint:
         if len(content) >= self.limits.packed_from and accepts_gzip(accepted):
             content, headers["content-encoding"] = packed(content), GZIP
         return Response(content, answer.status, headers=headers)
+
+
+def _late_with_nothing(result: ExecutionResult) -> bool:
+    """Whether the time ran out before any root field had an answer."""
+    late = [isinstance(error.original_error, DeadlineExceeded) for error in result.errors or ()]
+    return bool(late) and all(late) and not any(value is not None for value in (result.data or {}).values())
 
 
 def _authorization(request: Request) -> str | None:

@@ -17,6 +17,7 @@ GRAPHQL_JSON = "application/graphql-response+json"
 # the ways in which clients name a document that was stored before
 DOCUMENT_IDS = ("documentId", "id")
 
+_ESCAPED_COLON = re.compile(rb"(?<!\\)(?:\\\\)*\\u003[aA]")
 _QUALITY = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
 
 
@@ -62,13 +63,22 @@ async def read(request: Request, limit: int) -> GraphQLRequest:
         raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "GraphQL is asked by GET or POST", {"Allow": "GET, POST"})
     _check_content_type(request.headers.get("content-type", ""))
     body = await read_body(request, limit)
-    try:
-        content = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise HttpError(HTTPStatus.BAD_REQUEST, "the body is not valid JSON") from error
+    content = _json(body, "the body")
     if isinstance(content, list):
         raise HttpError(HTTPStatus.BAD_REQUEST, "batches are not supported; send one operation in a request")
     return _request(content)
+
+
+def _json(raw: bytes, what: str) -> Any:
+    try:
+        content = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} is not valid JSON") from error
+    # Of two members with one name the last would win here and perhaps the first in a proxy that looks for something.
+    # Each member has a colon; a text has its own. Where some are missing from the value, members were left out of it.
+    if raw.count(b":") + len(_ESCAPED_COLON.findall(raw)) != orjson.dumps(content).count(b":"):
+        raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} has a name twice in one JSON object")
+    return content
 
 
 def _check_content_type(text: str) -> None:
@@ -86,10 +96,7 @@ def _from_query(request: Request) -> dict[str, Any]:
     given: dict[str, Any] = {name: request.query_params[name] for name in names if name in request.query_params}
     for name in ("variables", "extensions"):
         if given.get(name):
-            try:
-                given[name] = orjson.loads(given[name])
-            except orjson.JSONDecodeError as error:
-                raise HttpError(HTTPStatus.BAD_REQUEST, f"`{name}` is not valid JSON") from error
+            given[name] = _json(given[name].encode(errors="replace"), f"`{name}`")
         else:
             given.pop(name, None)
     return given
@@ -102,7 +109,7 @@ def _request(content: Any) -> GraphQLRequest:
     for key in ("query", *DOCUMENT_IDS, "operationName"):
         value = content.get(key)
         if value is not None and not isinstance(value, str):
-            raise HttpError(HTTPStatus.BAD_REQUEST, f"`{key}` must be a text")
+            raise HttpError(HTTPStatus.BAD_REQUEST, f"`{key}` must be a string")
         texts[key] = value
     maps = {}
     for key in ("variables", "extensions"):
@@ -113,6 +120,6 @@ def _request(content: Any) -> GraphQLRequest:
     query = texts["query"] if texts["query"] and not texts["query"].isspace() else None
     document_id = texts["documentId"] or texts["id"]
     if query is None and document_id is None and "persistedQuery" not in maps["extensions"]:
-        raise HttpError(HTTPStatus.BAD_REQUEST, "`query` is missing; it must be a text")
+        raise HttpError(HTTPStatus.BAD_REQUEST, "`query` is missing; it must be a string")
     # some tools send an empty name where there is none
     return GraphQLRequest(query, maps["variables"], texts["operationName"] or None, maps["extensions"], document_id)

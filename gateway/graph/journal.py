@@ -3,7 +3,7 @@
 import logging
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -20,6 +20,8 @@ OPERATIONS = logging.getLogger("gateway.operation")
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # a caller chooses how long a name is; a line that is too long for CloudWatch would be cut or lost, tenant and all
 MAX_NAME = 100  # letters of an operation's name in a line of the log, or a label
+# failures of the operator's, the worst first: one of them is the outcome whatever else went wrong
+_FAILURES = ("INTERNAL", "UNAVAILABLE", "TIMEOUT", "THROTTLED")
 _TRACEPARENT = re.compile(r"00-(?P<trace>(?!0{32})[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
@@ -54,6 +56,7 @@ class Entry:
             "status": status,
             # each once: a page of refused fields would fill the line, and alarms look at the first few
             "codes": list(dict.fromkeys(codes)),
+            "outcome": outcome(codes),
             "reason": self.reason,
             "duration_ms": round((time.perf_counter() - self.started) * 1000, 3),
             "dynamodb_calls": sum(call.source != "cache" for call in calls),
@@ -62,6 +65,11 @@ class Entry:
             "consumed_capacity": sum(call.capacity for call in calls),
         }
         OPERATIONS.info("operation", extra={"fields": fields})
+
+
+def outcome(codes: Sequence[str]) -> str:
+    """`OK`, or the one code that filters, alarms and metrics look at."""
+    return next((code for code in _FAILURES if code in codes), codes[0] if codes else "OK")
 
 
 def begin(headers: Mapping[str, str]) -> Entry:

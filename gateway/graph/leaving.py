@@ -6,10 +6,9 @@ A change is carried out: whoever asks for it again, with its idempotency key, fi
 import asyncio
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
-from http import HTTPStatus
 from typing import Any
 
-from gateway.graph.http_error import HttpError
+from gateway.graph.http_error import CallerLeft
 
 # where in the scope of a request the server finds whom to tell
 LEFT = "gateway.left"
@@ -32,7 +31,7 @@ def ended_when_left(scope: MutableMapping[str, Any]) -> Iterator[None]:
         if not left or task is None:
             raise
         task.uncancel()
-        raise HttpError(HTTPStatus.BAD_REQUEST, "the caller left before the answer") from error
+        raise CallerLeft from error
     finally:
         del scope[LEFT]
 

@@ -23,7 +23,11 @@ class Token:
     header: bytes = field(repr=False)
     payload: bytes = field(repr=False)
     digest: bytes
-    """One per token, since a token has one spelling: safe to remember it by."""
+    """Of the whole text, signature included: a token is remembered by exactly what was verified.
+
+    Header and payload have one spelling. A signature of ES256 has two, (r, s) and (r, n - s), and issuers send either:
+    both are verified, and remembered as two tokens.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,16 @@ only so many forms become labels.
 """
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from gateway.graph.journal import Entry
+from gateway.graph.journal import Entry, outcome
 from gateway.store.access import Call
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -22,6 +24,16 @@ _HASH = 12  # letters of a document's hash; its log line has them all
 _UNTRUSTED = 200  # operations that have labels of their own beside the trusted ones
 
 Labels = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted(Collector):
+    name: str
+    meaning: str
+    value: Callable[[], float]
+
+    def collect(self) -> Iterator[Metric]:
+        yield CounterMetricFamily(self.name, self.meaning, self.value())
 
 
 class Metrics:
@@ -39,7 +51,7 @@ class Metrics:
         self._measured: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
         self._operations = Counter(
             "gateway_operations",
-            "Answered requests by operation, document (how its sha256 begins), kind, and `OK` or an error's code.",
+            "Requests by operation, document (how its sha256 begins), kind, and `OK` or the gravest error's code.",
             ("operation", "document", "kind", "outcome"),
             registry=registry,
         )
@@ -68,8 +80,7 @@ class Metrics:
     def observe(self, entry: Entry, codes: list[str]) -> None:
         """An operation that was answered; `codes` are those of its errors."""
         labels = self._labels_of(entry)
-        outcome = codes[0] if codes else "OK"
-        self._operations.labels(*labels, entry.operation_type or "", outcome).inc()
+        self._operations.labels(*labels, entry.operation_type or "", outcome(codes)).inc()
         self._seconds.labels(*labels).observe(time.perf_counter() - entry.started)
         if entry.access is None:
             return
@@ -80,6 +91,10 @@ class Metrics:
 
     def gauge(self, name: str, meaning: str, value: Callable[[], float]) -> None:
         Gauge(name, meaning, registry=self._registry).set_function(value)
+
+    def counter(self, name: str, meaning: str, value: Callable[[], float]) -> None:
+        """Of what somebody else counts."""
+        self._registry.register(_Counted(name, meaning, value))
 
     def collect_from(self, collector: Collector) -> None:
         self._registry.register(collector)

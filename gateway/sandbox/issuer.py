@@ -1,5 +1,6 @@
 """A token issuer for development: a real RS256 key, made at start and known to nobody else, behind a JWKS address."""
 
+import asyncio
 import base64
 import json
 import secrets
@@ -16,6 +17,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.errors import BadUserInput
+from gateway.graph.body import read_body
+from gateway.graph.http_error import HttpError
 from gateway.iam.roles import ROLE_NAMES
 
 PATH = "/issuer"
@@ -26,6 +29,7 @@ _ALGORITHM = "RS256"
 LIFE_SECONDS = 8 * 3_600
 _LONGEST_SECONDS = 24 * 3_600
 _MAX_BODY = 4_096
+_BODY_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ def routes(issuer: TokenIssuer) -> list[Route]:
 
     async def token(request: Request) -> Response:
         try:
-            wanted = _wanted(await request.body())
+            wanted = _wanted(await small_body(request))
             life = wanted.get("seconds", LIFE_SECONDS)
             made = issuer.token(wanted.get("tenant"), wanted.get("role"), wanted.get("subject"), life)
         except BadUserInput as error:
@@ -79,9 +83,18 @@ def routes(issuer: TokenIssuer) -> list[Route]:
     return [Route(JWKS_PATH, keys), Route(f"{PATH}/token", token, methods=["POST"])]
 
 
+async def small_body(request: Request) -> bytes:
+    """A body that is neither long nor slow, or `BadUserInput`."""
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            return await read_body(request, _MAX_BODY)
+    except (TimeoutError, HttpError) as error:
+        raise BadUserInput(f"send a JSON object of at most {_MAX_BODY} bytes within {_BODY_SECONDS} seconds") from error
+
+
 def _wanted(body: bytes) -> dict[str, Any]:
     try:
-        wanted = json.loads(body) if len(body) <= _MAX_BODY else None
+        wanted = json.loads(body)
     except (ValueError, RecursionError):
         wanted = None
     if not isinstance(wanted, dict) or not wanted.keys() <= {"tenant", "role", "subject", "seconds"}:

@@ -74,6 +74,8 @@ class Sandbox:
         issuer = IssuerSettings(
             issuer=self.ready.issuer, audience=[AUDIENCE], jwks_url=self.ready.jwks_url, algorithms=["RS256"]
         )
+        tenants = changes.get("tenants", self.ready.tenants)
+        elsewhere = {*changes.get("silos", ()), *changes.get("suspended_tenants", ())}
         values: dict[str, Any] = {
             "environment": "sandbox",
             "table_name": self.ready.table,
@@ -82,6 +84,7 @@ class Sandbox:
             "dynamodb_endpoint": self.url,
             "sts_endpoint": self.url,
             "tenants": list(self.ready.tenants),
+            "readiness_tenant": next((tenant for tenant in tenants or () if tenant not in elsewhere), None),
             "issuers": [issuer],
             "cursor_secret": secrets.token_urlsafe(32),
             "introspection": True,

@@ -1,6 +1,7 @@
 """The one class that runs plans: it authorises, calls, pages, merges, retries what was left, and checks every row."""
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from heapq import merge
 from typing import Any
 
 from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.errors import CredentialsExpired
+from gateway.aws.errors import AccessDenied, CredentialsExpired
 from gateway.aws.sessions import Session
 from gateway.errors import DeadlineExceeded, IsolationBreach, Throttled, Unavailable
 from gateway.model.keys import ItemKey
@@ -31,6 +32,8 @@ _PATIENCE = 10.0  # seconds to keep asking for unprocessed keys when the request
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 1.0
 PARALLEL_GROUPS = 8  # time buckets read ahead at once
 
+_DENIED_BY_AWS = logging.getLogger("gateway.denied_by_aws")  # an alarm reads what it says
+
 Renew = Callable[[Session], Awaitable[Session]]
 
 
@@ -51,6 +54,11 @@ class Table:
         self._renew = renew
         self._rows = rows or Rows(model)
         self._cache = cache
+
+    @property
+    def foreign_rows(self) -> int:
+        """Rows of other tenants that indexes answered since the start; none was used."""
+        return self._rows.foreign
 
     async def get(self, access: Access, plan: GetItems) -> list[Item | None]:
         """Any number of keys, in chunks of 100 in parallel; the answer has the order of the keys."""
@@ -150,21 +158,21 @@ class Table:
     async def _read_page(
         self, access: Access, plan: QueryPartition, *, names: tuple[str, ...], via: Via | None = None
     ) -> list[Wire]:
-        """Up to `limit` rows; pages are followed, also where expired ones left a page short."""
+        """Up to `limit` rows; pages are followed, also where expired or foreign ones left a page short."""
         rows: list[Wire] = []
-        expired = 0
+        unusable = 0
         start: dict[str, Any] | None = None
         while len(rows) < plan.limit:
-            # as many expired ones may follow as came so far, or a thousand of them would take a thousand calls
-            wanted = plan.limit - len(rows) + expired
+            # as many unusable ones may follow as came so far, or a thousand of them would take a thousand calls
+            wanted = plan.limit - len(rows) + unusable
             body = wire.query(self._model.table, access.session.tenancy.table, plan, names, wanted)
             if start is not None:
                 body["ExclusiveStartKey"] = start
             answer = await self.call(access, "Query", body, via)
             found = wire.part(answer, "Items")
-            live = [row for row in found if self._rows.live(row)]
-            rows += live
-            expired += len(found) - len(live)
+            usable = [row for row in self._rows.own(plan.tenant, plan.index, found) if self._rows.live(row)]
+            rows += usable
+            unusable += len(found) - len(usable)
             start = answer.get("LastEvaluatedKey")
             if start is None:
                 break
@@ -205,13 +213,17 @@ class Table:
         verdict = judged(access, operation, body)
         clock = asyncio.get_running_loop().time
         started = clock()
-        answer = await via.client.call(
-            operation,
-            body,
-            credentials=session.credentials,
-            target=session.tenancy.target,
-            deadline=access.deadline,
-        )
+        try:
+            answer = await via.client.call(
+                operation,
+                body,
+                credentials=session.credentials,
+                target=session.tenancy.target,
+                deadline=access.deadline,
+            )
+        except AccessDenied as error:
+            _tell_denied(session, operation, error)
+            raise
         access.calls.append(
             Call(
                 operation=operation,
@@ -226,6 +238,18 @@ class Table:
             )
         )
         return answer
+
+
+def _tell_denied(session: Session, operation: str, error: AccessDenied) -> None:
+    """The gateway's own evaluation has just allowed this: AWS and the gateway differ, which an alarm tells."""
+    fields = {
+        "tenant": session.tenant,
+        "role": session.role,
+        "dynamodb_operation": operation,
+        "aws_code": error.said.code,
+        "aws_request_id": error.said.request_id,
+    }
+    _DENIED_BY_AWS.warning("aws denied what the gateway's evaluation had allowed", extra={"fields": fields})
 
 
 def _same_tenant(access: Access, tenant: TenantId) -> None:

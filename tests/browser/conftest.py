@@ -61,7 +61,7 @@ def production(browser: Any) -> Iterator[str]:
     async def graphql(request: Request) -> Response:
         return await endpoint(request)
 
-    told: dict[str, Any] = {"explain": True, "sandbox": None, "examples": []}
+    told: dict[str, Any] = {"explain": True, "sandbox": None, "examples": [], "query": "{ __typename }"}
     app = Starlette(routes=[Route("/graphql", graphql, methods=["POST"]), *playground_routes(told)])
     with listen(0) as listening, served_in_thread(app, listening):
         yield address_of(listening)

@@ -70,6 +70,38 @@ async def test_a_malformed_request_is_refused(world: World, content: bytes, cont
     assert (response.status_code, code(response)) == (status, "BAD_REQUEST")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"query": "{ a }", "query": "{ b }"}',
+        b'{"query": "{ a }", "variables": {"x": 1, "x": 1}}',
+        b'{"query": "{ a }", "variables": {"x": [{"y": {}, "y": {}}]}}',
+        b'{"query": "{ a }", "qu\\u0065ry": "{ b }"}',
+        b'{"query": "{ a }", "variables": {"x": 1, "x": "\\u003a"}}',
+        b'{"query": "{ a }", "variables": {"x": ":", "x": "\\u003A\\u003a"}}',
+        b'{"query": "{ a }", "variables": {"x": "\\\\\\u003a", "x": "\\\\u003a"}}',
+    ],
+)
+async def test_a_name_that_stands_twice_is_refused(world: World, content: bytes) -> None:
+    response = await world.client.post("/graphql", content=content, headers={**TOKEN, "Content-Type": JSON})
+    assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
+    assert "a name twice" in response.json()["errors"][0]["message"]
+
+
+async def test_a_name_that_stands_twice_in_the_variables_of_a_get_is_refused(world: World) -> None:
+    params = {"query": HELLO, "variables": '{"x": 1, "x": 2}'}
+    response = await world.client.get("/graphql", params=params, headers=TOKEN)
+    assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
+
+
+@pytest.mark.parametrize("text", [":", "\\u003a", "\\u003A:", "\\\\u003a", "\\\\\\u003a", '\\":\\"', "\\\\\\\\u003a:"])
+async def test_colons_in_texts_are_no_names(world: World, text: str) -> None:
+    variables = f'{{"x": "{text}", "{text}": 1, "y": {{"x": 1}}}}'
+    body = f'{{"query": {json.dumps(HELLO)}, "variables": {variables}}}'.encode()
+    response = await world.client.post("/graphql", content=body, headers={**TOKEN, "Content-Type": JSON})
+    assert response.json()["data"]["product"]
+
+
 async def test_other_methods_are_refused_and_told_which_are_allowed(world: World) -> None:
     response = await world.client.put("/graphql", json={"query": HELLO}, headers=TOKEN)
     assert (response.status_code, response.headers["allow"]) == (405, "GET, POST")

@@ -86,6 +86,22 @@ async def test_a_refused_field_is_told_with_the_statement_that_denies_it(world: 
     assert len(told["calls"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("query", "operation"),
+    [
+        ('{ user(userId: "u-1001") { name } }', "GetItem"),
+        ('{ users(userIds: ["u-1001", "u-1002"]) { name } }', "BatchGetItem"),
+        ('{ user(userId: "u-1001") { name orders(first: 1) { nodes { orderId } } } }', "Query"),
+        ('{ emailsOfUser(userId: "u-1001") { nodes { email } } }', "Query"),
+    ],
+)
+async def test_a_refused_field_names_the_call_that_was_made(world: World, query: str, operation: str) -> None:
+    told = await explained(world, query, "acme/support")
+    assert [call["operation"] for call in told["calls"]] == [operation]
+    [refused] = told["refused"]
+    assert f"`dynamodb:{operation}`" in refused["reason"]
+
+
 async def test_a_refused_call_is_told_though_it_was_not_made(world: World) -> None:
     told = await explained(world, '{ userByEmail(email: "robin.hale@example.com") { userId } }', "acme/support")
     assert told["calls"] == []

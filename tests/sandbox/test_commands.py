@@ -9,14 +9,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from gateway.domains.loading import load_domains
 from gateway.errors import Unavailable
+from gateway.ops.policy_files import write_policies
 from gateway.sandbox import commands
 from gateway.sandbox.commands import Dev, dev, while_it_runs
 from gateway.sandbox.ready import Options
@@ -33,8 +35,17 @@ import sys
 from gateway.sandbox.commands import Dev, dev, while_it_runs
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
-sys.exit(dev(Dev(port=0, aws_port=0, dynamodb_endpoint=sys.argv[1], command=("{STUB}",))))
+sys.exit(dev(Dev(port=0, aws_port=0, dynamodb_endpoint=sys.argv[1], command=("{STUB}", *sys.argv[2:]))))
 """
+
+
+@pytest.fixture(autouse=True)
+def _own_signals() -> Iterator[None]:
+    """A command that was told to end leaves its handlers, since its process is about to end; this one is not."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def _until(out: io.StringIO, text: str, then: Callable[[], None]) -> None:
@@ -104,6 +115,28 @@ def test_ctrl_c_ends_every_process_without_a_traceback() -> None:
     assert b"Traceback" not in b"".join(lines) + rest
 
 
+def test_a_second_ctrl_c_ends_it_at_once_without_a_traceback() -> None:
+    with another_engine() as url:
+        running = subprocess.Popen(
+            [sys.executable, "-c", RUN, url, "--slow"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        assert running.stdout is not None
+        lines: list[bytes] = []
+        for line in running.stdout:
+            lines.append(line)
+            if b"Stop with Ctrl-C" in line or b"ending slowly" in line:
+                running.send_signal(signal.SIGINT)
+            if b"ending slowly" in line:
+                break
+        assert running.wait(30) == 128 + signal.SIGINT
+        # returns when the children are gone too
+        rest, _ = running.communicate(timeout=60)
+    assert b"Traceback" not in b"".join(lines) + rest
+
+
 def test_a_sandbox_that_is_killed_ends_it_with_a_message() -> None:
     with another_engine() as url, Sandbox(Options(port=0, dynamodb_endpoint=url)) as sandbox:
         ticking = while_it_runs(sandbox, itertools.repeat(False))
@@ -165,6 +198,59 @@ def test_with_reload_only_the_gateway_is_started_anew(tmp_path: Path, monkeypatc
         assert dev(replace(WANTED, reload=True, dynamodb_endpoint=url), Console(file=out, width=200)) == 0
     assert len(pids) == 2
     assert len(set(moments)) == 1
+
+
+ADOPTER = """
+from gateway.model.entity import Attribute, Entity, Key
+from gateway.model.model import Domain
+from gateway.model.types import Id
+
+NOTE = Entity(
+    name="Note", description="", key=Key(pk="NOTE#{noteId}", sk="META"),
+    attributes=(Attribute("noteId", Id(), ""), Attribute("secret", Id(), "", personal=False)),
+)
+DOMAIN = Domain(name="notes", description="", entities=(NOTE,), patterns=())
+"""
+
+
+def test_with_reload_a_change_of_ones_own_domain_counts_with_its_policies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "adopter_notes"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "domain.py").write_text(ADOPTER)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    name, policies = "adopter_notes.domain", tmp_path / "policies"
+    write_policies(policies, load_domains([name]).model)
+    out = io.StringIO()
+    pids: list[str] = []
+
+    def change() -> None:
+        port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/graphql", out.getvalue())[0])
+        for _ in range(400):
+            try:
+                found = _asked(port)["pid"]
+            except OSError:
+                continue
+            finally:
+                time.sleep(0.05)
+            if found not in pids:
+                pids.append(found)
+                (package / "domain.py").write_text(ADOPTER.replace("personal=False", "personal=True"))
+            if len(pids) == 2:
+                break
+        _terminate()
+
+    _until(out, "Stop with Ctrl-C", change)
+    with another_engine() as url:
+        wanted = replace(WANTED, reload=True, dynamodb_endpoint=url, domains=(name,), policies=policies)
+        assert dev(wanted, Console(file=out, width=200)) == 0
+    assert len(pids) == 2
+    assert "secret" in (policies / "session-support.json").read_text()
+    assert "notes" in out.getvalue()
+    assert "Demo shop" not in out.getvalue()
 
 
 def test_a_token_comes_from_the_running_sandbox(world: World) -> None:

@@ -43,6 +43,11 @@ _PLANS: dict[str, tuple[str, dict[str, Any]]] = {
             "revoke_sessions": {"all_before": "2026-01-31T10:00:00Z", "tenants": {"acme": "2026-01-31T12:00:00Z"}},
         },
     ),
+    # a cluster that the gateway reads from
+    "cached": (
+        "envs/dev",
+        {"run_gateway": True, "gateway_image": _IMAGE, "dax": {"accept_no_tenant_isolation": True}, "cache": "ttl+dax"},
+    ),
     "minimal": ("examples/minimal", {}),
 }
 

@@ -122,9 +122,15 @@ def test_a_single_scan_is_told(plan_of: PlanOf) -> None:
 
 def test_isolation_pages_at_the_first_event(plan_of: PlanOf) -> None:
     found = alarms(plan_of("prod"))
-    for name in ("isolation-breach", "denied-by-aws", "roles-changed"):
+    for name in ("isolation-breach", "foreign-rows", "denied-by-aws", "roles-changed"):
         assert found[name].severity == "critical"
         assert (found[name].values["threshold"], found[name].values["evaluation_periods"]) == (0, 1)
+
+
+def test_operations_that_fail_page_with_or_without_a_load_balancer(plan_of: PlanOf) -> None:
+    for name in _ALL:
+        failures = alarms(plan_of(name))["gateway-failures"]
+        assert (failures.severity, failures.metrics[0].name) == ("critical", "Failures")
 
 
 def test_the_service_is_watched_where_there_is_one(plan_of: PlanOf) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from gateway.domains import MODEL
-from tests.terraform.conftest import PlanOf
+from tests.terraform.conftest import PlanOf, WorkspaceOf
+from tests.terraform.plan import Values
+from tests.terraform.test_refused import _refusal
 
 _INDEXES = {index.name for index in MODEL.table.indexes}
 _PLACES = {"table", *_INDEXES}
@@ -124,14 +126,44 @@ def test_production_speaks_tls_only(plan_of: PlanOf) -> None:
     assert plan_of("dev").one("aws_lb")["internal"] is True
 
 
-def test_production_records_every_read_and_write_of_the_table(plan_of: PlanOf) -> None:
+def test_production_records_writes_and_whatever_others_than_tenants_do(plan_of: PlanOf) -> None:
     trail = plan_of("prod").one("aws_cloudtrail")
     assert trail["enable_log_file_validation"] is True
-    named = {each["name"]: each["field_selector"] for each in trail["advanced_event_selector"]}
-    rows = {selector["field"]: selector.get("equals") for selector in named["Rows"]}
-    assert rows["resources.type"] == ["AWS::DynamoDB::Table"]
-    assert "readOnly" not in rows
+    selectors = _selectors(trail)
+    assert selectors.keys() == {"RowsByOthers", "WritesByTenants", "Changes"}
+    tenants = ["arn:aws:sts::123456789012:assumed-role/gateway-prod-eu-west-1-tenant/"]
+    others, writes = selectors["RowsByOthers"], selectors["WritesByTenants"]
+    assert (others["userIdentity.arn"], writes["userIdentity.arn"]) == (
+        {"not_starts_with": tenants},
+        {"starts_with": tenants},
+    )
+    assert ("readOnly" in others, writes["readOnly"]) == (False, {"equals": ["false"]})
+    assert others["resources.type"] == writes["resources.type"] == {"equals": ["AWS::DynamoDB::Table"]}
     assert not plan_of("dev").of("aws_cloudtrail")
+
+
+@pytest.mark.parametrize(
+    ("choice", "names"), [("all", {"Rows"}), ("others", {"RowsByOthers"}), ("none", set()), ("reads", None)]
+)
+def test_what_the_trail_records_is_a_choice(choice: str, names: set[str] | None, workspace_of: WorkspaceOf) -> None:
+    if names is None:
+        assert "Data events are `all`" in _refusal(workspace_of, "envs/prod", audit_data_events=choice)
+        return
+    selectors = _selectors(workspace_of("envs/prod").plan(audit_data_events=choice).one("aws_cloudtrail"))
+    assert selectors.keys() == {*names, "Changes"}
+    if choice == "all":
+        assert selectors["Rows"].keys() == {"eventCategory", "resources.type", "resources.ARN"}
+
+
+def _selectors(trail: Values) -> dict[str, dict[str, dict[str, Any]]]:
+    """By name and field, the operators that are set; a field that only the apply will know has none."""
+    return {
+        each["name"]: {
+            selector["field"]: {key: value for key, value in selector.items() if key != "field" and value}
+            for selector in each["field_selector"]
+        }
+        for each in trail["advanced_event_selector"]
+    }
 
 
 def test_production_keeps_backups_and_a_budget_and_watches_keys(plan_of: PlanOf) -> None:

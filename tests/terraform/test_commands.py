@@ -14,7 +14,8 @@ from botocore.model import OperationModel
 from gateway.ops.audit import fixes
 from tests.terraform.tool import REPOSITORY, SOURCES
 
-_PAGES = sorted([*(REPOSITORY / "docs/runbooks").glob("*.md"), REPOSITORY / "docs/capacity.md", SOURCES / "README.md"])
+_DOCS = REPOSITORY / "docs"
+_PAGES = sorted([*_DOCS.glob("*.md"), *_DOCS.glob("runbooks/*.md"), SOURCES / "README.md"])
 _BLOCK = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
 _INLINE = re.compile(r"`([^`]+)`")
 # of the command line itself, whatever the operation

@@ -35,6 +35,7 @@ _WRONG: dict[str, dict[str, Any]] = {
         "gateway_settings": {"max_dept": 3, "silos": {"acme": {"tabel_name": "x"}}},
         "capacity": {"provisioned": {"indexes": {"GSI1": {"reed": {"min": 1, "max": 2}}}}},
         "gateway": {"size": {"memroy": 1024}, "zones": 2},
+        "audit": {"writes_only": True},
     },
     "small": {
         "network": {"create": {"cidr": "10.0.0.0/26"}},
@@ -68,6 +69,10 @@ _TOLD = {
     "a member five levels down": ("members", "`capacity.provisioned.indexes.GSI1.reed` (there are read, write)"),
     "a member of a part": ("members", "`gateway.size.memroy`"),
     "a member in the wrong place": ("members", "`gateway.zones`"),
+    "a member that there was": (
+        "members",
+        "`audit.writes_only` (there are data_events, force_destroy, retention_days)",
+    ),
     "a network without room": ("small", "The CIDR is a network of IPv4 from /16 to /22"),
     "no policies": ("small", "`gateway policies --directory DIRECTORY` writes all of them"),
     "no table": ("small", "`gateway terraform-inputs --path FILE` writes it"),

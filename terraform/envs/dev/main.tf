@@ -24,7 +24,7 @@ module "stack" {
   issuers            = var.issuers
   gateway_principals = var.developers
   revoke_sessions    = var.revoke_sessions
-  gateway_settings   = { introspection = true, suspended_tenants = var.suspended_tenants }
+  gateway_settings   = { introspection = true, suspended_tenants = var.suspended_tenants, cache = var.cache }
 
   capacity = { mode = var.capacity_mode, provisioned = var.provisioned }
   table    = { deletion_protection = false, recovery_days = 7 }

@@ -51,8 +51,14 @@ variable "provisioned" {
 }
 
 variable "dax" {
-  description = "A DAX cluster for programs that may read all tenants. It does not keep tenants apart, and `accept_no_tenant_isolation` says that you know."
+  description = "A DAX cluster for programs that may read all tenants, and for the gateway where `cache` says so. It does not keep tenants apart, and `accept_no_tenant_isolation` says that you know."
   type        = any
+  default     = null
+}
+
+variable "cache" {
+  description = "Where the gateway remembers reads: `off`, `ttl`, `dax` or `ttl+dax`, the latter two with `dax`; see docs/cache.md."
+  type        = string
   default     = null
 }
 

@@ -31,7 +31,7 @@ module "stack" {
   issuers              = var.issuers
   revoke_sessions      = var.revoke_sessions
   deployment_role_arns = var.deployment_role_arns
-  gateway_settings     = { suspended_tenants = var.suspended_tenants }
+  gateway_settings     = { suspended_tenants = var.suspended_tenants, cache = var.cache }
 
   capacity = { mode = var.capacity_mode, provisioned = var.provisioned }
   table    = { contributor_insights = true }
@@ -58,7 +58,7 @@ module "stack" {
     runbooks      = var.runbooks
   }
 
-  audit  = {}
+  audit  = { data_events = var.audit_data_events }
   dax    = var.dax
   backup = { copy_to_vault = var.backup_copy_vault_arn }
   budget = { monthly_usd = var.monthly_usd }

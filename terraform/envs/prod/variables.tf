@@ -51,8 +51,14 @@ variable "provisioned" {
 }
 
 variable "dax" {
-  description = "A DAX cluster for programs that may read all tenants. It does not keep tenants apart, and `accept_no_tenant_isolation` says that you know."
+  description = "A DAX cluster for programs that may read all tenants, and for the gateway where `cache` says so. It does not keep tenants apart, and `accept_no_tenant_isolation` says that you know."
   type        = any
+  default     = null
+}
+
+variable "cache" {
+  description = "Where the gateway remembers reads: `off`, `ttl`, `dax` or `ttl+dax`, the latter two with `dax`; see docs/cache.md."
+  type        = string
   default     = null
 }
 
@@ -108,6 +114,12 @@ variable "web_acl_arn" {
   description = "Web ACL (WAF) for the load balancer."
   type        = string
   default     = null
+}
+
+variable "audit_data_events" {
+  description = "Which reads and writes of the table CloudTrail records: `all`, `writes`, `others` or `none`; `gateway capacity` has the price of each."
+  type        = string
+  default     = "writes"
 }
 
 variable "monthly_usd" {

@@ -199,3 +199,9 @@ variable "stop_seconds" {
     error_message = "Fargate waits 2 to 120 seconds."
   }
 }
+
+variable "further_egress" {
+  description = "What the tasks may connect to besides AWS and, with `internet`, the issuers: security groups by name, such as that of a DAX cluster."
+  type        = map(object({ security_group_id = string, port = number }))
+  default     = {}
+}

@@ -49,6 +49,8 @@ locals {
     ]),
   )
 
+  dax_policies = toset(length(var.dax_reader_role_arns) > 0 ? ["dax-readers"] : [])
+
   # looked for in the text: jsonencode writes `<` as an escape
   left_over = distinct(flatten([for text in values(local.rendered) : regexall("<[a-z-]+>", text)]))
 }
@@ -119,6 +121,23 @@ resource "aws_iam_role_policy" "gateway" {
       error_message = "Nothing is known for ${join(", ", local.left_over)} in the documents of ${local.directory}."
     }
   }
+}
+
+# DAX knows no tenants: its cluster is read in a role of its own, never in the gateway's, which is denied `dax:*`.
+data "aws_iam_policy_document" "dax_readers" {
+  statement {
+    sid       = "AssumeDaxReader"
+    actions   = ["sts:AssumeRole"]
+    resources = sort(var.dax_reader_role_arns)
+  }
+}
+
+resource "aws_iam_role_policy" "dax_readers" {
+  for_each = local.dax_policies
+
+  name   = each.key
+  role   = aws_iam_role.gateway.name
+  policy = data.aws_iam_policy_document.dax_readers.json
 }
 
 resource "aws_iam_policy" "boundary" {
@@ -202,14 +221,14 @@ resource "aws_iam_role_policy" "revoked" {
 # What somebody attaches to either role by hand is taken off by the next apply.
 resource "aws_iam_role_policies_exclusive" "this" {
   for_each = {
-    (aws_iam_role.gateway.name) = keys(local.assumable)
+    (aws_iam_role.gateway.name) = concat(keys(local.assumable), tolist(local.dax_policies))
     (aws_iam_role.tenant.name)  = concat([aws_iam_role_policy.tenant.name], tolist(local.revocations))
   }
 
   role_name    = each.key
   policy_names = each.value
 
-  depends_on = [aws_iam_role_policy.gateway, aws_iam_role_policy.revoked]
+  depends_on = [aws_iam_role_policy.gateway, aws_iam_role_policy.dax_readers, aws_iam_role_policy.revoked]
 }
 
 resource "aws_iam_role_policy_attachments_exclusive" "this" {

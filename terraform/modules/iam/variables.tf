@@ -63,6 +63,17 @@ variable "further_tenant_role_arns" {
   }
 }
 
+variable "dax_reader_role_arns" {
+  description = "Roles in which the gateway reads from DAX clusters; see the module `dax`."
+  type        = set(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.dax_reader_role_arns : can(regex("^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$", arn))])
+    error_message = "Name roles by their ARN, without wildcards."
+  }
+}
+
 variable "revoke_sessions" {
   description = "Denies every session that began before a moment (RFC 3339): `all_before` for all tenants, `tenants` for single ones. See docs/runbooks/tenant-incident.md."
   type = object({

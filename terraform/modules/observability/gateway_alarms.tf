@@ -6,14 +6,18 @@ locals {
   # the first codes of an operation: a pattern can name the elements of a list only one by one
   denied  = [for number in range(3) : "($.codes[${number}] = \"FORBIDDEN\")"]
   refused = "$.codes[0] = \"UNAUTHENTICATED\""
+  # an operation can fail with status 200, so the status is not asked; throttling has alarms of its own
+  failed = [for code in ["UNAVAILABLE", "TIMEOUT", "INTERNAL"] : "($.outcome = \"${code}\")"]
 
   lines = {
     breaches  = { metric = "IsolationBreaches", pattern = "{ ($.logger = \"gateway.failure\") && ($.exception = \"*IsolationBreach*\") }" }
+    foreign   = { metric = "ForeignRows", pattern = "{ ($.logger = \"gateway.isolation\") && ($.event = \"foreign_row\") }" }
     denials   = { metric = "Denials", pattern = "{ ($.logger = \"gateway.operation\") && (${join(" || ", local.denied)}) }" }
+    refusals  = { metric = "DeniedByAws", pattern = "{ $.logger = \"gateway.denied_by_aws\" }" }
     tokens    = { metric = "RefusedTokens", pattern = "{ ($.logger = \"gateway.operation\") && (${local.refused}) }" }
     sessions  = { metric = "FailedSessions", pattern = "{ ($.logger = \"gateway.aws.sessions\") && ($.level = \"WARNING\") }" }
     issuers   = { metric = "UnreachableIssuers", pattern = "{ ($.logger = \"gateway.identity.keyring\") && ($.level = \"WARNING\") }" }
-    failures  = { metric = "Failures", pattern = "{ ($.logger = \"gateway.operation\") && ($.status >= 500) }" }
+    failures  = { metric = "Failures", pattern = "{ ($.logger = \"gateway.operation\") && (${join(" || ", local.failed)}) }" }
     durations = { metric = "OperationDuration", pattern = "{ ($.logger = \"gateway.operation\") && ($.duration_ms >= 0) }", value = "$.duration_ms", unit = "Milliseconds" }
     consumed  = { metric = "ConsumedCapacity", pattern = "{ ($.logger = \"gateway.operation\") && ($.consumed_capacity > 0) }", value = "$.consumed_capacity" }
   }
@@ -29,6 +33,31 @@ locals {
       says       = "The gateway was about to use a row or a session of another tenant, and stopped."
       namespace  = local.namespace
       metric     = "IsolationBreaches"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = 0
+      periods    = 1
+      points     = 1
+    }
+    foreign-rows = {
+      severity   = "critical"
+      runbook    = "foreign-rows"
+      says       = "A row of one tenant lies in another tenant's partition of an index; the gateway leaves it out."
+      namespace  = local.namespace
+      metric     = "ForeignRows"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = 0
+      periods    = 1
+      points     = 1
+    }
+    # by the gateway's own lines, and by the trail where there is one
+    denied-by-aws = {
+      severity   = "critical"
+      runbook    = "isolation"
+      says       = "AWS refused a tenant's session something that the gateway had let pass."
+      namespace  = local.namespace
+      metric     = "DeniedByAws"
       dimensions = {}
       statistic  = "Sum"
       threshold  = 0
@@ -73,6 +102,16 @@ locals {
       period     = 300
       periods    = 1
       points     = 1
+    }
+    gateway-failures = {
+      severity   = "critical"
+      runbook    = "gateway"
+      says       = "More than ${var.thresholds.failed_operations} operations in a minute fail because the table, STS or an issuer does not answer, or by a bug."
+      namespace  = local.namespace
+      metric     = "Failures"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = var.thresholds.failed_operations
     }
     unreachable-issuers = {
       severity   = "warning"
@@ -216,18 +255,6 @@ locals {
     } if length(var.deployment_role_arns) > 0 },
   )
   trail_alarms = merge(
-    { for name in local.trailed : "denied-by-aws" => {
-      severity   = "critical"
-      runbook    = "isolation"
-      says       = "AWS refused a tenant's session something that the gateway had let pass."
-      namespace  = local.namespace
-      metric     = "DeniedByAws"
-      dimensions = {}
-      statistic  = "Sum"
-      threshold  = 0
-      periods    = 1
-      points     = 1
-    } },
     { for name in local.trailed : "roles-changed" => {
       severity   = "critical"
       runbook    = "isolation"

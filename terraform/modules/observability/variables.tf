@@ -84,13 +84,14 @@ variable "latency_ms" {
 }
 
 variable "thresholds" {
-  description = "The other thresholds: throttled requests and system errors in a minute; denials, refused tokens and refused sessions in five minutes; gateway p99 in milliseconds; percent of capacity and quota."
+  description = "The other thresholds: throttled requests, system errors and failed operations in a minute; denials, refused tokens and refused sessions in five minutes; gateway p99 in milliseconds; percent of capacity and quota."
   type = object({
     throttled_requests = optional(number, 0)
     system_errors      = optional(number, 0)
     denials            = optional(number, 25)
     refused_tokens     = optional(number, 200)
     failed_sessions    = optional(number, 5)
+    failed_operations  = optional(number, 5)
     gateway_p99_ms     = optional(number, 1000)
     consumed_percent   = optional(number, 85)
     ceiling_percent    = optional(number, 90)

@@ -56,6 +56,7 @@ module "gateway" {
   kms_key_arn              = module.kms.operations_key_arn
   repository_arn           = aws_ecr_repository.gateway[0].arn
   wait_for_steady_state    = module.input.gateway.wait_for_steady_state
+  further_egress           = local.dax_used ? { "the DAX cluster" = { security_group_id = module.dax[0].security_group_id, port = module.dax[0].port } } : {}
   cursor_secret_version    = module.input.gateway.cursor_secret_version
   size                     = module.input.gateway.size
   tasks                    = module.input.gateway.tasks

@@ -22,15 +22,35 @@ locals {
       tenant_role_arn = module.iam.tenant_role_arn
       issuers         = [for issuer in module.input.issuers : { for name, value in issuer : name => value if value != null }]
     },
+    { for number, tenant in local.readiness_tenants : "readiness_tenant" => tenant if number == 0 },
     { for name, value in module.input.gateway_settings : name => value if value != null && name != "silos" },
     {
       for name, silos in { silos = module.input.gateway_settings.silos } :
       name => { for tenant, silo in silos : tenant => { for key, value in silo : key => value if value != null } } if silos != null
     },
+    # the cluster that `dax` makes, where the gateway uses it
+    local.dax_used ? {
+      dax_endpoint      = module.dax[0].url
+      dax_role_arn      = module.dax[0].reader_role_arn
+      dax_item_seconds  = module.input.dax.item_ttl_seconds
+      dax_query_seconds = module.input.dax.query_ttl_seconds
+
+      dax_accept_that_only_the_gateway_separates_tenants = module.input.dax.accept_no_tenant_isolation
+    } : {},
   )
+
+  # whose session asks, before a task takes requests, whether the table and its indexes can be read: a pooled tenant, or
+  # one that has no items where every tenant is served
+  readiness_tenants = [
+    for tenant in coalesce(module.input.gateway_settings.tenants, ["gateway-readiness"]) : tenant
+    if !contains(keys(coalesce(module.input.gateway_settings.silos, {})), tenant) && !contains(coalesce(module.input.gateway_settings.suspended_tenants, []), tenant)
+  ]
 
   # the same settings as environment variables: texts as they are, the rest as JSON
   environment = { for name, value in local.settings : "GATEWAY_${upper(name)}" => try(tostring(value), jsonencode(value)) }
+
+  dax_used    = module.input.dax != null && strcontains(coalesce(module.input.gateway_settings.cache, "off"), "dax")
+  dax_readers = compact(concat(module.dax[*].reader_role_arn, [for silo in values(coalesce(module.input.gateway_settings.silos, {})) : silo.dax_role_arn]))
 
   served = try(module.input.gateway.run, false)
 }
@@ -85,6 +105,7 @@ module "iam" {
   policies_dir             = var.policies_dir
   gateway_principals       = var.gateway_principals
   further_tenant_role_arns = var.further_tenant_role_arns
+  dax_reader_role_arns     = local.dax_readers
   revoke_sessions          = module.input.revoke_sessions
 }
 
@@ -132,12 +153,13 @@ module "audit" {
   source = "../audit"
   count  = module.input.audit == null ? 0 : 1
 
-  name           = var.name
-  table_arn      = module.table.arn
-  kms_key_arn    = module.kms.operations_key_arn
-  writes_only    = module.input.audit.writes_only
-  retention_days = module.input.audit.retention_days
-  force_destroy  = module.input.audit.force_destroy
+  name            = var.name
+  table_arn       = module.table.arn
+  tenant_role_arn = module.iam.tenant_role_arn
+  kms_key_arn     = module.kms.operations_key_arn
+  data_events     = module.input.audit.data_events
+  retention_days  = module.input.audit.retention_days
+  force_destroy   = module.input.audit.force_destroy
 }
 
 module "dax" {
@@ -151,9 +173,12 @@ module "dax" {
   index_names                = module.table.index_names
   vpc_id                     = module.network.vpc_id
   subnet_ids                 = module.network.private_subnet_ids
-  client_security_group_ids  = module.input.dax.client_security_group_ids
+  client_security_group_ids  = merge(module.input.dax.client_security_group_ids, local.dax_used && local.served ? { gateway = module.gateway[0].task_security_group_id } : {})
+  gateway_role_arn           = local.dax_used ? module.iam.gateway_role_arn : null
   node_type                  = module.input.dax.node_type
   nodes                      = module.input.dax.nodes
+  item_ttl_seconds           = module.input.dax.item_ttl_seconds
+  query_ttl_seconds          = module.input.dax.query_ttl_seconds
 }
 
 module "observability" {

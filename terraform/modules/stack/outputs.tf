@@ -3,6 +3,11 @@ output "gateway_config" {
   value       = local.settings
 }
 
+output "audit_config" {
+  description = "What `gateway audit --config FILE` compares with AWS: the settings, and the gateway's role and VPC. `terraform output -json audit_config > audit.json`."
+  value       = merge(local.settings, { gateway_role_arn = module.iam.gateway_role_arn, vpc_id = module.network.vpc_id })
+}
+
 output "table_name" {
   description = "Name of the table."
   value       = module.table.name

@@ -108,13 +108,13 @@ variable "alarms" {
 }
 
 variable "audit" {
-  description = "Record reads and writes of the table with CloudTrail; null for not at all. See the module `audit`."
+  description = "A CloudTrail trail of changes of the account and of the table; `data_events` says which reads and writes: `all`, `writes`, `others` or `none`. Null for no trail. See the module `audit`."
   type        = any
   default     = {}
 }
 
 variable "dax" {
-  description = "A DAX cluster for programs that may read all tenants; null for none. It does not keep tenants apart: see the module `dax`."
+  description = "A DAX cluster for programs that may read all tenants, and for the gateway where `gateway_settings.cache` says so; null for none. It does not keep tenants apart: see the module `dax`."
   type        = any
   default     = null
 }

@@ -41,6 +41,7 @@ def test_json_has_the_same_figures(tmp_path: Path) -> None:
             "each": 0.5,
             "remark": "",
             "eventual": True,
+            "requests": 1,
             "units": 1_000.0,
         }
     ]

@@ -276,9 +276,20 @@ async def test_a_row_of_another_tenant_is_neither_answered_nor_kept(world: World
     for _ in range(2):
         world.memory.script["Query"].append(poisoned)
         with pytest.raises(IsolationBreach):
-            await world.ranked()
+            await world.page("looseTags", thingId="t")
     assert world.cache.stats().entries == 0
     assert world.calls == ["Query"] * 2
+
+
+async def test_a_row_of_another_tenant_in_an_index_is_left_out_of_what_is_kept(world: World) -> None:
+    world.put("t")
+    world.put("secret", GLOBEX)
+    own, foreign = world.memory.rows.values()
+    foreign["GSI2PK"] = own["GSI2PK"]
+    for _ in range(2):
+        assert await world.ranked() == ["t"]
+    assert world.calls == ["Query"]
+    assert world.table.foreign_rows == 1
 
 
 async def test_what_is_explained_shows_the_form_of_what_was_answered(world: World) -> None:

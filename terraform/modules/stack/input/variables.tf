@@ -118,11 +118,14 @@ variable "gateway_settings" {
     session_per_subject = optional(bool)
     tenants             = optional(list(string))
     suspended_tenants   = optional(list(string))
+    readiness_tenant    = optional(string)
     silos = optional(map(object({
       table_name      = optional(string)
       tenant_role_arn = optional(string)
       region          = optional(string)
       external_id     = optional(string)
+      dax_endpoint    = optional(string)
+      dax_role_arn    = optional(string)
     })))
     domains            = optional(list(string))
     log_level          = optional(string)
@@ -144,20 +147,29 @@ variable "gateway_settings" {
     max_aliases        = optional(number)
     max_root_fields    = optional(number)
     max_directives     = optional(number)
+    max_document_chars = optional(number)
     max_tokens         = optional(number)
+    max_token_bytes    = optional(number)
     max_list           = optional(number)
     max_nested_queries = optional(number)
     max_cost           = optional(number)
     max_cost_by_role   = optional(map(number))
     cache              = optional(string)
     cache_bytes        = optional(number)
+    dax_call_seconds   = optional(number)
+    dax_threads        = optional(number)
     trusted_documents  = optional(string)
     only_trusted       = optional(bool)
   })
 
   validation {
-    condition     = contains(["off", "ttl"], coalesce(var.gateway_settings.cache, "off"))
-    error_message = "The cache is `off` or `ttl`: the gateway's role is denied `dax:*`, because DAX does not keep tenants apart."
+    condition     = contains(["off", "ttl", "dax", "ttl+dax"], coalesce(var.gateway_settings.cache, "off"))
+    error_message = "The cache is `off`, `ttl`, `dax` or `ttl+dax`."
+  }
+
+  validation {
+    condition     = !strcontains(coalesce(var.gateway_settings.cache, "off"), "dax") || var.dax != null || anytrue([for silo in values(coalesce(var.gateway_settings.silos, {})) : silo.dax_endpoint != null])
+    error_message = "A cache in DAX needs a cluster: set `dax`, or `dax_endpoint` of a silo."
   }
 
   validation {
@@ -215,6 +227,7 @@ variable "alarms" {
       denials            = optional(number, 25)
       refused_tokens     = optional(number, 200)
       failed_sessions    = optional(number, 5)
+      failed_operations  = optional(number, 5)
       gateway_p99_ms     = optional(number, 1000)
       consumed_percent   = optional(number, 85)
       ceiling_percent    = optional(number, 90)
@@ -226,7 +239,7 @@ variable "alarms" {
 
 variable "audit" {
   type = object({
-    writes_only    = optional(bool, false)
+    data_events    = optional(string, "writes")
     retention_days = optional(number, 400)
     force_destroy  = optional(bool, false)
   })
@@ -237,6 +250,8 @@ variable "dax" {
     accept_no_tenant_isolation = optional(bool, false)
     node_type                  = optional(string, "dax.t3.small")
     nodes                      = optional(number, 3)
+    item_ttl_seconds           = optional(number, 300)
+    query_ttl_seconds          = optional(number, 60)
     client_security_group_ids  = optional(map(string), {})
   })
 }

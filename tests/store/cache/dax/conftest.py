@@ -25,8 +25,8 @@ HASTY = replace(RULES, seconds=0.1)  # for a node that keeps silent
 AGES = Ages(items=60, pages=40)
 
 
-def cluster_at(endpoint: str, rules: DaxRules = RULES) -> DaxCluster:
-    aws = boto3.Session("AKIDGATEWAY", "secret", region_name="eu-west-1")
+def cluster_at(endpoint: str, rules: DaxRules = RULES, aws: boto3.Session | None = None) -> DaxCluster:
+    aws = aws or boto3.Session("AKIDGATEWAY", "secret", region_name="eu-west-1")
     return DaxCluster("pooled", connector(endpoint, "eu-west-1", aws, rules), rules)
 
 

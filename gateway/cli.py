@@ -169,12 +169,14 @@ def terraform_inputs(
     path: Annotated[Path, typer.Option(help="The file.")] = Path("terraform/table.json"),
     domains: Domains = None,
 ) -> None:
-    """Write terraform/table.json from the model: the table's keys, indexes and TTL."""
+    """Write terraform/table.json from the model: the table's keys, indexes, TTL and expected traffic."""
     from gateway.domains.loading import load_domains  # noqa: PLC0415
     from gateway.model.describe import table_description  # noqa: PLC0415
+    from gateway.ops.capacity.expected import expected_units  # noqa: PLC0415
 
     with told():
-        text = json.dumps(table_description(load_domains(domains or ()).model), indent=2) + "\n"
+        model = load_domains(domains or ()).model
+        text = json.dumps({**table_description(model), "expected": expected_units(model)}, indent=2) + "\n"
         _write(path, text, check=check, command="gateway terraform-inputs")
 
 

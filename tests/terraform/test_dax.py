@@ -19,8 +19,8 @@ from tests.terraform.tool import Workspace, copied, workspace
 
 _CLUSTER = f"arn:aws:dax:{REGION}:{ACCOUNT}:cache/gateway-dev-dax"
 _TABLE = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/gateway-dev"
-_READER = f"arn:aws:iam::{ACCOUNT}:role/gateway-dev-dax-reader"
-_GATEWAY = f"arn:aws:iam::{ACCOUNT}:role/gateway-dev-gateway"
+_READER = f"arn:aws:iam::{ACCOUNT}:role/gateway-dev-dax-{REGION}-reader"
+_GATEWAY = f"arn:aws:iam::{ACCOUNT}:role/gateway-dev-{REGION}-gateway"
 
 
 def _may(documents: list[Any], action: str, resource: str) -> bool:
@@ -43,15 +43,15 @@ def test_the_gateways_role_alone_assumes_it_and_still_reaches_no_data(plan_of: P
     [statement] = json.loads(plan.one("aws_iam_role", "aws_iam_role.reader")["assume_role_policy"])["Statement"]
     assert (statement["Action"], statement["Principal"]) == ("sts:AssumeRole", {"AWS": _GATEWAY})
     inline = plan.of("aws_iam_role_policy", "module.iam").values()
-    own = [json.loads(each["policy"]) for each in inline if each["role"] == "gateway-dev-gateway"]
+    own = [json.loads(each["policy"]) for each in inline if each["role"] == f"gateway-dev-{REGION}-gateway"]
     assert len(own) == 2
     assert _may(own, "sts:AssumeRole", _READER)
     assert not _may(own, "sts:AssumeRole", _READER.replace("reader", "writer"))
     assert not _may(own, "dax:GetItem", _CLUSTER)
     # the exclusive list of the role's policies knows the further one, or the next apply would take it off
     lists = plan.of("aws_iam_role_policies_exclusive", "module.iam").values()
-    [kept] = [each["policy_names"] for each in lists if each["role_name"] == "gateway-dev-gateway"]
-    assert set(kept) == {"gateway-dev-tenant", "dax-readers"}
+    [kept] = [each["policy_names"] for each in lists if each["role_name"] == f"gateway-dev-{REGION}-gateway"]
+    assert set(kept) == {f"gateway-dev-{REGION}-tenant", "dax-readers"}
 
 
 def test_without_the_setting_there_is_no_reader_and_no_way(plan_of: PlanOf) -> None:

@@ -152,17 +152,24 @@ def test_the_modules_that_warn_have_the_names_that_the_filters_expect() -> None:
 
 
 def test_a_denial_by_aws_and_a_changed_role_are_counted(filters: Filters) -> None:
-    role = "arn:aws:iam::123456789012:role/gateway-prod-tenant"
+    role = "arn:aws:iam::123456789012:role/gateway-prod-eu-west-1-tenant"
     session = {"sessionContext": {"sessionIssuer": {"arn": role}}}
     denied = {"eventSource": "dynamodb.amazonaws.com", "errorCode": "AccessDenied", "userIdentity": session}
     assert _named(filters, [denied]) == {"DeniedByAws"}
     other = {"sessionContext": {"sessionIssuer": {"arn": f"{role}-2"}}}
     assert _named(filters, [{**denied, "userIdentity": other}]) == set()
     assert _named(filters, [{**denied, "errorCode": "ConditionalCheckFailedException"}]) == set()
-    boundary = "arn:aws:iam::123456789012:policy/gateway-prod-tenant-boundary"
-    for named in ({"roleName": "gateway-prod-tenant"}, {"roleName": "gateway-prod-gateway"}, {"policyArn": boundary}):
+    boundary = "arn:aws:iam::123456789012:policy/gateway-prod-eu-west-1-tenant-boundary"
+    for named in (
+        {"roleName": "gateway-prod-eu-west-1-tenant"},
+        {"roleName": "gateway-prod-eu-west-1-gateway"},
+        {"policyArn": boundary},
+    ):
         changed = {"eventSource": "iam.amazonaws.com", "requestParameters": named}
         assert _named(filters, [changed]) == {"RoleChanges"}
         assert _named(filters, [{**changed, "errorCode": "AccessDenied"}]) == set()
-    another = {"eventSource": "iam.amazonaws.com", "requestParameters": {"roleName": "gateway-prod-execution"}}
+    another = {
+        "eventSource": "iam.amazonaws.com",
+        "requestParameters": {"roleName": "gateway-prod-eu-west-1-execution"},
+    }
     assert _named(filters, [another]) == set()

@@ -58,14 +58,11 @@ def test_every_page_is_listed(page: Path) -> None:
 
 
 def test_every_setting_of_the_gateway_can_be_set_in_terraform_and_no_other() -> None:
-    text = (SOURCES / "modules/stack/variables.tf").read_text()
+    text = (SOURCES / "modules/stack/input/variables.tf").read_text()
     assert _names(text, "issuers") == IssuerSettings.model_fields.keys()
     assert _names(text, "silos", indent=4) == SiloSettings.model_fields.keys() - (_ELSEWHERE - _OF_SILO)
-    for environment in ("dev", "prod"):
-        variables = (SOURCES / f"envs/{environment}/variables.tf").read_text()
-        assert _names(variables, "issuers") == IssuerSettings.model_fields.keys()
     found = _names(text, "gateway_settings")
-    assert found == Settings.model_fields.keys() - _ELSEWHERE, "name it in `gateway_settings` of the module `stack`"
+    assert found == Settings.model_fields.keys() - _ELSEWHERE, "name it in `gateway_settings` of modules/stack/input"
 
 
 def _names(text: str, block: str, indent: int = 0) -> set[str]:

@@ -124,7 +124,7 @@ data "aws_iam_policy_document" "logs" {
 }
 
 resource "aws_iam_role" "logs" {
-  name               = "${var.name}-audit"
+  name               = "${var.name}-${local.region}-audit"
   assume_role_policy = data.aws_iam_policy_document.logs_trust.json
 }
 

@@ -54,7 +54,7 @@ data "aws_iam_policy_document" "reads" {
 }
 
 resource "aws_iam_role" "this" {
-  name               = "${var.name}-dax"
+  name               = "${var.name}-${local.region}-dax"
   description        = "The DAX cluster ${var.name}: reads all tenants' rows."
   assume_role_policy = data.aws_iam_policy_document.trust.json
 }

@@ -5,7 +5,7 @@ locals {
   account          = data.aws_caller_identity.current.account_id
   partition        = data.aws_partition.current.partition
   region           = data.aws_region.current.id
-  reader_role_name = "${var.name}-reader"
+  reader_role_name = "${var.name}-${local.region}-reader"
   # built and not read from the role: the gateway's own documents name it
   reader_role_arn = "arn:${local.partition}:iam::${local.account}:role/${local.reader_role_name}"
   cluster_arn     = "arn:${local.partition}:dax:${local.region}:${local.account}:cache/${var.name}"

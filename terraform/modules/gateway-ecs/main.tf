@@ -78,6 +78,7 @@ resource "aws_ecs_service" "this" {
   # a task takes requests once it has opened a session and read the table and each index
   health_check_grace_period_seconds = 60
   enable_execute_command            = false
+  wait_for_steady_state             = var.wait_for_steady_state
   propagate_tags                    = "SERVICE"
   enable_ecs_managed_tags           = true
 

@@ -6,9 +6,10 @@ locals {
   region    = data.aws_region.current.id
   account   = data.aws_caller_identity.current.account_id
 
-  # built and not read from the roles: each role's document names the other role
-  gateway_role_name = "${var.name}-gateway"
-  tenant_role_name  = "${var.name}-tenant"
+  # built and not read from the roles: each role's document names the other role. With the region, because roles are
+  # the account's: a second region may have an environment of the same name.
+  gateway_role_name = "${var.name}-${local.region}-gateway"
+  tenant_role_name  = "${var.name}-${local.region}-tenant"
   gateway_role_arn  = "arn:${local.partition}:iam::${local.account}:role/${local.gateway_role_name}"
   tenant_role_arn   = "arn:${local.partition}:iam::${local.account}:role/${local.tenant_role_name}"
   boundary_name     = "${local.tenant_role_name}-boundary"
@@ -54,7 +55,15 @@ locals {
   left_over = distinct(flatten([for text in values(local.rendered) : regexall("<[a-z-]+>", text)]))
 }
 
-data "aws_partition" "current" {}
+# elsewhere, such as in China, endpoints and services have other names, in the documents of `policies/` too
+data "aws_partition" "current" {
+  lifecycle {
+    postcondition {
+      condition     = contains(["aws", "aws-us-gov"], self.partition)
+      error_message = "These modules are for the partitions aws and aws-us-gov, and not for ${self.partition}: endpoints and services have other names there."
+    }
+  }
+}
 
 data "aws_region" "current" {}
 

@@ -23,6 +23,11 @@ variable "policies_dir" {
   description = "Directory with the documents that `gateway policies` wrote; null for those of this repository."
   type        = string
   default     = null
+
+  validation {
+    condition     = var.policies_dir == null ? true : alltrue([for name in ["tenant-role", "tenant-trust", "boundary", "gateway-role", "vpc-endpoint"] : fileexists("${var.policies_dir}/${name}.json")])
+    error_message = "The directory lacks tenant-role.json, tenant-trust.json, boundary.json, gateway-role.json or vpc-endpoint.json; `gateway policies --directory DIRECTORY` writes all of them."
+  }
 }
 
 variable "gateway_services" {

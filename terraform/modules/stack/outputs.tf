@@ -38,6 +38,15 @@ output "data_key_arn" {
   value       = module.kms.data_key_arn
 }
 
+output "required_policies" {
+  description = "What the policies must allow of keys and endpoints that were there already (`keys.existing`, `network.existing.endpoint_ids`)."
+  value = {
+    data_key          = module.kms.data_key_policy
+    operations_key    = module.kms.operations_key_policy
+    dynamodb_endpoint = module.iam.dynamodb_endpoint_policy
+  }
+}
+
 output "repository_url" {
   description = "Where to push the gateway's image."
   value       = one(aws_ecr_repository.gateway[*].repository_url)

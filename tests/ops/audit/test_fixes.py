@@ -4,7 +4,7 @@ from pathlib import Path
 from gateway.ops.audit import fixes
 
 REPOSITORY = Path(__file__).parents[3]
-STACK = REPOSITORY / "terraform" / "modules" / "stack" / "variables.tf"
+STACK = REPOSITORY / "terraform" / "modules" / "stack" / "input" / "variables.tf"
 MODULES = {path.name for path in (REPOSITORY / "terraform" / "modules").iterdir()}
 
 

@@ -20,7 +20,7 @@ from gateway.aws.limits import WireLimits
 from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
 from gateway.domains.loading import load_domains
-from gateway.graph.endpoint import Endpoint, EndpointLimits, ignored
+from gateway.graph.http.endpoint import Endpoint, EndpointLimits, ignored
 from gateway.graph.landing import HEADERS, landing_page
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import DocumentLimits

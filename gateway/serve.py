@@ -18,7 +18,7 @@ from prometheus_client import start_http_server
 from gateway.accepting import Acceptor
 from gateway.app import State, create_app
 from gateway.errors import ConfigurationError
-from gateway.graph.journal import JsonLines
+from gateway.graph.http.request_log import JsonLines
 from gateway.ops.metrics import Metrics
 from gateway.settings import Settings
 from gateway.wary import WaryHttp

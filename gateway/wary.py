@@ -8,7 +8,7 @@ from typing import Any, cast
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from gateway.graph.leaving import tell
+from gateway.graph.http.disconnect import tell
 
 
 @dataclass(frozen=True, slots=True)

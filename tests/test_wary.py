@@ -15,8 +15,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from gateway.graph.http_error import HttpError
-from gateway.graph.leaving import ended_when_left
+from gateway.graph.http.disconnect import ended_when_left
+from gateway.graph.http.http_error import HttpError
 from gateway.wary import Bounds, WaryHttp
 
 SOON = Bounds(head_bytes=20_000, head_seconds=0.05, stalled_seconds=0.05)

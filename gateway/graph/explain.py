@@ -6,7 +6,7 @@ INVARIANT: it holds forms of keys and names of statements, never the value of a 
 import time
 from typing import Any
 
-from gateway.graph.http_request import GraphQLRequest
+from gateway.graph.http.request import GraphQLRequest
 from gateway.store.access import Access, Call
 
 EXPLAIN = "explain"

@@ -7,7 +7,7 @@ from typing import Any
 from cachetools import LRUCache
 
 from gateway.errors import BadUserInput, UnknownDocument, UntrustedDocument
-from gateway.graph.http_request import GraphQLRequest
+from gateway.graph.http.request import GraphQLRequest
 from gateway.model.tenant import TenantId
 
 # the words by which Apollo Client and urql know that they have to send the text

@@ -12,7 +12,7 @@ from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from gateway.graph.journal import Entry
+from gateway.graph.http.request_log import Entry
 from gateway.store.access import Call
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

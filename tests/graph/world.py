@@ -16,7 +16,7 @@ from gateway.aws.credentials import Credentials
 from gateway.aws.sessions import PermissionsFor, Session
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import Unauthenticated
-from gateway.graph.endpoint import Endpoint, EndpointLimits, OpenSession
+from gateway.graph.http.endpoint import Endpoint, EndpointLimits, OpenSession
 from gateway.graph.mutation import Mutation
 from gateway.graph.persisted import Persisted
 from gateway.graph.query.lane.lane import LaneRules, Lanes

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.errors import Forbidden, Internal, IsolationBreach
 from gateway.graph.errors import failure
-from gateway.graph.journal import JsonLines, begin
+from gateway.graph.http.request_log import JsonLines, begin
 from tests.terraform.conftest import PlanOf
 from tests.terraform.log_pattern import matches
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.graph.journal import OPERATIONS, JsonLines, begin
+from gateway.graph.http.request_log import OPERATIONS, JsonLines, begin
 from gateway.ops.capacity.demand import Need
 from gateway.ops.capacity.measured import UNNAMED, Operation, measure, read_logs
 

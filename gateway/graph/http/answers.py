@@ -9,9 +9,9 @@ from graphql import ExecutionResult
 
 from gateway.errors import DeadlineExceeded, Forbidden, GatewayError, Internal, Throttled, Unauthenticated, Unavailable
 from gateway.graph.errors import failure, shown
-from gateway.graph.http_error import HttpError
-from gateway.graph.http_request import GRAPHQL_JSON, JSON
-from gateway.graph.journal import Entry
+from gateway.graph.http.http_error import HttpError
+from gateway.graph.http.request import GRAPHQL_JSON, JSON
+from gateway.graph.http.request_log import Entry
 from gateway.graph.query.lane.lane import Refused
 from gateway.graph.query.operation import Document
 

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 from starlette.requests import Request
 
-from gateway.graph.body import read_body
-from gateway.graph.http_error import HttpError
+from gateway.graph.http.body import read_body
+from gateway.graph.http.http_error import HttpError
 
 JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"

@@ -10,8 +10,8 @@ import pytest
 from httpx2 import Response
 
 from gateway.errors import Internal, NotFound, Unavailable
-from gateway.graph.endpoint import EndpointLimits
-from gateway.graph.http_request import GRAPHQL_JSON, JSON
+from gateway.graph.http.endpoint import EndpointLimits
+from gateway.graph.http.request import GRAPHQL_JSON, JSON
 from gateway.graph.query.limits import DocumentLimits
 from gateway.store.read_limits import ReadLimits
 from tests.graph.world import World

@@ -4,8 +4,8 @@ from http import HTTPStatus
 
 from starlette.requests import ClientDisconnect, Request
 
-from gateway.graph.http_error import HttpError
-from gateway.graph.packing import GZIP, NotGzip, TooLong, Unpacking
+from gateway.graph.http.http_error import HttpError
+from gateway.graph.http.packing import GZIP, NotGzip, TooLong, Unpacking
 
 
 async def read_body(request: Request, limit: int) -> bytes:

@@ -8,8 +8,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateway.graph.leaving import ended_when_left, tell
-from tests.graph.test_cancellation import OPERATIONS, Stuck
+from gateway.graph.http.disconnect import ended_when_left, tell
+from tests.graph.http.test_cancellation import OPERATIONS, Stuck
 from tests.graph.world import World
 
 CHANGE = OPERATIONS["a change"]

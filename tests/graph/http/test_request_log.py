@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gateway.graph.journal import JsonLines, begin
+from gateway.graph.http.request_log import JsonLines, begin
 
 
 def _line(**extra: object) -> dict[str, object]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 
-from gateway.graph.http_error import HttpError
+from gateway.graph.http.http_error import HttpError
 
 # where in the scope of a request the server finds whom to tell
 LEFT = "gateway.left"

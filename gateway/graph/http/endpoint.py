@@ -13,14 +13,14 @@ from starlette.responses import Response
 
 from gateway.aws.sessions import Session
 from gateway.errors import BadUserInput, DeadlineExceeded, Unauthenticated
-from gateway.graph.answers import Answer, executed, failed, refused, request_error, run_in_lane, unreadable
 from gateway.graph.errors import failure
 from gateway.graph.explain import EXPLAIN, explanation, wanted
-from gateway.graph.http_error import HttpError
-from gateway.graph.http_request import JSON, answer_type, read
-from gateway.graph.journal import MAX_NAME, Entry, begin
-from gateway.graph.leaving import ended_when_left
-from gateway.graph.packing import GZIP, accepts_gzip, packed
+from gateway.graph.http.answers import Answer, executed, failed, refused, request_error, run_in_lane, unreadable
+from gateway.graph.http.disconnect import ended_when_left
+from gateway.graph.http.http_error import HttpError
+from gateway.graph.http.packing import GZIP, accepts_gzip, packed
+from gateway.graph.http.request import JSON, answer_type, read
+from gateway.graph.http.request_log import MAX_NAME, Entry, begin
 from gateway.graph.persisted import Persisted
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import check_variables

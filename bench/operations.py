@@ -27,7 +27,7 @@ from gateway.graph.reader import Reader, ReadLimits
 from gateway.store.access import Access
 from gateway.store.table import Table
 from gateway.store.writer import Writer
-from tests.graph.world import World, authenticate, no_renewal, open_session
+from tests.graph.world import OpenDoor, World, no_renewal
 
 FIRST = 20
 OURS = """{ ordersByStatus(status: DELIVERED, first: 20) { nodes {
@@ -66,7 +66,7 @@ async def _record(world: World) -> tuple[list[Any], list[Any]]:
 
 
 async def _run(url: str, world: World, queries: list[Any]) -> None:
-    session = await open_session(await authenticate("Bearer acme/viewer"))
+    session = (await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session
     session = replace(session, tenancy=replace(session.tenancy, target=Target(url, "eu-west-1")))
     async with DynamoDBClient() as client:
         table = Table(client, MODEL, no_renewal)

@@ -3,8 +3,9 @@
 import gc
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any, Final
 
 import boto3
 from starlette.applications import Starlette
@@ -13,14 +14,19 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from gateway.aws.boto_sts import BotoSts
+from gateway.aws.callers import Callers
 from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.limits import WireLimits
 from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
 from gateway.domains.loading import load_domains
-from gateway.graph.http.endpoint import Endpoint, EndpointLimits, ignored
+from gateway.graph.http.body import Receive
+from gateway.graph.http.endpoint import Endpoint, EndpointLimits, Send, ignored
+from gateway.graph.http.log_lines import WriteOperation, log_operation
+from gateway.graph.http.request import Scope
 from gateway.graph.landing import HEADERS, landing_page
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import DocumentLimits
@@ -47,6 +53,8 @@ from gateway.wiring import (
     read_path,
     tenants,
 )
+
+GRAPHQL_PATH: Final = "/graphql"
 
 
 @dataclass(slots=True)
@@ -77,7 +85,9 @@ class Gateway:
         await self.sts.close()
 
 
-def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gateway:
+def build_gateway(
+    settings: Settings, aws: boto3.Session | None = None, write: WriteOperation = log_operation
+) -> Gateway:
     """Settings that contradict the policies or the model are refused here, before anything is served."""
     loaded = load_domains(settings.domains)
     model = loaded.model
@@ -113,12 +123,12 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     metrics = metrics_of(settings, known, cache, sessions, turns)
     table = Table(client, model, sessions.renew, cache=cache)
     cursors = Cursors(settings.cursor_secret.get_secret_value())
+    costs = cost_limits(settings)
     endpoint = Endpoint(
         documents=documents,
-        cost_limits=cost_limits(settings),
+        cost_limits=costs,
         persisted=known,
-        authenticate=authenticator.authenticate,
-        open_session=sessions.open,
+        callers=Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units)),
         reference=Reference(model, schema, table, cursors, reads, discreet=documents.discreet),
         lanes=Lanes(model, table, cursors, reads),
         limits=EndpointLimits(
@@ -129,6 +139,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         turns=turns,
         explain=settings.explain,
         observe=metrics.observe if metrics is not None else ignored,
+        write=write,
     )
     return Gateway(endpoint, client, sts, sessions, authenticator, cache, metrics)
 
@@ -144,15 +155,52 @@ def _document_limits(settings: Settings) -> DocumentLimits:
     )
 
 
-def create_app(settings: Settings, state: State | None = None, aws: boto3.Session | None = None) -> Starlette:
-    state = state or State()
-    gateway = build_gateway(settings, aws)
+class GatewayApp:
+    """The ASGI app: `/graphql` is the endpoint's own, everything else are pages of a Starlette app.
+
+    Mounted in another app, below a `root_path`, it needs that app to enter `lifespan`.
+    """
+
+    def __init__(self, graphql: ASGIApp, pages: Starlette, metrics: Metrics | None = None) -> None:
+        self._graphql = graphql
+        self._pages = pages
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _path(scope) == GRAPHQL_PATH:
+            await self._graphql(scope, receive, send)
+        else:
+            await self._pages(scope, receive, send)
+
+    def lifespan(self) -> AbstractAsyncContextManager[Any]:
+        return self._pages.router.lifespan_context(self._pages)
+
+
+def _path(scope: Scope) -> str:
+    """Below what the app is mounted at."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    return path[len(root) :] if root and path.startswith(f"{root}/") else path
+
+
+def create_app(
+    settings: Settings,
+    state: State | None = None,
+    aws: boto3.Session | None = None,
+    write: WriteOperation = log_operation,
+) -> GatewayApp:
+    """`write` takes the line of each operation; by itself it goes to the logger `gateway.operation`."""
+    gateway = build_gateway(settings, aws, write)
+    graphql: ASGIApp = gateway.endpoint
+    if settings.cors_origins:
+        graphql = CORSMiddleware(graphql, **_cors(settings))
+    return GatewayApp(graphql, _pages(settings, gateway, state or State()), gateway.metrics)
+
+
+def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
     pages = [*playground(settings), *demo(settings), *metrics_page(settings, gateway.metrics)]
     page = landing_page(address, pages={route.path for route in pages})
-
-    async def graphql(request: Request) -> Response:
-        return await gateway.endpoint(request)
 
     async def landing(request: Request) -> Response:
         return HTMLResponse(page, headers=HEADERS)
@@ -175,33 +223,20 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
         await gateway.close()
 
     app = Starlette(
-        routes=[
-            Route("/", landing),
-            # every method, so that a wrong one is answered in the form that GraphQL clients read
-            Route("/graphql", graphql, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
-            Route("/healthz", alive),
-            Route("/readyz", ready),
-            *pages,
-        ],
-        middleware=_middleware(settings),
+        routes=[Route("/", landing), Route("/healthz", alive), Route("/readyz", ready), *pages],
+        middleware=[Middleware(CORSMiddleware, **_cors(settings))] if settings.cors_origins else [],
         lifespan=lifespan,
     )
-    app.state.metrics = gateway.metrics
     # its redirects repeat the caller's Host, and behind a load balancer they lead from https to http, token and all
     app.router.redirect_slashes = False
     return app
 
 
-def _middleware(settings: Settings) -> list[Middleware]:
-    if not settings.cors_origins:
-        return []
-    return [
-        Middleware(
-            CORSMiddleware,
-            allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST"],
-            allow_headers=["authorization", "content-type", "content-encoding", "x-request-id", "traceparent"],
-            expose_headers=["x-request-id"],
-            max_age=600,
-        )
-    ]
+def _cors(settings: Settings) -> dict[str, Any]:
+    return {
+        "allow_origins": settings.cors_origins,
+        "allow_methods": ["GET", "POST"],
+        "allow_headers": ["authorization", "content-type", "content-encoding", "x-request-id", "traceparent"],
+        "expose_headers": ["x-request-id"],
+        "max_age": 600,
+    }

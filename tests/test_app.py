@@ -7,9 +7,8 @@ from typing import Any
 import boto3
 import pytest
 from httpx2 import ASGITransport, AsyncClient
-from starlette.applications import Starlette
 
-from gateway.app import State, create_app
+from gateway.app import GatewayApp, State, create_app
 from gateway.errors import ConfigurationError
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
@@ -25,15 +24,15 @@ def sandbox() -> Iterator[Sandbox]:
         yield running
 
 
-def _app(sandbox: Sandbox, state: State | None = None, **changes: Any) -> Starlette:
+def _app(sandbox: Sandbox, state: State | None = None, **changes: Any) -> GatewayApp:
     keys = sandbox.ready.gateway
     aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
     return create_app(sandbox.settings(**changes), state=state, aws=aws)
 
 
-async def _client(app: Starlette) -> AsyncIterator[AsyncClient]:
+async def _client(app: GatewayApp) -> AsyncIterator[AsyncClient]:
     async with (
-        app.router.lifespan_context(app),
+        app.lifespan(),
         AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway", timeout=30) as client,
     ):
         yield client

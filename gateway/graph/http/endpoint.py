@@ -1,42 +1,47 @@
-"""The walk of a request: HTTP in, identity, session, document, execution, HTTP out; each step once."""
+"""The walk of a request: HTTP in, caller, document, execution, HTTP out; each step once."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 
 from graphql import ExecutionResult
-from starlette.requests import Request
-from starlette.responses import Response
 
-from gateway.aws.sessions import Session
-from gateway.errors import BadUserInput, DeadlineExceeded, Unauthenticated
-from gateway.graph.errors import failure
-from gateway.graph.explain import EXPLAIN, explanation, wanted
-from gateway.graph.http.answers import Answer, executed, failed, refused, request_error, run_in_lane, unreadable
-from gateway.graph.http.disconnect import ended_when_left
+from gateway.aws.callers import Caller
+from gateway.errors import Unauthenticated
+from gateway.graph.explain import EXPLAIN, explanation
+from gateway.graph.http.answers import Answer, executed, failed, refused, run_in_lane
+from gateway.graph.http.body import Message, Receive
 from gateway.graph.http.http_error import HttpError
-from gateway.graph.http.packing import GZIP, accepts_gzip, packed
-from gateway.graph.http.request import JSON, answer_type, read
-from gateway.graph.http.request_log import MAX_NAME, Entry, begin
+from gateway.graph.http.log_lines import WriteOperation, log_operation
+from gateway.graph.http.packing import accepts_gzip, packed
+from gateway.graph.http.request import JSON, TWICE, GraphQLRequest, Scope, answer_type_of, read_headers, read_request
+from gateway.graph.http.request_log import MAX_NAME, RequestIds, RequestLog
+from gateway.graph.http.running import DISCONNECT, TICK, RunningRequest, RunningRequests
 from gateway.graph.persisted import Persisted
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import check_variables
-from gateway.graph.query.operation import Documents
+from gateway.graph.query.operation import Document, Documents, Operation, Variant
 from gateway.graph.query.price import COST, CostLimits
 from gateway.graph.query.reference import Reference
 from gateway.graph.turns import Turns
 from gateway.identity.principal import Principal
 from gateway.store.access import Access
 
-Authenticate = Callable[[str | None], Awaitable[Principal]]
-OpenSession = Callable[[Principal], Awaitable[Session]]
-Observe = Callable[[Entry, list[str]], None]  # an operation that was answered, and the codes of its errors
+Send = Callable[[Message], Awaitable[None]]
+Observe = Callable[[RequestLog, list[str]], None]  # a request that was answered, and the codes of its errors
 
 
-def ignored(entry: Entry, codes: list[str]) -> None:
+class CallerSource(Protocol):
+    """`gateway.aws.callers.Callers`; the seam that tests replace."""
+
+    def known(self, authorization: bytes | None) -> Caller | None: ...
+
+    async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller: ...
+
+
+def ignored(log: RequestLog, codes: list[str]) -> None:
     """For where nothing is counted."""
 
 
@@ -47,120 +52,145 @@ class EndpointLimits:
     packed_from: int = 1_400  # bytes of an answer: what fits into one packet gains nothing
 
 
+@dataclass(slots=True)
+class Admitted:
+    """An operation that may run, with its variables as it takes them."""
+
+    document: Document
+    operation: Operation
+    variant: Variant
+    variables: dict[str, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
+    """An ASGI app for one path."""
+
     documents: Documents
     cost_limits: CostLimits
     persisted: Persisted
-    authenticate: Authenticate
-    open_session: OpenSession
+    callers: CallerSource
     reference: Reference
     lanes: Lanes
     limits: EndpointLimits
     turns: Turns = field(default_factory=Turns)
     explain: bool = False  # whether a request may ask what was done for it
     observe: Observe = ignored
+    write: WriteOperation = log_operation
+    ids: RequestIds = field(default_factory=RequestIds)
+    running: RunningRequests = field(default_factory=RunningRequests)
 
-    async def __call__(self, request: Request) -> Response:
-        entry = begin(request.headers)
-        answer = await self._guarded(request, entry)
-        if extensions := _extensions(entry):
-            answer.content["extensions"] = extensions
-        codes = answer.codes
-        entry.write(answer.status, codes)
-        self.observe(entry, codes)
-        return self._response(answer, entry, request.headers.get("accept-encoding"))
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = read_headers(scope["headers"])
+        log = self.ids.begin(headers)
+        answer = await self._guarded(scope, headers, receive, log)
+        if log.estimate is not None and (log.priced or log.explained):
+            answer.content["extensions"] = _extensions(log, log.estimate)
+        codes = answer.codes if answer.content else []
+        log.write(answer.status, codes, self.write)
+        self.observe(log, codes)
+        content, pack = answer.text(), False
+        if len(content) >= self.limits.packed_from and b"accept-encoding" in headers:
+            pack = accepts_gzip(headers[b"accept-encoding"].decode("latin-1"))
+            content = packed(content) if pack else content
+        head = answer.head(log.request_id, len(content), packed=pack)
+        await send({"type": "http.response.start", "status": answer.status.value, "headers": head})
+        await send({"type": "http.response.body", "body": content})
 
-    async def _guarded(self, request: Request, entry: Entry) -> Answer:
-        """Every failure is an answer in GraphQL's form, with the status that fits it."""
+    async def _guarded(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, log: RequestLog) -> Answer:
         media_type = JSON
+        running = self.running.begin(self.limits.seconds)
+        scope[DISCONNECT] = running.disconnected
         try:
-            media_type = answer_type(",".join(request.headers.getlist("accept")))
-            async with asyncio.timeout(self.limits.seconds):
-                return await self._answer(request, entry, media_type)
-        except HttpError as error:
-            return unreadable(error, entry, media_type)
-        except BadUserInput as error:
-            return request_error([failure(error, entry.request_id)], media_type)
-        except TimeoutError:
-            late = DeadlineExceeded(f"the operation took longer than {self.limits.seconds:g} seconds")
-            return failed(late, entry, media_type)
+            media_type = answer_type_of(headers)
+            # INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it.
+            caller = await self._caller(headers.get(b"authorization"), log)
+            asked = await read_request(scope, headers, receive, self.limits.body_bytes)
+            admitted = self._admit(asked, caller, log, scope["method"])
+            if isinstance(admitted, Admitted):
+                return await self._run(admitted, asked, log, running, media_type)
+            if isinstance(admitted, ExecutionResult):
+                return executed(admitted, log, media_type)
+            if admitted.ast is None:
+                return refused(admitted, log, media_type)
+            # which operation is meant is not clear, and graphql-core says so
+            result = await self.reference.execute(admitted, asked.operation_name, asked.variables)
+            return executed(result, log, media_type)
+        except asyncio.CancelledError:
+            reason = running.take_cancellation()
+            if reason is None:
+                raise
+            return failed(reason, log, media_type)
         except Exception as error:
-            entry.reason = getattr(error, "reason", None)
-            return failed(error, entry, media_type)
+            return failed(error, log, media_type)
+        finally:
+            self.running.finish(running)
+            del scope[DISCONNECT]
 
-    async def _answer(self, request: Request, entry: Entry, media_type: str) -> Answer:
-        # INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it.
-        principal = entry.principal = await self.authenticate(_authorization(request))
-        asked = await read(request, self.limits.body_bytes)
-        session = await self.open_session(principal)
-        entry.role = session.role
-        document = self.documents.get(self.persisted.text(session.tenant, asked))
-        entry.document = document.hash
-        if document.ast is None:
-            return refused(document, entry, media_type)
+    async def _caller(self, authorization: bytes | None, log: RequestLog) -> Caller:
+        if authorization is TWICE:
+            raise Unauthenticated("more than one authorization header")
+        caller = self.callers.known(authorization) or await self.callers.open(authorization, log.identified)
+        log.caller, log.principal = caller, caller.principal
+        return caller
+
+    def _admit(
+        self, asked: GraphQLRequest, caller: Caller, log: RequestLog, method: str
+    ) -> Admitted | ExecutionResult | Document:
+        """What is to run; or why its variables do not fit; or the document, where it is wrong or leaves a doubt."""
+        document = self.documents.get(self.persisted.text(caller.session.tenant, asked))
+        log.document = document.hash
         operation = document.operation(asked.operation_name)
-        if operation is None:
-            return executed(
-                await self.reference.execute(document, asked.operation_name, asked.variables), entry, media_type
-            )
+        if document.ast is None or operation is None:
+            return document
         # a name may be as long as a request, and a line of the log may not
-        entry.operation = operation.name[:MAX_NAME] if operation.name is not None else None
-        entry.operation_type = operation.kind
-        if request.method == "GET" and not operation.is_query:
+        name = operation.name
+        log.operation = name[:MAX_NAME] if name is not None else None
+        log.operation_type = operation.kind
+        if method == "GET" and not operation.is_query:
             raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries are asked by GET", {"Allow": "POST"})
-        self.persisted.keep(session.tenant, asked)
+        if asked.extensions:
+            self.persisted.keep(caller.session.tenant, asked)
+            log.priced = asked.extensions.get(COST) is True
+            log.explained = self.explain and asked.extensions.get(EXPLAIN) is True
         check_variables(asked.variables, self.documents.limits)
-        entry.priced = asked.extensions.get(COST) is True
         variables = operation.variables.read(asked.variables)
         if isinstance(variables, list):
-            return executed(ExecutionResult(None, variables), entry, media_type)
+            return ExecutionResult(None, variables)
         variant = operation.variant(variables)
-        entry.estimate = variant.price.estimate(variables)
-        self.cost_limits.check(entry.estimate, session.role)
-        with ended_when_left(request.scope) if operation.is_query else nullcontext():
-            await self.turns.enter(session.tenant)
-            try:
-                deadline = asyncio.get_running_loop().time() + self.limits.seconds
-                access = entry.access = Access(session, deadline, explained=self.explain and wanted(asked))
-                found = await self.lanes.run(variant, access, variables) if operation.is_query else None
-                if found is not None:
-                    return run_in_lane(*found, entry, media_type)
-                result = await self.reference.run(
-                    variant, document, asked.operation_name, asked.variables, variables, access
-                )
-            finally:
-                self.turns.leave()
-        return executed(result, entry, media_type)
+        log.estimate = variant.price.estimate(variables)
+        if log.estimate > caller.cost_limit:
+            self.cost_limits.check(log.estimate, caller.role)
+        return Admitted(document, operation, variant, variables)
 
-    def _response(self, answer: Answer, entry: Entry, accepted: str | None) -> Response:
-        content = answer.text()
-        headers = {
-            "content-type": f"{answer.media_type}; charset=utf-8",
-            "cache-control": "no-store",
-            "vary": "accept, accept-encoding",
-            "x-request-id": entry.request_id,
-            **dict(answer.headers),
-        }
-        if len(content) >= self.limits.packed_from and accepts_gzip(accepted):
-            content, headers["content-encoding"] = packed(content), GZIP
-        return Response(content, answer.status, headers=headers)
+    async def _run(
+        self, admitted: Admitted, asked: GraphQLRequest, log: RequestLog, running: RunningRequest, media_type: str
+    ) -> Answer:
+        assert log.caller is not None  # noqa: S101  whoever is admitted is known
+        session = log.caller.session
+        variant, variables, is_query = admitted.variant, admitted.variables, admitted.operation.is_query
+        if is_query:
+            running.cancel_on_disconnect()
+        await self.turns.enter(session.tenant)
+        try:
+            # a call gives up later than the request is ended, so that a late request is always answered as late
+            access = log.access = Access(session, running.deadline + 2 * TICK, log.explained)
+            found = await self.lanes.run(variant, access, variables) if is_query else None
+            if found is not None:
+                return run_in_lane(*found, log, media_type)
+            result = await self.reference.run(
+                variant, admitted.document, asked.operation_name, asked.variables, variables, access
+            )
+        finally:
+            self.turns.leave()
+        return executed(result, log, media_type)
 
 
-def _authorization(request: Request) -> str | None:
-    given = request.headers.getlist("authorization")
-    if len(given) > 1:
-        raise Unauthenticated("more than one authorization header")
-    return given[0] if given else None
-
-
-def _extensions(entry: Entry) -> dict[str, Any]:
+def _extensions(log: RequestLog, estimate: float) -> dict[str, Any]:
     """What the request asked to be told about itself."""
     found: dict[str, Any] = {}
-    access = entry.access
-    explained = access is not None and access.explained
-    if access is not None and explained:
-        found[EXPLAIN] = explanation(access, entry.started)
-    if entry.estimate is not None and (entry.priced or explained):
-        found[COST] = {"estimate": entry.estimate, "actual": access.capacity if access is not None else 0.0}
+    access = log.access
+    if access is not None and log.explained:
+        found[EXPLAIN] = explanation(access, log.started)
+    found[COST] = {"estimate": estimate, "actual": access.capacity if access is not None else 0.0}
     return found

@@ -283,12 +283,12 @@ async def test_an_unknown_failure_is_masked_and_logged(world: World, caplog: pyt
     ],
 )
 async def test_a_failure_before_anything_runs_is_an_answer_too(
-    world: World, error: Exception, status: int, code_told: str
+    world: World, error: Exception, status: int, code_told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(authorization: str | None) -> Any:
+    async def broken(*_: object) -> Any:
         raise error
 
-    object.__setattr__(world.endpoint, "authenticate", broken)
+    monkeypatch.setattr(world.endpoint.callers, "open", broken)
     response = await world.post(HELLO)
     assert (response.status_code, code(response)) == (status, code_told)
     assert "secret" not in response.text

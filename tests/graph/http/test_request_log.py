@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from gateway.graph.http.request_log import JsonLines, begin
+from gateway.graph.http.log_lines import JsonLines
+from gateway.graph.http.request_log import RequestIds
 
 
 def _line(**extra: object) -> dict[str, object]:
@@ -35,13 +36,13 @@ def test_an_exception_is_part_of_the_line() -> None:
 
 
 def test_ids_are_made_where_the_caller_sends_none() -> None:
-    one, other = begin({}), begin({"traceparent": "00-zz", "x-request-id": "x" * 65})
+    one, other = RequestIds().begin({}), RequestIds().begin({b"traceparent": b"00-zz", b"x-request-id": b"x" * 65})
     assert one.request_id != other.request_id
     assert len(other.trace_id) == 32
 
 
 def test_many_failures_do_not_make_a_line_long(caplog: pytest.LogCaptureFixture) -> None:
-    entry = begin({})
+    entry = RequestIds().begin({})
     with caplog.at_level(logging.INFO, "gateway.operation"):
         entry.write(200, ["BAD_USER_INPUT", *["FORBIDDEN"] * 10_000])
     [record] = caplog.records

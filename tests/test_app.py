@@ -7,9 +7,12 @@ from typing import Any
 import boto3
 import pytest
 from httpx2 import ASGITransport, AsyncClient
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
-from gateway.app import GatewayApp, State, create_app
+from gateway.app import GatewayApp, State, build_gateway, create_app
 from gateway.errors import ConfigurationError
+from gateway.model.tenant import tenant_id
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.seed import CANARIES
@@ -146,6 +149,42 @@ async def test_cors_is_a_setting(sandbox: Sandbox) -> None:
         assert "access-control-allow-origin" not in other.headers
     async for client in _client(_app(sandbox)):
         assert "access-control-allow-origin" not in (await client.options("/graphql", headers=ask_first)).headers
+
+
+async def test_answers_tell_browsers_who_may_read_them(sandbox: Sandbox) -> None:
+    headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}", "Origin": "https://shop.example"}
+    async for client in _client(_app(sandbox, cors_origins=["https://shop.example"])):
+        response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
+        assert response.json() == {"data": {"__typename": "Query"}}
+        assert response.headers["access-control-allow-origin"] == "https://shop.example"
+        assert response.headers["access-control-expose-headers"] == "x-request-id"
+
+
+async def test_it_can_be_mounted_in_another_app(sandbox: Sandbox) -> None:
+    app = _app(sandbox)
+    outer = Starlette(routes=[Mount("/api", app)])
+    headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}"}
+    transport = ASGITransport(app=outer)
+    async with app.lifespan(), AsyncClient(transport=transport, base_url="http://gateway", timeout=30) as client:
+        response = await client.post("/api/graphql", json={"query": "{ __typename }"}, headers=headers)
+        assert response.json() == {"data": {"__typename": "Query"}}
+        assert (await client.get("/api/healthz")).json() == {"status": "ok"}
+        assert (await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)).status_code == 404
+
+
+async def test_suspending_a_tenant_refuses_whoever_is_remembered(sandbox: Sandbox) -> None:
+    keys = sandbox.ready.gateway
+    aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
+    gateway = build_gateway(sandbox.settings(), aws)
+    transport = ASGITransport(app=gateway.endpoint)
+    async with AsyncClient(transport=transport, base_url="http://gateway", timeout=30) as client:
+        token = sandbox.token("acme", "viewer")
+        for _ in range(2):
+            assert "errors" not in (await ask(client, token)).json()
+        gateway.sessions.suspend(tenant_id("acme"))
+        response = await ask(client, token)
+    await gateway.close()
+    assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "TENANT_SUSPENDED")
 
 
 def test_policies_that_are_missing_or_changed_stop_the_start(sandbox: Sandbox, tmp_path: Path) -> None:

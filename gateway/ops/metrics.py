@@ -35,6 +35,8 @@ class Metrics:
         self._trusted = frozenset(trusted)
         self._room = untrusted
         self._labels: dict[tuple[str, str], Labels] = {}
+        # looked up once: that takes longer than to count
+        self._answered: dict[tuple[Labels, str, str], tuple[Counter, Histogram]] = {}
         self._counted: dict[tuple[str, ...], Counter] = {}
         self._measured: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
         self._operations = Counter(
@@ -69,8 +71,14 @@ class Metrics:
         """An operation that was answered; `codes` are those of its errors."""
         labels = self._labels_of(log)
         outcome = codes[0] if codes else "OK"
-        self._operations.labels(*labels, log.operation_type or "", outcome).inc()
-        self._seconds.labels(*labels).observe(time.perf_counter() - log.started)
+        key = (labels, log.operation_type or "", outcome)
+        answered = self._answered.get(key)
+        if answered is None:
+            answered = self._operations.labels(*labels, key[1], outcome), self._seconds.labels(*labels)
+            self._answered[key] = answered
+        count, seconds = answered
+        count.inc()
+        seconds.observe(time.perf_counter() - log.started)
         if log.access is None:
             return
         for call in log.access.calls:
@@ -95,7 +103,6 @@ class Metrics:
         labels = (call.operation, call.index or "", call.source)
         counted = self._counted.get(labels)
         if counted is None:
-            # looked up once: that takes longer than to count
             counted = self._counted[labels] = self._calls.labels(*labels)
             if call.source != "cache":
                 self._measured[labels] = self._units.labels(*labels), self._call_seconds.labels(*labels)

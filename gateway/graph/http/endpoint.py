@@ -94,7 +94,7 @@ class Endpoint:
             pack = accepts_gzip(headers[b"accept-encoding"].decode("latin-1"))
             content = packed(content) if pack else content
         head = answer.head(log.request_id, len(content), packed=pack)
-        await send({"type": "http.response.start", "status": answer.status.value, "headers": head})
+        await send({"type": "http.response.start", "status": int(answer.status), "headers": head})
         await send({"type": "http.response.body", "body": content})
 
     async def _guarded(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, log: RequestLog) -> Answer:

@@ -1,38 +1,13 @@
-"""Log lines: JSON, in UTC, without anything that could be mistaken."""
+"""What is told of a request: ids that nobody can forge, and lines that stay short."""
 
 import json
 import logging
-import sys
+import re
 
 import pytest
 
 from gateway.graph.http.log_lines import JsonLines
 from gateway.graph.http.request_log import RequestIds
-
-
-def _line(**extra: object) -> dict[str, object]:
-    record = logging.LogRecord("gateway", logging.INFO, "file", 1, "said %s", ("\nthis",), None)
-    for name, value in extra.items():
-        setattr(record, name, value)
-    text = JsonLines().format(record)
-    assert "\n" not in text
-    found: dict[str, object] = json.loads(text)
-    return found
-
-
-def test_a_record_is_one_json_line() -> None:
-    line = _line(fields={"tenant": "acme"}, request_id="r-1")
-    assert line["message"] == "said \nthis"
-    assert (line["tenant"], line["request_id"]) == ("acme", "r-1")
-    assert str(line["time"]).endswith("Z")
-
-
-def test_an_exception_is_part_of_the_line() -> None:
-    try:
-        raise ValueError("boom")
-    except ValueError:
-        line = _line(exc_info=sys.exc_info())
-    assert "boom" in str(line["exception"])
 
 
 def test_ids_are_made_where_the_caller_sends_none() -> None:
@@ -49,3 +24,21 @@ def test_many_failures_do_not_make_a_line_long(caplog: pytest.LogCaptureFixture)
     line = JsonLines().format(record)
     assert len(line) < 2_000
     assert json.loads(line)["codes"] == ["BAD_USER_INPUT", "FORBIDDEN"]
+
+
+def test_every_request_has_ids_of_its_own() -> None:
+    ids = RequestIds()
+    made = [ids.begin({}) for _ in range(1_000)]
+    assert len({each.request_id for each in made} | {each.trace_id for each in made}) == 2_000
+    assert all(re.fullmatch("[0-9a-f]{32}", text) for each in made for text in (each.request_id, each.trace_id))
+
+
+def test_the_ids_of_the_caller_are_taken_over() -> None:
+    trace = b"4bf92f3577b34da6a3ce929d0e0e4736"
+    log = RequestIds().begin({b"x-request-id": b"abc-1", b"traceparent": b"00-%b-00f067aa0ba902b7-01" % trace})
+    assert (log.request_id, log.trace_id) == ("abc-1", trace.decode())
+
+
+@pytest.mark.parametrize("given", [b"", b"a b", b"a\n", b"x" * 65, "é".encode(), b'a"'])
+def test_an_id_that_could_be_mistaken_is_not_taken_over(given: bytes) -> None:
+    assert RequestIds().begin({b"x-request-id": given}).request_id.encode() != given

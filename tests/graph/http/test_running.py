@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.graph.http.running import DISCONNECT, notify_disconnect
+from gateway.graph.http.running import DISCONNECT, RunningRequests, notify_disconnect
 from tests.graph.http.test_cancellation import OPERATIONS, Stuck
 from tests.graph.world import World
 
@@ -100,3 +100,58 @@ async def test_after_the_answer_nobody_is_told(world: World) -> None:
     await asyncio.wait_for(asked.answer, 30)
     assert DISCONNECT not in asked.scope
     notify_disconnect(asked.scope)
+
+
+async def test_one_timer_looks_after_all_requests_and_lapses_when_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    timers: list[Any] = []
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda *given: timers.append(given))
+    requests = RunningRequests()
+    one, other = requests.begin(60), requests.begin(60)
+    assert len(timers) == 1
+    requests.finish(one)
+    timers[0][1](*timers[0][2:])
+    assert len(timers) == 2, "one still runs"
+    requests.finish(other)
+    timers[1][1](*timers[1][2:])
+    assert len(timers) == 2
+    requests.begin(60)
+    assert len(timers) == 3
+
+
+async def test_only_those_whose_time_is_over_are_ended() -> None:
+    requests = RunningRequests()
+
+    async def run(seconds: float) -> str:
+        running = requests.begin(seconds)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            reason = running.take_cancellation()
+            return "cancelled" if reason is None else type(reason).__name__
+        finally:
+            requests.finish(running)
+        return "answered"
+
+    late, early = asyncio.ensure_future(run(0.0)), asyncio.ensure_future(run(600))
+    assert await asyncio.wait_for(late, 30) == "DeadlineExceeded"
+    assert not early.done()
+    assert len(requests) == 1
+    early.cancel()
+    assert await early == "cancelled"
+
+
+def test_a_request_on_another_loop_has_a_deadline_too() -> None:
+    requests = RunningRequests()
+
+    async def run(seconds: float) -> None:
+        running = requests.begin(seconds)
+        try:
+            await asyncio.sleep(0 if seconds else 30)
+        finally:
+            requests.finish(running)
+
+    asyncio.run(run(60))  # its loop ends before the timer
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(run(0))

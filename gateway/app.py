@@ -5,8 +5,9 @@ import gc
 import ssl
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any, Final
 
 import boto3
 from starlette.applications import Starlette
@@ -15,15 +16,20 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from gateway.aws.boto_sts import BotoSts
+from gateway.aws.callers import Callers
 from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.limits import WireLimits
 from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
 from gateway.domains.loading import load_domains
-from gateway.graph.endpoint import Endpoint, EndpointLimits, ignored
 from gateway.graph.first_query import first_query
+from gateway.graph.http.body import Receive
+from gateway.graph.http.endpoint import Endpoint, EndpointLimits, Send, ignored
+from gateway.graph.http.log_lines import WriteOperation, log_operation
+from gateway.graph.http.request import Scope
 from gateway.graph.landing import HEADERS, landing_page
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import DocumentLimits
@@ -53,6 +59,8 @@ from gateway.wiring import (
     read_path,
     tenants,
 )
+
+GRAPHQL_PATH: Final = "/graphql"
 
 
 @dataclass(slots=True)
@@ -84,7 +92,9 @@ class Gateway:
         await self.sts.close()
 
 
-def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gateway:
+def build_gateway(
+    settings: Settings, aws: boto3.Session | None = None, write: WriteOperation = log_operation
+) -> Gateway:
     """Settings that contradict the policies or the model are refused here, before anything is served."""
     loaded = load_domains(settings.domains)
     model = loaded.model
@@ -119,13 +129,13 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     turns = Turns(settings.max_running, settings.max_waiting)
     table = Table(client, model, sessions.renew, cache=cache)
     cursors = Cursors(settings.cursor_secret.get_secret_value())
+    costs = cost_limits(settings)
     metrics = metrics_of(settings, known, cache, sessions, turns, table)
     endpoint = Endpoint(
         documents=documents,
-        cost_limits=cost_limits(settings),
+        cost_limits=costs,
         persisted=known,
-        authenticate=authenticator.authenticate,
-        open_session=sessions.open,
+        callers=Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units)),
         reference=Reference(model, schema, table, cursors, reads, discreet=documents.discreet),
         lanes=Lanes(model, table, cursors, reads),
         limits=EndpointLimits(
@@ -137,6 +147,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         preparing=Turns(1, settings.max_waiting),
         explain=settings.explain,
         observe=metrics.observe if metrics is not None else ignored,
+        write=write,
     )
     readiness = Readiness(pools(settings), PoolCheck(sessions.open, client, model.table).faults)
     if metrics is not None:
@@ -157,16 +168,54 @@ def _document_limits(settings: Settings) -> DocumentLimits:
     )
 
 
-def create_app(settings: Settings, state: State | None = None, aws: boto3.Session | None = None) -> Starlette:
-    state = state or State()
-    gateway = build_gateway(settings, aws)
+class GatewayApp:
+    """The ASGI app: `/graphql` is the endpoint's own, everything else are pages of a Starlette app.
+
+    Mounted in another app, below a `root_path`, it needs that app to enter `lifespan`.
+    """
+
+    def __init__(self, graphql: ASGIApp, pages: Starlette, metrics: Metrics | None = None) -> None:
+        self._graphql = graphql
+        self._pages = pages
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _path(scope) == GRAPHQL_PATH:
+            await self._graphql(scope, receive, send)
+        else:
+            await self._pages(scope, receive, send)
+
+    def lifespan(self) -> AbstractAsyncContextManager[Any]:
+        return self._pages.router.lifespan_context(self._pages)
+
+
+def _path(scope: Scope) -> str:
+    """Below what the app is mounted at."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    return path[len(root) :] if root and path.startswith(f"{root}/") else path
+
+
+def create_app(
+    settings: Settings,
+    state: State | None = None,
+    aws: boto3.Session | None = None,
+    write: WriteOperation = log_operation,
+) -> GatewayApp:
+    """`write` takes the line of each operation; by itself it goes to the logger `gateway.operation`."""
+    gateway = build_gateway(settings, aws, write)
+    graphql: ASGIApp = gateway.endpoint
+    cors = _cors(settings)
+    if cors is not None:
+        graphql = CORSMiddleware(graphql, **cors)
+    return GatewayApp(graphql, _pages(settings, gateway, state or State()), gateway.metrics)
+
+
+def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
     pages = [*playground(settings), *demo(settings), *metrics_page(settings, gateway.metrics)]
     query = first_query(load_domains(settings.domains).model)
     page = landing_page(address, pages={route.path for route in pages}, query=query)
-
-    async def graphql(request: Request) -> Response:
-        return await gateway.endpoint(request)
 
     async def landing(request: Request) -> Response:
         return HTMLResponse(page, headers=HEADERS)
@@ -198,19 +247,12 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
         await asyncio.wait((starting,))
         await gateway.close()
 
+    cors = _cors(settings)
     app = Starlette(
-        routes=[
-            Route("/", landing),
-            # every method, so that a wrong one is answered in the form that GraphQL clients read
-            Route("/graphql", graphql, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
-            Route("/healthz", alive),
-            Route("/readyz", ready),
-            *pages,
-        ],
-        middleware=_middleware(settings),
+        routes=[Route("/", landing), Route("/healthz", alive), Route("/readyz", ready), *pages],
+        middleware=[] if cors is None else [Middleware(CORSMiddleware, **cors)],
         lifespan=lifespan,
     )
-    app.state.metrics = gateway.metrics
     # its redirects repeat the caller's Host, and behind a load balancer they lead from https to http, token and all
     app.router.redirect_slashes = False
     return app
@@ -219,19 +261,16 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
 LOCAL_ORIGINS = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?"
 
 
-def _middleware(settings: Settings) -> list[Middleware]:
+def _cors(settings: Settings) -> dict[str, Any] | None:
     # a front end in development runs on a port of this machine that nobody knows beforehand
     own_machine = LOCAL_ORIGINS if settings.environment == "sandbox" else None
     if not settings.cors_origins and own_machine is None:
-        return []
-    return [
-        Middleware(
-            CORSMiddleware,
-            allow_origins=settings.cors_origins,
-            allow_origin_regex=own_machine,
-            allow_methods=["GET", "POST"],
-            allow_headers=["authorization", "content-type", "content-encoding", "x-request-id", "traceparent"],
-            expose_headers=["x-request-id"],
-            max_age=600,
-        )
-    ]
+        return None
+    return {
+        "allow_origins": settings.cors_origins,
+        "allow_origin_regex": own_machine,
+        "allow_methods": ["GET", "POST"],
+        "allow_headers": ["authorization", "content-type", "content-encoding", "x-request-id", "traceparent"],
+        "expose_headers": ["x-request-id"],
+        "max_age": 600,
+    }

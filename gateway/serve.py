@@ -19,7 +19,7 @@ from gateway.accepting import Acceptor
 from gateway.app import State, create_app
 from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError
-from gateway.graph.journal import JsonLines
+from gateway.graph.http.log_lines import OPERATIONS, BufferedHandler, LogBuffer, WriteOperation
 from gateway.listening import bound
 from gateway.ops.metrics import Metrics
 from gateway.ops.policy_files import load_policies
@@ -30,9 +30,9 @@ from gateway.wary import WaryHttp
 
 
 def serve(settings: Settings) -> None:
-    configure_logging(settings.log_level)
+    write = configure_logging(settings.log_level)
     state = State()
-    app = create_app(settings, state=state)
+    app = create_app(settings, state=state, write=write)
     http: Any = partial(WaryHttp, lambda: state.draining)
     config = uvicorn.Config(
         app,
@@ -49,7 +49,7 @@ def serve(settings: Settings) -> None:
         # what is under way may take as long as any operation may
         timeout_graceful_shutdown=int(settings.request_seconds) + 1,
     )
-    with bound("port", settings.host, settings.port) as sockets, metrics_served(settings, app.state.metrics):
+    with bound("port", settings.host, settings.port) as sockets, metrics_served(settings, app.metrics):
         DrainingServer(config, state, settings.drain_seconds).run(sockets)
 
 
@@ -116,7 +116,12 @@ class DrainingServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._acceptor is not None:
             self._acceptor.close()
-        await super().shutdown(sockets)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            # uvicorn raises the signal again that ended it, and then nothing of ours runs any more
+            for handler in logging.root.handlers:
+                handler.flush()
 
     def _connection(self) -> asyncio.Protocol:
         made: Any = self.config.http_protocol_class
@@ -146,8 +151,9 @@ class DrainingServer(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def configure_logging(level: str) -> None:
-    lines = logging.StreamHandler(sys.stdout)
-    lines.setFormatter(JsonLines())
-    logging.basicConfig(level=level, handlers=[lines], force=True)
+def configure_logging(level: str) -> WriteOperation:
+    """All loggers write into one buffer; what is returned puts the lines of operations there, with less work."""
+    buffer = LogBuffer(sys.stdout.buffer)
+    logging.basicConfig(level=level, handlers=[BufferedHandler(buffer)], force=True)
     logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLevelName(level)))
+    return buffer.add_operation if OPERATIONS.isEnabledFor(logging.INFO) else lambda fields: None

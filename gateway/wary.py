@@ -8,7 +8,7 @@ from typing import Any, cast
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from gateway.graph.leaving import tell
+from gateway.graph.http.running import notify_disconnect
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class WaryHttp(HttpToolsProtocol):
         if self._running is not None:
             # uvicorn tells it to the newest request alone; an older one would write into a closed connection
             self._running.disconnected = True
-            tell(cast(dict[str, Any], self._running.scope))
+            notify_disconnect(cast(dict[str, Any], self._running.scope))
         self._drop_head_timer()
         if self._stall_timer is not None:
             self._stall_timer.cancel()

@@ -8,9 +8,11 @@ import boto3
 import pytest
 from httpx2 import ASGITransport, AsyncClient
 from starlette.applications import Starlette
+from starlette.routing import Mount
 
-from gateway.app import State, _middleware, create_app
+from gateway.app import GatewayApp, State, _cors, build_gateway, create_app
 from gateway.errors import ConfigurationError
+from gateway.model.tenant import tenant_id
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.seed import CATALOGUES
@@ -26,15 +28,15 @@ def sandbox() -> Iterator[Sandbox]:
         yield running
 
 
-def _app(sandbox: Sandbox, state: State | None = None, **changes: Any) -> Starlette:
+def _app(sandbox: Sandbox, state: State | None = None, **changes: Any) -> GatewayApp:
     keys = sandbox.ready.gateway
     aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
     return create_app(sandbox.settings(**changes), state=state, aws=aws)
 
 
-async def _client(app: Starlette) -> AsyncIterator[AsyncClient]:
+async def _client(app: GatewayApp) -> AsyncIterator[AsyncClient]:
     async with (
-        app.router.lifespan_context(app),
+        app.lifespan(),
         AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway", timeout=30) as client,
     ):
         yield client
@@ -177,13 +179,46 @@ async def test_a_front_end_on_this_machine_may_ask_the_sandbox(sandbox: Sandbox)
 
 async def test_production_answers_no_origin_that_is_not_named(sandbox: Sandbox) -> None:
     settings = sandbox.settings().model_copy(update={"environment": "production", "playground": False})
-    assert _middleware(settings) == []
-    assert (
-        _middleware(settings.model_copy(update={"cors_origins": ["https://shop.example"]}))[0].kwargs[
-            "allow_origin_regex"
-        ]
-        is None
-    )
+    assert _cors(settings) is None
+    named = _cors(settings.model_copy(update={"cors_origins": ["https://shop.example"]}))
+    assert named is not None
+    assert named["allow_origin_regex"] is None
+
+
+async def test_answers_tell_browsers_who_may_read_them(sandbox: Sandbox) -> None:
+    headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}", "Origin": "https://shop.example"}
+    async for client in _client(_app(sandbox, cors_origins=["https://shop.example"])):
+        response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
+        assert response.json() == {"data": {"__typename": "Query"}}
+        assert response.headers["access-control-allow-origin"] == "https://shop.example"
+        assert response.headers["access-control-expose-headers"] == "x-request-id"
+
+
+async def test_it_can_be_mounted_in_another_app(sandbox: Sandbox) -> None:
+    app = _app(sandbox)
+    outer = Starlette(routes=[Mount("/api", app)])
+    headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}"}
+    transport = ASGITransport(app=outer)
+    async with app.lifespan(), AsyncClient(transport=transport, base_url="http://gateway", timeout=30) as client:
+        response = await client.post("/api/graphql", json={"query": "{ __typename }"}, headers=headers)
+        assert response.json() == {"data": {"__typename": "Query"}}
+        assert (await client.get("/api/healthz")).json() == {"status": "ok"}
+        assert (await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)).status_code == 404
+
+
+async def test_suspending_a_tenant_refuses_whoever_is_remembered(sandbox: Sandbox) -> None:
+    keys = sandbox.ready.gateway
+    aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
+    gateway = build_gateway(sandbox.settings(), aws)
+    transport = ASGITransport(app=gateway.endpoint)
+    async with AsyncClient(transport=transport, base_url="http://gateway", timeout=30) as client:
+        token = sandbox.token("acme", "viewer")
+        for _ in range(2):
+            assert "errors" not in (await ask(client, token)).json()
+        gateway.sessions.suspend(tenant_id("acme"))
+        response = await ask(client, token)
+    await gateway.close()
+    assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "TENANT_SUSPENDED")
 
 
 def test_policies_that_are_missing_or_changed_stop_the_start(sandbox: Sandbox, tmp_path: Path) -> None:

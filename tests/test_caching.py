@@ -6,10 +6,6 @@ from typing import Any
 import boto3
 import pytest
 from httpx2 import ASGITransport, AsyncClient
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from gateway.app import Gateway, build_gateway
 from gateway.domains import MODEL
@@ -164,11 +160,9 @@ async def gateway(sandbox: Sandbox) -> AsyncIterator[Gateway]:
 
 
 async def ask(gateway: Gateway, token: str, query: str) -> Any:
-    async def graphql(request: Request) -> Response:
-        return await gateway.endpoint(request)
-
-    app = Starlette(routes=[Route("/graphql", graphql, methods=["POST"])])
-    async with AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway", timeout=30) as client:
+    async with AsyncClient(
+        transport=ASGITransport(app=gateway.endpoint), base_url="http://gateway", timeout=30
+    ) as client:
         body = {"query": query, "extensions": {"explain": True}}
         return (await client.post("/graphql", json=body, headers={"Authorization": f"Bearer {token}"})).json()
 

@@ -15,8 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from gateway.graph.http_error import HttpError
-from gateway.graph.leaving import ended_when_left
+from gateway.graph.http.running import DISCONNECT
 from gateway.wary import Bounds, WaryHttp
 
 SOON = Bounds(head_bytes=20_000, head_seconds=0.05, stalled_seconds=0.05)
@@ -31,8 +30,9 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
     request = Request(scope, receive)
     answers = {"/large": LARGE, "/body": ""}
     if request.url.path == "/never":
-        with suppress(HttpError), ended_when_left(scope):
-            await asyncio.Event().wait()
+        left = asyncio.Event()
+        scope[DISCONNECT] = left.set
+        await left.wait()
     if request.url.path == "/body":
         answers["/body"] = str(len(await request.body()))
     await PlainTextResponse(answers.get(request.url.path, "hello"))(scope, receive, send)

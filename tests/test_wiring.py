@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import ConfigurationError, UntrustedDocument
-from gateway.graph.http_request import GraphQLRequest
+from gateway.graph.http.request import GraphQLRequest
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
 from gateway.graph.schema import build_schema, core_schema

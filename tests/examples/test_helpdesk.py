@@ -217,7 +217,7 @@ async def test_it_runs_on_the_sandbox_with_real_sessions(loaded: Loaded, tmp_pat
             create_app(sandbox.settings(domains=[NAME], policies_dir=Path("policies")), aws=aws)
         served = create_app(sandbox.settings(domains=[NAME], policies_dir=tmp_path), aws=aws)
         async with (
-            served.router.lifespan_context(served),
+            served.lifespan(),
             AsyncClient(transport=ASGITransport(app=served), base_url="http://gateway") as client,
         ):
 

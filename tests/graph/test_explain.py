@@ -9,7 +9,7 @@ import pytest
 
 from gateway.aws.errors import ThroughputExceeded
 from gateway.domains.examples import Example, load_examples
-from gateway.graph.endpoint import EndpointLimits
+from gateway.graph.http.endpoint import EndpointLimits
 from tests.graph.world import NOW, World
 
 ORDERS = "{ activeOrders(first: 3) { nodes { orderId user { name } lines { title } } } }"

@@ -22,7 +22,7 @@ from gateway.errors import LimitExceeded
 from gateway.graph.query.limits import DocumentLimits, check_variables
 from gateway.graph.query.selections import expand
 from gateway.graph.schema import core_schema
-from tests.graph.test_endpoint import code
+from tests.graph.http.test_endpoint import code
 from tests.graph.world import SCHEMA, World
 
 LIMITS = DocumentLimits()

@@ -62,7 +62,7 @@ async def test_its_settings_trust_its_own_issuer(sandbox: Sandbox) -> None:
         found.issuer, tuple(found.audience), found.jwks_url, algorithms=tuple(found.algorithms), allow_http=True
     )
     authenticator = Authenticator([trusted])
-    principal = await authenticator.authenticate(f"Bearer {sandbox.token('acme', 'viewer', 'alice')}")
+    principal = (await authenticator.verify(f"Bearer {sandbox.token('acme', 'viewer', 'alice')}")).principal
     await authenticator.close()
     assert (principal.tenant, principal.subject) == ("acme", "alice")
     assert principal.roles == {"viewer"}

@@ -9,7 +9,8 @@ import pytest
 
 from gateway.errors import Forbidden, Internal, IsolationBreach
 from gateway.graph.errors import failure
-from gateway.graph.journal import JsonLines, begin
+from gateway.graph.http.log_lines import JsonLines
+from gateway.graph.http.request_log import RequestIds
 from gateway.model.model import Model
 from gateway.model.table import TableSpec
 from gateway.model.tenant import tenant_id
@@ -76,12 +77,12 @@ def test_another_failure_of_ours_is_no_breach(filters: Filters, caplog: pytest.L
 def test_a_denial_is_counted_wherever_it_stands(
     codes: list[str], filters: Filters, caplog: pytest.LogCaptureFixture
 ) -> None:
-    found = _named(filters, _lines(caplog, lambda: begin({}).write(200, codes)))
+    found = _named(filters, _lines(caplog, lambda: RequestIds().begin({}).write(200, codes)))
     assert found == {"Denials", "OperationDuration"}
 
 
 def test_a_refused_token_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
-    found = _named(filters, _lines(caplog, lambda: begin({}).write(401, ["UNAUTHENTICATED"])))
+    found = _named(filters, _lines(caplog, lambda: RequestIds().begin({}).write(401, ["UNAUTHENTICATED"])))
     assert found == {"RefusedTokens", "OperationDuration"}
 
 
@@ -98,7 +99,7 @@ def test_a_refused_token_is_counted(filters: Filters, caplog: pytest.LogCaptureF
 def test_a_failed_operation_is_counted_whatever_its_status(
     status: int, codes: list[str], filters: Filters, caplog: pytest.LogCaptureFixture
 ) -> None:
-    found = _named(filters, _lines(caplog, lambda: begin({}).write(status, codes)))
+    found = _named(filters, _lines(caplog, lambda: RequestIds().begin({}).write(status, codes)))
     assert found == {"Failures", "OperationDuration"}
 
 
@@ -114,11 +115,11 @@ def test_what_callers_do_and_what_has_alarms_of_its_own_is_no_failure(
 def test_an_operation_that_went_well_counts_nothing_but_its_time(
     filters: Filters, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert _named(filters, _lines(caplog, lambda: begin({}).write(200, []))) == {"OperationDuration"}
+    assert _named(filters, _lines(caplog, lambda: RequestIds().begin({}).write(200, []))) == {"OperationDuration"}
 
 
 def test_a_caller_cannot_fake_a_denial_by_a_name(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
-    entry = begin({"x-request-id": "FORBIDDEN"})
+    entry = RequestIds().begin({b"x-request-id": b"FORBIDDEN"})
     entry.operation = "FORBIDDEN"
     assert _named(filters, _lines(caplog, lambda: entry.write(200, []))) == {"OperationDuration"}
 

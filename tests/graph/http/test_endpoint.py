@@ -9,12 +9,12 @@ import orjson
 import pytest
 from httpx2 import Response
 
-from gateway.errors import Internal, NotFound, Unavailable
-from gateway.graph.endpoint import EndpointLimits
-from gateway.graph.http_request import GRAPHQL_JSON, JSON
+from gateway.errors import Internal, NotFound, TenantSuspended, Unavailable
+from gateway.graph.http.endpoint import EndpointLimits
+from gateway.graph.http.request import GRAPHQL_JSON, JSON
 from gateway.graph.query.limits import DocumentLimits
 from gateway.store.read_limits import ReadLimits
-from tests.graph.world import World
+from tests.graph.world import World, principal_of
 
 TOKEN = {"Authorization": "Bearer acme/viewer"}
 HELLO = '{ product(productId: "p-1001") { productId } }'
@@ -32,6 +32,92 @@ async def test_without_a_token_nothing_is_read(world: World) -> None:
     assert (response.status_code, code(response)) == (401, "UNAUTHENTICATED")
     assert response.headers["www-authenticate"] == "Bearer"
     assert world.memory.sent == []
+
+
+class Recorded:
+    """A request made by hand: what it was asked for, and what was sent back."""
+
+    def __init__(self, headers: list[tuple[bytes, bytes]], *messages: dict[str, Any], method: str = "POST") -> None:
+        self.scope: dict[str, Any] = {
+            "type": "http", "method": method, "path": "/graphql", "query_string": b"", "headers": headers,
+        }  # fmt: skip
+        self.messages = list(messages)
+        self.sent: list[Any] = []
+
+    async def receive(self) -> dict[str, Any]:
+        return self.messages.pop(0)
+
+    async def send(self, message: Any) -> None:
+        self.sent.append(message)
+
+    async def ask(self, world: World) -> Any:
+        await world.endpoint(self.scope, self.receive, self.send)
+        return orjson.loads(self.sent[1]["body"])
+
+
+ASKED = {"type": "http.request", "body": orjson.dumps({"query": HELLO}), "more_body": False}
+HEADERS = [(b"authorization", b"Bearer acme/viewer"), (b"content-type", b"application/json")]
+
+
+@pytest.mark.parametrize("headers", [[], [(b"content-type", b"application/json")], HEADERS[:1] * 2])
+async def test_the_token_is_verified_before_a_byte_of_the_body_is_read(
+    world: World, headers: list[tuple[bytes, bytes]]
+) -> None:
+    """INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it."""
+    asked = Recorded(headers, ASKED)
+    assert (await asked.ask(world))["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
+    assert asked.messages == [ASKED]
+
+
+async def test_an_answer_is_one_head_and_one_body(world: World) -> None:
+    asked = Recorded(HEADERS, ASKED)
+    assert await asked.ask(world) == {"data": {"product": {"productId": "p-1001"}}}
+    start, body = asked.sent
+    assert (start["type"], type(start["status"]), start["status"]) == ("http.response.start", int, 200)
+    assert body["type"] == "http.response.body"
+    assert not body.get("more_body")
+    headers = dict(start["headers"])
+    assert len(headers) == len(start["headers"])
+    assert headers[b"content-length"] == b"%d" % len(body["body"])
+    assert headers[b"cache-control"] == b"no-store"
+
+
+@pytest.mark.parametrize(
+    ("messages", "status"),
+    [
+        ([{"type": "http.disconnect"}], 400),
+        ([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}], 400),
+        ([{"type": "http.request", "body": b'{"query":', "more_body": True},
+          {"type": "http.request", "body": b'"{__typename}"}'}], 200),
+        ([{"type": "http.request"}], 400),
+    ],
+)  # fmt: skip
+async def test_a_body_comes_in_pieces_or_not_at_all(world: World, messages: list[Any], status: int) -> None:
+    asked = Recorded(HEADERS, *messages)
+    await asked.ask(world)
+    assert asked.sent[0]["status"] == status
+
+
+@pytest.mark.parametrize("declared", [b"1000001", b"9" * 5_000])
+async def test_a_body_that_is_declared_too_long_is_not_read(world: World, declared: bytes) -> None:
+    asked = Recorded([*HEADERS, (b"content-length", declared)], ASKED)
+    assert (await asked.ask(world))["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
+    assert asked.messages == [ASKED]
+
+
+async def test_who_has_a_good_token_and_no_session_is_named_in_the_log(
+    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def suspended(authorization: bytes | None, identified: Any) -> Any:
+        identified(principal_of(authorization))
+        raise TenantSuspended("the tenant is suspended")
+
+    monkeypatch.setattr(world.endpoint.callers, "open", suspended)
+    with caplog.at_level(logging.INFO, "gateway.operation"):
+        assert (await world.post(HELLO)).status_code == 403
+    [record] = [record for record in caplog.records if record.name == "gateway.operation"]
+    fields = record.fields  # type: ignore[attr-defined]  # written by the log
+    assert (fields["tenant"], fields["role"], len(fields["subject"])) == ("acme", None, 16)
 
 
 async def test_two_tokens_are_one_too_many(world: World) -> None:
@@ -315,12 +401,12 @@ async def test_an_unknown_failure_is_masked_and_logged(world: World, caplog: pyt
     ],
 )
 async def test_a_failure_before_anything_runs_is_an_answer_too(
-    world: World, error: Exception, status: int, code_told: str
+    world: World, error: Exception, status: int, code_told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(authorization: str | None) -> Any:
+    async def broken(*_: object) -> Any:
         raise error
 
-    object.__setattr__(world.endpoint, "authenticate", broken)
+    monkeypatch.setattr(world.endpoint.callers, "open", broken)
     response = await world.post(HELLO)
     assert (response.status_code, code(response)) == (status, code_told)
     assert "secret" not in response.text

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.graph.endpoint import EndpointLimits
-from tests.graph.test_endpoint import HELLO, TOKEN, code
+from gateway.graph.http.endpoint import EndpointLimits
+from tests.graph.http.test_endpoint import HELLO, TOKEN, code
 from tests.graph.world import World
 
 HEADERS = {**TOKEN, "Content-Type": "application/json"}

@@ -3,6 +3,7 @@
 import gzip
 import re
 import zlib
+from functools import lru_cache
 
 GZIP = "gzip"
 
@@ -45,6 +46,7 @@ class Unpacking:
             raise NotGzip
 
 
+@lru_cache(64)
 def accepts_gzip(header: str | None) -> bool:
     """Whether `Accept-Encoding` allows it, by name or by a wildcard."""
     parts = (_ACCEPTED.fullmatch(part.strip()) for part in (header or "").split(","))

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from httpx2 import Response
 
-from gateway.graph.endpoint import EndpointLimits
-from tests.graph.test_endpoint import code
+from gateway.graph.http.endpoint import EndpointLimits
+from tests.graph.http.test_endpoint import code
 from tests.graph.world import World
 
 SECONDS = 60.0

@@ -7,11 +7,21 @@ from typing import Any
 import orjson
 from graphql import ExecutionResult
 
-from gateway.errors import DeadlineExceeded, Forbidden, GatewayError, Internal, Throttled, Unauthenticated, Unavailable
+from gateway.errors import (
+    BadUserInput,
+    DeadlineExceeded,
+    Forbidden,
+    GatewayError,
+    Internal,
+    Throttled,
+    Unauthenticated,
+    Unavailable,
+)
 from gateway.graph.errors import failure, shown
-from gateway.graph.http_error import HttpError
-from gateway.graph.http_request import GRAPHQL_JSON, JSON
-from gateway.graph.journal import Entry, outcome
+from gateway.graph.http.http_error import HttpError
+from gateway.graph.http.packing import GZIP
+from gateway.graph.http.request import GRAPHQL_JSON, JSON
+from gateway.graph.http.request_log import RequestLog, outcome
 from gateway.graph.query.lane.lane import Refused
 from gateway.graph.query.operation import Document
 
@@ -31,16 +41,26 @@ _BROKEN: dict[str, HTTPStatus] = {
     "THROTTLED": HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
+_HEADS = {
+    media_type: (
+        (b"content-type", f"{media_type}; charset=utf-8".encode()),
+        (b"cache-control", b"no-store"),
+        (b"vary", b"accept, accept-encoding"),
+    )
+    for media_type in (JSON, GRAPHQL_JSON)
+}
+_PACKED = (b"content-encoding", GZIP.encode())
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Answer:
-    """What goes back: `data` is None where nothing was executed."""
+    """What goes back; `data` is written already where a lane has run the operation, else it is part of `content`."""
 
     status: int
     content: dict[str, Any]
     media_type: str = JSON
     headers: tuple[tuple[str, str], ...] = ()
-    data: bytes | None = None  # where a lane has written it already
+    data: bytes | None = None
 
     def text(self) -> bytes:
         if self.data is None:
@@ -53,17 +73,30 @@ class Answer:
     def codes(self) -> list[str]:
         return [error["extensions"]["code"] for error in self.content.get("errors", ())]
 
+    def head(self, request_id: str, length: int, *, packed: bool) -> list[tuple[bytes, bytes]]:
+        headers = [
+            *_HEADS[self.media_type],
+            (b"content-length", b"%d" % length),
+            (b"x-request-id", request_id.encode()),
+        ]
+        if packed:
+            headers.append(_PACKED)
+        for name, value in self.headers:
+            headers.append((name.lower().encode(), value.encode()))
+        return headers
 
-def run_in_lane(data: bytes, refused: list[Refused], entry: Entry, media_type: str) -> Answer:
+
+def run_in_lane(data: bytes, refused: list[Refused], log: RequestLog, media_type: str) -> Answer:
     content: dict[str, Any] = {}
     if refused:
+        role = log.caller.role if log.caller is not None else None
         content["errors"] = in_order(
             [
                 {
-                    "message": f"the role `{entry.role}` may not read `{each.attribute}`",
+                    "message": f"the role `{role}` may not read `{each.attribute}`",
                     "locations": each.locations,
                     "path": list(each.path),
-                    "extensions": {"code": Forbidden.code, "requestId": entry.request_id},
+                    "extensions": {"code": Forbidden.code, "requestId": log.request_id},
                 }
                 for each in refused
             ]
@@ -76,8 +109,8 @@ def in_order(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(errors, key=lambda error: [(isinstance(part, str), part) for part in error.get("path") or ()])
 
 
-def executed(result: ExecutionResult, entry: Entry, media_type: str) -> Answer:
-    errors = in_order([shown(error, entry.request_id) for error in result.errors or ()])
+def executed(result: ExecutionResult, log: RequestLog, media_type: str) -> Answer:
+    errors = in_order([shown(error, log.request_id) for error in result.errors or ()])
     if result.data is None and not any(error.path for error in result.errors or ()):
         # nothing ran: a variable or the operation name was wrong
         return request_error(errors, media_type)
@@ -100,8 +133,8 @@ def _broken(data: dict[str, Any] | None, errors: list[dict[str, Any]]) -> HTTPSt
     return _BROKEN[outcome(codes)]
 
 
-def refused(document: Document, entry: Entry, media_type: str) -> Answer:
-    return request_error([shown(error, entry.request_id, document.code) for error in document.errors], media_type)
+def refused(document: Document, log: RequestLog, media_type: str) -> Answer:
+    return request_error([shown(error, log.request_id, document.code) for error in document.errors], media_type)
 
 
 def request_error(errors: list[dict[str, Any]], media_type: str) -> Answer:
@@ -110,7 +143,13 @@ def request_error(errors: list[dict[str, Any]], media_type: str) -> Answer:
     return Answer(status, {"errors": errors}, media_type)
 
 
-def failed(error: Exception, entry: Entry, media_type: str) -> Answer:
+def failed(error: Exception, log: RequestLog, media_type: str) -> Answer:
+    """Every failure is an answer in GraphQL's form, with the status that fits it."""
+    if isinstance(error, HttpError):
+        return unreadable(error, log, media_type)
+    if isinstance(error, BadUserInput):
+        return request_error([failure(error, log.request_id)], media_type)
+    log.reason = getattr(error, "reason", None)
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
     if (
         isinstance(error, GatewayError)
@@ -119,10 +158,10 @@ def failed(error: Exception, entry: Entry, media_type: str) -> Answer:
     ):
         status = HTTPStatus.BAD_REQUEST
     headers = (("WWW-Authenticate", "Bearer"),) if status is HTTPStatus.UNAUTHORIZED else ()
-    return Answer(status, {"errors": [failure(error, entry.request_id)]}, media_type, headers)
+    return Answer(status, {"errors": [failure(error, log.request_id)]}, media_type, headers)
 
 
-def unreadable(error: HttpError, entry: Entry, media_type: str) -> Answer:
-    """A request that is none."""
-    content = {"message": error.message, "extensions": {"code": error.code, "requestId": entry.request_id}}
+def unreadable(error: HttpError, log: RequestLog, media_type: str) -> Answer:
+    """A request that is no GraphQL request."""
+    content = {"message": error.message, "extensions": {"code": error.code, "requestId": log.request_id}}
     return Answer(error.status, {"errors": [content]}, media_type, tuple(error.headers.items()))

@@ -1,15 +1,16 @@
 """GraphQL over HTTP, the way in: what a request must look like before anything else happens to it."""
 
 import re
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import parse_qsl
 
 import orjson
-from starlette.requests import Request
 
-from gateway.graph.body import read_body
-from gateway.graph.http_error import HttpError
+from gateway.graph.http.body import Receive, read_body
+from gateway.graph.http.http_error import HttpError
 
 JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"
@@ -17,11 +18,23 @@ GRAPHQL_JSON = "application/graphql-response+json"
 # the ways in which clients name a document that was stored before
 DOCUMENT_IDS = ("documentId", "id")
 
+Scope = MutableMapping[str, Any]
+
+# INVARIANT: a request with two tokens is refused: which of them counts would be chance.
+TWICE = b"two authorization headers"
+
+_JSON = JSON.encode()
+_MEMBERS: dict[str, type] = {
+    **dict.fromkeys(("query", *DOCUMENT_IDS, "operationName"), str),
+    **dict.fromkeys(("variables", "extensions"), dict),
+}
+# what nearly all clients send
+_ANSWER_TYPES = {None: JSON, b"*/*": JSON, _JSON: JSON, GRAPHQL_JSON.encode(): GRAPHQL_JSON}
 _ESCAPED_COLON = re.compile(rb"(?<!\\)(?:\\\\)*\\u003[aA]")
 _QUALITY = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class GraphQLRequest:
     """`document_id` names a document that the gateway knows, in place of `query` or to be compared with it."""
 
@@ -56,17 +69,35 @@ def answer_type(accept: str | None) -> str:
     return max(weights, key=lambda name: weights[name])
 
 
-async def read(request: Request, limit: int) -> GraphQLRequest:
-    if request.method == "GET":
-        return _request(_from_query(request))
-    if request.method != "POST":
-        raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "GraphQL is asked by GET or POST", {"Allow": "GET, POST"})
-    _check_content_type(request.headers.get("content-type", ""))
-    body = await read_body(request, limit)
-    content = _json(body, "the body")
-    if isinstance(content, list):
-        raise HttpError(HTTPStatus.BAD_REQUEST, "batches are not supported; send one operation in a request")
-    return _request(content)
+def read_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """By their names, which ASGI gives in lower case; of one that is sent twice the first counts, but see below."""
+    headers = dict(raw)
+    if len(headers) == len(raw):
+        return headers
+    headers = dict(reversed(raw))
+    accepted = [value for name, value in raw if name == b"accept"]
+    if accepted:
+        headers[b"accept"] = b",".join(accepted)
+    if sum(name == b"authorization" for name, _ in raw) > 1:
+        headers[b"authorization"] = TWICE
+    return headers
+
+
+def answer_type_of(headers: Mapping[bytes, bytes]) -> str:
+    accept = headers.get(b"accept")
+    return _ANSWER_TYPES.get(accept) or answer_type((accept or b"").decode("latin-1"))
+
+
+async def read_request(scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> GraphQLRequest:
+    method = scope["method"]
+    if method == "POST":
+        content_type = headers.get(b"content-type", b"")
+        if content_type != _JSON:
+            _check_content_type(content_type.decode("latin-1"))
+        return graphql_request(_json(await read_body(headers, receive, limit), "the body"))
+    if method == "GET":
+        return graphql_request(_from_query(scope["query_string"]))
+    raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "GraphQL is asked by GET or POST", {"Allow": "GET, POST"})
 
 
 def _json(raw: bytes, what: str) -> Any:
@@ -88,12 +119,14 @@ def _check_content_type(text: str) -> None:
         raise HttpError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body must be {JSON} in UTF-8")
 
 
-def _from_query(request: Request) -> dict[str, Any]:
+def _from_query(query_string: bytes) -> dict[str, Any]:
     names = ("query", *DOCUMENT_IDS, "operationName", "variables", "extensions")
-    for name in names:
-        if len(request.query_params.getlist(name)) > 1:
+    given: dict[str, Any] = {}
+    for name, value in parse_qsl(query_string.decode("latin-1"), keep_blank_values=True):
+        if name in given:
             raise HttpError(HTTPStatus.BAD_REQUEST, f"`{name}` is given twice")
-    given: dict[str, Any] = {name: request.query_params[name] for name in names if name in request.query_params}
+        if name in names:
+            given[name] = value
     for name in ("variables", "extensions"):
         if given.get(name):
             given[name] = _json(given[name].encode(errors="replace"), f"`{name}`")
@@ -102,24 +135,21 @@ def _from_query(request: Request) -> dict[str, Any]:
     return given
 
 
-def _request(content: Any) -> GraphQLRequest:
+def graphql_request(content: Any) -> GraphQLRequest:
+    if isinstance(content, list):
+        raise HttpError(HTTPStatus.BAD_REQUEST, "batches are not supported; send one operation in a request")
     if not isinstance(content, dict):
         raise HttpError(HTTPStatus.BAD_REQUEST, "the body must be a JSON object")
-    texts = {}
-    for key in ("query", *DOCUMENT_IDS, "operationName"):
-        value = content.get(key)
-        if value is not None and not isinstance(value, str):
-            raise HttpError(HTTPStatus.BAD_REQUEST, f"`{key}` must be a string")
-        texts[key] = value
-    maps = {}
-    for key in ("variables", "extensions"):
-        value = content.get(key)
-        if value is not None and not isinstance(value, dict):
-            raise HttpError(HTTPStatus.BAD_REQUEST, f"`{key}` must be an object")
-        maps[key] = value or {}
-    query = texts["query"] if texts["query"] and not texts["query"].isspace() else None
-    document_id = texts["documentId"] or texts["id"]
-    if query is None and document_id is None and "persistedQuery" not in maps["extensions"]:
+    for key, value in content.items():
+        kind = _MEMBERS.get(key)
+        if kind is not None and value is not None and not isinstance(value, kind):
+            raise HttpError(HTTPStatus.BAD_REQUEST, f"`{key}` must be {'an object' if kind is dict else 'a string'}")
+    get = content.get
+    query, extensions = get("query") or None, get("extensions") or {}
+    if query is not None and query.isspace():
+        query = None
+    document_id = get("documentId") or get("id")
+    if query is None and document_id is None and "persistedQuery" not in extensions:
         raise HttpError(HTTPStatus.BAD_REQUEST, "`query` is missing; it must be a string")
     # some tools send an empty name where there is none
-    return GraphQLRequest(query, maps["variables"], texts["operationName"] or None, maps["extensions"], document_id)
+    return GraphQLRequest(query, get("variables") or {}, get("operationName") or None, extensions, document_id)

@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from gateway.graph.packing import NotGzip, TooLong, Unpacking, accepts_gzip, packed
+from gateway.graph.http.packing import NotGzip, TooLong, Unpacking, accepts_gzip, packed
 
 
 def unpacked(content: bytes, limit: int = 1_000, piece: int = 7) -> bytes:

@@ -22,7 +22,7 @@ from gateway.domains import MODEL
 from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.store.access import Access
 from gateway.store.table import Table
-from tests.graph.world import World, authenticate, no_renewal, open_session
+from tests.graph.world import OpenDoor, World, no_renewal
 
 FIRST = 20
 OURS = """{ ordersByStatus(status: DELIVERED, first: 20) { nodes {

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.graph.endpoint import EndpointLimits
+from gateway.graph.http.endpoint import EndpointLimits
 from gateway.graph.query.limits import DocumentLimits
 from tests.graph.test_endpoint import code
 from tests.graph.world import World

@@ -9,8 +9,8 @@ from httpx2 import Response
 from starlette.requests import Request
 
 from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavailable
-from gateway.graph.http_request import GRAPHQL_JSON, JSON
-from gateway.graph.leaving import tell
+from gateway.graph.http.request import GRAPHQL_JSON, JSON
+from gateway.graph.http.running import tell
 from gateway.ops.metrics import Metrics
 from tests.graph.test_cancellation import Stuck
 from tests.graph.test_leaving import _request

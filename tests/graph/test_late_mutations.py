@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.graph.endpoint import EndpointLimits
+from gateway.graph.http.endpoint import EndpointLimits
 from tests.graph.test_endpoint import code
 from tests.graph.world import World
 

@@ -10,7 +10,7 @@ import pytest
 from gateway.aws.errors import AccessDenied, AwsUnavailable, CredentialsExpired, Said
 from gateway.aws.sessions import Session
 from gateway.errors import Forbidden, Internal, IsolationBreach, Unavailable
-from gateway.graph.journal import JsonLines
+from gateway.graph.http.log_lines import JsonLines
 from gateway.store.access import Access
 from gateway.store.plan import Window
 from gateway.store.rows import Rows

@@ -109,7 +109,7 @@ def test_a_failed_operation_is_counted_whatever_its_status(
 def test_what_callers_do_and_what_has_alarms_of_its_own_is_no_failure(
     status: int, codes: list[str], filters: Filters, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert _named(filters, _lines(caplog, lambda: begin({}).write(status, codes))) == {"OperationDuration"}
+    assert _named(filters, _lines(caplog, lambda: RequestIds().begin({}).write(status, codes))) == {"OperationDuration"}
 
 
 def test_an_operation_that_went_well_counts_nothing_but_its_time(

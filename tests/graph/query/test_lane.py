@@ -15,7 +15,7 @@ from gateway.graph.query.lane.step_back import NoLane
 from gateway.iam.residual import Residual
 from gateway.store.access import Access
 from tests.graph.test_call_counts import OPERATIONS
-from tests.graph.world import NOW, World, authenticate, open_session
+from tests.graph.world import NOW, OpenDoor, World
 
 ROOT = Path(__file__).parents[3]
 USER, ORDER = ("TENANT#acme#USER#u-1001", "PROFILE"), ("TENANT#acme#ORDER#o-1001", "META")
@@ -120,7 +120,7 @@ async def test_almost_all_documents_of_the_clients_run_in_a_lane() -> None:
         texts += re.findall(r"graphql\(\s*(?:/\* GraphQL \*/)?\s*`(.*?)`", path.read_text(), re.DOTALL)
     world, made, missed = World(), 0, list[str]()
     fragments = "\n".join(re.findall(r"fragment \w+ on \w+ \{.*?\n\}", "\n".join(texts), re.DOTALL))
-    access = Access(await open_session(await authenticate("Bearer acme/viewer")))
+    access = Access((await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session)
     for text in texts:
         used = text if "..." not in text or "fragment" in text else f"{text}\n{fragments}"
         document = world.endpoint.documents.get(used)

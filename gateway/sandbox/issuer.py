@@ -87,7 +87,7 @@ async def small_body(request: Request) -> bytes:
     """A body that is neither long nor slow, or `BadUserInput`."""
     try:
         async with asyncio.timeout(_BODY_SECONDS):
-            return await read_body(request, _MAX_BODY)
+            return await read_body(dict(request.scope["headers"]), request.receive, _MAX_BODY)
     except (TimeoutError, HttpError) as error:
         raise BadUserInput(f"send a JSON object of at most {_MAX_BODY} bytes within {_BODY_SECONDS} seconds") from error
 

@@ -19,10 +19,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.app import create_app
+from gateway.app import GatewayApp, create_app
 from gateway.aws.credentials import Credentials
 from gateway.aws.target import Target
 from gateway.domains import MODEL
+from gateway.graph.http.log_lines import WriteOperation, log_operation
 from gateway.model.tenant import tenant_id
 from gateway.sandbox.issuer import AUDIENCE, JWKS_PATH, PATH, TokenIssuer, routes
 from gateway.sandbox.server import address_of, listen, served_in_thread
@@ -109,8 +110,9 @@ class Backend:
         }
         return Settings(**{**values, **changes})
 
-    def app(self, **changes: Any) -> Starlette:
-        return create_app(self.settings(**changes), aws=boto3.Session("AKID", "secret", region_name=REGION))
+    def app(self, write: WriteOperation = log_operation, **changes: Any) -> GatewayApp:
+        aws = boto3.Session("AKID", "secret", region_name=REGION)
+        return create_app(self.settings(**changes), aws=aws, write=write)
 
     async def aws(self, request: Request) -> Response:
         content, target = await request.body(), request.headers.get("x-amz-target")

@@ -19,6 +19,7 @@ import orjson
 import uvloop
 
 import gateway
+from gateway.graph.http.log_lines import WriteOperation
 from gateway.serve import configure_logging
 from tests.graph.backend import running
 
@@ -156,15 +157,15 @@ async def traced(app: App, content: bytes, token: str) -> Trace:
     return trace
 
 
-async def measure() -> dict[str, Any]:
+async def measure(write: WriteOperation) -> dict[str, Any]:
     """For each operation the least of some warm requests: an answer that comes in two pieces costs a few calls more."""
     found = {}
     with running() as backend:
-        app = backend.app()
+        app = backend.app(write)
         asked = {
             name: (orjson.dumps(body), backend.issuer.token("acme", role)) for name, (role, body) in OPERATIONS.items()
         }
-        async with app.router.lifespan_context(app):
+        async with app.lifespan():
             for _ in range(_WARM_UP):
                 for content, token in asked.values():
                     answer = await ask(app, content, token)
@@ -189,8 +190,7 @@ def report(found: dict[str, Any]) -> str:
 def main() -> None:
     """With `--json` for the tests."""
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-        configure_logging("INFO")
-        found = uvloop.run(measure())
+        found = uvloop.run(measure(configure_logging("INFO")))
     print(orjson.dumps(found).decode() if "--json" in sys.argv else report(found))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from gateway.graph.http.endpoint import EndpointLimits
 from gateway.graph.query.limits import DocumentLimits
-from tests.graph.test_endpoint import code
+from tests.graph.http.test_endpoint import code
 from tests.graph.world import World
 
 KNOWN = '{ product(productId: "p-1001") { productId } }'

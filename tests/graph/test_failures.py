@@ -1,19 +1,18 @@
 """What fails behind the gateway is seen: by status where HTTP allows it, by log line and metrics always."""
 
 import asyncio
+import json
 import logging
 from typing import Any
 
 import pytest
 from httpx2 import Response
-from starlette.requests import Request
 
 from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavailable
 from gateway.graph.http.request import GRAPHQL_JSON, JSON
-from gateway.graph.http.running import tell
+from gateway.graph.http.running import notify_disconnect
 from gateway.ops.metrics import Metrics
-from tests.graph.test_cancellation import Stuck
-from tests.graph.test_leaving import _request
+from tests.graph.http.test_cancellation import Stuck
 from tests.graph.world import World
 from tests.ops.test_metrics import samples
 
@@ -25,6 +24,21 @@ DOWN = Unavailable("aws is not reachable")
 async def ask(world: World, query: str, accept: str) -> Response:
     headers = {"Authorization": "Bearer acme/viewer", "Accept": accept}
     return await world.client.post("/graphql", json={"query": query}, headers=headers)
+
+
+def posted(query: str) -> tuple[dict[str, Any], Any]:
+    """A request as the server hands it over: its scope, and what receives its body."""
+    headers = [(b"content-type", b"application/json"), (b"authorization", b"Bearer acme/viewer")]
+    scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": json.dumps({"query": query}).encode(), "more_body": False}
+
+    return scope, receive
+
+
+async def ignore(message: Any) -> None:
+    """Nobody is there to receive it."""
 
 
 def broken(world: World, **failures: Exception) -> None:
@@ -125,23 +139,22 @@ async def test_what_a_caller_does_wrong_does_not_hide_a_failure_of_ours(
 async def test_a_caller_who_left_is_a_signal_of_its_own(world: World, caplog: pytest.LogCaptureFixture) -> None:
     stuck = Stuck()
     world.memory.call = stuck.call  # type: ignore[method-assign]
-    request = _request(ONE)
-    answer = asyncio.ensure_future(world.endpoint(request))
+    scope, receive = posted(ONE)
+    answer = asyncio.ensure_future(world.endpoint(scope, receive, ignore))
     await asyncio.wait_for(stuck.begun.wait(), 30)
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        tell(request.scope)
+        notify_disconnect(scope)
         await asyncio.wait_for(answer, 30)
     assert (line(caplog)["status"], line(caplog)["codes"]) == (499, ["CLIENT_CLOSED"])
     assert line(caplog)["outcome"] == "CLIENT_CLOSED"
 
 
 async def test_who_leaves_while_sending_is_no_bad_request(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    request = _request(ONE)
+    scope, _ = posted(ONE)
 
-    async def receive() -> dict[str, Any]:
+    async def left() -> dict[str, Any]:
         return {"type": "http.disconnect"}
 
-    request = Request(request.scope, receive)
     with caplog.at_level(logging.INFO, "gateway.operation"):
-        await world.endpoint(request)
+        await world.endpoint(scope, left, ignore)
     assert (line(caplog)["status"], line(caplog)["outcome"]) == (499, "CLIENT_CLOSED")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway.graph.http.endpoint import EndpointLimits
-from tests.graph.test_endpoint import code
+from tests.graph.http.test_endpoint import code
 from tests.graph.world import World
 
 SECONDS = 600.0

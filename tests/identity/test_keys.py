@@ -73,7 +73,7 @@ def test_a_signature_of_es256_has_two_spellings_of_one_token() -> None:
     mirrored = f"{head}.{payload}.{b64(other)}"
     key = read_key(public_jwk(ec_key(), "k"), ALL)
     assert signed_payload(mirrored, key, "ES256") == signed_payload(text, key, "ES256")
-    assert read_token(mirrored).digest != read_token(text).digest
+    assert read_token(mirrored) != read_token(text)
     with pytest.raises(Refused):
         signed_payload(f"{head}.{payload}.{b64(other[:-1] + bytes([other[-1] ^ 1]))}", key, "ES256")
 

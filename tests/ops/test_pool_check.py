@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gateway.aws.credentials import Credentials
 from gateway.aws.errors import (
     AccessDenied,
     AnswerLate,
@@ -22,12 +23,18 @@ from gateway.errors import DeadlineExceeded, GatewayError
 from gateway.identity.principal import Principal
 from gateway.model.tenant import tenant_id
 from gateway.ops.pool_check import Pool, PoolCheck
-from tests.graph.world import PERMISSIONS, open_session
+from tests.graph.world import PERMISSIONS
 from tests.store.memory import Memory
 from tests.store.world import TABLE, tenancy
 
 POOL = Pool("pooled", tenant_id("probe"), tenancy(), required=True)
 INDEXES = [index.name for index in MODEL.table.indexes]
+
+
+async def open_session(principal: Principal) -> Session:
+    role, place = min(principal.roles), tenancy()
+    credentials = Credentials(f"AKID{principal.tenant}", "secret")
+    return Session(principal.tenant, role, credentials, place, PERMISSIONS(place, principal.tenant, role))
 
 
 def check(memory: Memory) -> PoolCheck:

@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 # suites that need more than Python: each has a target of its own, and CI runs them all
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
 .PHONY: help install run test lint types imports format test-engines test-fire test-clients test-browser test-terraform \
-  mutate-policies prove bench playground storefront lock clean
+  mutate-policies prove bench bench-peers playground storefront lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -78,6 +78,10 @@ mutate-policies: $(STAMP) ## weaken every policy in every way; a test must notic
 bench: $(STAMP) ## the benchmarks; read ratios, not seconds
 	$(BIN)/python -m bench
 
+bench-peers: $(STAMP) ## the gateway beside Node and Python servers, about 3 minutes (needs npm and a C compiler; wrk helps)
+	scripts/peers
+	$(BIN)/python -m bench.peers
+
 lock: $(STAMP) ## resolve the dependencies anew
 	echo uv | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --quiet --output-file requirements-uv.lock
@@ -89,4 +93,5 @@ lock: $(STAMP) ## resolve the dependencies anew
 	  --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements-dev.lock
 
 clean: ## remove what the commands made
-	rm -rf $(VENV) .engines .clients .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .engines .clients .peers bench/peers/node_modules .coverage* .mypy_cache .pytest_cache .ruff_cache \
+	  .hypothesis .import_linter_cache

@@ -88,6 +88,10 @@ check-protocols: $(STAMP) ## check the TLA+ models in specs/ (needs Java)
 bench: $(STAMP) ## the benchmarks; read ratios, not seconds
 	$(BIN)/python -m bench
 
+bench-peers: $(STAMP) ## the gateway beside Node and Python servers, about 3 minutes (needs npm and a C compiler; wrk helps)
+	scripts/peers
+	$(BIN)/python -m bench.peers
+
 lock: $(STAMP) ## resolve the dependencies anew
 	echo uv | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --quiet --output-file requirements-uv.lock
@@ -99,4 +103,5 @@ lock: $(STAMP) ## resolve the dependencies anew
 	  --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements-dev.lock
 
 clean: ## remove what the commands made
-	rm -rf $(VENV) .engines .clients .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .engines .clients .peers bench/peers/node_modules .coverage* .mypy_cache .pytest_cache .ruff_cache \
+	  .hypothesis .import_linter_cache

@@ -146,13 +146,12 @@ def assumed(form: dict[str, str]) -> str:
 
 @contextmanager
 def running(tenants: Iterable[str] = ("acme",)) -> Iterator[Backend]:
-    """A backend with the shop of each tenant."""
-    listening, names = listen(0), frozenset(tenants)
+    """A backend with the shop of `acme` and tokens for all of the tenants."""
+    listening = listen(0)
     url = address_of(listening)
     memory = Memory(MODEL.table, TABLE)
-    for tenant in names:
-        memory.put(shop(tenant))
-    backend = Backend(url, TokenIssuer(url + PATH, names), memory)
+    memory.put(shop("acme"))
+    backend = Backend(url, TokenIssuer(url + PATH, frozenset(tenants)), memory)
     app = Starlette(routes=[*routes(backend.issuer), Route("/", backend.aws, methods=["POST"])])
     with served_in_thread(app, listening):
         yield backend

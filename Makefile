@@ -5,10 +5,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
+# the tests start dozens of processes: without bytecode on disk each compiles everything that it imports
+unexport PYTHONDONTWRITEBYTECODE
 # suites that need more than Python: each has a target of its own, and CI runs them all
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
-.PHONY: help install run test lint types imports format test-engines test-fire test-clients test-browser test-terraform \
-  mutate-policies prove bench playground storefront lock clean
+.PHONY: help install run test lint types imports format test-start test-engines test-fire test-clients test-browser \
+  test-terraform mutate-policies prove check-protocols simulate bench bench-peers playground storefront lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -16,16 +18,13 @@ help: ## list the commands
 install: $(STAMP) ## make the environment in .venv
 
 $(STAMP): pyproject.toml requirements-dev.lock requirements-uv.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version)'
-	$(PYTHON) -m venv $(VENV)
-	scripts/install $(BIN)/python
-	@touch $(STAMP)
+	@scripts/install $(PYTHON) $(VENV)
 
 run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
 	@$(BIN)/gateway dev
 
 test: $(STAMP) lint types imports ## lint, types, import rules, and the tests with coverage
-	$(BIN)/pytest -n auto $(SLOW) --cov --cov-report=term
+	$(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --cov --cov-report=term --durations=15
 
 lint: $(STAMP) ## ruff: style and common mistakes
 	$(BIN)/ruff check .
@@ -63,7 +62,12 @@ test-terraform: $(STAMP) ## validate, plan and apply the Terraform modules offli
 	scripts/terraform-tools
 	$(BIN)/pytest tests/terraform
 
-prove: $(STAMP) ## try to cross every border between tenants; writes report/isolation.md
+test-start: $(STAMP) ## `gateway dev` from this tree, and from the built wheel in an empty directory
+	$(BIN)/python -m tests.first_start
+	$(BIN)/python -m tests.first_start --wheel
+
+prove: $(STAMP) ## prove isolation of the policies, then try to cross every border; writes report/
+	$(BIN)/gateway isolation prove --formal
 	$(BIN)/gateway isolation prove
 
 playground: ## build GraphiQL from playground/ (needs npm)
@@ -75,16 +79,29 @@ storefront: ## build the demo front end from examples/storefront (needs npm)
 mutate-policies: $(STAMP) ## weaken every policy in every way; a test must notice each
 	$(BIN)/python -m tests.policies.mutate
 
+simulate: $(STAMP) ## a million steps of the store over a bad network, in an order that seeds decide
+	$(BIN)/python -m tests.simulation.run 1000000
+
+check-protocols: $(STAMP) ## check the TLA+ models in specs/ (needs Java)
+	scripts/check-protocols
+
 bench: $(STAMP) ## the benchmarks; read ratios, not seconds
 	$(BIN)/python -m bench
+
+bench-peers: $(STAMP) ## the gateway beside Node and Python servers, about 3 minutes (needs npm and a C compiler; wrk helps)
+	scripts/peers
+	$(BIN)/python -m bench.peers
 
 lock: $(STAMP) ## resolve the dependencies anew
 	echo uv | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --quiet --output-file requirements-uv.lock
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-header --quiet --output-file requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra dax --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --quiet --output-file requirements-dax.lock
 	$(BIN)/uv pip compile pyproject.toml --extra sandbox --extra dax --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements-dev.lock
 
 clean: ## remove what the commands made
-	rm -rf $(VENV) .engines .clients .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .engines .clients .peers bench/peers/node_modules .coverage* .mypy_cache .pytest_cache .ruff_cache \
+	  .hypothesis .import_linter_cache

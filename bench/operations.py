@@ -14,20 +14,15 @@ from typing import Any
 
 import orjson
 import uvloop
-from gateway.graph.run import run_program
-from gateway.graph.selection import Selections
-from graphql import execute
 
 from bench.naive import Source, build
 from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.target import Target
 from gateway.domains import MODEL
-from gateway.graph.context import Context
-from gateway.graph.reader import Reader, ReadLimits
+from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.store.access import Access
 from gateway.store.table import Table
-from gateway.store.writer import Writer
-from tests.graph.world import World, authenticate, no_renewal, open_session
+from tests.graph.world import OpenDoor, World, no_renewal
 
 FIRST = 20
 OURS = """{ ordersByStatus(status: DELIVERED, first: 20) { nodes {
@@ -66,28 +61,27 @@ async def _record(world: World) -> tuple[list[Any], list[Any]]:
 
 
 async def _run(url: str, world: World, queries: list[Any]) -> None:
-    session = await open_session(await authenticate("Bearer acme/viewer"))
+    session = (await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session
     session = replace(session, tenancy=replace(session.tenancy, target=Target(url, "eu-west-1")))
     async with DynamoDBClient() as client:
         table = Table(client, MODEL, no_renewal)
+        reference = replace(world.endpoint.reference, table=table)
+        lanes = Lanes(MODEL, table, reference.cursors, reference.limits, LaneRules(uses=0))
         document = world.endpoint.documents.get(OURS)
-        program = world.endpoint.programs.get(document, None)
-        assert program is not None
-        assert document.ast is not None
+        operation = document.operation(None)
+        assert operation is not None
+        variant = operation.variant({})
 
-        def reader() -> Reader:
-            return Reader(MODEL, table, Access(session), world.endpoint.cursors, ReadLimits())
+        async def in_a_lane() -> Any:
+            access = Access(session)
+            found = await lanes.run(variant, access, {})
+            assert found is not None
+            return found[0], access.calls
 
-        async def compiled() -> Any:
-            used = reader()
-            answer = await run_program(program, world.endpoint.schema, used, {})
-            return orjson.dumps(answer), used.access.calls
-
-        async def interpreted() -> Any:
-            used = reader()
-            context = Context(used, Writer(MODEL, table, used.access), Selections(MODEL))
-            result: Any = await execute(world.endpoint.schema, document.ast, context_value=context)  # type: ignore[misc, arg-type]
-            return orjson.dumps(result.data), used.access.calls
+        async def by_reference() -> Any:
+            access = Access(session)
+            result = await reference.run(variant, document, None, {}, {}, access)
+            return orjson.dumps(result.data), access.calls
 
         source = Source(url, session.tenancy.table, [_asked(body) for body, _ in queries])
         schemas = {batched: build(source, FIRST, batched=batched) for batched in (False, True)}
@@ -104,8 +98,8 @@ async def _run(url: str, world: World, queries: list[Any]) -> None:
             {
                 "strawberry + boto3, one read for each key": theirs(False),
                 "strawberry + dataloader + boto3": theirs(True),
-                "gateway, run by graphql-core": interpreted,
-                "gateway, compiled": compiled,
+                "gateway, reference executor": by_reference,
+                "gateway, lane": in_a_lane,
             }
         )
 

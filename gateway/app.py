@@ -1,10 +1,13 @@
 """Where the rooms meet: settings in, ASGI app out."""
 
+import asyncio
 import gc
 import ssl
+import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any, Final
 
 import boto3
 from starlette.applications import Starlette
@@ -13,24 +16,32 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from gateway.aws.boto_sts import BotoSts
+from gateway.aws.callers import Callers
 from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.limits import WireLimits
 from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
 from gateway.domains.loading import load_domains
-from gateway.graph.endpoint import Endpoint, EndpointLimits, ignored
+from gateway.graph.first_query import first_query
+from gateway.graph.http.body import Receive
+from gateway.graph.http.endpoint import Endpoint, EndpointLimits, Send, ignored
 from gateway.graph.http.fair_queue import FairQueue
+from gateway.graph.http.log_lines import WriteOperation, log_operation
+from gateway.graph.http.request import Scope
 from gateway.graph.landing import HEADERS, landing_page
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.reference import Reference
-from gateway.graph.schema import build_schema, core_schema
+from gateway.graph.schema import core_schema
 from gateway.identity.authenticator import Authenticator
 from gateway.ops.metrics import Metrics
 from gateway.ops.policy_files import load_policies, permissions_for
+from gateway.ops.pool_check import PoolCheck
+from gateway.ops.readiness import Readiness
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
 from gateway.store.read_limits import ReadLimits
@@ -44,9 +55,12 @@ from gateway.wiring import (
     metrics_page,
     persisted,
     playground,
+    pools,
     read_path,
     tenants,
 )
+
+GRAPHQL_PATH: Final = "/graphql"
 
 
 @dataclass(slots=True)
@@ -65,6 +79,7 @@ class Gateway:
     sts: BotoSts
     sessions: Sessions
     authenticator: Authenticator
+    readiness: Readiness
     cache: ReadPath | None = None
     metrics: Metrics | None = None
 
@@ -77,14 +92,16 @@ class Gateway:
         await self.sts.close()
 
 
-def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gateway:
+def build_gateway(
+    settings: Settings, aws: boto3.Session | None = None, write: WriteOperation = log_operation
+) -> Gateway:
     """Settings that contradict the policies or the model are refused here, before anything is served."""
     loaded = load_domains(settings.domains)
     model = loaded.model
     client = DynamoDBClient(WireLimits(connections=settings.max_connections), tls=ssl.create_default_context())
     aws = aws or boto3.Session(region_name=settings.region)
     sts = BotoSts(aws, endpoint_url=settings.sts_endpoint)
-    policies = load_policies(settings.policies_dir, model)
+    policies = load_policies(settings.reviewed_policies, model)
     rules = SessionRules(
         seconds=settings.session_seconds, sessions=settings.max_sessions, per_subject=settings.session_per_subject
     )
@@ -98,7 +115,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         on_forget=cache.forget if cache is not None else lambda tenant: None,
     )
     authenticator = Authenticator(issuers(settings))
-    schema = core_schema(build_schema(model, loaded.mutations))
+    schema = core_schema(loaded.schema)
     reads = ReadLimits(page=settings.max_page, queries=settings.max_nested_queries)
     documents = Documents(
         model,
@@ -110,15 +127,15 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     )
     known = persisted(settings, documents)
     queue = FairQueue(settings.max_concurrent_operations, settings.max_queued_per_tenant)
-    metrics = metrics_of(settings, known, cache, sessions, queue)
     table = Table(client, model, sessions.renew, cache=cache)
     cursors = Cursors(settings.cursor_secret.get_secret_value())
+    costs = cost_limits(settings)
+    metrics = metrics_of(settings, known, cache, sessions, queue, table)
     endpoint = Endpoint(
         documents=documents,
-        cost_limits=cost_limits(settings),
+        cost_limits=costs,
         persisted=known,
-        authenticate=authenticator.authenticate,
-        open_session=sessions.open,
+        callers=Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units)),
         reference=Reference(model, schema, table, cursors, reads, discreet=documents.discreet),
         lanes=Lanes(model, table, cursors, reads),
         limits=EndpointLimits(
@@ -127,10 +144,15 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
             packed_from=settings.packed_from_bytes,
         ),
         queue=queue,
+        preparing=FairQueue(1, settings.max_queued_per_tenant),
         explain=settings.explain,
         observe=metrics.observe if metrics is not None else ignored,
+        write=write,
     )
-    return Gateway(endpoint, client, sts, sessions, authenticator, cache, metrics)
+    readiness = Readiness(pools(settings), PoolCheck(sessions.open, client, model.table).faults)
+    if metrics is not None:
+        metrics.gauge("gateway_ready", "1 once everything behind the process was reached.", lambda: readiness.ready)
+    return Gateway(endpoint, client, sts, sessions, authenticator, readiness, cache, metrics)
 
 
 def _document_limits(settings: Settings) -> DocumentLimits:
@@ -139,20 +161,61 @@ def _document_limits(settings: Settings) -> DocumentLimits:
         aliases=settings.max_aliases,
         root_fields=settings.max_root_fields,
         directives=settings.max_directives,
+        chars=settings.max_document_chars,
         tokens=settings.max_tokens,
+        token_bytes=settings.max_token_bytes,
         members=settings.max_list,
     )
 
 
-def create_app(settings: Settings, state: State | None = None, aws: boto3.Session | None = None) -> Starlette:
-    state = state or State()
-    gateway = build_gateway(settings, aws)
+class GatewayApp:
+    """The ASGI app: `/graphql` is the endpoint's own, everything else are pages of a Starlette app.
+
+    Mounted in another app, below a `root_path`, it needs that app to enter `lifespan`.
+    """
+
+    def __init__(self, graphql: ASGIApp, pages: Starlette, metrics: Metrics | None = None) -> None:
+        self._graphql = graphql
+        self._pages = pages
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and _path(scope) == GRAPHQL_PATH:
+            await self._graphql(scope, receive, send)
+        else:
+            await self._pages(scope, receive, send)
+
+    def lifespan(self) -> AbstractAsyncContextManager[Any]:
+        return self._pages.router.lifespan_context(self._pages)
+
+
+def _path(scope: Scope) -> str:
+    """Below what the app is mounted at."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    return path[len(root) :] if root and path.startswith(f"{root}/") else path
+
+
+def create_app(
+    settings: Settings,
+    state: State | None = None,
+    aws: boto3.Session | None = None,
+    write: WriteOperation = log_operation,
+) -> GatewayApp:
+    """`write` takes the line of each operation; by itself it goes to the logger `gateway.operation`."""
+    gateway = build_gateway(settings, aws, write)
+    graphql: ASGIApp = gateway.endpoint
+    cors = _cors(settings)
+    if cors is not None:
+        graphql = CORSMiddleware(graphql, **cors)
+    return GatewayApp(graphql, _pages(settings, gateway, state or State()), gateway.metrics)
+
+
+def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
     pages = [*playground(settings), *demo(settings), *metrics_page(settings, gateway.metrics)]
-    page = landing_page(address, pages={route.path for route in pages})
-
-    async def graphql(request: Request) -> Response:
-        return await gateway.endpoint(request)
+    query = first_query(load_domains(settings.domains).model)
+    page = landing_page(address, pages={route.path for route in pages}, query=query)
 
     async def landing(request: Request) -> Response:
         return HTMLResponse(page, headers=HEADERS)
@@ -163,6 +226,11 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
     async def ready(request: Request) -> Response:
         if state.draining:
             return JSONResponse({"status": "draining"}, status_code=503)
+        if "deep" in request.query_params:
+            report = await gateway.readiness.check()
+            return JSONResponse(report.content(), status_code=200 if report.serves else 503)
+        if not gateway.readiness.ready:
+            return JSONResponse({"status": "starting"}, status_code=503)
         return JSONResponse({"status": "ready"})
 
     @asynccontextmanager
@@ -171,37 +239,38 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
+        starting = asyncio.create_task(gateway.readiness.until_ready())
+        # documents are parsed in another thread, which gives way to the loop this often
+        sys.setswitchinterval(0.0005)
         yield
+        starting.cancel()
+        await asyncio.wait((starting,))
         await gateway.close()
 
+    cors = _cors(settings)
     app = Starlette(
-        routes=[
-            Route("/", landing),
-            # every method, so that a wrong one is answered in the form that GraphQL clients read
-            Route("/graphql", graphql, methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
-            Route("/healthz", alive),
-            Route("/readyz", ready),
-            *pages,
-        ],
-        middleware=_middleware(settings),
+        routes=[Route("/", landing), Route("/healthz", alive), Route("/readyz", ready), *pages],
+        middleware=[] if cors is None else [Middleware(CORSMiddleware, **cors)],
         lifespan=lifespan,
     )
-    app.state.metrics = gateway.metrics
     # its redirects repeat the caller's Host, and behind a load balancer they lead from https to http, token and all
     app.router.redirect_slashes = False
     return app
 
 
-def _middleware(settings: Settings) -> list[Middleware]:
-    if not settings.cors_origins:
-        return []
-    return [
-        Middleware(
-            CORSMiddleware,
-            allow_origins=settings.cors_origins,
-            allow_methods=["GET", "POST"],
-            allow_headers=["authorization", "content-type", "content-encoding", "x-request-id", "traceparent"],
-            expose_headers=["x-request-id", "retry-after"],
-            max_age=600,
-        )
-    ]
+LOCAL_ORIGINS = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?"
+
+
+def _cors(settings: Settings) -> dict[str, Any] | None:
+    # a front end in development runs on a port of this machine that nobody knows beforehand
+    own_machine = LOCAL_ORIGINS if settings.environment == "sandbox" else None
+    if not settings.cors_origins and own_machine is None:
+        return None
+    return {
+        "allow_origins": settings.cors_origins,
+        "allow_origin_regex": own_machine,
+        "allow_methods": ["GET", "POST"],
+        "allow_headers": ["authorization", "content-type", "content-encoding", "x-request-id", "traceparent"],
+        "expose_headers": ["x-request-id", "retry-after"],
+        "max_age": 600,
+    }

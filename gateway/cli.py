@@ -38,11 +38,12 @@ def serve(
     config: Annotated[Path | None, typer.Option(help="JSON file with settings; the environment wins over it.")] = None,
 ) -> None:
     """Serve in production, with settings from GATEWAY_* variables."""
-    from gateway.serve import serve as run  # noqa: PLC0415  web and AWS libraries load only where they are needed
+    from gateway.serve import START_CHECKS  # noqa: PLC0415  web and AWS libraries load only where they are needed
+    from gateway.serve import serve as run  # noqa: PLC0415
     from gateway.settings import load_settings  # noqa: PLC0415
 
     with told():
-        run(load_settings(config))
+        run(load_settings(config, START_CHECKS))
 
 
 @app.command()
@@ -65,7 +66,7 @@ def dev(
     wanted = Dev(host, port, reload, dynamodb_endpoint, aws_port)
     with told(), TemporaryDirectory() as directory:
         if domains:
-            # the shipped policies are of the shipped model; these are written as `gateway policies` would write them
+            # the sandbox knows the shipped model only: its roles get what `gateway policies` would write
             write_policies(Path(directory), load_domains(domains).model)
             wanted = replace(wanted, domains=tuple(domains), policies=Path(directory))
         raise typer.Exit(run(wanted))
@@ -98,12 +99,10 @@ def schema(
     """Write schema.graphql from the model."""
     from gateway.domains.loading import load_domains  # noqa: PLC0415
     from gateway.graph.federation import subgraph  # noqa: PLC0415
-    from gateway.graph.schema import build_schema  # noqa: PLC0415
     from gateway.ops.schema_commands import tell_changes  # noqa: PLC0415
 
     with told():
-        loaded = load_domains(domains or ())
-        made = build_schema(loaded.model, loaded.mutations)
+        made = load_domains(domains or ()).schema
         if announced is not None and diff is None:
             raise BadUserInput("--announced says which changes are told; it needs --diff with the old schema")
         if diff is not None:
@@ -130,6 +129,26 @@ def documents(
         _write(out, text, check=check, command="gateway documents")
 
 
+@app.command("explain-program")
+def explain_program(
+    path: Annotated[Path, typer.Argument(help="A .graphql file.")],
+    role: Annotated[str, typer.Option(help="The role that asks.")] = "viewer",
+    operation: Annotated[str | None, typer.Option(help="Which one, where the file has several.")] = None,
+    variables: Annotated[str, typer.Option(help="As JSON; they decide about @include and @skip.")] = "{}",
+    domains: Domains = None,
+) -> None:
+    """Print the functions that are generated for a query."""
+    from gateway.domains.loading import load_domains  # noqa: PLC0415
+    from gateway.ops.explain_program import program_text  # noqa: PLC0415
+
+    with told():
+        try:
+            text, values = path.read_text(), json.loads(variables)
+        except (OSError, ValueError) as error:
+            raise BadUserInput(f"`{path}` and the variables must be readable: {error}") from error
+        typer.echo(program_text(load_domains(domains or ()), text, role, operation, values))
+
+
 @app.command()
 def docs(
     check: Annotated[bool, typer.Option("--check", help="Fail when the page is stale.")] = False,
@@ -150,12 +169,14 @@ def terraform_inputs(
     path: Annotated[Path, typer.Option(help="The file.")] = Path("terraform/table.json"),
     domains: Domains = None,
 ) -> None:
-    """Write terraform/table.json from the model: the table's keys, indexes and TTL."""
+    """Write terraform/table.json from the model: the table's keys, indexes, TTL and expected traffic."""
     from gateway.domains.loading import load_domains  # noqa: PLC0415
     from gateway.model.describe import table_description  # noqa: PLC0415
+    from gateway.ops.capacity.expected import expected_units  # noqa: PLC0415
 
     with told():
-        text = json.dumps(table_description(load_domains(domains or ()).model), indent=2) + "\n"
+        model = load_domains(domains or ()).model
+        text = json.dumps({**table_description(model), "expected": expected_units(model)}, indent=2) + "\n"
         _write(path, text, check=check, command="gateway terraform-inputs")
 
 
@@ -164,6 +185,7 @@ def _write(path: Path, text: str, *, check: bool, command: str) -> None:
         if not path.is_file() or path.read_text() != text:
             raise GatewayError(f"`{path}` is stale; run `{command}`")
         return
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     typer.echo(f"wrote {path}")
 
@@ -173,8 +195,18 @@ def prove(
     endpoint: Annotated[str, typer.Option(help="`sandbox`, or `aws` for the account in the settings.")] = "sandbox",
     report: Annotated[Path, typer.Option(help="Where isolation.md and isolation.json are written.")] = Path("report"),
     config: Annotated[Path | None, typer.Option(help="With `aws`: JSON file with settings.")] = None,
+    formal: Annotated[
+        bool, typer.Option("--formal", help="Instead, prove it of the policies for every request; needs [proof].")
+    ] = False,
+    policies_dir: Annotated[
+        Path | None, typer.Option("--policies", help="With --formal: the files to prove; else what the model makes.")
+    ] = None,
+    domains: Domains = None,
 ) -> None:
     """Try to cross every border between tenants, with real sessions and below the gateway's own checks."""
+    if formal:
+        _prove_formally(domains or [], policies_dir, report)
+        return
     from gateway.ops.proof import write_report  # noqa: PLC0415
     from gateway.proving import prove_on_account, prove_on_sandbox  # noqa: PLC0415
     from gateway.settings import load_settings  # noqa: PLC0415
@@ -182,10 +214,34 @@ def prove(
     with told():
         if endpoint not in ("sandbox", "aws"):
             raise GatewayError(f"`{endpoint}` is neither `sandbox` nor `aws`")
-        made = asyncio.run(prove_on_sandbox() if endpoint == "sandbox" else prove_on_account(load_settings(config)))
+        if endpoint == "aws" and domains:
+            raise BadUserInput("--domains is for the sandbox; an account's domains are in its settings")
+        on_sandbox = endpoint == "sandbox"
+        made = asyncio.run(prove_on_sandbox(domains or ()) if on_sandbox else prove_on_account(load_settings(config)))
         markdown, machine = write_report(made, report)
         held = sum(result.passed for result in made.results)
         typer.echo(f"{held} of {len(made.results)} probes held; see {markdown} and {machine}")
+        raise typer.Exit(0 if made.passed else 1)
+
+
+def _prove_formally(domains: list[str], policies_dir: Path | None, report: Path) -> None:
+    from gateway.ops.formal_proof import prove_formally  # noqa: PLC0415
+    from gateway.ops.formal_report import why, write_formal_report  # noqa: PLC0415
+
+    with told():
+        made = prove_formally(domains, policies_dir)
+        markdown, machine = write_formal_report(made, report)
+        for outcome in made.outcomes:
+            if not outcome.proved:
+                typer.echo(f"NOT PROVED: {outcome.theorem.name} ({outcome.theorem.about}): {why(outcome)}", err=True)
+                for line in outcome.example.lines() if outcome.example else ():
+                    typer.echo(f"  {line}", err=True)
+        proved = sum(outcome.proved for outcome in made.outcomes)
+        held = sum(use.held for use in made.uses)
+        typer.echo(
+            f"{proved} of {len(made.outcomes)} theorems proved for every request, {held} of {len(made.uses)} uses "
+            f"allowed as declared; see {markdown} and {machine}"
+        )
         raise typer.Exit(0 if made.passed else 1)
 
 

@@ -100,9 +100,13 @@ class IsolationBreach(Internal):
 
 
 class ModelError(GatewayError):
-    """Names the entity and the fault; raised while modules are imported, never while serving."""
+    """Carries every fault found, each with the entity or pattern it is in; raised at start, never while serving."""
 
     code = "MODEL"
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
 
 
 class ConfigurationError(GatewayError):

@@ -9,25 +9,30 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from types import FrameType
 from typing import Any
 
 import uvicorn
 from prometheus_client import start_http_server
 
+from gateway import wiring
 from gateway.accepting import Acceptor
 from gateway.app import State, create_app
+from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError
-from gateway.graph.journal import JsonLines
+from gateway.graph.http.log_lines import OPERATIONS, BufferedHandler, LogBuffer, WriteOperation
+from gateway.listening import bound
 from gateway.ops.metrics import Metrics
+from gateway.ops.policy_files import load_policies
+from gateway.setting_checks import Check
 from gateway.settings import Settings
+from gateway.signals import end_at_once, on_ending_signals
 from gateway.wary import WaryHttp
 
 
 def serve(settings: Settings) -> None:
-    configure_logging(settings.log_level)
+    write = configure_logging(settings.log_level)
     state = State()
-    app = create_app(settings, state=state)
+    app = create_app(settings, state=state, write=write)
     http: Any = partial(WaryHttp, lambda: state.draining)
     config = uvicorn.Config(
         app,
@@ -44,8 +49,30 @@ def serve(settings: Settings) -> None:
         # what is under way may take as long as any operation may
         timeout_graceful_shutdown=int(settings.request_seconds) + 1,
     )
-    with metrics_served(settings, app.state.metrics):
-        DrainingServer(config, state, settings.drain_seconds).run()
+    with bound("port", settings.host, settings.port) as sockets, metrics_served(settings, app.metrics):
+        DrainingServer(config, state, settings.drain_seconds).run(sockets)
+
+
+def _port_is_free(settings: Settings) -> None:
+    with bound("port", settings.host, settings.port):
+        pass
+
+
+def _metrics_port_is_free(settings: Settings) -> None:
+    if settings.metrics_port is not None:
+        with bound("metrics_port", settings.metrics_host, settings.metrics_port):
+            pass
+
+
+def _policies(settings: Settings) -> None:
+    load_policies(settings.reviewed_policies, load_domains(settings.domains).model)
+
+
+# what makes a start fail beside the settings themselves, so that all of it is told at once
+START_CHECKS: tuple[Check, ...] = (
+    *(_port_is_free, _metrics_port_is_free, _policies),
+    *(wiring.issuers, wiring.tenants, wiring.cost_limits),
+)
 
 
 @contextmanager
@@ -68,8 +95,9 @@ def metrics_served(settings: Settings, metrics: Metrics | None) -> Iterator[None
 
 
 class DrainingServer(uvicorn.Server):
-    """On the first signal `/readyz` turns to 503 while requests are still served, so that a load balancer looks away;
-    after the drain time, or on the second signal, no more are taken and those under way are finished."""
+    """On SIGTERM or SIGHUP `/readyz` turns to 503 while requests are still served, so that a load balancer looks away;
+    after the drain time, on the next signal, or on Ctrl-C, no more are taken and those under way are finished. A signal
+    while they are being finished cuts them off."""
 
     def __init__(self, config: uvicorn.Config, state: State, drain_seconds: float) -> None:
         super().__init__(config)
@@ -88,7 +116,12 @@ class DrainingServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._acceptor is not None:
             self._acceptor.close()
-        await super().shutdown(sockets)
+        try:
+            await super().shutdown(sockets)
+        finally:
+            # uvicorn raises the signal again that ended it, and then nothing of ours runs any more
+            for handler in logging.root.handlers:
+                handler.flush()
 
     def _connection(self) -> asyncio.Protocol:
         made: Any = self.config.http_protocol_class
@@ -97,11 +130,18 @@ class DrainingServer(uvicorn.Server):
         )
         return protocol
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        with on_ending_signals(self._signalled):
+            yield
+
+    def _signalled(self, number: int, count: int) -> None:
         again, self._state.draining = self._state.draining, True
+        if self.should_exit:
+            end_at_once(number)
         # Ctrl-C is somebody who waits; only a supervisor's signal drains
-        if again or sig == signal.SIGINT:
-            super().handle_exit(sig, frame)
+        if again or number == signal.SIGINT:
+            self.should_exit = True
         else:
             self._stop_at = time.monotonic() + self._drain_seconds
 
@@ -111,8 +151,9 @@ class DrainingServer(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def configure_logging(level: str) -> None:
-    lines = logging.StreamHandler(sys.stdout)
-    lines.setFormatter(JsonLines())
-    logging.basicConfig(level=level, handlers=[lines], force=True)
+def configure_logging(level: str) -> WriteOperation:
+    """All loggers write into one buffer; what is returned puts the lines of operations there, with less work."""
+    buffer = LogBuffer(sys.stdout.buffer)
+    logging.basicConfig(level=level, handlers=[BufferedHandler(buffer)], force=True)
     logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLevelName(level)))
+    return buffer.add_operation if OPERATIONS.isEnabledFor(logging.INFO) else lambda fields: None

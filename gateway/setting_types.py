@@ -84,3 +84,4 @@ class SiloSettings(_Part):
     dynamodb_endpoint: Url | None = None
     external_id: str | None = None
     dax_endpoint: DaxUrl | None = None  # a cluster of the tenant's own; that of the pool is never used for a silo
+    dax_role_arn: RoleArn | None = None  # assumed to read from that cluster; without it the gateway's own role

@@ -6,14 +6,23 @@ reads the same names from a JSON file, such as Terraform's output `gateway_confi
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
-from pydantic import Field, PositiveFloat, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import (
+    Field,
+    ModelWrapValidatorHandler,
+    PositiveFloat,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gateway.errors import ConfigurationError
+from gateway.setting_checks import CONTRADICTIONS, Check, KnownSettings, found_by
 from gateway.setting_types import (
     DaxUrl,
     IssuerSettings,
@@ -28,6 +37,14 @@ from gateway.setting_types import (
 )
 
 _PREFIX = "GATEWAY_"
+# for settings that are needed and wrong or missing, so that the others can be checked; nothing ever reads them
+_STAND_INS: Mapping[str, Any] = {
+    "table_name": "unknown",
+    "region": "eu-west-1",
+    "tenant_role_arn": "arn:aws:iam::123456789012:role/unknown",
+    "issuers": [{"issuer": "unknown", "audience": ["unknown"], "jwks_url": "https://unknown.example"}],
+    "cursor_secret": "0" * 32,
+}
 
 
 class Settings(BaseSettings):
@@ -48,7 +65,8 @@ class Settings(BaseSettings):
     tenants: list[Tenant] | None = None  # where set, nobody else is served
     silos: dict[Tenant, SiloSettings] = {}
     suspended_tenants: list[Tenant] = []
-    policies_dir: Path = Path("policies")
+    readiness_tenant: Tenant | None = None  # whose session asks whether table and indexes can be read; needs no items
+    policies_dir: Path | None = None  # by default `policies`; in the sandbox none is needed
 
     # who may ask
     issuers: list[IssuerSettings] = Field(min_length=1)
@@ -82,7 +100,9 @@ class Settings(BaseSettings):
     max_aliases: int = Field(default=50, ge=1)
     max_root_fields: int = Field(default=50, ge=1)
     max_directives: int = Field(default=50, ge=1)
+    max_document_chars: int = Field(default=65_536, ge=1_000)
     max_tokens: int = Field(default=5_000, ge=100)
+    max_token_bytes: int = Field(default=16_384, ge=100)  # of one string or name in a document
     max_list: int = Field(default=1_000, ge=1)  # members of a list in the variables
     max_nested_queries: int = Field(default=100, ge=1)
     max_cost: PositiveFloat = 2_000  # capacity units, by the estimate
@@ -92,6 +112,7 @@ class Settings(BaseSettings):
     cache: Literal["off", "ttl", "dax", "ttl+dax"] = "off"
     cache_bytes: int = Field(default=64_000_000, ge=1_000_000)
     dax_endpoint: DaxUrl | None = None  # a cluster for all pooled tenants
+    dax_role_arn: RoleArn | None = None  # assumed to read from it; without one the gateway's own role signs
     dax_accept_that_only_the_gateway_separates_tenants: bool = False
     dax_item_seconds: PositiveFloat = 300  # as the clusters' parameter group says
     dax_query_seconds: PositiveFloat = 300
@@ -117,6 +138,13 @@ class Settings(BaseSettings):
     def account(self) -> str:
         return self.tenant_role_arn.split(":")[4]
 
+    @property
+    def reviewed_policies(self) -> Path | None:
+        """The directory that must hold what the model says; a sandbox that names none reviews nothing."""
+        if self.policies_dir is None and self.environment == "production":
+            return Path("policies")
+        return self.policies_dir
+
     @field_validator(
         "tenants", "silos", "suspended_tenants", "issuers", "cors_origins", "domains", "max_cost_by_role", mode="before"
     )
@@ -129,80 +157,41 @@ class Settings(BaseSettings):
         except ValueError as error:
             raise ValueError(f"expected JSON: {error}") from error
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if faults := list(self._contradictions()):
-            raise ConfigurationError(faults)
-        return self
-
-    def _contradictions(self) -> Iterator[str]:
-        names = [issuer.issuer for issuer in self.issuers]
-        if len(set(names)) != len(names):
-            yield "issuers: an issuer is listed twice"
-        for name in dict.fromkeys((*self.silos, *self.suspended_tenants)):
-            if self.tenants is not None and name not in self.tenants:
-                yield f"tenants: `{name}` has settings of its own but is not among the tenants"
-        if self.only_trusted and self.trusted_documents is None:
-            yield "only_trusted: is on but there are no trusted_documents, so nothing could be asked"
-        if self.metrics_port not in (None, 0) and self.metrics_port == self.port:
-            yield "metrics_port: is the port of the gateway itself; it asks for no token, so it needs its own"
-        if self.only_trusted and self.playground:
-            yield "playground: is on but only_trusted is too, so nothing could be asked there"
-        yield from self._cache_contradictions()
-        if self.environment == "production":
-            yield from self._unsafe()
-
-    def _cache_contradictions(self) -> Iterator[str]:
-        of_silos = {f"silos.{name}.dax_endpoint": silo.dax_endpoint for name, silo in self.silos.items()}
-        named = {"dax_endpoint": self.dax_endpoint, **of_silos}
-        clusters = {name: address for name, address in named.items() if address is not None}
-        if "dax" not in self.cache:
-            yield from (f"{name}: is set but cache is `{self.cache}`" for name in clusters)
-            return
-        if not clusters:
-            yield f"cache: is `{self.cache}` but there is no dax_endpoint, neither for the pool nor for a silo"
-        addresses = list(clusters.values())
-        for name, address in clusters.items():
-            shared = name == "dax_endpoint" or addresses.count(address) > 1
-            if shared and not self.dax_accept_that_only_the_gateway_separates_tenants:
-                yield (
-                    f"{name}: tenants share a cluster, which answers with its own role whoever asks, so IAM does not "
-                    "keep them apart there; say dax_accept_that_only_the_gateway_separates_tenants if you accept that"
-                )
-            if self.environment == "production" and not address.startswith("daxs://"):
-                yield f"{name}: `{address}` must be daxs outside the sandbox"
-
-    def _unsafe(self) -> Iterator[str]:
-        """What the sandbox may do and production may not."""
-        addresses = {
-            **{f"issuers.{number}.jwks_url": issuer.jwks_url for number, issuer in enumerate(self.issuers)},
-            "dynamodb_endpoint": self.dynamodb_endpoint,
-            "sts_endpoint": self.sts_endpoint,
-            **{f"silos.{name}.dynamodb_endpoint": silo.dynamodb_endpoint for name, silo in self.silos.items()},
-        }
-        for name, address in addresses.items():
-            if address is not None and not address.startswith("https://"):
-                yield f"{name}: `{address}` must be https outside the sandbox"
-        if "*" in self.cors_origins:
-            yield "cors_origins: `*` is only for the sandbox; name the origins of your front ends"
-        if self.playground and not self.introspection:
-            yield "playground: is on but introspection is off, so it could neither document nor complete anything"
-        if self.drain_seconds < self.request_seconds:
-            yield "drain_seconds: is shorter than request_seconds, so a stop would cut off requests in flight"
+    @model_validator(mode="wrap")
+    @classmethod
+    def _all_faults(cls, values: dict[str, Any], handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Wrong values and contradictions between the others are found together."""
+        try:
+            settings, faults = handler(values), list[str]()
+        except ValidationError as error:
+            wrong = {str(item["loc"][0]) for item in error.errors()}
+            right = {name: value for name, value in values.items() if name not in wrong}
+            settings = cast(Self, KnownSettings(handler({**_STAND_INS, **right}), frozenset(wrong)))
+            faults = [_fault(item) for item in error.errors()]
+        faults += found_by(CONTRADICTIONS, settings)
+        if faults:
+            raise SettingsError(faults, settings)
+        return settings
 
 
-def load_settings(config: Path | None = None) -> Settings:
-    """The settings, or one `ConfigurationError` that lists every fault."""
+class SettingsError(ConfigurationError):
+    """`known` are the settings without those that are wrong, for checks of what else is."""
+
+    def __init__(self, faults: list[str], known: Settings) -> None:
+        super().__init__(faults)
+        self.known = known
+
+
+def load_settings(config: Path | None = None, checks: Sequence[Check] = ()) -> Settings:
+    """The settings, or one `ConfigurationError` that lists every fault, those that `checks` find among them."""
     given = _read(config) if config else {}
     unknown = [*filter(_unknown, sorted(os.environ)), *sorted(set(given) - set(Settings.model_fields))]
     faults = [f"{name}: there is no such setting" for name in unknown]
     try:
         settings = Settings(**{name: value for name, value in given.items() if name in Settings.model_fields})
-    except ValidationError as error:
-        raise ConfigurationError(faults + [_fault(item) for item in error.errors()]) from error
-    except ConfigurationError as error:
-        raise ConfigurationError(faults + error.faults) from error
-    if faults:
+    except SettingsError as error:
+        raise ConfigurationError(faults + error.faults + found_by(checks, error.known)) from error
+    if faults := faults + found_by(checks, settings):
         raise ConfigurationError(faults)
     return settings
 

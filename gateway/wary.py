@@ -8,7 +8,7 @@ from typing import Any, cast
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from gateway.graph.leaving import tell
+from gateway.graph.http.running import notify_disconnect
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,10 @@ _BOUNDS = Bounds()
 
 class HeadTooLargeError(Exception):
     """Ends the parser; nobody sees it."""
+
+
+class TwoHostsError(Exception):
+    """Ends the parser, which answers 400 (RFC 9112, 3.2): proxies and we would each believe another one."""
 
 
 class WaryHttp(HttpToolsProtocol):
@@ -54,7 +58,7 @@ class WaryHttp(HttpToolsProtocol):
         if self._running is not None:
             # uvicorn tells it to the newest request alone; an older one would write into a closed connection
             self._running.disconnected = True
-            tell(cast(dict[str, Any], self._running.scope))
+            notify_disconnect(cast(dict[str, Any], self._running.scope))
         self._drop_head_timer()
         if self._stall_timer is not None:
             self._stall_timer.cancel()
@@ -82,6 +86,8 @@ class WaryHttp(HttpToolsProtocol):
         if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > self._bounds.head_bytes:
             self._too_large = True
             raise HeadTooLargeError
+        if sum(name == b"host" for name, _ in self.headers) > 1:
+            raise TwoHostsError
         super().on_headers_complete()
         if self._draining():
             self.cycle.keep_alive = False

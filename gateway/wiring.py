@@ -9,12 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gateway.aws.reader_role import in_role
 from gateway.aws.sessions import Sessions
 from gateway.aws.target import Target
 from gateway.aws.tenants import Tenancy, Tenants
 from gateway.domains.examples import load_examples
 from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.graph.first_query import first_query
 from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.manifest import read_manifest
 from gateway.graph.persisted import Persisted
@@ -28,6 +30,7 @@ from gateway.model.patterns import Listing
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.ops.cache_metrics import CacheCollector, DaxCollector
 from gateway.ops.metrics import CONTENT_TYPE, Metrics
+from gateway.ops.pool_check import Pool
 from gateway.setting_types import IssuerSettings, SiloSettings
 from gateway.settings import Settings
 from gateway.store.cache.cache import ReadCache
@@ -36,6 +39,9 @@ from gateway.store.cache.dax.reads import Ages, Clusters, DaxReads
 from gateway.store.cache.keeper import CacheRules
 from gateway.store.cache.layers import Layers
 from gateway.store.cache.stats import GroupOf
+from gateway.store.table import Table
+
+_POOLED = SiloSettings()  # differs in nothing
 
 
 def issuers(settings: Settings) -> list[Issuer]:
@@ -64,11 +70,21 @@ def _issuer(settings: IssuerSettings, *, allow_http: bool) -> Issuer:
 
 
 def tenants(settings: Settings) -> Tenants:
-    pooled = _tenancy(settings, SiloSettings())
+    pooled = _tenancy(settings, _POOLED)
     silos = {_tenant("silos", name): _tenancy(settings, silo) for name, silo in settings.silos.items()}
     suspended = [_tenant("suspended_tenants", name) for name in settings.suspended_tenants]
     known = None if settings.tenants is None else [_tenant("tenants", name) for name in settings.tenants]
     return Tenants(pooled, silos, suspended=suspended, known=known)
+
+
+def pools(settings: Settings) -> list[Pool]:
+    """What is checked before requests are taken: the shared table where a tenant is named for it, and every silo."""
+    known, name = tenants(settings), settings.readiness_tenant
+    shared = (
+        [] if name is None else [Pool("pooled", _tenant("readiness_tenant", name), _tenancy(settings, _POOLED), True)]
+    )
+    silos = [_tenant("silos", name) for name in settings.silos if name not in settings.suspended_tenants]
+    return [*shared, *(Pool(f"silo {tenant}", tenant, known.lookup(tenant), required=False) for tenant in silos)]
 
 
 def _tenant(where: str, name: str) -> TenantId:
@@ -125,23 +141,26 @@ def _dax_reads(settings: Settings, model: Model, aws: boto3.Session) -> DaxReads
     if not any(each.seconds >= ages.items for each in items) and not any(each.seconds >= ages.pages for each in pages):
         raise ConfigurationError(["cache: nothing in the model may be as old as dax_item_seconds or dax_query_seconds"])
     rules = DaxRules(threads=settings.dax_threads, seconds=settings.dax_call_seconds)
-    made: dict[str, DaxCluster] = {}
+    made: dict[tuple[str, str | None], DaxCluster] = {}
 
-    def cluster(address: str | None, region: str) -> DaxCluster | None:
-        if address is not None and address not in made:
-            made[address] = DaxCluster(address, connector(address, region, aws, rules), rules)
-        return None if address is None else made[address]
+    def cluster(address: str | None, role: str | None, region: str) -> DaxCluster | None:
+        if address is None:
+            return None
+        if (address, role) not in made:
+            signer = aws if role is None else in_role(aws, role, region, settings.sts_endpoint)
+            made[address, role] = DaxCluster(address, connector(address, region, signer, rules), rules)
+        return made[address, role]
 
     silos = {
-        _tenant("silos", name): cluster(silo.dax_endpoint, silo.region or settings.region)
+        _tenant("silos", name): cluster(silo.dax_endpoint, silo.dax_role_arn, silo.region or settings.region)
         for name, silo in settings.silos.items()
     }
-    clusters = Clusters(cluster(settings.dax_endpoint, settings.region), silos)
+    clusters = Clusters(cluster(settings.dax_endpoint, settings.dax_role_arn, settings.region), silos)
     return DaxReads(model.table, clusters, ages, _group_of(settings))
 
 
 def metrics_of(
-    settings: Settings, documents: Persisted, cache: ReadPath | None, sessions: Sessions, queue: FairQueue
+    settings: Settings, documents: Persisted, cache: ReadPath | None, sessions: Sessions, queue: FairQueue, table: Table
 ) -> Metrics | None:
     """None where nobody could read them."""
     if settings.metrics_port is None and settings.environment != "sandbox":
@@ -150,6 +169,9 @@ def metrics_of(
     metrics.gauge("gateway_sessions", "Sessions of tenants that are kept.", lambda: len(sessions))
     metrics.gauge("gateway_operations_running", "Operations that run.", lambda: queue.running)
     metrics.gauge("gateway_operations_waiting", "Operations that wait for a place.", lambda: queue.waiting)
+    metrics.counter(
+        "gateway_foreign_rows", "Rows of other tenants in a tenant's index, left out.", lambda: table.foreign_rows
+    )
     layers = (cache.ttl, cache.dax) if isinstance(cache, Layers) else (cache,)
     for layer in layers:
         if isinstance(layer, ReadCache):
@@ -188,16 +210,18 @@ def playground(settings: Settings) -> list[Route]:
     """The page for people, if it is on; only in the sandbox does it come with a switcher and examples."""
     if not settings.playground:
         return []
-    told: dict[str, Any] = {"explain": settings.explain, "sandbox": None, "examples": []}
+    # INVARIANT: whoever has no token learns no name of the schema in production
+    told: dict[str, Any] = {"explain": settings.explain, "sandbox": None, "examples": [], "query": "{ __typename }"}
     if settings.environment != "sandbox":
         return playground_routes(told)
     from gateway.sandbox.token_route import sandbox_address, switcher  # noqa: PLC0415  never in production
 
     served = _served(settings)
+    told["query"] = first_query(load_domains(settings.domains).model)
     examples = load_examples(datetime.now(UTC))
     told["examples"] = [asdict(example) for example in examples if example.domain in served]
     if sandbox_address(settings) is not None:
-        told["sandbox"] = switcher(settings)
+        told["sandbox"] = switcher(settings, shops="commerce" in served)
     return playground_routes(told)
 
 

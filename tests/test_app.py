@@ -9,12 +9,15 @@ import boto3
 import pytest
 from httpx2 import ASGITransport, AsyncClient
 from starlette.applications import Starlette
+from starlette.routing import Mount
 
-from gateway.app import State, create_app
+from gateway.app import GatewayApp, State, _cors, build_gateway, create_app
 from gateway.errors import ConfigurationError
+from gateway.model.tenant import tenant_id
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
-from gateway.sandbox.seed import CANARIES
+from gateway.sandbox.seed import CATALOGUES
+from tests.unmeasured import unmeasured
 
 QUERY = """{ activeOrders(first: 5) { nodes { orderId note user { name email } lines { title product { price } } } }
   user(userId: "u-1001") { name orders(first: 3) { nodes { orderId } } } }"""
@@ -26,15 +29,15 @@ def sandbox() -> Iterator[Sandbox]:
         yield running
 
 
-def _app(sandbox: Sandbox, state: State | None = None, **changes: Any) -> Starlette:
+def _app(sandbox: Sandbox, state: State | None = None, **changes: Any) -> GatewayApp:
     keys = sandbox.ready.gateway
     aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
     return create_app(sandbox.settings(**changes), state=state, aws=aws)
 
 
-async def _client(app: Starlette) -> AsyncIterator[AsyncClient]:
+async def _client(app: GatewayApp) -> AsyncIterator[AsyncClient]:
     async with (
-        app.router.lifespan_context(app),
+        app.lifespan(),
         AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway", timeout=30) as client,
     ):
         yield client
@@ -42,7 +45,9 @@ async def _client(app: Starlette) -> AsyncIterator[AsyncClient]:
 
 @pytest.fixture
 async def client(sandbox: Sandbox) -> AsyncIterator[AsyncClient]:
-    async for made in _client(_app(sandbox)):
+    with unmeasured():  # the tests with settings of their own measure how it is made
+        app = _app(sandbox)
+    async for made in _client(app):
         yield made
 
 
@@ -64,6 +69,7 @@ async def test_metrics_are_a_page_of_the_sandbox_only(sandbox: Sandbox, client: 
     assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert 'outcome="UNAUTHENTICATED"} 1.0' in response.text
     assert "gateway_sessions 1.0" in response.text
+    assert "gateway_foreign_rows_total 0.0" in response.text
     assert 'gateway_calls_total{index="",operation="BatchGetItem",source="table"}' in response.text
 
 
@@ -72,8 +78,8 @@ async def test_a_tenant_is_served_its_own_data(sandbox: Sandbox, client: AsyncCl
     response = await ask(client, sandbox.token(tenant, "viewer"))
     assert response.json()["data"]["activeOrders"]["nodes"]
     assert "errors" not in response.json()
-    for other in CANARIES.keys() - {tenant}:
-        assert CANARIES[other] not in response.text
+    for other in CATALOGUES.keys() - {tenant}:
+        assert CATALOGUES[other] not in response.text
 
 
 async def test_a_refused_attribute_is_forbidden_and_the_rest_is_answered(sandbox: Sandbox, client: AsyncClient) -> None:
@@ -132,6 +138,7 @@ async def test_health_and_readiness(sandbox: Sandbox) -> None:
     state = State()
     async for client in _client(_app(sandbox, state)):
         assert (await client.get("/healthz")).json() == {"status": "ok"}
+        assert (await client.get("/readyz?deep=1")).status_code == 200
         assert (await client.get("/readyz")).status_code == 200
         state.draining = True
         assert (await client.get("/readyz")).status_code == 503
@@ -179,6 +186,71 @@ async def test_cors_is_a_setting(sandbox: Sandbox) -> None:
         assert answer.headers["access-control-expose-headers"] == "x-request-id, retry-after"
     async for client in _client(_app(sandbox)):
         assert "access-control-allow-origin" not in (await client.options("/graphql", headers=ask_first)).headers
+
+
+LOCAL = (
+    "http://localhost",
+    "https://localhost:8443",
+    "http://localhost:3000",
+    "http://127.0.0.1:5173",
+    "http://[::1]:80",
+)
+STRANGE = ("http://localhost.evil.example", "http://localhost:3000.evil.example", "http://192.168.0.7:3000", "null")
+
+
+async def test_a_front_end_on_this_machine_may_ask_the_sandbox(sandbox: Sandbox) -> None:
+    wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
+    async for client in _client(_app(sandbox)):
+        for origin in LOCAL:
+            response = await client.options("/graphql", headers={"Origin": origin, **wanted})
+            assert (response.status_code, response.headers["access-control-allow-origin"]) == (200, origin)
+        for origin in (*STRANGE, "http://xlocalhost", "file://localhost", "https://evil.example"):
+            response = await client.options("/graphql", headers={"Origin": origin, **wanted})
+            assert "access-control-allow-origin" not in response.headers
+
+
+async def test_production_answers_no_origin_that_is_not_named(sandbox: Sandbox) -> None:
+    settings = sandbox.settings().model_copy(update={"environment": "production", "playground": False})
+    assert _cors(settings) is None
+    named = _cors(settings.model_copy(update={"cors_origins": ["https://shop.example"]}))
+    assert named is not None
+    assert named["allow_origin_regex"] is None
+
+
+async def test_answers_tell_browsers_who_may_read_them(sandbox: Sandbox) -> None:
+    headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}", "Origin": "https://shop.example"}
+    async for client in _client(_app(sandbox, cors_origins=["https://shop.example"])):
+        response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
+        assert response.json() == {"data": {"__typename": "Query"}}
+        assert response.headers["access-control-allow-origin"] == "https://shop.example"
+        assert response.headers["access-control-expose-headers"] == "x-request-id"
+
+
+async def test_it_can_be_mounted_in_another_app(sandbox: Sandbox) -> None:
+    app = _app(sandbox)
+    outer = Starlette(routes=[Mount("/api", app)])
+    headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}"}
+    transport = ASGITransport(app=outer)
+    async with app.lifespan(), AsyncClient(transport=transport, base_url="http://gateway", timeout=30) as client:
+        response = await client.post("/api/graphql", json={"query": "{ __typename }"}, headers=headers)
+        assert response.json() == {"data": {"__typename": "Query"}}
+        assert (await client.get("/api/healthz")).json() == {"status": "ok"}
+        assert (await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)).status_code == 404
+
+
+async def test_suspending_a_tenant_refuses_whoever_is_remembered(sandbox: Sandbox) -> None:
+    keys = sandbox.ready.gateway
+    aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
+    gateway = build_gateway(sandbox.settings(), aws)
+    transport = ASGITransport(app=gateway.endpoint)
+    async with AsyncClient(transport=transport, base_url="http://gateway", timeout=30) as client:
+        token = sandbox.token("acme", "viewer")
+        for _ in range(2):
+            assert "errors" not in (await ask(client, token)).json()
+        gateway.sessions.suspend(tenant_id("acme"))
+        response = await ask(client, token)
+    await gateway.close()
+    assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "TENANT_SUSPENDED")
 
 
 def test_policies_that_are_missing_or_changed_stop_the_start(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -6,10 +6,6 @@ from typing import Any
 import boto3
 import pytest
 from httpx2 import ASGITransport, AsyncClient
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
 from gateway.app import Gateway, build_gateway
 from gateway.domains import MODEL
@@ -19,12 +15,14 @@ from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
 from gateway.settings import Settings
 from gateway.store.cache.cache import ReadCache
+from gateway.store.cache.dax.cluster import Connect, DaxRules
 from gateway.store.cache.dax.reads import DaxReads
 from gateway.store.cache.layers import Layers
 from gateway.wiring import ReadPath, read_path
 from tests.test_settings import RIGHT
 
 POOLED, OTHER = "daxs://pool.example:9111", "daxs://other.example:9111"
+READER = "arn:aws:iam::123456789012:role/shop-dax-reader"
 ACCEPTED = {"dax_accept_that_only_the_gateway_separates_tenants": True}
 SHARED = (
     "tenants share a cluster, which answers with its own role whoever asks, so IAM does not keep them apart there; say "
@@ -61,6 +59,14 @@ def faults(**changes: Any) -> list[str]:
         (
             {"cache": "dax", "silos": {"acme": {"dax_endpoint": OTHER}, "beta": {"dax_endpoint": OTHER}}},
             [f"silos.acme.dax_endpoint: {SHARED}", f"silos.beta.dax_endpoint: {SHARED}"],
+        ),
+        (
+            {"cache": "dax", "dax_role_arn": READER, "silos": {"acme": {"dax_endpoint": OTHER}}},
+            ["dax_role_arn: is set but there is no dax_endpoint that it could read from"],
+        ),
+        (
+            {"cache": "dax", "dax_endpoint": POOLED, "silos": {"acme": {"dax_role_arn": READER}}, **ACCEPTED},
+            ["silos.acme.dax_role_arn: is set but the silo has no dax_endpoint"],
         ),
         (
             {"cache": "dax", "dax_endpoint": "dax://pool.example", **ACCEPTED},
@@ -105,6 +111,22 @@ def test_a_cluster_of_the_pool_needs_an_acceptance() -> None:
     assert reads.stats().clusters == {POOLED: "closed"}
 
 
+async def test_a_cluster_is_read_in_its_reader_role_and_another_one_in_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DAX answers with the rights of the cluster: the gateway's own role, which is denied `dax:*`, must not sign."""
+    signers: dict[str, str] = {}
+
+    def connector(address: str, region: str, session: boto3.Session, rules: DaxRules) -> Connect:
+        signers[address] = str(getattr(session.get_credentials(), "method", ""))
+        return lambda: None
+
+    monkeypatch.setattr("gateway.wiring.connector", connector)
+    silos = {"acme": {"dax_endpoint": OTHER}}
+    reads = made(cache="dax", dax_endpoint=POOLED, dax_role_arn=READER, silos=silos, **ACCEPTED)
+    assert signers == {POOLED: "assume-role", OTHER: "explicit"}
+    assert isinstance(reads, DaxReads)
+    await reads.close()
+
+
 def test_clusters_of_single_tenants_need_no_acceptance() -> None:
     silos = {"acme": {"dax_endpoint": OTHER, "region": "us-east-1"}, "beta": {"dax_endpoint": POOLED}, "gamma": {}}
     reads = made(cache="dax", silos=silos)
@@ -138,11 +160,9 @@ async def gateway(sandbox: Sandbox) -> AsyncIterator[Gateway]:
 
 
 async def ask(gateway: Gateway, token: str, query: str) -> Any:
-    async def graphql(request: Request) -> Response:
-        return await gateway.endpoint(request)
-
-    app = Starlette(routes=[Route("/graphql", graphql, methods=["POST"])])
-    async with AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway", timeout=30) as client:
+    async with AsyncClient(
+        transport=ASGITransport(app=gateway.endpoint), base_url="http://gateway", timeout=30
+    ) as client:
         body = {"query": query, "extensions": {"explain": True}}
         return (await client.post("/graphql", json=body, headers={"Authorization": f"Bearer {token}"})).json()
 

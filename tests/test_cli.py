@@ -70,6 +70,21 @@ def test_generated_files_are_written_and_checked(clean: Path, command: str, file
     assert RUN.invoke(app, [command, "--check", "--path", str(path)]).exit_code == 1
 
 
+@pytest.mark.parametrize("command", ["schema", "docs", "terraform-inputs"])
+def test_a_generated_file_gets_its_folder(clean: Path, command: str) -> None:
+    path = Path("some") / "new" / "folder" / "file"
+    assert RUN.invoke(app, [command, "--path", str(path)]).exit_code == 0
+    assert path.is_file()
+
+
+def test_a_manifest_and_a_plot_get_their_folders(clean: Path) -> None:
+    Path("one.graphql").write_text("query A { __typename }")
+    assert RUN.invoke(app, ["documents", "one.graphql", "--out", "new/trusted.json"]).exit_code == 0
+    assert Path("new/trusted.json").is_file()
+    assert RUN.invoke(app, ["capacity", "--svg", "plots/curves.svg"]).exit_code == 0
+    assert Path("plots/curves.svg").is_file()
+
+
 def test_a_token_without_a_sandbox_is_a_clear_message() -> None:
     result = RUN.invoke(app, ["token", "--url", "http://127.0.0.1:1"])
     assert result.exit_code == 1
@@ -80,6 +95,11 @@ def test_a_token_without_a_sandbox_is_a_clear_message() -> None:
 def test_a_proof_needs_a_known_endpoint(clean: Path) -> None:
     result = RUN.invoke(app, ["isolation", "prove", "--endpoint", "mars"])
     assert (result.exit_code, "neither" in result.output) == (1, True)
+
+
+def test_a_proof_on_an_account_takes_the_domains_of_its_settings(clean: Path) -> None:
+    result = RUN.invoke(app, ["isolation", "prove", "--endpoint", "aws", "--domains", "gateway.domains.devices"])
+    assert (result.exit_code, "--domains is for the sandbox" in result.output) == (1, True)
 
 
 def test_a_proof_on_an_account_needs_settings(clean: Path) -> None:
@@ -210,3 +230,36 @@ def test_a_command_says_what_it_cannot_do(arguments: list[str], title: str) -> N
     result = RUN.invoke(app, arguments)
     assert (result.exit_code, title in result.output) == (2, True)
     assert "Traceback" not in result.output
+
+
+def test_ci_holds_the_policies_against_the_last_change(tmp_path: Path) -> None:
+    """With the script that CI runs, in a repository of its own: a widening that the changelog does not name fails."""
+    root = Path(__file__).parents[1]
+    command = tmp_path / "gateway"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m gateway "$@"\n')
+    command.chmod(0o755)
+    repository = tmp_path / "repository"
+    (repository / "scripts").mkdir(parents=True)
+    shutil.copy(root / "scripts" / "policy-changes", repository / "scripts")
+    shutil.copytree(root / "policies", repository / "policies")
+    viewer, changelog = repository / "policies" / "session-viewer.json", repository / "CHANGELOG.md"
+    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.example", "GIT_CONFIG_GLOBAL": os.devnull}
+    who |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.example", "GIT_CONFIG_NOSYSTEM": "1"}
+    environment = {**os.environ, **who, "GATEWAY": str(command), "PYTHONPATH": str(root)}
+
+    def run(*words: str) -> int:
+        return subprocess.run(words, cwd=repository, env=environment, check=False, capture_output=True).returncode
+
+    def commit(text: str, told: str) -> None:
+        viewer.write_text(text)
+        changelog.write_text(f"# Changelog\n## Unreleased\n- {told}\n")
+        assert run("git", "add", "-A") == run("git", "commit", "--quiet", "--message", "a change") == 0
+
+    run("git", "init", "--quiet")
+    fresh = viewer.read_text()
+    commit(fresh, "nothing")
+    assert run("scripts/policy-changes") == 0  # there is nothing before it
+    commit(fresh.replace('"dynamodb:Query"', '"dynamodb:Query", "dynamodb:PutItem"'), "nothing")
+    assert run("scripts/policy-changes") == 1
+    commit(viewer.read_text(), "`viewer dynamodb:PutItem`, so that viewers write")
+    assert run("scripts/policy-changes") == 0

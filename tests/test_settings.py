@@ -195,6 +195,15 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
             "tenants: `acme` has settings of its own but is not among the tenants",
         ),
         (
+            {"tenants": ["beta"], "readiness_tenant": "acme"},
+            "readiness_tenant: `acme` is not among the tenants",
+        ),
+        (
+            {"silos": {"acme": {}}, "readiness_tenant": "acme"},
+            "readiness_tenant: `acme` is a silo, so it cannot tell whether the shared table is reached",
+        ),
+        ({"suspended_tenants": ["acme"], "readiness_tenant": "acme"}, "readiness_tenant: `acme` is suspended"),
+        (
             {"tenants": [], "suspended_tenants": ["acme"]},
             "tenants: `acme` has settings of its own but is not among the tenants",
         ),
@@ -242,6 +251,14 @@ def test_contradictions_are_listed_in_one_go(environment: pytest.MonkeyPatch) ->
     put(environment, "issuers", [ISSUER, ISSUER])
     put(environment, "cors_origins", ["*"])
     assert [fault.partition(":")[0] for fault in faults()] == ["issuers", "cors_origins"]
+
+
+def test_only_the_sandbox_does_without_reviewed_policies(environment: pytest.MonkeyPatch) -> None:
+    assert load_settings().reviewed_policies == Path("policies")
+    put(environment, "environment", "sandbox")
+    assert load_settings().reviewed_policies is None
+    put(environment, "policies_dir", "reviewed")
+    assert load_settings().reviewed_policies == Path("reviewed")
 
 
 def test_the_sandbox_may_do_what_production_may_not(environment: pytest.MonkeyPatch) -> None:
@@ -364,3 +381,32 @@ def test_limits_of_roles_are_json(environment: pytest.MonkeyPatch) -> None:
     assert load_settings().max_cost_by_role == {"support": 200}
     put(environment, "max_cost_by_role", {"support": -1})
     assert [fault.partition(":")[0] for fault in faults()] == ["max_cost_by_role.support"]
+
+
+def test_contradictions_are_told_beside_wrong_values(tmp_path: Path) -> None:
+    wrong = {"max_page": 0, "table_name": "?", "silos": {"acme": {}}, "tenants": ["beta"], "cors_origins": ["*"]}
+    told = faults(written(tmp_path, {**RIGHT, **wrong}))
+    assert [fault.partition(":")[0] for fault in told] == ["table_name", "max_page", "tenants", "cors_origins"]
+
+
+def test_what_depends_on_a_wrong_value_is_not_guessed(tmp_path: Path) -> None:
+    """The default of `request_seconds` would contradict this drain time, but it is not what was meant."""
+    told = faults(written(tmp_path, {**RIGHT, "request_seconds": "soon", "drain_seconds": 5}))
+    assert [fault.partition(":")[0] for fault in told] == ["request_seconds"]
+
+
+def test_checks_of_others_are_told_in_the_same_list(tmp_path: Path) -> None:
+    def port_is_free(settings: Settings) -> None:
+        raise ConfigurationError([f"port: {settings.port} is taken"])
+
+    def region_is_near(settings: Settings) -> None:
+        raise ConfigurationError([f"region: {settings.region} is far away"])
+
+    given = {name: value for name, value in RIGHT.items() if name != "region"}
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(written(tmp_path, given), (port_is_free, region_is_near))
+    assert [fault.partition(":")[0] for fault in caught.value.faults] == ["region", "port"]
+    assert "is not set" in caught.value.faults[0]
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(written(tmp_path, RIGHT), (port_is_free, region_is_near))
+    assert [fault.partition(":")[0] for fault in caught.value.faults] == ["port", "region"]

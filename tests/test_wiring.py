@@ -9,14 +9,14 @@ from starlette.applications import Starlette
 
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import ConfigurationError, UntrustedDocument
-from gateway.graph.http_request import GraphQLRequest
+from gateway.graph.http.request import GraphQLRequest
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
 from gateway.graph.schema import build_schema, core_schema
 from gateway.model.tenant import tenant_id
 from gateway.ops.metrics import Metrics
 from gateway.settings import Settings
-from gateway.wiring import cost_limits, demo, metrics_page, persisted, playground
+from gateway.wiring import cost_limits, demo, metrics_page, persisted, playground, pools
 from tests.test_settings import ISSUER, RIGHT
 
 SANDBOX: dict[str, Any] = {
@@ -58,6 +58,7 @@ async def test_in_production_it_knows_neither_tenants_nor_examples_and_gives_no_
         "explain": False,
         "sandbox": None,
         "examples": [],
+        "query": "{ __typename }",
     }
     # INVARIANT: production has no route that gives tokens
     assert (await get(settings, "/sandbox/token", "POST")).status_code == 404
@@ -66,6 +67,15 @@ async def test_in_production_it_knows_neither_tenants_nor_examples_and_gives_no_
 async def test_in_production_it_says_whether_operations_are_explained() -> None:
     settings = Settings(**{**RIGHT, "playground": True, "introspection": True, "explain": True})
     assert (await get(settings, "/playground/config.json")).json()["explain"] is True
+
+
+async def test_in_the_sandbox_it_speaks_of_the_domain_that_is_served() -> None:
+    settings = Settings(**{**RIGHT, **SANDBOX, "domains": ["gateway.domains.devices"]})
+    told = (await get(settings, "/playground/config.json")).json()
+    assert told["query"].startswith("{ allDevices(")
+    assert {example["domain"] for example in told["examples"]} == {"devices"}
+    assert [tenant["title"] for tenant in told["sandbox"]["tenants"]] == ["acme", "globex", "initech"]
+    assert (await get(settings, "/demo")).status_code == 404
 
 
 async def test_in_the_sandbox_it_comes_with_a_switcher_and_examples() -> None:
@@ -128,3 +138,11 @@ def test_trusted_documents_are_read_and_checked_when_the_gateway_is_made(tmp_pat
     with pytest.raises(ConfigurationError, match="`abc`"):
         persisted(settings, documents)
     assert persisted(Settings(**RIGHT), documents).text(tenant_id("acme"), GraphQLRequest("{ a }")) == "{ a }"
+
+
+def test_the_shared_table_is_checked_as_the_named_tenant_and_each_silo_as_itself() -> None:
+    silos = {"acme": {"table_name": "acme-table"}, "globex": {}}
+    settings = Settings(**{**RIGHT, "readiness_tenant": "probe", "silos": silos, "suspended_tenants": ["globex"]})
+    found = [(pool.name, pool.tenant, pool.tenancy.table, pool.required) for pool in pools(settings)]
+    assert found == [("pooled", "probe", settings.table_name, True), ("silo acme", "acme", "acme-table", False)]
+    assert pools(Settings(**RIGHT)) == []

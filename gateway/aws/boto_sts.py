@@ -103,12 +103,15 @@ def verified(request: AssumeRole, answer: Mapping[str, Any]) -> Credentials:
     """The credentials, where they are those of the session that was asked for."""
     try:
         given = answer["Credentials"]
-        named = answer["AssumedRoleUser"]["Arn"], answer.get("SourceIdentity", request.source_identity)
+        named = answer["AssumedRoleUser"]["Arn"], answer["SourceIdentity"]
         credentials = Credentials(
             given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"], given["Expiration"].timestamp()
         )
     except (KeyError, AttributeError, TypeError) as error:
         raise AnswerCorrupt("the answer of sts is incomplete") from error
+    # without a session token they would be somebody's own, and no session's
+    if not all((credentials.access_key, credentials.secret_key, credentials.session_token)):
+        raise AnswerCorrupt("the answer of sts is incomplete")
     # INVARIANT: credentials of another role, tenant or subject are never used, whoever mixed them up.
     if named != (_assumed(request), request.source_identity):
         raise IsolationBreach("sts answered with the credentials of another session")
@@ -116,6 +119,10 @@ def verified(request: AssumeRole, answer: Mapping[str, Any]) -> Credentials:
 
 
 def _assumed(request: AssumeRole) -> str:
+    return session_arn(request.role_arn, request.session_name)
+
+
+def session_arn(role_arn: str, session_name: str) -> str:
     """The ARN of the session: it has the role's partition and account, and the role's name without its path."""
-    _, partition, _, _, account, role = request.role_arn.split(":", 5)
-    return f"arn:{partition}:sts::{account}:assumed-role/{role.rpartition('/')[2]}/{request.session_name}"
+    _, partition, _, _, account, role = role_arn.split(":", 5)
+    return f"arn:{partition}:sts::{account}:assumed-role/{role.rpartition('/')[2]}/{session_name}"

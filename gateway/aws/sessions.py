@@ -35,6 +35,8 @@ _log = logging.getLogger(__name__)
 
 
 class Sessions:
+    """`epoch` grows whenever a session that was handed out must not be used again."""
+
     def __init__(
         self,
         sts: Sts,
@@ -47,6 +49,7 @@ class Sessions:
         clock: Callable[[], float] = time.time,
         jitter: Callable[[], float] = random.random,
     ) -> None:
+        self.epoch = 0
         self._sts = sts
         self._tenants = tenants
         self._roles = roles
@@ -82,7 +85,13 @@ class Sessions:
             if self._clock() < kept.opened_at + self._rules.hold_seconds:
                 raise Unavailable("aws does not accept the session that it has just given")
             del self._kept[key]
+            self.epoch += 1
         return self._serving(key) or await self._obtain(key)
+
+    def fresh_until(self, session: Session) -> float:
+        """Until then `open` hands out this very session, unless the epoch moves; 0 where it is not kept any more."""
+        kept = self._kept.get(Key(session.tenant, session.role, session.source_identity, session.tenancy))
+        return kept.refresh_at if kept is not None and kept.session is session else 0.0
 
     def suspend(self, tenant: TenantId) -> None:
         self._tenants.suspend(tenant)
@@ -96,6 +105,7 @@ class Sessions:
 
         Whoever keeps something of the tenant is told to drop it too.
         """
+        self.epoch += 1
         self._on_forget(tenant)
         self._flights.call_off(lambda key: key.tenant == tenant)
         for kept in (self._kept, self._failures):

@@ -8,22 +8,31 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
+
+from strawberry import Schema
 
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import ConfigurationError, ModelError
-from gateway.graph.mutation import Mutation
+from gateway.graph.mutation import Mutation, mutation_faults
+from gateway.graph.schema import build_schema
 from gateway.model.model import Domain, Model
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Loaded:
-    """What is served: the model, and what can be changed in it."""
+    """What is served: the model, what can be changed in it, and the schema of both."""
 
     model: Model
     mutations: tuple[Mutation, ...]
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Made when it is first asked for: most commands need none, and it takes longer than they do."""
+        return build_schema(self.model, self.mutations)
 
 
 SHIPPED = Loaded(MODEL, MUTATIONS)
@@ -41,21 +50,21 @@ def load_domains(names: Sequence[str] = ()) -> Loaded:
     return _joined([module for module in found.values() if isinstance(module, ModuleType)])
 
 
-def _module(name: str) -> ModuleType | str:
-    """The module, or what is wrong with its name."""
+def _module(name: str) -> ModuleType | tuple[str, ...]:
+    """The module, or what is wrong with it."""
     if not _NAME.fullmatch(name):
-        return "is not the name of a module, such as `helpdesk.domain`"
+        return ("is not the name of a module, such as `helpdesk.domain`",)
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        return f"cannot be imported: {error}"
+        return (f"cannot be imported: {error}",)
     except ModelError as error:
-        return f"is declared wrongly: {error.message}"
+        return tuple(f"is declared wrongly: {fault}" for fault in error.faults)
 
 
-def _faults(module: ModuleType | str) -> Iterator[str]:
-    if isinstance(module, str):
-        yield module
+def _faults(module: ModuleType | tuple[str, ...]) -> Iterator[str]:
+    if isinstance(module, tuple):
+        yield from module
         return
     if not isinstance(getattr(module, "DOMAIN", None), Domain):
         yield "has no `DOMAIN`"
@@ -65,18 +74,19 @@ def _faults(module: ModuleType | str) -> Iterator[str]:
 
 
 def _joined(modules: list[ModuleType]) -> Loaded:
+    mutations = tuple(mutation for module in modules for mutation in getattr(module, "MUTATIONS", ()))
+    counts = Counter(mutation.name for mutation in mutations)
+    faults = [fault for mutation in mutations for fault in mutation_faults(mutation)]
+    faults += [f"the mutation `{name}` is declared twice" for name, count in counts.items() if count > 1]
     try:
         model = Model(domains=tuple(module.DOMAIN for module in modules))
     except ModelError as error:
-        raise ConfigurationError([f"domains: {error.message}"]) from error
-    mutations = tuple(mutation for module in modules for mutation in getattr(module, "MUTATIONS", ()))
-    counts = Counter(mutation.name for mutation in mutations)
-    faults = [f"domains: the mutation `{name}` is declared twice" for name, count in counts.items() if count > 1]
+        raise ConfigurationError([f"domains: {fault}" for fault in (*error.faults, *faults)]) from error
     faults += [
-        f"domains: the mutation `{mutation.name}` answers with `{mutation.returns}`, which no domain declares"
+        f"the mutation `{mutation.name}` answers with `{mutation.returns}`, which no domain declares"
         for mutation in mutations
         if mutation.returns not in model.entities
     ]
     if faults:
-        raise ConfigurationError(faults)
+        raise ConfigurationError([f"domains: {fault}" for fault in faults])
     return Loaded(model, mutations)

@@ -84,9 +84,10 @@ class Annotations:
         inner = _PLAIN[type(kind)]
         name = {datetime: "DateTimeRange", Decimal: "DecimalRange", int: "IntRange"}.get(inner, "TextRange")
         if name not in self._types:
+            low, high = ("earliest time", "latest time") if inner is datetime else ("lowest value", "highest value")
             ends = (
-                ("first", "from", "Not before this; without it, from the start."),
-                ("last", "to", "Not after this; without it, to the end."),
+                ("first", "from", f"The {low} to include; without it, from the start."),
+                ("last", "to", f"The {high} to include; without it, to the end."),
             )
             fields = [
                 basic(self._types, name, inner | None, words, alias=alias, default=strawberry.UNSET)

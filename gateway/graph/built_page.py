@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from gateway.graph.packing import GZIP, accepts_gzip
+from gateway.graph.http.packing import GZIP, accepts_gzip
 
 ASSETS: Final = "assets"
 

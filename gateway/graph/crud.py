@@ -2,12 +2,13 @@
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from gateway.graph.mutation import Mutation
 from gateway.model.entity import Entity
+from gateway.model.entity_checks import entity_faults
 from gateway.model.types import Field, Integer
 from gateway.store.faults import invalid
 from gateway.store.writer import Outcome, Writer
@@ -17,6 +18,8 @@ VERSION = Field("version", Integer(), "The version you have read; without it, th
 
 Filled = Mapping[str, Callable[[], Any]]
 _NONE: Filled = {}
+_VOWELS = ("A", "E", "I", "O", "U")
+_SPOKEN_WITH_Y = ("Eu", "Uni", "Us")  # a User, a Unit
 
 
 def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
@@ -29,16 +32,17 @@ def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
 
     return Mutation(
         name=f"create{entity.name}",
-        description=f"Create a {entity.name}.",
+        description=f"Create {_article(entity.name)} {entity.name}.",
         returns=entity.name,
-        input=tuple(_field(entity, name) for name in entity.attribute if name not in filled),
+        input=tuple(_field(entity, name) for name in _attributes(entity) if name not in filled),
         run=run,
+        faults=_unknown(entity, "filled", filled),
     )
 
 
 def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
     """What is left out stays, null removes; the key cannot be changed."""
-    keys = entity.key_names
+    keys = _keys(entity)
 
     async def run(writer: Writer, values: dict[str, Any]) -> Outcome:
         key = {name: values[name] for name in keys}
@@ -51,13 +55,14 @@ def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
                 raise invalid(f"`{name}` cannot be removed", name)
         return await writer.commit(change, Outcome(change.update(item, changes)))
 
-    open_fields = (_field(entity, name, optional=name not in keys) for name in entity.attribute if name not in but)
+    open_fields = (_field(entity, name, optional=name not in keys) for name in _attributes(entity) if name not in but)
     return Mutation(
         name=f"update{entity.name}",
-        description=f"Change a {entity.name}: what is left out stays, null removes.",
+        description=f"Change {_article(entity.name)} {entity.name}: what is left out stays, null removes.",
         returns=entity.name,
         input=(*open_fields, VERSION),
         run=run,
+        faults=_unknown(entity, "but", but),
     )
 
 
@@ -71,15 +76,15 @@ def remove(entity: Entity) -> Mutation:
 
     return Mutation(
         name=f"remove{entity.name}",
-        description=f"Remove a {entity.name}; the payload shows it as it was.",
+        description=f"Remove {_article(entity.name)} {entity.name}; the payload shows it as it was.",
         returns=entity.name,
-        input=(*(_field(entity, name) for name in entity.key_names), VERSION),
+        input=(*(_field(entity, name) for name in _keys(entity)), VERSION),
         run=run,
     )
 
 
 def crud(entity: Entity, *, filled: Filled = _NONE) -> tuple[Mutation, ...]:
-    fixed = tuple(name for name in filled if name not in entity.key_names)
+    fixed = tuple(name for name in filled if name in _attributes(entity) and name not in _keys(entity))
     return create(entity, filled=filled), update(entity, but=fixed), remove(entity)
 
 
@@ -90,6 +95,25 @@ def now() -> datetime:
 def new_id() -> str:
     """Sorts by the time it was made, and is hard to guess."""
     return f"{time.time_ns() // 1_000_000:011x}{secrets.token_hex(8)}"
+
+
+def _article(name: str) -> str:
+    return "an" if name.startswith(_VOWELS) and not name.startswith(_SPOKEN_WITH_Y) else "a"
+
+
+def _attributes(entity: Entity) -> tuple[str, ...]:
+    """None of a faulty entity: its model says what is wrong with it, together with every other fault."""
+    return () if any(entity_faults(entity)) else tuple(entity.attribute)
+
+
+def _keys(entity: Entity) -> tuple[str, ...]:
+    return entity.key_names if _attributes(entity) else ()
+
+
+def _unknown(entity: Entity, option: str, names: Iterable[str]) -> tuple[str, ...]:
+    known = _attributes(entity)
+    strange = (name for name in names if known and name not in known)
+    return tuple(f"`{option}` names `{name}`, which {entity.name} does not declare" for name in strange)
 
 
 def _field(entity: Entity, name: str, *, optional: bool = False) -> Field:

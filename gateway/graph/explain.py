@@ -6,15 +6,9 @@ INVARIANT: it holds forms of keys and names of statements, never the value of a 
 import time
 from typing import Any
 
-from gateway.graph.http_request import GraphQLRequest
 from gateway.store.access import Access, Call
 
-EXPLAIN = "explain"
-
-
-def wanted(asked: GraphQLRequest) -> bool:
-    """Whether the request says `"extensions": {"explain": true}`."""
-    return asked.extensions.get(EXPLAIN) is True
+EXPLAIN = "explain"  # what a request asks for by `"extensions": {"explain": true}`
 
 
 def explanation(access: Access, started: float) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from html import escape
 from importlib.resources import files
 
 # nothing is loaded, nothing runs, nobody frames it
@@ -13,10 +14,10 @@ HEADERS = {
 _PAGES = ("playground", "demo", "metrics")
 
 
-def landing_page(address: str | None = None, *, pages: Collection[str] = ()) -> str:
+def landing_page(address: str | None = None, *, pages: Collection[str] = (), query: str = "") -> str:
     """With an address, the page of the sandbox; without one, no word about tokens and demo tenants.
 
-    `pages` are the addresses of the other pages that are there.
+    `pages` are the addresses of the other pages that are there, `query` is one to start with.
     """
     page = (files("gateway.graph") / "landing.html").read_text()
     if address is None:
@@ -24,7 +25,7 @@ def landing_page(address: str | None = None, *, pages: Collection[str] = ()) -> 
     for name in _PAGES:
         if f"/{name}" not in pages:
             page = _without(name, page)
-    return page.replace("ADDRESS", address or "")
+    return page.replace("ADDRESS", address or "").replace("QUERY", escape(query, quote=False))
 
 
 def _without(part: str, page: str) -> str:

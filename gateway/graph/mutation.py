@@ -1,12 +1,15 @@
 """Mutations as declared data: an input, what is done, and a payload with the changed item and user errors."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from strawberry import UNSET
 
-from gateway.errors import BadUserInput, LimitExceeded
+from gateway.errors import BadUserInput, DeadlineExceeded, LimitExceeded
+from gateway.model.shape_checks import field_faults
 from gateway.model.types import AttributeType, Field, ListOf, SetOf, Struct
 from gateway.store.faults import Fault, Rejected, UserErrorCode
 from gateway.store.rows import Item
@@ -22,6 +25,7 @@ class Mutation:
     """`returns` names the entity in the payload; `extras` are numbers or texts beside it.
 
     `member_units` are the capacity units that one member of a list in its input takes, for the estimate of its cost.
+    `faults` are mistakes in its declaration that are reported with those of the model.
     """
 
     name: str
@@ -32,6 +36,13 @@ class Mutation:
     extras: tuple[Field, ...] = ()
     member_units: float = 6
     deprecated: str | None = None
+    faults: tuple[str, ...] = ()
+
+
+def mutation_faults(mutation: Mutation) -> Iterator[str]:
+    """What is wrong with the mutation by itself."""
+    own = [*mutation.faults, *field_faults(mutation, "input"), *field_faults(mutation, "extras")]
+    return (f"mutation {mutation.name}: {fault}" for fault in own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,20 @@ class Payload:
     item: Item | None
     errors: tuple[Fault, ...] = ()
     extras: Values = field(default_factory=dict)
+
+
+@asynccontextmanager
+async def in_time(deadline: float | None) -> AsyncIterator[None]:
+    """Ends one change at the deadline, so that those before it are still answered; later ones are not begun."""
+    if deadline is not None and asyncio.get_running_loop().time() >= deadline:
+        raise DeadlineExceeded("the time was over before this change was begun; nothing was written")
+    try:
+        async with asyncio.timeout_at(deadline):
+            yield
+    except TimeoutError as error:
+        raise DeadlineExceeded(
+            "the time was over while this change was made; the same `idempotencyKey` tells whether it was"
+        ) from error
 
 
 async def carry_out(work: Awaitable[Outcome]) -> Payload:

@@ -9,7 +9,7 @@ from strawberry.types.field import StrawberryField
 from gateway.graph.annotations import Annotations
 from gateway.graph.context import Context
 from gateway.graph.fields import Types, argument, basic, object_type, resolved
-from gateway.graph.mutation import EXTRA, Mutation, Payload, carry_out, plain
+from gateway.graph.mutation import EXTRA, Mutation, Payload, carry_out, in_time, plain
 from gateway.model.types import Choice
 from gateway.store.faults import UserErrorCode
 from gateway.store.idempotency import once
@@ -50,7 +50,8 @@ def _field(types: Types, annotations: Annotations, mutation: Mutation) -> Strawb
     return resolved(
         types,
         mutation.name,
-        payload,
+        # without `!`, so that what failed takes nothing away from what other fields of the operation have done
+        payload | None,
         mutation.description,
         _resolver(mutation),
         arguments,
@@ -89,7 +90,8 @@ def _resolver(mutation: Mutation) -> Any:
         async def work(writer: Writer) -> Outcome:
             return await mutation.run(writer, dict(values))
 
-        payload = await carry_out(context.writer.run(work, known))
+        async with in_time(context.writer.access.deadline):
+            payload = await carry_out(context.writer.run(work, known))
         return Payload(context.reader.changed(payload.item), payload.errors, payload.extras)
 
     return resolve

@@ -76,7 +76,9 @@ class Reader:
         """What a mutation answers, as a read would show it; what was loaded before it is forgotten."""
         self._forget()
         if item is not None:
-            self._sight.refuse(item, frozenset(item.values))
+            values = frozenset(item.values)
+            self._sight.readable(values, "GetItem")
+            self._sight.refuse(item, values, "GetItem")
         return item
 
     def _forget(self) -> None:
@@ -124,14 +126,14 @@ class Reader:
             self.tenant,
             dict(asked.values),
             window.limit if window is not None else None,
-            self._sight.readable(attributes | members),
+            self._sight.readable(attributes | members, "Query"),
         )
         root, found = await self._table.query_together(self.access, plan)
         relation = self.model.entities[pattern.entity].relation[pattern.collection]
         if root is None:
             return None
         for item in (root, *found):
-            self._sight.refuse(item, attributes | members)
+            self._sight.refuse(item, attributes | members, "Query")
         served = self.model.patterns[relation.pattern]
         if isinstance(served, Listing) and window is not None:
             names = {name: root.values.get(relation.bind.get(name, name)) for name in parameters(self.model, served)}
@@ -169,12 +171,12 @@ class Reader:
 
     async def _read_page(self, asked: _Asked) -> Page:
         listing = self.model.listing(asked.listing)
-        attributes = self._sight.readable(asked.attributes)
+        attributes = self._sight.readable(asked.attributes, "Query")
         arguments = windowed(listing, dict(asked.arguments), datetime.now(UTC))
         plan = plan_listing(self.model, listing, self.tenant, arguments, asked.window, attributes)
         page = await self._table.query(self.access, plan)
         for item in page.items:
-            self._sight.refuse(item, asked.attributes)
+            self._sight.refuse(item, asked.attributes, "Query")
         return page
 
     def parameters(self, listing: Listing) -> tuple[str, ...]:

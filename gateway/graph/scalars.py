@@ -35,7 +35,7 @@ def _moment(text: Any) -> datetime:
 def _decimal(value: Any) -> Decimal:
     text = str(value) if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)) else ""
     if not _DECIMAL.fullmatch(text):
-        raise BadUserInput('a Decimal is a text such as "12.50" or a whole number; a float would lose precision')
+        raise BadUserInput('a Decimal is a string such as "12.50" or a whole number; a float would lose precision')
     return Decimal(text)
 
 
@@ -66,7 +66,7 @@ SCALARS: dict[object, ScalarDefinition] = {
     ),
     Decimal: _define(
         "Decimal",
-        'A decimal number as a text, such as "12.50"; it keeps every digit.',
+        'A decimal number as a string, such as "12.50"; it keeps every digit.',
         "https://en.wikipedia.org/wiki/Decimal_data_type",
         lambda value: f"{value:f}",
         _decimal,

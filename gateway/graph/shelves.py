@@ -84,7 +84,9 @@ class Shelves:
         known = (shelf.items[key][0] for key in keys if key in shelf.items)
         asked = frozenset[str]().union(*(each.attributes for each in wanted), *known)
         if keys:
-            plan = GetItems(self._access.session.tenant, entity, keys, self._sight.readable(asked), strong)
+            operation = "GetItem" if len(keys) == 1 else "BatchGetItem"
+            readable = self._sight.readable(asked, operation)
+            plan = GetItems(self._access.session.tenant, entity, keys, readable, strong)
             try:
                 items = await self._table.get(self._access, plan)
             except Exception as error:
@@ -92,6 +94,6 @@ class Shelves:
                 shelf.failure = error
                 raise
             for key, item in zip(keys, items, strict=True):
-                self._sight.refuse(item, asked)
+                self._sight.refuse(item, asked, operation)
                 shelf.items[key] = (asked, item)
         return [{key: shelf.items[key][1] for key in each.keys} for each in wanted]

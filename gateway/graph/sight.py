@@ -1,6 +1,9 @@
 """What the role of a request may read of an item, by the same policies that AWS enforces."""
 
+from collections.abc import Mapping
+
 from gateway.errors import Forbidden
+from gateway.iam.verdict import Deny
 from gateway.model.model import Model
 from gateway.model.tenant import partition
 from gateway.store.access import Access, Refusal
@@ -14,26 +17,28 @@ class Sight:
     def __init__(self, model: Model, access: Access) -> None:
         self._model = model
         self._access = access
-        self._known: dict[Attributes, Attributes] = {}
+        self._known: dict[tuple[Attributes, str], Mapping[str, Deny]] = {}
 
-    def denied(self, attributes: Attributes) -> Attributes:
-        denied = self._known.get(attributes)
-        if denied is None:
+    def denied(self, attributes: Attributes, operation: str = "GetItem") -> Mapping[str, Deny]:
+        """Those that the role may not read by this operation, and why."""
+        verdicts = self._known.get((attributes, operation))
+        if verdicts is None:
             session = self._access.session
-            refused = session.permissions.attributes_denied(
-                attributes, "GetItem", session.tenancy.table, leading_key=partition(session.tenant, "ANY")
+            verdicts = self._known[attributes, operation] = session.permissions.attributes_denied(
+                attributes, operation, session.tenancy.table, leading_key=partition(session.tenant, "ANY")
             )
-            self._access.refusals += [Refusal(name, verdict.reason) for name, verdict in refused.items()]
-            denied = self._known[attributes] = frozenset(refused)
-        return denied
+        return verdicts
 
-    def readable(self, attributes: Attributes) -> Attributes:
-        return attributes - self.denied(attributes)
+    def readable(self, attributes: Attributes, operation: str) -> Attributes:
+        """What a call may ask for; the refusal of the rest is explained as one of this call."""
+        verdicts = self.denied(attributes, operation)
+        self._access.refusals += [Refusal(name, verdict.reason) for name, verdict in verdicts.items()]
+        return attributes - frozenset(verdicts)
 
-    def refuse(self, item: Item | None, asked: Attributes) -> None:
+    def refuse(self, item: Item | None, asked: Attributes, operation: str) -> None:
         """What the role may not read is an error on its field; the rest of the item is answered."""
         if item is None:
             return
-        for name in self.denied(asked):
+        for name in self.denied(asked, operation):
             if name in self._model.entities[item.entity].attribute:
                 item.values[name] = Forbidden(f"the role `{self._access.session.role}` may not read `{name}`")

@@ -50,8 +50,6 @@ def read(source: str | Mapping[str, Any], kind: Kind) -> Document:
         raise PolicyError(f"unknown kind of document `{kind}`")
     raw = wording.read_json(source)
     text = wording.canonical(raw)
-    # An escape in the JSON text may hide a character that AWS would refuse.
-    wording.check_characters(text)
     _check_top(raw, kind)
     entries = raw["Statement"] if isinstance(raw["Statement"], list) else [raw["Statement"]]
     statements = tuple(statement(entry, position, kind) for position, entry in enumerate(entries, 1))

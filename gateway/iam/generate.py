@@ -59,10 +59,14 @@ def documents(model: Model) -> dict[str, dict[str, Any]]:
         TENANT_FILE: _document(*_where(model), table_key(), *never()),
         TRUST_FILE: _document(*_trust()),
         BOUNDARY_FILE: _document(*_where(model), table_key(), nothing_else(named(*ITEM_ACTIONS))),
-        **{session_file(role.name): _document(*_session(model, role)) for role in ROLES},
+        **{session_file(role.name): session_document(model, role) for role in ROLES},
         GATEWAY_FILE: _document(*_gateway()),
         ENDPOINT_FILE: _document(_endpoint(model)),
     }
+
+
+def session_document(model: Model, role: GatewayRole) -> dict[str, Any]:
+    return _document(*_session(model, role))
 
 
 def _document(*clauses: Clause) -> dict[str, Any]:

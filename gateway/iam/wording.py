@@ -26,7 +26,21 @@ def read_json(source: str | Mapping[str, Any]) -> dict[str, Any]:
         raise PolicyError(f"not JSON: {error}") from error
     if not isinstance(document, dict):
         raise PolicyError("a policy is a JSON object")
+    _check_texts(document)
     return document
+
+
+def _check_texts(document: dict[str, Any]) -> None:
+    """An escape in the JSON text may hide a character that AWS would refuse."""
+    pending: list[Any] = [document]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            check_characters(value)
+        elif isinstance(value, dict):
+            pending += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            pending += value
 
 
 def canonical(value: object) -> str:

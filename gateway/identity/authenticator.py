@@ -1,13 +1,12 @@
-"""From the Authorization header to a Principal; whatever goes wrong on the way is a refusal."""
+"""From the Authorization header to a verified token; whatever goes wrong on the way is a refusal."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
-
-from cachetools import TTLCache
+from typing import TypeVar
 
 from gateway.errors import ConfigurationError, Unauthenticated
-from gateway.identity.claims import is_expired, read_principal
+from gateway.identity.claims import expires, read_principal
 from gateway.identity.fetch import fetch as fetch_keys
 from gateway.identity.issuer import Issuer
 from gateway.identity.keyring import Clock, Fetch, Keyring
@@ -15,60 +14,58 @@ from gateway.identity.keys import VerificationKey, signed_payload
 from gateway.identity.principal import Principal
 from gateway.identity.refused import KeysUnavailable, Refused
 from gateway.identity.strict import json_object
-from gateway.identity.token import Header, Token, claimed_issuer, read_header, read_token
+from gateway.identity.token import Header, claimed_issuer, read_header, read_token
 
 _SCHEME_AND_TOKEN = 2
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Verified:
-    """A verified token: what it said and what that rests on."""
+class VerifiedToken:
+    """What a token said, and what that rests on; the token itself is not kept."""
 
     principal: Principal
     key: VerificationKey
     keyring: Keyring
 
+    @property
+    def good_until(self) -> float:
+        """Until then nobody needs to ask whether it still holds, unless the issuer publishes other keys."""
+        return min(expires(self.principal.expires_at, self.keyring.issuer), self.keyring.fresh_until)
+
 
 class Authenticator:
-    """Verified tokens are remembered for `remember_seconds`; 0 remembers none."""
+    """Remembers no token: `gateway.aws.callers` does. `epoch` grows whenever an issuer publishes other keys.
 
-    def __init__(
-        self,
-        issuers: Iterable[Issuer],
-        *,
-        fetch: Fetch = fetch_keys,
-        clock: Clock = time.time,
-        remember_seconds: float = 60,
-        remember_tokens: int = 10_000,
-    ) -> None:
+    INVARIANT: whatever is asked of it raises `Unauthenticated`, or `Unavailable` where the issuer's keys cannot be had;
+    nothing else.
+    """
+
+    def __init__(self, issuers: Iterable[Issuer], *, fetch: Fetch = fetch_keys, clock: Clock = time.time) -> None:
+        self.epoch = 0
         self._clock = clock
         self._keyrings: dict[str, Keyring] = {}
         for issuer in issuers:
             if issuer.issuer in self._keyrings:
                 raise ConfigurationError([f"issuer `{issuer.issuer}` is listed twice"])
-            self._keyrings[issuer.issuer] = Keyring(issuer, fetch, clock)
-        self._remembered: TTLCache[bytes, _Verified] = TTLCache(remember_tokens, remember_seconds, timer=clock)
+            self._keyrings[issuer.issuer] = Keyring(issuer, fetch, clock, self._keys_changed)
 
-    async def authenticate(self, authorization: str | None) -> Principal:
-        """INVARIANT: raises `Unauthenticated`, or `Unavailable` where the issuer's keys cannot be had; nothing else."""
-        try:
-            token = read_token(_bearer(authorization))
-            known = self._remembered.get(token.digest)
-            if known is not None and await self._still_holds(known):
-                return known.principal
-            verified = await self._verify(token)
-            self._remembered[token.digest] = verified
-            return verified.principal
-        except (Unauthenticated, KeysUnavailable):
-            raise
-        except Exception as error:
-            raise Refused("invalid token", "unforeseen failure") from error
+    async def verify(self, authorization: str | None) -> VerifiedToken:
+        return await _refusing(self._verify(authorization))
+
+    async def still_holds(self, token: VerifiedToken) -> bool:
+        """Without looking at its signature again."""
+        return await _refusing(self._still_holds(token))
 
     async def close(self) -> None:
         for keyring in self._keyrings.values():
             await keyring.close()
 
-    async def _verify(self, token: Token) -> _Verified:
+    def _keys_changed(self) -> None:
+        self.epoch += 1
+
+    async def _verify(self, authorization: str | None) -> VerifiedToken:
+        token = read_token(_bearer(authorization))
         header = read_header(token)
         keyring = self._keyrings.get(claimed_issuer(token))
         if keyring is None:
@@ -76,12 +73,21 @@ class Authenticator:
         _check_header(header, keyring.issuer)
         key = await keyring.find(header.key_id)
         claims = json_object(signed_payload(token.text, key, header.algorithm))
-        return _Verified(read_principal(claims, keyring.issuer, self._clock()), key, keyring)
+        return VerifiedToken(read_principal(claims, keyring.issuer, self._clock()), key, keyring)
 
-    async def _still_holds(self, known: _Verified) -> bool:
+    async def _still_holds(self, token: VerifiedToken) -> bool:
         # INVARIANT: a remembered token passes only while its very key is still published and it has not expired.
-        key = await known.keyring.find(known.key.key_id)
-        return key == known.key and not is_expired(known.principal.expires_at, known.keyring.issuer, self._clock())
+        key = await token.keyring.find(token.key.key_id)
+        return key == token.key and self._clock() < expires(token.principal.expires_at, token.keyring.issuer)
+
+
+async def _refusing(work: Awaitable[T]) -> T:
+    try:
+        return await work
+    except (Unauthenticated, KeysUnavailable):
+        raise
+    except Exception as error:
+        raise Refused("invalid token", "unforeseen failure") from error
 
 
 def _check_header(header: Header, issuer: Issuer) -> None:

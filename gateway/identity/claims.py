@@ -31,14 +31,15 @@ def read_principal(claims: Mapping[str, Any], issuer: Issuer, now: float) -> Pri
     )
 
 
-def is_expired(expires_at: int, issuer: Issuer, now: float) -> bool:
-    return now >= expires_at + issuer.leeway_seconds
+def expires(expires_at: int, issuer: Issuer) -> int:
+    """From then on a token with this `exp` is refused."""
+    return expires_at + issuer.leeway_seconds
 
 
 def _expiry(claims: Mapping[str, Any], issuer: Issuer, now: float) -> int:
     expires_at, issued_at = _moment(claims, "exp"), _moment(claims, "iat")
     not_before = _moment(claims, "nbf") if "nbf" in claims else issued_at
-    if is_expired(expires_at, issuer, now):
+    if now >= expires(expires_at, issuer):
         raise Refused("token expired")
     if max(issued_at, not_before) > now + issuer.leeway_seconds:
         raise Refused("token not valid yet")

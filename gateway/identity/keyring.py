@@ -18,8 +18,12 @@ _log = logging.getLogger(__name__)
 
 
 class Keyring:
-    def __init__(self, issuer: Issuer, fetch: Fetch, clock: Clock) -> None:
+    def __init__(
+        self, issuer: Issuer, fetch: Fetch, clock: Clock, on_change: Callable[[], None] = lambda: None
+    ) -> None:
+        """`on_change` is called when the issuer publishes other keys than before."""
         self.issuer = issuer
+        self._on_change = on_change
         self._fetch = fetch
         self._clock = clock
         self._set = KeySet()
@@ -42,6 +46,11 @@ class Keyring:
             # `wait` and not `await`: a cancelled request leaves the fetch to the others who wait for it.
             await asyncio.wait((flight,))
         return self._served(key_id)
+
+    @property
+    def fresh_until(self) -> float:
+        """Until then `find` answers from what it has."""
+        return self._fetched_at + self.issuer.freshness.ttl * _AHEAD
 
     async def close(self) -> None:
         if self._flight is not None:
@@ -80,13 +89,16 @@ class Keyring:
         try:
             async with asyncio.timeout(self.issuer.freshness.timeout):
                 raw = await self._fetch(self.issuer.jwks_url)
-            self._set = read_key_set(raw, self.issuer.algorithms)
+            fetched = read_key_set(raw, self.issuer.algorithms)
         except Exception as error:
             self._failure, self._failed_at = error, self._clock()
             _log.warning("keys of issuer `%s` could not be fetched: %r", self.issuer.issuer, error)
         else:
             self._fetched_at = started_at
             self._failure, self._failed_at = None, -math.inf
+            before, self._set = self._set, fetched
+            if fetched.keys != before.keys:
+                self._on_change()
 
     def _since(self, moment: float) -> float:
         elapsed = self._clock() - moment

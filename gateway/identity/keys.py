@@ -18,6 +18,9 @@ from gateway.identity.token import is_key_id
 _ALGORITHMS = {"RSA": ("RS256", "RS384", "RS512"), "EC": ("ES256",)}
 _RSA_BITS = range(2048, 8193)  # below it is weak, above it a verification takes milliseconds
 _P256_BYTES = 32
+_ROCA_PRIMES = (11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157)
+# of each prime the remainders that powers of 65537 leave
+_ROCA = {prime: frozenset(pow(65_537, power, prime) for power in range(prime)) for prime in _ROCA_PRIMES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,17 @@ def _rsa(members: Mapping[str, Any]) -> dict[str, str]:
         raise ValueError("RSA key is too short or too long")
     if not 65_537 <= exponent < 2**64 or exponent % 2 == 0:
         raise ValueError("RSA exponent is not an odd number from 65537")
+    if _is_roca(modulus):
+        raise ValueError("RSA key has the form of ROCA (CVE-2017-15361): it can be factored")
     return {"e": members["e"], "kty": "RSA", "n": members["n"]}
+
+
+def _is_roca(modulus: int) -> bool:
+    """Infineon's library made primes that are powers of 65537 modulo many small primes, and so is their product.
+
+    Of keys made otherwise about one in two hundred million looks like that too.
+    """
+    return all(modulus % prime in remainders for prime, remainders in _ROCA.items())
 
 
 def _p256(members: Mapping[str, Any]) -> dict[str, str]:

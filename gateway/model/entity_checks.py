@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
+from gateway.errors import ModelError
 from gateway.model.entity import Collection, Entity, Expiry, Placement, When
 from gateway.model.key_checks import key_faults
 from gateway.model.name_checks import name_faults
+from gateway.model.shape_checks import entity_tuple_faults, type_faults
 from gateway.model.staleness import staleness_faults
+from gateway.model.template import parse_template
 from gateway.model.types import Blob, Choice, Flag, Id, ListOf, Text, Timestamp, key_pattern
 from gateway.model.upgrade_checks import upgrade_faults
 
@@ -16,7 +19,31 @@ def entity_faults(entity: Entity) -> Iterator[str]:
 
 
 def _faults(entity: Entity) -> Iterator[str]:
+    """All of them, except those that cannot be seen while a more basic one is there."""
+    shape = [*entity_tuple_faults(entity)]
+    if shape:
+        yield from shape
+        return
     yield from name_faults(entity)
+    yield from (f"`unique` names the unknown attribute `{n}`" for n in entity.unique if n not in entity.attribute)
+    templates = [*_template_faults(entity)]
+    yield from templates
+    if not templates and not any(fault for each in entity.attributes for fault in type_faults(each.type)):
+        yield from _place_faults(entity)
+
+
+def _template_faults(entity: Entity) -> Iterator[str]:
+    owner = f"entity {entity.name}"
+    for place in (entity.key, *entity.copies, *entity.indexes):
+        for text in (place.pk, place.sk):
+            try:
+                parse_template(owner, text)
+            except ModelError as error:
+                yield error.message.removeprefix(f"{owner}: ")
+
+
+def _place_faults(entity: Entity) -> Iterator[str]:
+    """What is wrong with where its items lie, and with what they lead to."""
     for place in entity.placements:
         yield from key_faults(entity, place)
         if place.when is not None:

@@ -89,8 +89,9 @@ def _bucket(entity: Entity, place: Placement) -> Iterator[str]:
 
 def _busy(entity: Entity, place: Placement) -> Iterator[str]:
     # a time bucket bounds how much a partition holds, not how much is written to it now
-    kinds = [entity.attribute[name].type for name in place.pk.names if name in entity.attribute]
-    many = any(isinstance(kind, _MANY_VALUES) for kind in kinds)
+    known = [entity.attribute.get(name) for name in place.pk.names]
+    # an attribute that is unknown is told by itself
+    many = any(attribute is None or isinstance(attribute.type, _MANY_VALUES) for attribute in known)
     if not many and place.shards is None and not place.declared.small:
         yield (
             "has few values, so many items share one partition: declare shards, or say in `small` why it stays small"

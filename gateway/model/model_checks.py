@@ -1,44 +1,65 @@
 """What makes a model wrong as a whole: each fault names the entity, the pattern or the index."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from gateway.errors import ModelError
+from gateway.model.entity import Entity
 from gateway.model.entity_checks import entity_faults
 from gateway.model.name_checks import clashes
 from gateway.model.overlap import can_collide
 from gateway.model.pattern_checks import names_of, pattern_faults
-from gateway.model.patterns import Together
+from gateway.model.patterns import Listing, Lookup, Together
 from gateway.model.relation_checks import relation_faults
+from gateway.model.shape_checks import Members, entity_tuple_faults, tuple_faults
 from gateway.model.table_checks import table_faults
 from gateway.model.together_checks import together_faults
 
 if TYPE_CHECKING:
-    from gateway.model.model import Model
+    from gateway.model.model import Domain, Model
 
 
 def check_model(model: "Model") -> None:
-    for fault in _faults(model):
-        raise ModelError(fault)
+    """Raises one error with every fault; what relies on a faulty declaration is checked once that is right."""
+    faults = [fault for domain in model.domains for fault in _domain_faults(domain)]
+    if faults := faults or [*_faults(model)]:
+        raise ModelError(*dict.fromkeys(faults))
+
+
+def _domain_faults(domain: "Domain") -> Iterator[str]:
+    members: Members = {"entities": Entity, "patterns": (Lookup, Listing, Together)}
+    return (f"domain {domain.name}: {fault}" for fault in tuple_faults(domain, members))
 
 
 def _faults(model: "Model") -> Iterator[str]:
-    """The first one counts: a later check may rely on what an earlier one has found to be right."""
     yield from table_faults(model.table)
     yield from _doubles(model)
-    yield from _indexes(model)
+    own = {entity.name: [*entity_faults(entity)] for entity in model.entities.values()}
     for entity in model.entities.values():
-        yield from entity_faults(entity)
-    yield from clashes(tuple(model.entities.values()))
-    yield from _collisions(model)
-    for pattern in model.patterns.values():
-        yield from pattern_faults(model, pattern)
-    for entity in model.entities.values():
-        yield from relation_faults(model, entity)
-    for pattern in model.patterns.values():
-        if isinstance(pattern, Together):
-            yield from together_faults(model, pattern)
+        if not any(entity_tuple_faults(entity)):
+            yield from _indexes(model, entity)
+        yield from own[entity.name]
+    sound = {name: entity for name, entity in model.entities.items() if not own[name]}
+    yield from clashes(tuple(sound.values()))
+    yield from _collisions(tuple(sound.values()))
+    yield from _pattern_faults(model, sound)
+
+
+def _pattern_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[str]:
+    """Of patterns and of relations, as far as they are about these entities, which are right by themselves."""
+    own = {pattern.name: [*pattern_faults(model, entities, pattern)] for pattern in model.patterns.values()}
+    yield from (fault for faults in own.values() for fault in faults)
+    waiting = {name for name, faults in own.items() if faults or model.patterns[name].entity not in entities}
+    for entity in entities.values():
+        known = [relation for relation in entity.relations if relation.pattern not in waiting]
+        wrong = {relation.name: [*relation_faults(model, entity, relation)] for relation in known}
+        yield from (fault for faults in wrong.values() for fault in faults)
+        right = {name for name, faults in wrong.items() if not faults}
+        for together in (each for each in model.patterns.values() if isinstance(each, Together)):
+            # one that names no relation at all is told so
+            if together.entity == entity.name and together.collection not in set(entity.relation) - right:
+                yield from together_faults(model, entities, together)
 
 
 def _doubles(model: "Model") -> Iterator[str]:
@@ -55,28 +76,28 @@ def _doubles(model: "Model") -> Iterator[str]:
             yield f"entity {entity}: two patterns read it together with `{collection}`"
 
 
-def _indexes(model: "Model") -> Iterator[str]:
+def _indexes(model: "Model", entity: Entity) -> Iterator[str]:
     known = {index.name for index in model.table.indexes}
     index_keys = {index.pk: index.name for index in model.table.indexes}
-    for entity in model.entities.values():
-        for attribute in entity.attributes:
-            # INVARIANT: an index key is derived from a template, which is what gives it the tenant prefix.
-            if attribute.name in index_keys:
-                yield (
-                    f"entity {entity.name}: `{attribute.name}` is the partition key of {index_keys[attribute.name]} as "
-                    "it stands, so that key is not tenant-scoped; declare the index key as a template"
-                )
-            elif attribute.name in model.table.reserved:
-                yield f"entity {entity.name}: `{attribute.name}` is written by the gateway itself"
-        for place in entity.placements:
-            if place.index is not None and place.index not in known:
-                yield f"entity {entity.name}: index {place.index} does not exist, the table has {sorted(known)}"
-            elif place.name in known and place.name != place.index:
-                yield f"entity {entity.name}: its place `{place.name}` has the name of an index it is not on"
+    for attribute in entity.attributes:
+        # INVARIANT: an index key is derived from a template, which is what gives it the tenant prefix.
+        if attribute.name in index_keys:
+            yield (
+                f"entity {entity.name}: `{attribute.name}` is the partition key of {index_keys[attribute.name]} as "
+                "it stands, so that key is not tenant-scoped; declare the index key as a template"
+            )
+        elif attribute.name in model.table.reserved:
+            yield f"entity {entity.name}: `{attribute.name}` is written by the gateway itself"
+    for strange in (place.index for place in entity.indexes if place.index not in known):
+        yield f"entity {entity.name}: index {strange} does not exist, the table has {sorted(known)}"
+    places = (*((copy.name, None) for copy in entity.copies), *((place.name, place.index) for place in entity.indexes))
+    for name, index in places:
+        if name in known and name != index and index in (None, *known):
+            yield f"entity {entity.name}: its place `{name}` has the name of an index it is not on"
 
 
-def _collisions(model: "Model") -> Iterator[str]:
-    places = [(entity, place) for entity in model.entities.values() for place in entity.placements]
+def _collisions(entities: tuple[Entity, ...]) -> Iterator[str]:
+    places = [(entity, place) for entity in entities for place in entity.placements]
     for (one, here), (other, there) in combinations(places, 2):
         if here.index != there.index:
             continue

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 
-from gateway.model.entity import Entity
+from gateway.model.entity import PRIMARY, Entity
+from gateway.model.shape_checks import type_faults
 from gateway.model.template import DERIVED
 from gateway.model.types import AttributeType, Choice, Field, ListOf, SetOf, Struct
 
@@ -31,8 +32,9 @@ def name_faults(entity: Entity) -> Iterator[str]:
         yield f"`{name}` means something else inside a key; choose another name"
     yield from _place_names(entity)
     for attribute in entity.attributes:
-        for kind in _kinds(attribute.type):
-            yield from (f"`{attribute.name}`: {fault}" for fault in _kind_faults(kind))
+        wrong = [*type_faults(attribute.type)]
+        faults = wrong or (fault for kind in _kinds(attribute.type) for fault in _kind_faults(kind))
+        yield from (f"`{attribute.name}`: {fault}" for fault in faults)
 
 
 def _type_name(name: str) -> Iterator[str]:
@@ -53,7 +55,8 @@ def _field_names(names: list[str]) -> Iterator[str]:
 def _place_names(entity: Entity) -> Iterator[str]:
     given = [*(copy.name for copy in entity.copies), *(place.name for place in entity.indexes if place.name)]
     yield from (f"the place `{name}` has not a name such as byUser" for name in given if not is_field_name(name))
-    places = [place.name for place in entity.placements]
+    named = (*(copy.name for copy in entity.copies), *(place.name or place.index for place in entity.indexes))
+    places = [PRIMARY, *named]
     for name in dict.fromkeys(places):
         if places.count(name) > 1:
             yield f"two places are called `{name}`; give each its own name"

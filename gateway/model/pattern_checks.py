@@ -1,6 +1,6 @@
 """What makes an access pattern wrong, and what a caller must give to use one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ from gateway.model.entity import Entity, Placement, Reference
 from gateway.model.name_checks import is_field_name
 from gateway.model.overlap import can_collide, can_match, leading_literals
 from gateway.model.patterns import AccessPattern, Listing, Lookup
+from gateway.model.shape_checks import tuple_faults
 from gateway.model.staleness import staleness_faults
 from gateway.model.template import DERIVED
 from gateway.model.types import Integer, Number, Timestamp
@@ -16,19 +17,22 @@ if TYPE_CHECKING:
     from gateway.model.model import Model
 
 
-def pattern_faults(model: "Model", pattern: AccessPattern) -> Iterator[str]:
-    return (f"pattern {pattern.name}: {fault}" for fault in _faults(model, pattern))
+def pattern_faults(model: "Model", entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[str]:
+    """`entities` are those that are right by themselves; of the others it is only known whether they are declared."""
+    if pattern.entity not in model.entities:
+        yield f"pattern {pattern.name}: there is no entity {pattern.entity}"
+    yield from (f"pattern {pattern.name}: {fault}" for fault in _faults(entities, pattern))
 
 
-def _faults(model: "Model", pattern: AccessPattern) -> Iterator[str]:
+def _faults(entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[str]:
     yield from (f"`{name}` is not a name such as ordersOfUser" for name in names_of(pattern) if not is_field_name(name))
     if min(pattern.traffic.per_second, pattern.traffic.items, pattern.traffic.item_bytes) <= 0:
         yield "its expected traffic must be more than nothing"
-    entity = model.entities.get(pattern.entity)
-    if entity is None:
-        yield f"there is no entity {pattern.entity}"
-    elif isinstance(pattern, Listing):
-        yield from _listing_faults(model, entity, pattern)
+    if isinstance(pattern, Listing):
+        shape = [*tuple_faults(pattern, {"where": str})]
+        yield from shape
+        if pattern.entity in entities and not shape:
+            yield from _listing_faults(entities, entities[pattern.entity], pattern)
 
 
 def names_of(pattern: AccessPattern) -> tuple[str, ...]:
@@ -36,7 +40,7 @@ def names_of(pattern: AccessPattern) -> tuple[str, ...]:
     return (pattern.name, pattern.many) if isinstance(pattern, Lookup) and pattern.many else (pattern.name,)
 
 
-def _listing_faults(model: "Model", entity: Entity, listing: Listing) -> Iterator[str]:
+def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Listing) -> Iterator[str]:
     place = entity.placement(listing.on)
     if place is None:
         known = [place.name for place in entity.placements]
@@ -53,7 +57,7 @@ def _listing_faults(model: "Model", entity: Entity, listing: Listing) -> Iterato
     yield from _range_faults(entity, place, listing)
     yield from _window_faults(entity, listing)
     yield from _staleness_faults(listing)
-    yield from _strangers(model, entity, place)
+    yield from _strangers(entities, entity, place)
 
 
 def _range_faults(entity: Entity, place: Placement, listing: Listing) -> Iterator[str]:
@@ -81,10 +85,10 @@ def _staleness_faults(listing: Listing) -> Iterator[str]:
         yield "a window ends now, so no two questions are the same and none is answered from a cache"
 
 
-def _strangers(model: "Model", entity: Entity, place: Placement) -> Iterator[str]:
+def _strangers(entities: Mapping[str, Entity], entity: Entity, place: Placement) -> Iterator[str]:
     """Items of another entity that a listing would return: the words its sort key starts with must tell them apart."""
     prefix = leading_literals(place.sk)
-    for other in model.entities.values():
+    for other in entities.values():
         for there in other.placements:
             if there.index != place.index or there is place:
                 continue

@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 _MOST_ITEMS = 100  # of a total: as many as one batch reads
 
 
-def relation_faults(model: "Model", entity: Entity) -> Iterator[str]:
-    for relation in entity.relations:
-        for fault in _faults(model, entity, relation):
-            yield f"entity {entity.name}: relation `{relation.name}` {fault}"
+def relation_faults(model: "Model", entity: Entity, relation: Relation) -> Iterator[str]:
+    owner = f"entity {entity.name}: relation `{relation.name}`"
+    return (f"{owner} {fault}" for fault in _faults(model, entity, relation))
 
 
 def _faults(model: "Model", entity: Entity, relation: Relation) -> Iterator[str]:
@@ -25,7 +24,10 @@ def _faults(model: "Model", entity: Entity, relation: Relation) -> Iterator[str]
     if pattern is None:
         yield f"is served by no pattern (`{relation.pattern}`)"
         return
-    yield from _kind_faults(relation, pattern)
+    wrong_kind = [*_kind_faults(relation, pattern)]
+    if wrong_kind:
+        yield from wrong_kind
+        return
     strange = sorted(set(relation.bind) - set(parameters(model, pattern)))
     if strange:
         yield f"binds {strange}, which `{pattern.name}` does not take"
@@ -79,6 +81,7 @@ def _binding_faults(model: "Model", entity: Entity, relation: Relation, pattern:
     if isinstance(relation, Collection) and relation.each is not None:
         if len(left) != 1:
             yield f"must leave one parameter to `{relation.each}`, it leaves {list(left)}"
+            return
     elif left:
         yield f"leaves {list(left)} of `{pattern.name}` open"
     target = model.entities[pattern.entity]

@@ -1,6 +1,6 @@
 """What makes it wrong to read an item and one of its collections with one Query."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from gateway.model.model import Model
 
 
-def together_faults(model: "Model", together: Together) -> Iterator[str]:
-    return (f"pattern {together.name}: {fault}" for fault in _faults(model, together))
+def together_faults(model: "Model", entities: Mapping[str, Entity], together: Together) -> Iterator[str]:
+    return (f"pattern {together.name}: {fault}" for fault in _faults(model, entities, together))
 
 
-def _faults(model: "Model", together: Together) -> Iterator[str]:
+def _faults(model: "Model", entities: Mapping[str, Entity], together: Together) -> Iterator[str]:
     root = model.entities[together.entity]
     relation = root.relation.get(together.collection)
     if not isinstance(relation, Collection):
@@ -36,7 +36,7 @@ def _faults(model: "Model", together: Together) -> Iterator[str]:
         yield from _order_faults(root, place, pattern)
     yield from (
         f"items of {other.name} (`{there.sk.text}`) lie in between"
-        for other, there in _neighbours(model, root, place)
+        for other, there in _neighbours(entities, root, place)
         if _between(root.primary.sk, place.sk, there.sk)
     )
 
@@ -60,8 +60,8 @@ def _order_faults(root: Entity, place: Placement, listing: Listing) -> Iterator[
         yield f"`{root.primary.sk.text}` must come before the members in reading order"
 
 
-def _neighbours(model: "Model", root: Entity, place: Placement) -> Iterator[tuple[Entity, Placement]]:
-    for other in model.entities.values():
+def _neighbours(entities: Mapping[str, Entity], root: Entity, place: Placement) -> Iterator[tuple[Entity, Placement]]:
+    for other in entities.values():
         for there in other.placements:
             own = there is root.primary or there is place
             if not own and there.index is None and can_collide((root, root.primary.pk), (other, there.pk)):

@@ -5,14 +5,16 @@ only so many forms become labels.
 """
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from gateway.graph.journal import Entry
+from gateway.graph.http.request_log import RequestLog, outcome
 from gateway.store.access import Call
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -22,6 +24,16 @@ _HASH = 12  # letters of a document's hash; its log line has them all
 _UNTRUSTED = 200  # operations that have labels of their own beside the trusted ones
 
 Labels = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted(Collector):
+    name: str
+    meaning: str
+    value: Callable[[], float]
+
+    def collect(self) -> Iterator[Metric]:
+        yield CounterMetricFamily(self.name, self.meaning, self.value())
 
 
 class Metrics:
@@ -35,11 +47,13 @@ class Metrics:
         self._trusted = frozenset(trusted)
         self._room = untrusted
         self._labels: dict[tuple[str, str], Labels] = {}
+        # looked up once: that takes longer than to count
+        self._answered: dict[tuple[Labels, str, str], tuple[Counter, Histogram]] = {}
         self._counted: dict[tuple[str, ...], Counter] = {}
         self._measured: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
         self._operations = Counter(
             "gateway_operations",
-            "Answered requests by operation, document (how its sha256 begins), kind, and `OK` or an error's code.",
+            "Requests by operation, document (how its sha256 begins), kind, and `OK` or the gravest error's code.",
             ("operation", "document", "kind", "outcome"),
             registry=registry,
         )
@@ -65,21 +79,30 @@ class Metrics:
             "gateway_policy_refusals", "What the tenant's policies did not allow.", registry=registry
         )
 
-    def observe(self, entry: Entry, codes: list[str]) -> None:
+    def observe(self, log: RequestLog, codes: list[str]) -> None:
         """An operation that was answered; `codes` are those of its errors."""
-        labels = self._labels_of(entry)
-        outcome = codes[0] if codes else "OK"
-        self._operations.labels(*labels, entry.operation_type or "", outcome).inc()
-        self._seconds.labels(*labels).observe(time.perf_counter() - entry.started)
-        if entry.access is None:
+        labels = self._labels_of(log)
+        key = (labels, log.operation_type or "", outcome(codes))
+        answered = self._answered.get(key)
+        if answered is None:
+            answered = self._operations.labels(*labels, key[1], key[2]), self._seconds.labels(*labels)
+            self._answered[key] = answered
+        count, seconds = answered
+        count.inc()
+        seconds.observe(time.perf_counter() - log.started)
+        if log.access is None:
             return
-        for call in entry.access.calls:
+        for call in log.access.calls:
             self._called(call)
-        if entry.access.refusals:
-            self._refusals.inc(len(entry.access.refusals))
+        if log.access.refusals:
+            self._refusals.inc(len(log.access.refusals))
 
     def gauge(self, name: str, meaning: str, value: Callable[[], float]) -> None:
         Gauge(name, meaning, registry=self._registry).set_function(value)
+
+    def counter(self, name: str, meaning: str, value: Callable[[], float]) -> None:
+        """Of what somebody else counts."""
+        self._registry.register(_Counted(name, meaning, value))
 
     def collect_from(self, collector: Collector) -> None:
         self._registry.register(collector)
@@ -95,7 +118,6 @@ class Metrics:
         labels = (call.operation, call.index or "", call.source)
         counted = self._counted.get(labels)
         if counted is None:
-            # looked up once: that takes longer than to count
             counted = self._counted[labels] = self._calls.labels(*labels)
             if call.source != "cache":
                 self._measured[labels] = self._units.labels(*labels), self._call_seconds.labels(*labels)
@@ -105,16 +127,16 @@ class Metrics:
             units.inc(call.capacity)
             seconds.observe(call.seconds)
 
-    def _labels_of(self, entry: Entry) -> Labels:
+    def _labels_of(self, log: RequestLog) -> Labels:
         # what was refused before it ran gets no labels: anybody could send as many as they like
-        if entry.document is None or entry.access is None:
+        if log.document is None or log.access is None:
             return ("", "")
-        key = (entry.document, entry.operation or "")
+        key = (log.document, log.operation or "")
         labels = self._labels.get(key)
         if labels is None:
-            is_trusted = entry.document in self._trusted
+            is_trusted = log.document in self._trusted
             if not is_trusted and self._room == 0:
                 return (OTHER, OTHER)
             self._room -= not is_trusted
-            labels = self._labels[key] = (key[1], entry.document[:_HASH])
+            labels = self._labels[key] = (key[1], log.document[:_HASH])
         return labels

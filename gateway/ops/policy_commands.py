@@ -1,4 +1,4 @@
-"""`gateway policies`: write the documents, check them, explain a verdict."""
+"""`gateway policies`: write the documents, check them, explain a verdict, compare, prove."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,10 @@ Domains = Annotated[
     typer.Option(help="A module with a domain, such as helpdesk.domain; again for more. Without it, the shipped ones."),
 ]
 
-policies = typer.Typer(help="Write policies/ from the model, check it, explain a verdict.", add_completion=False)
+policies = typer.Typer(
+    help="Write policies/ from the model, check it, explain a verdict, compare two versions, prove your own.",
+    add_completion=False,
+)
 
 
 @policies.callback(invoke_without_command=True)
@@ -54,6 +57,34 @@ def explain_request(
     with _told():
         model = load_domains(domains or ()).model
         typer.echo(as_text(explain(model, generated(model), role, tenant, request)))
+
+
+@policies.command("diff")
+def diff_documents(
+    old: Annotated[Path, typer.Argument(help="A directory with the documents as they were.")],
+    new: Annotated[Path, typer.Argument(help="A directory with the documents as they are.")] = Path("policies"),
+    announced: Annotated[Path | None, typer.Option(help="A changelog that may name what is widened.")] = None,
+) -> None:
+    """Tell who may do what they could not do before, with a request that shows it."""
+    from gateway.ops.policy_diff import tell_widenings  # noqa: PLC0415  the solver loads only where it is needed
+
+    with _told():
+        raise typer.Exit(tell_widenings(old, new, announced))
+
+
+@policies.command("prove")
+def prove_documents(
+    policy: Annotated[Path, typer.Argument(help="An identity policy with conditions on dynamodb:LeadingKeys.")],
+    prefix: Annotated[str, typer.Option(help="How the keys of one tenant begin, such as 'TENANT#{tenant}#'.")],
+    session: Annotated[Path | None, typer.Option(help="The session policy that goes with it.")] = None,
+    boundary: Annotated[Path | None, typer.Option(help="The permissions boundary that goes with it.")] = None,
+    ids_without: Annotated[str, typer.Option(help="Characters that no id of yours holds.")] = "",
+) -> None:
+    """Prove of your own policies that no tenant reaches another, for every request; or show a request that does."""
+    from gateway.ops.policy_proof import tell_proof  # noqa: PLC0415
+
+    with _told():
+        raise typer.Exit(tell_proof(policy, prefix, session, boundary, ids_without))
 
 
 @contextmanager

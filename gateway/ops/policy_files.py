@@ -64,12 +64,11 @@ def unsafe_policies(model: Model) -> list[str]:
     return faults
 
 
-def load_policies(directory: Path, model: Model) -> Policies:
+def load_policies(directory: Path | None, model: Model) -> Policies:
     """The policies to serve with; a file that is missing, corrupt or not what the model says stops the start."""
     # INVARIANT: a document that was changed by hand is never served, whatever it says.
     wanted = documents(model)
-    faults = [fault for name, document in wanted.items() if (fault := _fault(directory / name, document))]
-    if faults:
+    if directory is not None and (faults := _faults(directory, wanted)):
         raise ConfigurationError(faults)
     return policies_of(wanted)
 
@@ -94,6 +93,12 @@ def permissions_for(policies: Policies, model: Model) -> PermissionsFor:
 
 def deployment_of(tenancy: Tenancy) -> Deployment:
     return Deployment.of_role(tenancy.role_arn, tenancy.target.region, tenancy.table)
+
+
+def _faults(directory: Path, wanted: Mapping[str, Any]) -> list[str]:
+    if not directory.is_dir():
+        return [f"policies_dir: there is no directory `{directory}`; `gateway policies` writes it"]
+    return [fault for name, document in wanted.items() if (fault := _fault(directory / name, document))]
 
 
 def _fault(path: Path, wanted: Mapping[str, Any]) -> str | None:

@@ -29,8 +29,8 @@ _LIMITS = """\
 
 - **Values of attributes.** IAM sees the partition key of the table on a write, not the values of other attributes. A
   tenant's session could write a row of its own whose index key names another tenant, and the row would appear in that
-  tenant's index (index poisoning). The gateway derives index keys from the model, never from input, and refuses every
-  row from an index whose partition key is not the tenant's.
+  tenant's index (index poisoning). The gateway derives index keys from the model, never from input, and leaves out
+  every row from an index whose partition key is another tenant's, which is counted and alarmed.
 - **Keys that show personal attributes.** A read needs the key attributes, so no policy can hide them. They are listed
   below. The gateway never returns a key, and its cursors are encrypted.
 - **Resource policies.** A resource policy on the table that names a session is not limited by what other policies leave

@@ -12,7 +12,7 @@ from gateway.errors import BadUserInput
 from gateway.graph.manifest import make_manifest
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
-from gateway.graph.schema import build_schema, core_schema
+from gateway.graph.schema import core_schema
 from gateway.graph.schema_changes import changes, unannounced
 
 
@@ -32,7 +32,7 @@ def tell_changes(old: Path, new: strawberry.Schema, changelog: Path | None) -> i
 
 
 def manifest_text(paths: Iterable[Path], loaded: Loaded) -> str:
-    schema = core_schema(build_schema(loaded.model, loaded.mutations))
+    schema = core_schema(loaded.schema)
     made = make_manifest(paths, Documents(loaded.model, schema, loaded.mutations, DocumentLimits(), introspection=True))
     return json.dumps(made, indent=2) + "\n"
 

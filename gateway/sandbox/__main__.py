@@ -56,9 +56,11 @@ def options_from(arguments: list[str]) -> Options:
     parser.add_argument("--port", type=int, default=DEFAULT_PORT)
     parser.add_argument("--dynamodb-endpoint")
     parser.add_argument("--policies", type=Path)
+    parser.add_argument("--domains", action="append", default=[])
     for name in ("table", "region", "account", "log"):
         parser.add_argument(f"--{name}", default=getattr(defaults, name))
-    return Options(**vars(parser.parse_args(arguments)))
+    given = vars(parser.parse_args(arguments))
+    return Options(**{**given, "domains": tuple(given["domains"])})
 
 
 def _announce(ready: Ready) -> None:

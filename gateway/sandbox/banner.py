@@ -1,5 +1,6 @@
 """What `gateway dev` prints once everything is up: where to go, as whom, and one line to paste."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,19 +13,27 @@ from gateway.iam.roles import ROLE_NAMES
 from gateway.sandbox.ready import DEFAULT_PORT
 from gateway.sandbox.shops import SHOPS
 
+SHOP = "commerce"  # the domain of the demo shop
+
 
 @dataclass(frozen=True, slots=True)
 class Up:
-    """Where the gateway and the sandbox's AWS are, and how the items are kept."""
+    """Where the gateway and the sandbox's AWS are, how the items are kept, what is served and a query for it."""
 
     gateway: str
     aws: str
     engine: str
     token: str
+    query: str
+    domains: tuple[str, ...]
+
+    @property
+    def has_shop(self) -> bool:
+        return SHOP in self.domains
 
 
 def show(console: Console, up: Up) -> None:
-    console.print(Panel(Group(_addresses(up), Text(), _tenants()), title="the gateway is up", expand=False))
+    console.print(Panel(Group(_addresses(up), Text(), _tenants(up)), title="the gateway is up", expand=False))
     # plain lines, so that they can be copied whole from any terminal
     console.print("A token of tenant acme, role viewer (valid for 8 hours):", style="bold")
     console.out(up.token, highlight=False)
@@ -34,10 +43,9 @@ def show(console: Console, up: Up) -> None:
 
 
 def curl(up: Up) -> str:
-    query = '{"query": "{ productsByCategory(categoryId: \\"tools\\", first: 3) { edges { node { title price } } } }"}'
     return (
         f"curl -s {up.gateway}/graphql -H 'Content-Type: application/json' "
-        f"-H 'Authorization: Bearer {up.token}' -d '{query}'"
+        f"-H 'Authorization: Bearer {up.token}' -d '{json.dumps({'query': up.query})}'"
     )
 
 
@@ -45,7 +53,7 @@ def _addresses(up: Up) -> Table:
     other = "" if up.aws.endswith(f":{DEFAULT_PORT}") else f" --url {up.aws}"
     rows = (
         ("Playground", f"{up.gateway}/playground"),
-        ("Demo shop", f"{up.gateway}/demo"),
+        *([("Demo shop", f"{up.gateway}/demo")] if up.has_shop else []),
         ("GraphQL", f"{up.gateway}/graphql"),
         ("Health", f"{up.gateway}/healthz"),
         ("AWS", f"{up.aws} (DynamoDB and STS, IAM enforced; {up.engine})"),
@@ -54,8 +62,12 @@ def _addresses(up: Up) -> Table:
     return _grid(rows)
 
 
-def _tenants() -> Table:
-    rows = [(shop.tenant, f"{shop.title}: users u-{shop.first} to u-{shop.first + 24}") for shop in SHOPS]
+def _tenants(up: Up) -> Table:
+    rows: list[tuple[str, str]]
+    if up.has_shop:
+        rows = [(shop.tenant, f"{shop.title}: users u-{shop.first} to u-{shop.first + 24}") for shop in SHOPS]
+    else:
+        rows = [("Domains", ", ".join(up.domains)), ("Tenants", ", ".join(shop.tenant for shop in SHOPS))]
     return _grid([*rows, ("Roles", ", ".join(ROLE_NAMES))])
 
 

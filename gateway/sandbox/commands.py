@@ -1,23 +1,25 @@
 """The commands for development: `dev` runs the gateway on the sandbox, `token` gets a token for it."""
 
 import os
-import signal
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 from rich.console import Console
 
+from gateway.domains.loading import load_domains
 from gateway.errors import GatewayError, Unavailable
+from gateway.graph.first_query import first_query
 from gateway.sandbox.banner import Up, show
 from gateway.sandbox.ready import DEFAULT_PORT, Options
 from gateway.sandbox.sandbox import Child, Sandbox
 from gateway.sandbox.server import HOST, free_port
-from gateway.sandbox.supervisor import changes_under, supervise, ticks, until_healthy
+from gateway.sandbox.supervisor import changes_under, sources_of, supervise, ticks, until_healthy
 from gateway.sandbox.tokens import ask_for_token
 from gateway.settings import environment_with
+from gateway.signals import ended_by_signals, interrupt
 
 DEFAULT_URL = f"http://{HOST}:{DEFAULT_PORT}"
 
@@ -34,7 +36,7 @@ class Dev:
     reload: bool = False
     dynamodb_endpoint: str | None = None
     aws_port: int = DEFAULT_PORT
-    # what is served instead of the shipped domains, and the directory with its policies
+    # what is served instead of the shipped domains, and the directory with its policies for the sandbox's roles
     domains: tuple[str, ...] = ()
     policies: Path | None = None
     # the module that is the gateway, with its arguments
@@ -51,9 +53,10 @@ def token(
 def dev(wanted: Dev, console: Console | None = None) -> int:
     """Runs sandbox and gateway until Ctrl-C; the exit code."""
     console = console or Console()
-    options = Options(wanted.aws_port, wanted.dynamodb_endpoint, wanted.policies)
+    options = Options(wanted.aws_port, wanted.dynamodb_endpoint, wanted.policies, domains=wanted.domains)
     try:
-        with _ended_by_signals(), Sandbox(options) as sandbox:
+        # after a second signal the children end by themselves, since nobody holds their leash any more
+        with ended_by_signals(interrupt), Sandbox(options) as sandbox:
             _tell_moved(console, wanted.aws_port, sandbox.url)
             return _run_gateway(wanted, sandbox, console)
     except KeyboardInterrupt:
@@ -72,22 +75,45 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     visible = HOST if wanted.host in _EVERYWHERE else wanted.host
     url = f"http://{visible}:{port}"
     _tell_moved(console, wanted.port, url)
-    own = {} if wanted.policies is None else {"domains": list(wanted.domains), "policies_dir": wanted.policies}
-    settings = sandbox.settings(host=wanted.host, port=port, **own)
+    settings = sandbox.settings(host=wanted.host, port=port, domains=list(wanted.domains))
     environment = environment_with(settings, aws_variables(sandbox))
 
     def start() -> Child:
         return Child(*wanted.command, environment=environment)
 
-    changes = changes_under(_PACKAGE) if wanted.reload else ticks()
+    def start_again() -> Child:
+        if wanted.policies is not None:
+            _write_policies(wanted.domains, wanted.policies)
+        return start()
+
+    changes = changes_under(_PACKAGE, *sources_of(wanted.domains)) if wanted.reload else ticks()
     child = start()
     try:
         until_healthy(child, visible, port)
-        show(console, Up(url, sandbox.url, _engine(wanted, sandbox), sandbox.token("acme", "viewer")))
+        show(console, _up(wanted, sandbox, url))
     except BaseException:
         child.stop()
         raise
-    return supervise(child, start, while_it_runs(sandbox, changes), reload=wanted.reload)
+    return supervise(child, start_again, while_it_runs(sandbox, changes), reload=wanted.reload)
+
+
+def _up(wanted: Dev, sandbox: Sandbox, url: str) -> Up:
+    model = load_domains(wanted.domains).model
+    return Up(
+        gateway=url,
+        aws=sandbox.url,
+        engine=_engine(wanted, sandbox),
+        token=sandbox.token("acme", "viewer"),
+        query=first_query(model),
+        domains=tuple(domain.name for domain in model.domains),
+    )
+
+
+def _write_policies(domains: Iterable[str], directory: Path) -> None:
+    """From the domains as they are now, which this process has loaded before; the gateway says what is wrong there."""
+    options = [text for name in domains for text in ("--domains", name)]
+    command = [sys.executable, "-m", "gateway", "policies", *options, "--directory", str(directory)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)  # noqa: S603  # our own
 
 
 def while_it_runs(sandbox: Sandbox, changes: Iterable[bool]) -> Iterator[bool]:
@@ -121,18 +147,3 @@ def _engine(wanted: Dev, sandbox: Sandbox) -> str:
 def _tell_moved(console: Console, port: int, url: str) -> None:
     if port and not url.endswith(f":{port}"):
         console.print(f"port {port} is taken: using {url} instead", style="yellow", markup=False)
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """SIGTERM ends it as Ctrl-C does, and Ctrl-C also where a shell that started it had switched that off."""
-
-    def end(number: int, frame: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -54,7 +54,7 @@ def published(shop: Shop, users: list[Values], now: datetime) -> Iterator[Record
             "postId": f"post-{shop.first + number}",
             "authorId": authors[number % len(authors)],
             "title": title,
-            "content": f"{title}, told by {shop.title}. Ref {shop.canary}",
+            "content": f"{title}, from the pages of the {shop.catalogue}.",
             "category": ("news", "stories")[number % 2],
             "createdAt": created,
         }

@@ -17,6 +17,7 @@ from gateway.sandbox.account import Account, Registry
 from gateway.sandbox.authentication import authenticate
 from gateway.sandbox.engine import API, STREAMS_API, Engine
 from gateway.sandbox.judge import Judge
+from gateway.sandbox.shapes import check_start, check_types
 from gateway.sandbox.sigv4 import Request
 from gateway.sandbox.sts import Sts
 from gateway.sandbox.wire import AwsFault, json_answer, json_fault, xml_fault
@@ -63,7 +64,9 @@ class Front:
         if api not in (API, STREAMS_API) or not operation.isalnum():
             raise AwsFault("UnknownOperationException", "")
         body = _strict_json(request.body)
+        check_types(operation, body)
         await self._judge.check(caller, operation, body)
+        check_start(operation, body)
         # INVARIANT: the engine gets what was judged, not the text that it was read from.
         answer = await self._engine.call(target, json.dumps(body).encode())
         self._judge.forget(operation)

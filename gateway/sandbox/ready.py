@@ -22,10 +22,12 @@ class Options:
     region: str = "eu-west-1"
     account: str = "123456789012"
     log: str = "INFO"  # `INFO` tells each denial and its reason
+    domains: tuple[str, ...] = ()  # what is served instead of the shipped domains; only these have demo rows
 
     def arguments(self) -> list[str]:
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        return [text for name, value in given.items() for text in (f"--{name.replace('_', '-')}", str(value))]
+        given = {name: value for name, value in asdict(self).items() if value is not None and name != "domains"}
+        options = [*given.items(), *(("domains", name) for name in self.domains)]
+        return [text for name, value in options for text in (f"--{name.replace('_', '-')}", str(value))]
 
 
 @dataclass(frozen=True, slots=True)

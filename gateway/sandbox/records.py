@@ -116,7 +116,7 @@ def _products(shop: Shop, random: Random) -> Iterator[Values]:
             yield {
                 "productId": f"p-{number}",
                 "title": name,
-                "description": f"{name} from {shop.suppliers[supplier - 1]}, sold by {shop.title}. Ref {shop.canary}",
+                "description": f"{name} from {shop.suppliers[supplier - 1]}, as in the {shop.catalogue}.",
                 "price": random.randint(wares.lowest, wares.highest) + random.choice(_CENTS),
                 "currency": shop.currency,
                 "categoryId": category,
@@ -155,7 +155,7 @@ def _order(
             "total": sum((line["unitPrice"] * line["quantity"] for line in lines), Decimal(0)),
             "currency": shop.currency,
             "productIds": [line["productId"] for line in lines],
-            "note": f"{random.choice(NOTES)} ({shop.canary})",
+            "note": f"{random.choice(NOTES)} Seen in the {shop.catalogue}.",
         },
     )
     for line in lines:

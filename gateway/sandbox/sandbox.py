@@ -15,19 +15,27 @@ from gateway.sandbox.tokens import ask_for_token
 from gateway.setting_types import IssuerSettings
 from gateway.settings import Settings
 
-_START_SECONDS = 60.0
-_STOP_SECONDS = 10.0
+# one that ends is noticed at once: these are for one that hangs, and a busy machine needs long
+_START_SECONDS = 180.0
+_STOP_SECONDS = 30.0
 _OPTIONS = Options()
 
 
 class Child:
     """A module in a process of its own that ends when this process does."""
 
-    def __init__(self, *command: str, environment: dict[str, str] | None = None, piped: bool = False) -> None:
+    def __init__(
+        self,
+        *command: str,
+        environment: dict[str, str] | None = None,
+        piped: bool = False,
+        errors_too: bool = False,
+    ) -> None:
         self.process = subprocess.Popen(  # noqa: S603  # our own modules, no shell
             [sys.executable, "-m", "gateway.sandbox.leash", *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE if piped else None,
+            stderr=subprocess.STDOUT if errors_too else None,
             env=environment,
             # Ctrl-C is for the parent alone, which then stops its children in order
             start_new_session=True,
@@ -74,6 +82,8 @@ class Sandbox:
         issuer = IssuerSettings(
             issuer=self.ready.issuer, audience=[AUDIENCE], jwks_url=self.ready.jwks_url, algorithms=["RS256"]
         )
+        tenants = changes.get("tenants", self.ready.tenants)
+        elsewhere = {*changes.get("silos", ()), *changes.get("suspended_tenants", ())}
         values: dict[str, Any] = {
             "environment": "sandbox",
             "table_name": self.ready.table,
@@ -82,6 +92,7 @@ class Sandbox:
             "dynamodb_endpoint": self.url,
             "sts_endpoint": self.url,
             "tenants": list(self.ready.tenants),
+            "readiness_tenant": next((tenant for tenant in tenants or () if tenant not in elsewhere), None),
             "issuers": [issuer],
             "cursor_secret": secrets.token_urlsafe(32),
             "introspection": True,

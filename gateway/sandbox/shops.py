@@ -34,8 +34,13 @@ class Shop:
     ranges: Mapping[str, Range]
 
     @property
+    def catalogue(self) -> str:
+        """What stands in the texts that people read, of this tenant alone."""
+        return f"{self.title} catalogue"
+
+    @property
     def canary(self) -> str:
-        """The marker that every row of the tenant carries: where it turns up elsewhere, something has leaked."""
+        """The marker of every row, beside its attributes: where it turns up elsewhere, something has leaked."""
         return f"canary-{self.tenant}-{sha256(f'canary of {self.tenant}'.encode()).hexdigest()[:12]}"
 
 

@@ -3,13 +3,15 @@
 import http.client
 import time
 from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from itertools import chain, repeat
 from pathlib import Path
 
 from gateway.errors import ConfigurationError, Unavailable
 from gateway.sandbox.sandbox import Child
 
 _TICK_SECONDS = 0.2
-_START_SECONDS = 30.0
+_START_SECONDS = 180.0
 _ANSWER_SECONDS = 2.0
 
 
@@ -43,14 +45,34 @@ def ticks() -> Iterator[bool]:
         yield False
 
 
-def changes_under(directory: Path) -> Iterator[bool]:
+def changes_under(*paths: Path) -> Iterator[bool]:
     """True when Python files change, false from time to time; needs `watchfiles`, which is for development only."""
     try:
         from watchfiles import PythonFilter, watch  # noqa: PLC0415
     except ImportError as error:
-        raise ConfigurationError(["--reload needs the package watchfiles: pip install watchfiles"]) from error
-    found = watch(directory, watch_filter=PythonFilter(), rust_timeout=500, yield_on_timeout=True)
-    return (bool(changes) for changes in found)
+        raise ConfigurationError(
+            ["--reload needs watchfiles: pip install 'tenant-graphql-gateway[sandbox]'"]
+        ) from error
+
+    def watched() -> Iterator[bool]:
+        for changes in watch(*paths, watch_filter=PythonFilter(), rust_timeout=500, yield_on_timeout=True):
+            yield bool(changes)
+            if changes and any(path.is_file() for path in paths):
+                return  # an editor that replaces a file ends the watch of the old one
+
+    return chain.from_iterable(watched() for _ in repeat(None))
+
+
+def sources_of(domains: Iterable[str]) -> set[Path]:
+    """Where the code of these modules is: their top-level packages, or files."""
+    specs = (find_spec(name.partition(".")[0]) for name in domains)
+    found: set[Path] = set()
+    for spec in specs:
+        if spec is not None and spec.submodule_search_locations:
+            found |= {Path(place) for place in spec.submodule_search_locations}
+        elif spec is not None and spec.origin is not None:
+            found.add(Path(spec.origin))
+    return found
 
 
 def _healthy(host: str, port: int) -> bool:

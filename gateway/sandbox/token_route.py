@@ -1,6 +1,7 @@
 """Tokens for the playground and the order desk: the gateway passes the wish on to the sandbox's issuer.
 
-INVARIANT: only a gateway whose environment is the sandbox has this route; the issuer signs for demo tenants alone.
+INVARIANT: only a gateway whose environment is the sandbox has this route; the issuer signs for demo tenants alone, and
+only for whoever asks from this machine.
 """
 
 import asyncio
@@ -16,13 +17,12 @@ from starlette.routing import Route
 from gateway.errors import BadUserInput, GatewayError
 from gateway.iam.roles import ROLES
 from gateway.sandbox.issuer import PATH as ISSUER_PATH
+from gateway.sandbox.issuer import small_body
 from gateway.sandbox.shops import SHOPS
 from gateway.sandbox.tokens import ask_for_token
 from gateway.settings import Settings
 
 TOKEN_PATH = "/sandbox/token"  # noqa: S105  an address
-
-_MAX_BODY = 4_096
 
 
 def sandbox_address(settings: Settings) -> str | None:
@@ -33,13 +33,13 @@ def sandbox_address(settings: Settings) -> str | None:
     return next((url.removesuffix(ISSUER_PATH) for url in urls if url.endswith(ISSUER_PATH)), None)
 
 
-def switcher(settings: Settings) -> dict[str, Any]:
-    """What the page offers: tenants and roles, and where their tokens come from."""
+def switcher(settings: Settings, *, shops: bool = True) -> dict[str, Any]:
+    """What the page offers: tenants and roles, and where their tokens come from; `shops`: whether theirs are served."""
     served = settings.tenants
     tenants = [shop for shop in SHOPS if served is None or shop.tenant in served]
     return {
         "tokens": TOKEN_PATH,
-        "tenants": [{"name": shop.tenant, "title": shop.title} for shop in tenants],
+        "tenants": [{"name": shop.tenant, "title": shop.title if shops else shop.tenant} for shop in tenants],
         # the weakest first: what a visitor starts with
         "roles": [{"name": role.name, "description": role.description} for role in reversed(ROLES)],
     }
@@ -47,10 +47,12 @@ def switcher(settings: Settings) -> dict[str, Any]:
 
 def token_route(address: str) -> Route:
     async def token(request: Request) -> Response:
+        if not _from_this_machine(request):
+            return _answer({"error": "tokens are for this machine alone; `gateway token` makes one for others"}, 403)
         if not _from_our_page(request):
             return _answer({"error": "tokens are for this gateway's own pages"}, 403)
         try:
-            wanted = _wanted(await request.body())
+            wanted = _wanted(await small_body(request))
             made = await asyncio.to_thread(ask_for_token, address, wanted["tenant"], wanted["role"])
         except BadUserInput as error:
             return _answer({"error": error.message}, 400)
@@ -59,6 +61,15 @@ def token_route(address: str) -> Route:
         return _answer({"token": made})
 
     return Route(TOKEN_PATH, token, methods=["POST"])
+
+
+def _from_this_machine(request: Request) -> bool:
+    try:
+        peer = ipaddress.ip_address(request.client.host if request.client is not None else "")
+    except ValueError:
+        return False
+    mapped = peer.ipv4_mapped if isinstance(peer, ipaddress.IPv6Address) else None
+    return (mapped or peer).is_loopback
 
 
 def _from_our_page(request: Request) -> bool:
@@ -82,7 +93,7 @@ def _is_local(name: str) -> bool:
 
 def _wanted(body: bytes) -> dict[str, str]:
     try:
-        wanted = json.loads(body) if len(body) <= _MAX_BODY else None
+        wanted = json.loads(body)
     except (ValueError, RecursionError):
         wanted = None
     if not isinstance(wanted, dict) or not all(isinstance(wanted.get(name), str) for name in ("tenant", "role")):

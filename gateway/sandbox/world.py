@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 
-from gateway.domains import MODEL
+from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError
 from gateway.model.model import Model
 from gateway.sandbox.account import Registry, administrator
@@ -47,9 +47,10 @@ async def build(options: Options, engine: Engine, url: str, seed: Seed = demo_it
     deployment = deployment_of(options.account, options.region, options.table)
     policies = read_policies(deployment, options.policies)
     account = account_with(deployment, policies)
-    seeded = await create(engine, options.table, MODEL.table)
+    model = load_domains(options.domains).model
+    seeded = await create(engine, options.table, model.table)
     if seeded:
-        await fill(engine, options.table, seed(MODEL, datetime.now(UTC)))
+        await fill(engine, options.table, seed(model, datetime.now(UTC)))
     admin, gateway = administrator(account), gateway_caller(account, policies)
     registry = Registry()
     for caller in (admin, gateway):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 from gateway.aws.sessions import Session
-from gateway.errors import Forbidden, GatewayError
+from gateway.errors import Forbidden
 from gateway.iam.evaluator import Allow, Deny
 from gateway.store.touched import Touched
 
@@ -50,7 +50,7 @@ class Access:
     calls: list[Call] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     # what was answered to a lane that stepped back, by operation and body: the reference does not ask for it again
-    replay: dict[tuple[str, bytes], bytes | GatewayError] = field(default_factory=dict, repr=False)
+    replay: dict[tuple[str, bytes], bytes | Exception] = field(default_factory=dict, repr=False)
     renewal: asyncio.Lock | None = field(default=None, repr=False)
 
     @property

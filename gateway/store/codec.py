@@ -122,7 +122,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _bounded_text(name: str, value: Any, limit: int) -> str:
-    text: str = _instance(name, value, str, "a text")
+    text: str = _instance(name, value, str, "a string")
     if len(text) > limit:
         raise BadUserInput(f"`{name}` has {len(text)} characters, at most {limit} are allowed")
     try:

@@ -1,7 +1,8 @@
 """Rows of the table as items: checked for their tenant and their type, decoded for what was asked."""
 
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -10,12 +11,16 @@ from gateway.errors import Internal, IsolationBreach
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
-from gateway.model.tenant import TenantId, owns
+from gateway.model.table import Index
+from gateway.model.tenant import TenantId, owns, tenant_of
 from gateway.store.codec import Decode, Wire, decoder
 from gateway.store.plan import Attributes
 from gateway.store.upgrades import Upgrades
 
 Values = dict[str, Any]
+
+LOG = logging.getLogger("gateway.isolation")
+FOREIGN_ROW = "foreign_row"  # the `event` that an alarm looks for
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,7 @@ class Rows:
     def __init__(self, model: Model, clock: Callable[[], float] = time.time) -> None:
         self._model = model
         self._clock = clock
+        self.foreign = 0  # rows of other tenants that indexes answered and that were left out
         self._decoders = lru_cache(maxsize=2_048)(self._compile)
         self._names = lru_cache(maxsize=2_048)(self._technical)
         # only those that have some: for all others nothing is read and nothing is asked
@@ -53,6 +59,27 @@ class Rows:
         own = {table.pk, table.sk, table.entity_type, table.ttl} | ({index_sk} if index_sk else set())
         older = (self._upgrades[name].names(attributes) for name in entities if name in self._upgrades)
         return tuple(sorted(attributes.union(own, *older)))
+
+    def own(self, tenant: TenantId, index: Index | None, rows: Iterable[Wire]) -> list[Wire]:
+        """Without what another tenant put into this tenant's partition of an index, which is counted and alarmed.
+
+        IAM looks at the table's key of a write and not at its index keys, so a tenant's own credentials can do that;
+        it must not cost this tenant its listing. Whatever else is wrong with a row is for `item` to refuse.
+        """
+        if index is None:
+            return list(rows)
+        kept, owners = [], set()
+        for row in rows:
+            owner = tenant_of(row.get(self._model.table.pk, {}).get("S", ""))
+            if owner is None or owner == tenant:
+                kept.append(row)
+            else:
+                owners.add(owner)
+                self.foreign += 1
+        if owners:
+            fields = {"event": FOREIGN_ROW, "tenant": tenant, "owners": sorted(owners), "index": index.name}
+            LOG.error("rows of another tenant were left out of a listing", extra={"fields": fields})
+        return kept
 
     def item(self, tenant: TenantId, row: Wire, expected: str, attributes: Attributes, position: str) -> Item | None:
         """The row as an item, or None where it has expired although DynamoDB has not deleted it yet."""

@@ -1,6 +1,7 @@
 """The one class that runs plans: it authorises, calls, pages, merges, retries what was left, and checks every row."""
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -11,9 +12,9 @@ from typing import Any
 import orjson
 
 from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.errors import CredentialsExpired
+from gateway.aws.errors import AccessDenied, CredentialsExpired
 from gateway.aws.sessions import Session
-from gateway.errors import DeadlineExceeded, GatewayError, IsolationBreach, Throttled, Unavailable
+from gateway.errors import DeadlineExceeded, IsolationBreach, Throttled, Unavailable
 from gateway.iam.verdict import Allow
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
@@ -33,6 +34,8 @@ CHUNK = 100  # keys of one BatchGetItem
 _PATIENCE = 10.0  # seconds to keep asking for unprocessed keys when the request has no deadline
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 1.0
 PARALLEL_GROUPS = 8  # time buckets read ahead at once
+
+_DENIED_BY_AWS = logging.getLogger("gateway.denied_by_aws")  # an alarm reads what it says
 
 Renew = Callable[[Session], Awaitable[Session]]
 
@@ -54,6 +57,11 @@ class Table:
         self._renew = renew
         self._rows = rows or Rows(model)
         self._cache = cache
+
+    @property
+    def foreign_rows(self) -> int:
+        """Rows of other tenants that indexes answered since the start; none was used."""
+        return self._rows.foreign
 
     async def get(self, access: Access, plan: GetItems) -> list[Item | None]:
         """Any number of keys, in chunks of 100 in parallel; the answer has the order of the keys."""
@@ -150,21 +158,21 @@ class Table:
     async def _read_page(
         self, access: Access, plan: QueryPartition, *, names: tuple[str, ...], via: Via | None = None
     ) -> list[Wire]:
-        """Up to `limit` rows; pages are followed, also where expired ones left a page short."""
+        """Up to `limit` rows; pages are followed, also where expired or foreign ones left a page short."""
         rows: list[Wire] = []
-        expired = 0
+        unusable = 0
         start: dict[str, Any] | None = None
         while len(rows) < plan.limit:
-            # as many expired ones may follow as came so far, or a thousand of them would take a thousand calls
-            wanted = plan.limit - len(rows) + expired
+            # as many unusable ones may follow as came so far, or a thousand of them would take a thousand calls
+            wanted = plan.limit - len(rows) + unusable
             body = wire.query(self._model.table, access.session.tenancy.table, plan, names, wanted)
             if start is not None:
                 body["ExclusiveStartKey"] = start
             answer = await self.call(access, "Query", body, via)
             found = wire.part(answer, "Items")
-            live = [row for row in found if self._rows.live(row)]
-            rows += live
-            expired += len(found) - len(live)
+            usable = [row for row in self._rows.own(plan.tenant, plan.index, found) if self._rows.live(row)]
+            rows += usable
+            unusable += len(found) - len(usable)
             start = answer.get("LastEvaluatedKey")
             if start is None:
                 break
@@ -216,7 +224,7 @@ class Table:
         """Sends a request that was judged already; its answer is kept for the reference, should the lane step back."""
         try:
             answer = await self._exchanged(access, operation, content)
-        except GatewayError as error:
+        except Exception as error:
             access.replay[operation, content] = error
             raise
         access.replay[operation, content] = answer
@@ -225,23 +233,19 @@ class Table:
     async def _exchanged(self, access: Access, operation: str, content: bytes) -> bytes:
         session = access.session
         try:
-            return await self._client.send(
-                operation,
-                content,
-                credentials=session.credentials,
-                target=session.tenancy.target,
-                deadline=access.deadline,
-            )
+            return await self._send_bytes(session, operation, content, access.deadline)
         except CredentialsExpired:
             await self._renewed(access, session)
-            session = access.session
+            return await self._send_bytes(access.session, operation, content, access.deadline)
+
+    async def _send_bytes(self, session: Session, operation: str, content: bytes, deadline: float | None) -> bytes:
+        try:
             return await self._client.send(
-                operation,
-                content,
-                credentials=session.credentials,
-                target=session.tenancy.target,
-                deadline=access.deadline,
+                operation, content, credentials=session.credentials, target=session.tenancy.target, deadline=deadline
             )
+        except AccessDenied as error:
+            _tell_denied(session, operation, error)
+            raise
 
     async def _tried(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         session = access.session
@@ -271,13 +275,17 @@ class Table:
             return _replayed(known)
         clock = asyncio.get_running_loop().time
         started = clock()
-        answer = await via.client.call(
-            operation,
-            body,
-            credentials=session.credentials,
-            target=session.tenancy.target,
-            deadline=access.deadline,
-        )
+        try:
+            answer = await via.client.call(
+                operation,
+                body,
+                credentials=session.credentials,
+                target=session.tenancy.target,
+                deadline=access.deadline,
+            )
+        except AccessDenied as error:
+            _tell_denied(session, operation, error)
+            raise
         access.calls.append(
             Call(
                 operation=operation,
@@ -294,11 +302,23 @@ class Table:
         return answer
 
 
-def _replayed(known: bytes | GatewayError) -> dict[str, Any]:
-    if isinstance(known, GatewayError):
+def _replayed(known: bytes | Exception) -> dict[str, Any]:
+    if isinstance(known, Exception):
         raise known
     answer: dict[str, Any] = orjson.loads(known)
     return answer
+
+
+def _tell_denied(session: Session, operation: str, error: AccessDenied) -> None:
+    """The gateway's own evaluation has just allowed this: AWS and the gateway differ, which an alarm tells."""
+    fields = {
+        "tenant": session.tenant,
+        "role": session.role,
+        "dynamodb_operation": operation,
+        "aws_code": error.said.code,
+        "aws_request_id": error.said.request_id,
+    }
+    _DENIED_BY_AWS.warning("aws denied what the gateway's evaluation had allowed", extra={"fields": fields})
 
 
 def _same_tenant(access: Access, tenant: TenantId) -> None:

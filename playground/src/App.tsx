@@ -1,6 +1,7 @@
 import { explorerPlugin } from "@graphiql/plugin-explorer";
 import { HISTORY_PLUGIN } from "@graphiql/plugin-history";
 import { GraphiQL } from "graphiql";
+import { parse, print } from "graphql";
 import { useMemo } from "react";
 import { Bar } from "./Bar";
 import { hueOf, useColours } from "./colours";
@@ -13,11 +14,10 @@ import { SignIn } from "./SignIn";
 import { useStored } from "./store";
 import { Summary } from "./Summary";
 
-const WELCOME = `# Ctrl-Enter runs the operation; Ctrl-Space completes a name.
-query WhoAmI {
-  __typename
-}
-`;
+const WELCOME = "# Ctrl-Enter runs the operation; Ctrl-Space completes a name.";
+
+/** As wide as a phone: one thing below the other, and nothing open that was not asked for. */
+const isNarrow = matchMedia("(max-width: 720px)").matches;
 
 /** GraphiQL shows the query of the first default tab but not its variables; what a visitor has left goes first. */
 function isFirstVisit(): boolean {
@@ -52,11 +52,11 @@ export function App({ config }: { config: Config }) {
     <GraphiQL
       fetcher={fetcher}
       plugins={plugins}
-      visiblePlugin={EXPLAIN_PLUGIN}
+      visiblePlugin={isNarrow ? undefined : EXPLAIN_PLUGIN}
       defaultTabs={tabs.length ? tabs : undefined}
-      defaultQuery={WELCOME}
+      defaultQuery={`${WELCOME}\n${print(parse(config.query))}\n`}
       initialVariables={isFirstVisit() ? tabs[0]?.variables : undefined}
-      defaultEditorToolsVisibility="variables"
+      defaultEditorToolsVisibility={isNarrow ? false : "variables"}
       inputValueDeprecation
       shouldPersistHeaders={false}
       showPersistHeadersSettings={false}

@@ -1,9 +1,10 @@
 // The bar on top: who asks, as which role, with which token.
-import { useGraphiQL, useGraphiQLActions } from "@graphiql/react";
+import { pick, useGraphiQL, useGraphiQLActions } from "@graphiql/react";
 import { useEffect, useState } from "react";
 import { createPortal } from "react-dom";
 import { hueOf } from "./colours";
 import type { Config } from "./config";
+import { activeTab } from "./explanation";
 import { type Choice, choice, identity } from "./identity";
 import { useStored } from "./store";
 import { useSwitch } from "./switching";
@@ -17,6 +18,7 @@ interface Option {
 
 export function Bar({ config }: { config: Config }) {
   const who = useStored(identity);
+  useActiveTab();
   useFreshPanels();
   useRunFromAnywhere();
   const place = document.getElementById("bar");
@@ -35,6 +37,13 @@ export function Bar({ config }: { config: Config }) {
     </>,
     place,
   );
+}
+
+/** The panels and the footer tell about the tab in front. */
+function useActiveTab(): void {
+  const { tabs, activeTabIndex } = useGraphiQL(pick("tabs", "activeTabIndex"));
+  const id = tabs[activeTabIndex]?.id ?? "";
+  useEffect(() => activeTab.set(id), [id]);
 }
 
 /** GraphiQL shows one panel after the other in the same box, which stays scrolled. */

@@ -1,8 +1,7 @@
 // The Explain panel: what the last operation did in DynamoDB, and which policy statements allowed it.
 import type { GraphiQLPlugin } from "@graphiql/react";
 import type { CSSProperties } from "react";
-import { type Call, type Explanation, type LastOperation, lastOperation } from "./explanation";
-import { useStored } from "./store";
+import { type Call, type Explanation, type LastOperation, useLastOperation } from "./explanation";
 import { amount, counted, milliseconds, units, withCode } from "./words";
 
 export const EXPLAIN_PLUGIN: GraphiQLPlugin = { title: "Explain", icon: Icon, content: Explain };
@@ -11,7 +10,7 @@ export const EXPLAIN_PLUGIN: GraphiQLPlugin = { title: "Explain", icon: Icon, co
 const ROWS = 6;
 
 function Explain() {
-  const last = useStored(lastOperation);
+  const last = useLastOperation();
   return (
     <section className="panel" aria-label="Explain">
       <h2>Explain</h2>

@@ -1,10 +1,9 @@
 // One line under the answer: what it took.
-import { useStored } from "./store";
-import { lastOperation } from "./explanation";
+import { useLastOperation } from "./explanation";
 import { counted, milliseconds, units } from "./words";
 
 export function Summary() {
-  const last = useStored(lastOperation);
+  const last = useLastOperation();
   if (!last) return <p className="summary">Ctrl-Enter runs the operation.</p>;
   const explanation = last.explanation;
   return (

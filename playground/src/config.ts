@@ -24,6 +24,8 @@ export interface Config {
   /** Null outside the sandbox: then the visitor brings a token. */
   sandbox: Switcher | null;
   examples: Example[];
+  /** A query that fits what is served, for those who have no example. */
+  query: string;
 }
 
 export async function loadConfig(): Promise<Config> {

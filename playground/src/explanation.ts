@@ -1,5 +1,5 @@
-// What the gateway says about the last operation, as gateway/graph/explain.py writes it.
-import { createStore } from "./store";
+// What the gateway says about the last operation of each tab, as gateway/graph/explain.py writes it.
+import { createStore, useStored } from "./store";
 
 export interface Call {
   operation: string;
@@ -37,4 +37,20 @@ export interface LastOperation {
   cost: Record<string, unknown> | null;
 }
 
-export const lastOperation = createStore<LastOperation | null>(null);
+/** The tab that is in front, by GraphiQL's id. */
+export const activeTab = createStore("");
+
+const byTab = createStore<ReadonlyMap<string, LastOperation>>(new Map());
+
+export function keepLast(tab: string, last: LastOperation): void {
+  byTab.set(new Map(byTab.get()).set(tab, last));
+}
+
+export function forgetLast(): void {
+  byTab.set(new Map());
+}
+
+/** The last operation of the tab in front; null where none was run there. */
+export function useLastOperation(): LastOperation | null {
+  return useStored(byTab).get(useStored(activeTab)) ?? null;
+}

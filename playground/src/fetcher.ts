@@ -2,7 +2,7 @@
 import type { Fetcher, FetcherParams } from "@graphiql/toolkit";
 import type { ExecutionResult } from "graphql";
 import type { Config } from "./config";
-import { lastOperation } from "./explanation";
+import { activeTab, keepLast } from "./explanation";
 import { arrived, become, type Identity, identity, isChosen, signOut } from "./identity";
 import { operationsOf } from "./operations";
 
@@ -31,6 +31,7 @@ export async function ask(config: Config, params: FetcherParams, headers: Header
 export function createFetcher(config: Config): Fetcher {
   return async (given, options) => {
     const params = { ...given, operationName: nameOf(given) };
+    const tab = activeTab.get();
     const headers = withoutAuthorization(options?.headers);
     await arrived();
     let asked = identity.get();
@@ -49,7 +50,7 @@ export function createFetcher(config: Config): Fetcher {
     // the schema is the same for everybody
     if (params.operationName === INTROSPECTION) return shown(content);
     if (!asked || !isStill(asked, config)) return never;
-    keep(params, answer, content);
+    keep(tab, params, answer, content);
     return shown(content);
   };
 }
@@ -63,10 +64,10 @@ function withoutAuthorization(headers: unknown): Headers {
   return Object.fromEntries(entries.filter(([name]) => name.toLowerCase() !== "authorization"));
 }
 
-function keep(params: FetcherParams, answer: Response, content: ExecutionResult): void {
+function keep(tab: string, params: FetcherParams, answer: Response, content: ExecutionResult): void {
   const { explain, cost } = (content.extensions ?? {}) as Record<string, never>;
   const codes = (content.errors ?? []).map((error) => String(error.extensions?.code ?? "ERROR"));
-  lastOperation.set({
+  keepLast(tab, {
     name: params.operationName ?? "Operation without a name",
     at: new Date(),
     status: answer.status,

@@ -2,7 +2,7 @@
 import { pick, useGraphiQL, useGraphiQLActions } from "@graphiql/react";
 import { useRef } from "react";
 import { type Config, variablesOf } from "./config";
-import { lastOperation } from "./explanation";
+import { forgetLast } from "./explanation";
 import { become, type Choice, choice } from "./identity";
 import { onlyReads } from "./operations";
 
@@ -31,7 +31,7 @@ export function useSwitch(config: Config): (chosen: Choice) => Promise<void> {
     }
     state.responseEditor?.setValue("");
     updateActiveTabValues({ response: "" });
-    lastOperation.set(null);
+    forgetLast();
     if (!config.sandbox || !(await become(config.sandbox, chosen))) return;
     isDue.current = false;
     // a change is never made twice, least of all for somebody else

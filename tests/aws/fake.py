@@ -121,12 +121,12 @@ class FakeAws:
 
     async def until_received(self, count: int = 1) -> None:
         """Waits for so many more requests."""
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             for _ in range(count):
                 await self.arrived.acquire()
 
     async def until_connected(self) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await self.connected.wait()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -117,11 +117,21 @@ def test_the_path_of_a_role_is_no_part_of_its_session() -> None:
     request = replace(REQUEST, role_arn="arn:aws:iam::123456789012:role/saas/prod/gateway-tenant")
     expiry: Any = type("Moment", (), {"timestamp": lambda self: 5.0})()
     given = {"AccessKeyId": "A", "SecretAccessKey": "b", "SessionToken": "c", "Expiration": expiry}
-    assert verified(request, {"Credentials": given, "AssumedRoleUser": {"Arn": ASSUMED}}).expires_at == 5.0
+    named = {"AssumedRoleUser": {"Arn": ASSUMED}, "SourceIdentity": "acme"}
+    assert verified(request, {"Credentials": given, **named}).expires_at == 5.0
 
 
 @pytest.mark.parametrize(
-    "text", [answer()[1].replace("AssumedRoleUser", "Other"), answer()[1].replace("SessionToken", "Other")]
+    "text",
+    [
+        answer()[1].replace("AssumedRoleUser", "Other"),
+        answer()[1].replace("SessionToken", "Other"),
+        answer()[1].replace("SourceIdentity", "Other"),
+        answer()[1].replace(">token<", "><"),
+        answer()[1].replace(">ASIAACME<", "><"),
+        answer()[1].replace(">secret<", "><"),
+    ],
+    ids=["role", "no token", "no source identity", "empty token", "empty key id", "empty secret"],
 )
 async def test_an_incomplete_answer_is_refused(text: str) -> None:
     async with sts((200, text)) as (asked, _):
@@ -210,8 +220,13 @@ async def test_the_wrong_tenants_credentials_open_no_session() -> None:
 
 
 async def test_moto_answers_what_is_asked() -> None:
+    def identified(parsed: dict[str, Any], **_: Any) -> None:
+        # moto leaves out what AWS repeats of the request
+        parsed["SourceIdentity"] = parsed["AssumedRoleUser"]["Arn"].rpartition("@")[2]
+
     with mock_aws():
         session = boto3.Session(aws_access_key_id="AKIAGATEWAY", aws_secret_access_key="secret")
+        session.events.register("after-call.sts.AssumeRole", identified)
         asked = BotoSts(session)
         requests: list[AssumeRole] = [
             question(Key(tenant, "viewer", tenant, POOLED), ROLES.policy("viewer"), 900) for tenant in (ACME, GLOBEX)

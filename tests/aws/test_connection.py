@@ -102,7 +102,7 @@ async def test_bytes_that_come_while_idle_end_the_connection(extra: bytes) -> No
         await ask(connection, seconds=60.0)
         assert connection.usable
         gate.set()
-        await asyncio.wait_for(connection.lost, 5)
+        await asyncio.wait_for(connection.lost, 60)
         with pytest.raises(ConnectionBroken):
             await ask(connection)
 
@@ -203,7 +203,7 @@ async def test_idleness_ends_the_connection() -> None:
         connection = await connect(fake, WireLimits(idle_seconds=0.03))
         await ask(connection)
         connection.rest()
-        await asyncio.wait_for(connection.lost, 5)
+        await asyncio.wait_for(connection.lost, 60)
         assert not connection.usable
 
 

@@ -121,7 +121,7 @@ async def test_what_passes_is_tried_again(behaviour: Behaviour) -> None:
 
 
 async def test_silence_is_tried_again() -> None:
-    async with fake_aws(silence, ok()) as fake, client(WireLimits(read_seconds=0.05)) as dynamodb:
+    async with fake_aws(silence, ok()) as fake, client(WireLimits(read_seconds=0.5)) as dynamodb:
         assert await get(dynamodb, fake) == {}
         assert fake.connections[:2] == [0, 1]
 

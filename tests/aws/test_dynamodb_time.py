@@ -27,7 +27,7 @@ async def test_no_attempt_is_made_after_the_deadline() -> None:
 async def test_an_answer_is_not_awaited_beyond_the_deadline() -> None:
     async with fake_aws(silence) as fake, client(WireLimits(read_seconds=60.0)) as dynamodb:
         with pytest.raises(DeadlineExceeded):
-            await get(dynamodb, fake, deadline=asyncio.get_running_loop().time() + 0.03)
+            await get(dynamodb, fake, deadline=asyncio.get_running_loop().time() + 0.5)
         assert len(fake.received) == 1
 
 
@@ -41,10 +41,11 @@ async def test_a_call_without_a_deadline_has_the_total_timeout() -> None:
 
 
 async def test_the_last_error_is_raised_when_its_retry_would_begin_too_late() -> None:
-    slow = RetryRules(pause=1000.0, throttled_pause=1000.0, longest_pause=1000.0)
+    # a pause is a random part of this, so that hardly one ends before the deadline
+    slow = RetryRules(pause=1e9, throttled_pause=1e9, longest_pause=1e9)
     async with fake_aws(error("ThrottlingException")) as fake, client(retry=slow) as dynamodb:
         with pytest.raises(ThroughputExceeded):
-            await get(dynamodb, fake, deadline=asyncio.get_running_loop().time() + 1)
+            await get(dynamodb, fake, deadline=asyncio.get_running_loop().time() + 60)
         assert len(fake.received) == 1
 
 

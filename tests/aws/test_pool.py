@@ -14,7 +14,7 @@ from tests.aws.fake import BOTH_LOOPS, FakeAws, deaf_port, fake_aws
 pytestmark = BOTH_LOOPS
 
 
-def soon(seconds: float = 5.0) -> float:
+def soon(seconds: float = 60.0) -> float:
     return asyncio.get_running_loop().time() + seconds
 
 

@@ -61,6 +61,7 @@ def some_body(chance: random.Random) -> bytes:
     return chance.choice([b"", b"{}", chance.randbytes(chance.randint(0, 3000)), '{"é":"\\u0000😀"}'.encode()])
 
 
+@pytest.mark.no_cover
 def test_thousands_of_random_requests_are_signed_as_botocore_signs_them(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(4)
     now = datetime.fromtimestamp(0, UTC)

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
 
+from gateway.app import GatewayApp
+from gateway.aws.callers import Caller
 from gateway.errors import Unauthenticated
 from gateway.graph.playground_page import playground_routes
 from gateway.identity.principal import Principal
@@ -21,7 +20,7 @@ from gateway.sandbox.supervisor import until_healthy
 from gateway.settings import environment_with
 from tests.browser.screen import Screen
 from tests.browser.tools import chromium
-from tests.graph.world import World, authenticate
+from tests.graph.world import OpenDoor, World
 
 Look = Callable[..., Screen]
 
@@ -47,22 +46,20 @@ def sandbox(browser: Any) -> Iterator[str]:
             child.stop()
 
 
-async def _signed_in(authorization: str | None) -> Principal:
+class Door(OpenDoor):
     """As in the tests of the GraphQL room: a token is `tenant/role`."""
-    if authorization is None or "/" not in authorization:
-        raise Unauthenticated("the token is not valid")
-    return await authenticate(authorization)
+
+    async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller:
+        if authorization is None or b"/" not in authorization:
+            raise Unauthenticated("the token is not valid")
+        return await super().open(authorization, identified)
 
 
 @pytest.fixture
 def production(browser: Any) -> Iterator[str]:
-    endpoint = replace(World(explain=True).endpoint, authenticate=_signed_in)
-
-    async def graphql(request: Request) -> Response:
-        return await endpoint(request)
-
-    told: dict[str, Any] = {"explain": True, "sandbox": None, "examples": []}
-    app = Starlette(routes=[Route("/graphql", graphql, methods=["POST"]), *playground_routes(told)])
+    endpoint = replace(World(explain=True).endpoint, callers=Door())
+    told: dict[str, Any] = {"explain": True, "sandbox": None, "examples": [], "query": "{ __typename }"}
+    app = GatewayApp(endpoint, Starlette(routes=playground_routes(told)))
     with listen(0) as listening, served_in_thread(app, listening):
         yield address_of(listening)
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from gateway.domains.examples import load_examples
-from gateway.sandbox.seed import CANARIES
+from gateway.sandbox.seed import CATALOGUES
 from tests.browser.conftest import Look
+from tests.browser.screen import Screen
 from tests.graph.world import NOW
 
 PRODUCT = 'query Secret { product(productId: "p-1001") { title description } }'
@@ -29,12 +30,12 @@ def test_it_opens_with_examples_documentation_and_the_explorer(look: Look, sandb
 def test_a_tenant_sees_its_own_data_and_a_switch_asks_again(look: Look, sandbox: str) -> None:
     screen = look(sandbox).open()
     screen.write(PRODUCT)
-    assert CANARIES["acme"] in json.dumps(screen.run())
+    assert CATALOGUES["acme"] in json.dumps(screen.run())
     colour = "getComputedStyle(document.getElementById('bar')).borderTopColor"
     before = screen.page.evaluate(colour)
     screen.choose("Tenant", "globex")
-    screen.answer(containing=CANARIES["globex"])
-    assert CANARIES["acme"] not in screen.response
+    screen.answer(containing=CATALOGUES["globex"])
+    assert CATALOGUES["acme"] not in screen.response
     assert screen.page.title() == "globex · viewer · Playground"
     assert screen.page.evaluate(colour) != before
     first, second = screen.operations
@@ -141,7 +142,7 @@ def test_an_answer_that_comes_too_late_is_not_shown(look: Look, sandbox: str) ->
     screen.became("globex · editor")
     with screen.page.expect_response("**/graphql") as late:
         held[0].continue_()
-    assert CANARIES["acme"] in late.value.text()
+    assert CATALOGUES["acme"] in late.value.text()
     # what the page does with an answer, it does at once
     screen.page.wait_for_timeout(300)
     assert screen.response == ""
@@ -180,3 +181,79 @@ def test_the_landing_page_leads_here(look: Look, sandbox: str) -> None:
     screen.page.goto(sandbox)
     screen.page.get_by_role("link", name="/playground").click()
     screen.ready()
+
+
+def test_a_refusal_names_the_call_that_was_made(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    screen.choose("Role", "support")
+    screen.became("acme · support")
+    screen.run()
+    panel = screen.panel("Explain")
+    assert panel.locator(".calls .head .badge").first.inner_text() == "Query"
+    refused = panel.locator(".refused li").inner_text()
+    assert "dynamodb:Query" in refused
+    assert "GetItem" not in refused
+
+
+def test_footer_and_explain_follow_the_tab(look: Look, sandbox: str) -> None:
+    screen = look(sandbox).open()
+    screen.run()
+    summary, panel = screen.page.locator(".summary"), screen.panel("Explain")
+    assert "1 DynamoDB call" in summary.inner_text()
+    screen.tab("ActiveOrders")
+    summary.get_by_text("Ctrl-Enter runs the operation.").wait_for()
+    assert panel.locator(".operation").count() == 0
+    screen.run()
+    panel.locator(".operation", has_text="ActiveOrders").wait_for()
+    screen.tab("UserWithOrders")
+    panel.locator(".operation", has_text="UserWithOrders").wait_for()
+    assert "1 DynamoDB call" in summary.inner_text()
+
+
+def inside(screen: Screen, part: str, whole: str) -> bool:
+    """Whether all of these parts lie inside the whole, and inside the window."""
+    found = screen.page.evaluate(
+        """([part, whole]) => {
+            const box = document.querySelector(whole).getBoundingClientRect();
+            return [...document.querySelectorAll(part)].map(each => each.getBoundingClientRect()).map(
+                each => each.width > 0 && each.left >= box.left - 1 && each.right <= Math.min(box.right, innerWidth) + 1
+                    && each.top >= box.top - 1 && each.bottom <= Math.min(box.bottom, innerHeight) + 1)
+        }""",
+        [part, whole],
+    )
+    assert found
+    return all(found)
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_every_tab_is_seen_however_many_there_are(look: Look, sandbox: str, width: int) -> None:
+    screen = look(sandbox)
+    screen.page.set_viewport_size({"width": width, "height": 900})
+    screen.open()
+    for _ in range(4):
+        screen.page.get_by_role("button", name="New tab").click()
+    screen.page.wait_for_function(f"() => document.querySelectorAll('.graphiql-tab').length === {len(TABS) + 4}")
+    assert inside(screen, ".graphiql-tab", ".graphiql-session-header")
+
+
+def test_a_phone_shows_the_query_and_the_answer_and_no_panel(look: Look, sandbox: str) -> None:
+    screen = look(sandbox)
+    screen.page.set_viewport_size({"width": 390, "height": 844})
+    screen.open()
+    screen.run()
+    page = screen.page
+    assert page.locator(".graphiql-plugin > *").count() == 0, "Explain is closed until somebody opens it"
+    for part, height in ((".graphiql-query-editor", 150), (".graphiql-response .result-window", 200)):
+        box = page.locator(part).bounding_box()
+        assert box["width"] > 340
+        assert box["height"] > height
+        assert inside(screen, part, "body")
+    for part in ("#bar label", "#bar button", ".graphiql-sidebar > button", ".graphiql-tab", ".summary"):
+        assert inside(screen, part, "body")
+    page.locator(".graphiql-response").get_by_text('"orderId"').first.wait_for()
+    assert "1 DynamoDB call" in page.locator(".summary").inner_text()
+    panel = screen.panel("Explain")
+    panel.get_by_text("UserWithOrders").wait_for()
+    assert panel.bounding_box()["width"] > 340
+    page.get_by_role("button", name="Hide Explain").click()
+    page.get_by_role("button", name="Execute query").click()

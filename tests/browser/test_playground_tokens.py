@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from gateway.sandbox.seed import CANARIES
+from gateway.sandbox.seed import CATALOGUES
 from tests.browser.conftest import Look
 
 PRODUCT = 'query Secret { product(productId: "p-1001") { title description } }'
@@ -82,7 +82,7 @@ def test_in_production_a_visitor_needs_a_token(look: Look, production: str) -> N
     screen.ready()
     assert page.locator(".who").inner_text().split() == ["globex", "viewer"]
     screen.write(PRODUCT)
-    assert CANARIES["globex"] in json.dumps(screen.run())
+    assert CATALOGUES["globex"] in json.dumps(screen.run())
     assert "globex/viewer" not in screen.stored
     page.reload()
     page.get_by_label("Bearer token").wait_for()

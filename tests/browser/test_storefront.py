@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.sandbox.issuer import LIFE_SECONDS
-from gateway.sandbox.seed import CANARIES
+from gateway.sandbox.seed import CATALOGUES
 from tests.browser.conftest import Look
 from tests.browser.desk import PAGE, Desk
 
@@ -32,12 +32,12 @@ def test_a_tenant_sees_its_own_orders(desk: Open, tenant: str, title: str) -> No
     shown = desk().enter(tenant)
     assert shown.orders == shown.api.active(tenant)[:PAGE]
     assert shown.page.title() == f"{title} · Order desk"
-    # the sandbox's own orders carry the canary, those that other tests place do not
+    # the sandbox's own orders carry the name of the catalogue, those that other tests place do not
     [seeded, *_] = [order for order in shown.orders if len(order) <= 12]
     shown.page.locator("table.orders tbody tr", has_text=seeded).click()
-    shown.page.get_by_text(CANARIES[tenant]).wait_for()
-    for other in CANARIES.keys() - {tenant}:
-        assert CANARIES[other] not in shown.page.content()
+    shown.page.get_by_text(CATALOGUES[tenant]).wait_for()
+    for other in CATALOGUES.keys() - {tenant}:
+        assert CATALOGUES[other] not in shown.page.content()
 
 
 def test_a_list_is_paged_both_ways_and_ends(desk: Open) -> None:
@@ -240,7 +240,7 @@ def test_support_sees_orders_but_not_who_people_are(desk: Open) -> None:
     shown.order(shown.orders[0])
     facts = shown.page.locator(".facts").inner_text()
     assert facts.count("hidden from your role") == 3
-    assert CANARIES["acme"] not in shown.page.content(), "it stands in the note"
+    assert CATALOGUES["acme"] not in shown.page.content(), "it stands in the note"
 
 
 def test_a_customer_is_found_by_e_mail_unless_the_role_forbids_it(desk: Open) -> None:
@@ -262,14 +262,14 @@ def test_a_customer_is_found_by_e_mail_unless_the_role_forbids_it(desk: Open) ->
 def test_another_tenant_sees_other_data_under_the_same_ids(desk: Open) -> None:
     shown = desk().enter("acme").take(PLENTY).go("Orders")
     [order] = set(shown.orders) & {"o-1059"}
-    shown.order(order).page.get_by_text(CANARIES["acme"]).wait_for()
+    shown.order(order).page.get_by_text(CATALOGUES["acme"]).wait_for()
     shown.page.get_by_role("button", name="Switch").click()
     shown.page.get_by_role("heading", name="Order desk").wait_for()
-    assert CANARIES["acme"] not in shown.page.content()
+    assert CATALOGUES["acme"] not in shown.page.content()
     # the address is the same, the shop is not
-    shown.enter("globex").page.get_by_text(CANARIES["globex"]).wait_for()
+    shown.enter("globex").page.get_by_text(CATALOGUES["globex"]).wait_for()
     assert shown.page.url.endswith(f"#/orders/{order}")
-    assert CANARIES["acme"] not in shown.page.content()
+    assert CATALOGUES["acme"] not in shown.page.content()
     assert "$" in shown.page.locator("table.lines").inner_text()
     shown.go("Basket").page.get_by_text("It is empty.").wait_for()
 
@@ -396,3 +396,54 @@ def test_the_landing_page_leads_here(desk: Open) -> None:
     shown.page.goto(shown.screen.url)
     shown.page.get_by_role("link", name="/demo").click()
     shown.page.get_by_role("heading", name="Order desk").wait_for()
+
+
+def test_that_an_order_is_placed_is_said_once(desk: Open) -> None:
+    shown = desk().enter("acme").take(PLENTY).place("u-1001")
+    shown.alert("The order is placed.")
+    order = shown.page.url
+    shown.page.reload()
+    shown.page.locator(".heading").wait_for()
+    assert shown.page.get_by_text("The order is placed.").count() == 0
+    shown.take(PLENTY).place("u-1001").alert("The order is placed.")
+    assert shown.page.url != order
+    shown.go("Orders").orders  # noqa: B018  # waits for the list
+    shown.page.go_back()
+    shown.page.locator(".heading").wait_for()
+    assert shown.page.get_by_text("The order is placed.").count() == 0
+
+
+@pytest.mark.parametrize("address", ["#/nowhere", "#/orders/o-1/lines", "#/basket/p-1001", "#/catalogue/tools/p-1001"])
+def test_an_unknown_page_is_told(desk: Open, address: str) -> None:
+    shown = desk().enter("acme").at(address)
+    shown.alert("There is no such page.")
+    assert shown.page.locator("table.orders").count() == 0
+    shown.page.get_by_role("link", name="Go to the orders").click()
+    assert shown.orders
+
+
+def test_orders_and_the_basket_fit_a_phone(desk: Open) -> None:
+    shown = desk()
+    shown.page.set_viewport_size({"width": 390, "height": 844})
+    shown.enter("acme")
+    assert len(shown.orders) == PAGE
+    fits(shown, "table.orders tbody tr:first-child :is(th, td)", hidden=2)
+    shown.api.set_stock(OTHER, 9)
+    shown.take(PLENTY, OTHER).page.locator(".basket li").nth(1).wait_for()
+    fits(shown, ".basket li:first-child > *")
+    shown.page.get_by_role("button", name="Place the order").wait_for()
+
+
+def fits(shown: Desk, parts: str, hidden: int = 0) -> None:
+    """The page is as wide as the window, and of these parts none leaves it or lies upon another."""
+    assert shown.page.evaluate("() => document.documentElement.scrollWidth") == 390
+    all_boxes = [part.bounding_box() for part in shown.page.locator(parts).all()]
+    boxes = [box for box in all_boxes if box is not None]
+    assert (len(all_boxes) - len(boxes), len(boxes) >= 4) == (hidden, True)
+    for number, box in enumerate(boxes):
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+        for other in boxes[:number]:
+            beside = box["x"] >= other["x"] + other["width"] or other["x"] >= box["x"] + box["width"]
+            below = box["y"] >= other["y"] + other["height"] or other["y"] >= box["y"] + box["height"]
+            assert beside or below

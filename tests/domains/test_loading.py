@@ -103,7 +103,10 @@ def test_a_model_that_is_wrong_is_told_as_a_setting_that_is(write: Write) -> Non
     [fault] = faults(wrong)
     assert fault.startswith("domains: entity Thing: key `meta` has the part `meta`")
     early = write("early", ENTITY + "from gateway.model.model import Model\nModel(domains=(DOMAIN, DOMAIN))\n")
-    assert faults(early) == [f"domains: `{early}` is declared wrongly: domain things: is declared twice"]
+    assert faults(early) == [
+        f"domains: `{early}` is declared wrongly: {kind} is declared twice"
+        for kind in ("domain things:", "entity Thing:", "pattern thing:")
+    ]
     other = write("other", ENTITY)
     assert faults(write("one", ENTITY), other)[0].startswith("domains: domain things: is declared twice")
 
@@ -115,3 +118,43 @@ def test_mutations_are_named_once_and_answer_with_what_is_declared(write: Write)
     with (Path(sys.path[0]) / f"{stray}.py").open("a") as file:
         file.write("MUTATIONS = (OTHER,)\n")
     assert faults(stray) == ["domains: the mutation `createThing` answers with `X`, which no domain declares"]
+
+
+def test_faults_of_the_model_and_of_its_mutations_are_told_at_once(write: Write) -> None:
+    text = ENTITY.replace('Id(), "Its id."', 'Id, "Its id."').replace('sk="META"', 'sk="META", small=""')
+    text += """
+OTHER = Entity(
+    name="Other", description="", attributes=(Attribute("otherId", Id(), ""),), unique=("mail"),
+    key=Key(pk="OTHER#{otherId}", sk="META"),
+)
+PLAIN = Entity(
+    name="Plain", description="", attributes=(Attribute("plainId", Id(), ""),), unique=("mail",),
+    key=Key(pk="PLAIN#{plainId}", sk="META"),
+)
+FINE = Entity(
+    name="Fine", description="", attributes=(Attribute("fineId", Id(), ""),), key=Key(pk="FINE#{fineId}", sk="META"),
+)
+DOMAIN = Domain(name="things", description="", entities=(THING, OTHER, PLAIN, FINE), patterns=DOMAIN.patterns)
+MUTATIONS = (*crud(THING), *crud(OTHER), *crud(PLAIN), *crud(FINE, filled={"fineID": str}))
+"""
+    assert faults(write("many", text)) == [
+        "domains: entity Thing: `thingId`: its type is the class Id; write `Id()`",
+        "domains: entity Other: `unique` must be a tuple; write `('mail',)`, with a comma after the only member",
+        "domains: entity Plain: `unique` names the unknown attribute `mail`",
+        "domains: mutation createFine: `filled` names `fineID`, which Fine does not declare",
+    ]
+
+
+def test_a_mutation_of_ones_own_has_fields_with_types(write: Write) -> None:
+    text = """
+from dataclasses import replace
+from gateway.model.types import Field
+MUTATIONS = (
+    replace(crud(THING)[0], name="one", input=(Field("label", str, "A word."),)),
+    replace(crud(THING)[0], name="two", input=(Field("label", Id(), "A word."))),
+)
+"""
+    assert faults(write("own", ENTITY + text)) == [
+        "domains: mutation one: `label`: its type is Python's `str`; use Text(), Id() or KeyText()",
+        "domains: mutation two: `input` must be a tuple; put a comma after its only member",
+    ]

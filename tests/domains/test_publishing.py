@@ -11,7 +11,7 @@ import pytest
 
 from gateway.domains.publishing.like import SHARDS
 from gateway.domains.publishing.score import EXACT
-from gateway.sandbox.seed import CANARIES
+from gateway.sandbox.seed import CATALOGUES
 from tests.domains.asking import ask, change, rows
 from tests.graph.world import World
 
@@ -253,7 +253,7 @@ async def test_likes_of_another_tenant_do_not_count(world: World) -> None:
     assert refused["errors"][0]["code"] == "NOT_FOUND"
     for tenant in ("acme", "globex"):
         data = await world.ask('{ post(postId: "post-1001") { content likes } }', token=f"{tenant}/viewer")
-        assert CANARIES[tenant] in data["post"]["content"]
+        assert CATALOGUES[tenant] in data["post"]["content"]
         counted = rows(world, "Counter", tenant, subjectId="post-1001")
         assert data["post"]["likes"] == sum(int(row["count"]["N"]) for row in counted)
 

@@ -19,7 +19,7 @@ from gateway.aws.errors import AwsError, InvalidRequest, TableMissing
 ROOT = Path(__file__).parents[2]
 _FOLDER = ROOT / ".engines"
 _PORT = "{port}"
-_START_SECONDS = 60
+_START_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +124,14 @@ def running(given: Engine, log: IO[bytes]) -> Iterator[str]:
     port = str(_free_port())
     command = [part.replace(_PORT, port) for part in given.command]
     own = {name: value.replace(_PORT, port) for name, value in given.environment.items()}
-    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, **own}, stdout=log, stderr=log) as process:
-        try:
-            url = f"http://127.0.0.1:{port}"
-            _wait_until_it_answers(url, process)
-            yield url
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
+    leashed = [sys.executable, "-m", "tests.leash", *command]
+    with subprocess.Popen(
+        leashed, cwd=ROOT, env={**os.environ, **own}, stdin=subprocess.PIPE, stdout=log, stderr=log
+    ) as process:
+        # the end of the block lets go of its standard input, and waits for it
+        url = f"http://127.0.0.1:{port}"
+        _wait_until_it_answers(url, process)
+        yield url
 
 
 def _free_port() -> int:

@@ -23,6 +23,7 @@ from gateway.iam.questions import questions
 from gateway.model.tenant import tenant_id
 from gateway.model.types import Field, Id
 from gateway.ops.policy_files import permissions_for, unsafe_policies, write_policies
+from gateway.proving import prove_on_sandbox
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
 from gateway.store.faults import Fault, UserErrorCode, invalid
@@ -194,16 +195,29 @@ async def test_support_does_not_see_who_asks_and_another_tenant_sees_nothing(wor
     assert other == {"data": {"ticketsByPriority": {"nodes": []}}}
 
 
+async def test_isolation_is_proved_for_the_domain(
+    loaded: Loaded, examples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(examples))
+    made = await prove_on_sandbox([NAME])
+    assert made.passed
+    asked = {result.probe.name.split(" by ")[0] for result in made.results if result.probe.group == "patterns"}
+    assert set(loaded.model.patterns) <= asked
+    assert not any(result.probe.name.startswith("activeOrders") for result in made.results)
+    hidden = {result.probe.name for result in made.results if result.probe.group == "attributes"}
+    assert "GetItem of `requester`" in hidden
+
+
 async def test_it_runs_on_the_sandbox_with_real_sessions(loaded: Loaded, tmp_path: Path) -> None:
     write_policies(tmp_path, loaded.model)
     with Sandbox(Options(port=0, policies=tmp_path)) as sandbox:
         keys = sandbox.ready.gateway
         aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
         with pytest.raises(ConfigurationError, match="is not what the model says"):
-            create_app(sandbox.settings(domains=[NAME]), aws=aws)
+            create_app(sandbox.settings(domains=[NAME], policies_dir=Path("policies")), aws=aws)
         served = create_app(sandbox.settings(domains=[NAME], policies_dir=tmp_path), aws=aws)
         async with (
-            served.router.lifespan_context(served),
+            served.lifespan(),
             AsyncClient(transport=ASGITransport(app=served), base_url="http://gateway") as client,
         ):
 

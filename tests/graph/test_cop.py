@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.graph.test_endpoint import TOKEN
+from tests.graph.http.test_endpoint import TOKEN
 from tests.graph.world import World
 
 INTROSPECTION = "query cop { __schema { types { name fields { name } } } }"

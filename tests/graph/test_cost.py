@@ -6,7 +6,7 @@ import pytest
 
 from gateway.errors import LimitExceeded
 from gateway.graph.query.price import CostLimits, Price
-from tests.graph.test_endpoint import HELLO, code
+from tests.graph.http.test_endpoint import HELLO, code
 from tests.graph.world import World
 
 ORDERS = "query ($n: Int) { activeOrders(first: $n) { nodes { user { name } lines { product { title } } } } }"

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.aws.errors import ThroughputExceeded
 from gateway.domains.examples import Example, load_examples
-from gateway.graph.endpoint import EndpointLimits
+from gateway.graph.http.endpoint import EndpointLimits
 from tests.graph.world import NOW, World
 
 ORDERS = "{ activeOrders(first: 3) { nodes { orderId user { name } lines { title } } } }"
@@ -84,6 +84,22 @@ async def test_a_refused_field_is_told_with_the_statement_that_denies_it(world: 
     assert refused["what"] == "name"
     assert "`NeverPersonal`" in refused["reason"]
     assert len(told["calls"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "operation"),
+    [
+        ('{ user(userId: "u-1001") { name } }', "GetItem"),
+        ('{ users(userIds: ["u-1001", "u-1002"]) { name } }', "BatchGetItem"),
+        ('{ user(userId: "u-1001") { name orders(first: 1) { nodes { orderId } } } }', "Query"),
+        ('{ emailsOfUser(userId: "u-1001") { nodes { email } } }', "Query"),
+    ],
+)
+async def test_a_refused_field_names_the_call_that_was_made(world: World, query: str, operation: str) -> None:
+    told = await explained(world, query, "acme/support")
+    assert [call["operation"] for call in told["calls"]] == [operation]
+    [refused] = told["refused"]
+    assert f"`dynamodb:{operation}`" in refused["reason"]
 
 
 async def test_a_refused_call_is_told_though_it_was_not_made(world: World) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from gateway.errors import BadUserInput, UnknownDocument, UntrustedDocument
-from gateway.graph.http_request import GRAPHQL_JSON, JSON, GraphQLRequest
+from gateway.graph.http.request import GRAPHQL_JSON, JSON, GraphQLRequest
 from gateway.graph.persisted import Persisted
 from gateway.model.tenant import tenant_id
-from tests.graph.test_endpoint import HELLO, TOKEN, code
+from tests.graph.http.test_endpoint import HELLO, TOKEN, code
 from tests.graph.world import World
 
 ACME, GLOBEX = tenant_id("acme"), tenant_id("globex")

@@ -1,22 +1,21 @@
 """A gateway in memory for the GraphQL room: demo tenants, a role named by the token, every DynamoDB call counted."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 import orjson
 from httpx2 import ASGITransport, AsyncClient, Response
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response as StarletteResponse
-from starlette.routing import Route
 from strawberry import Schema
 
+from gateway.aws.callers import Caller, caller_of
 from gateway.aws.credentials import Credentials
 from gateway.aws.sessions import PermissionsFor, Session
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import Unauthenticated
-from gateway.graph.endpoint import Endpoint, EndpointLimits, OpenSession
+from gateway.graph.http.endpoint import Endpoint, EndpointLimits
 from gateway.graph.mutation import Mutation
 from gateway.graph.persisted import Persisted
 from gateway.graph.query.lane.lane import LaneRules, Lanes
@@ -55,28 +54,40 @@ class Setting:
     items: list[dict[str, Any]]
     mutations: tuple[Mutation, ...] = MUTATIONS
 
+    @cached_property
+    def rows(self) -> dict[tuple[str, str], dict[str, Any]]:
+        table = self.model.table
+        return {(row[table.pk]["S"], row[table.sk]["S"]): row for row in self.items}
+
 
 SHIPPED = Setting(MODEL, SCHEMA, PERMISSIONS, _ITEMS)
 
 
-async def authenticate(authorization: str | None) -> Principal:
+def principal_of(authorization: bytes | None) -> Principal:
     """The token is `tenant/role`, as the tests need no signatures here."""
     if authorization is None:
         raise Unauthenticated("authorization header missing")
-    tenant, _, role = authorization.removeprefix("Bearer ").partition("/")
+    tenant, _, role = authorization.decode().removeprefix("Bearer ").partition("/")
     return Principal(tenant_id(tenant), "ada", frozenset({role}), "tests", 2**40)
 
 
-def opening(permissions: PermissionsFor) -> OpenSession:
-    async def open_session(principal: Principal) -> Session:
+@dataclass
+class OpenDoor:
+    """Believes every token, and has a session for every tenant."""
+
+    permissions: PermissionsFor = PERMISSIONS
+    cost_limits: CostLimits = field(default_factory=CostLimits)
+
+    def known(self, authorization: bytes | None) -> Caller | None:
+        return None
+
+    async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller:
+        principal = principal_of(authorization)
+        identified(principal)
         role, place = min(principal.roles), tenancy()
         credentials = Credentials(f"AKID{principal.tenant}", "secret")
-        return Session(principal.tenant, role, credentials, place, permissions(place, principal.tenant, role))
-
-    return open_session
-
-
-open_session = opening(PERMISSIONS)
+        session = Session(principal.tenant, role, credentials, place, self.permissions(place, principal.tenant, role))
+        return caller_of(principal, session, self.cost_limits.by_role.get(role, self.cost_limits.units))
 
 
 async def no_renewal(session: Session) -> Session:
@@ -85,7 +96,8 @@ async def no_renewal(session: Session) -> Session:
 
 @dataclass
 class World:
-    limits: EndpointLimits = field(default_factory=EndpointLimits)
+    # where time is not what is tested, a slow machine has enough of it
+    limits: EndpointLimits = field(default_factory=lambda: EndpointLimits(seconds=600))
     reads: ReadLimits = field(default_factory=ReadLimits)
     document_limits: DocumentLimits = field(default_factory=DocumentLimits)
     cost_limits: CostLimits = field(default_factory=CostLimits)
@@ -100,8 +112,8 @@ class World:
 
     def __post_init__(self) -> None:
         model, core = self.setting.model, core_schema(self.setting.schema)
-        self.memory = Memory(model.table, TABLE)
-        self.memory.put(dict(row) for row in self.setting.items)
+        rows = {key: row.copy() for key, row in self.setting.rows.items()}
+        self.memory = Memory(model.table, TABLE, rows=rows)
         table, cursors = Table(self.memory, model, no_renewal), Cursors("c" * 32)
         self.endpoint = Endpoint(
             cost_limits=self.cost_limits,
@@ -114,18 +126,16 @@ class World:
                 introspection=self.introspection,
                 reads=self.reads,
             ),
-            authenticate=authenticate,
-            open_session=opening(self.setting.permissions),
+            callers=OpenDoor(self.setting.permissions, self.cost_limits),
             reference=Reference(model, core, table, cursors, self.reads, discreet=not self.introspection),
             lanes=Lanes(model, table, cursors, self.reads, self.lane_rules),
             limits=self.limits,
             explain=self.explain,
         )
-        app = Starlette(routes=[Route("/graphql", self._handle, methods=["GET", "POST", "PUT", "DELETE"])])
-        self.client = AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway")
+        self.client = AsyncClient(transport=ASGITransport(app=self._handle), base_url="http://gateway")
 
-    async def _handle(self, request: Request) -> StarletteResponse:
-        return await self.endpoint(request)
+    async def _handle(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.endpoint(scope, receive, send)
 
     async def post(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Response:
         body = {"query": query, "variables": variables or {}}

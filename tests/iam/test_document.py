@@ -83,7 +83,9 @@ def test_a_fingerprint_does_not_depend_on_layout() -> None:
         ('{"Statement": "' + "x" * 140_000 + '"}', "at most 131072 characters"),
         ('{"Id": "\u4e2d"}', "U\\+4E2D"),
         ('{"Version": "2012-10-17", "Statement": {"Sid": "\\u4e2d"}}', "U\\+4E2D"),
-        ('{"Version": "2012-10-17", "Statement": {"Sid": "\\u0000"}}', "Sid"),
+        ('{"Version": "2012-10-17", "Statement": {"Sid": "\\u0000"}}', "U\\+0000"),
+        ('{"Version": "2012-10-17", "Statement": {"Resource": ["a\\u0000b"]}}', "U\\+0000"),
+        ('{"Version": "2012-10-17", "Statement": {"Condition": {"Null": {"a:b\\u001f": "true"}}}}', "U\\+001F"),
         ("{}", "Statement is an object or a list"),
     ],
 )

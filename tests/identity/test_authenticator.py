@@ -13,7 +13,6 @@ from gateway.identity.refused import Refused
 from tests.identity.world import (
     AUDIENCE,
     NOW,
-    Publisher,
     World,
     claims,
     ec_key,
@@ -39,7 +38,7 @@ async def test_rs256_and_es256_tokens_are_believed() -> None:
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "bEaReR"])
 async def test_the_scheme_is_read_in_any_case(scheme: str) -> None:
-    assert (await World().authenticator.authenticate(f"{scheme} {good_token()}")).tenant == "acme"
+    assert (await World().authenticator.verify(f"{scheme} {good_token()}")).principal.tenant == "acme"
 
 
 @pytest.mark.parametrize(
@@ -51,12 +50,12 @@ async def test_the_scheme_is_read_in_any_case(scheme: str) -> None:
 )
 async def test_a_header_of_another_form_is_refused(pattern: str) -> None:
     with pytest.raises(Refused, match="authorization header is not `Bearer <token>`"):
-        await World().authenticator.authenticate(pattern.replace("{}", good_token()))
+        await World().authenticator.verify(pattern.replace("{}", good_token()))
 
 
 async def test_a_missing_header_is_refused() -> None:
     with pytest.raises(Refused, match="authorization header missing"):
-        await World().authenticator.authenticate(None)
+        await World().authenticator.verify(None)
 
 
 async def test_each_issuer_has_its_own_keys_and_rules() -> None:
@@ -81,9 +80,9 @@ async def test_a_key_of_one_issuer_does_not_verify_tokens_of_another() -> None:
     authenticator = Authenticator([issuer(), other], fetch=fetch, clock=lambda: NOW)
     forged = sign(header(), claims(), rsa_key("other"), "RS256")
     with pytest.raises(Refused, match="signature does not match"):
-        await authenticator.authenticate(f"Bearer {forged}")
+        await authenticator.verify(f"Bearer {forged}")
     honest = sign(header(), claims(iss="https://other.example"), rsa_key("other"), "RS256")
-    assert (await authenticator.authenticate(f"Bearer {honest}")).issuer == "https://other.example"
+    assert (await authenticator.verify(f"Bearer {honest}")).principal.issuer == "https://other.example"
 
 
 def test_an_issuer_listed_twice_is_a_fault_of_configuration() -> None:
@@ -109,64 +108,6 @@ async def test_a_refusal_says_nothing_of_the_token() -> None:
     assert "ac#me" not in refusal.message + refusal.reason
 
 
-async def test_a_remembered_token_is_the_same_principal_without_another_verification(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    world, token = World(), good_token()
-    first = await world.principal(token)
-    monkeypatch.setattr("gateway.identity.authenticator.signed_payload", None)
-    assert await world.principal(token) is first
-    assert (await world.refusal(good_token(sub="user-2"))).reason == "unforeseen failure"
-
-
-async def test_a_remembered_token_is_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    world, token = World(), good_token()
-    await world.principal(token)
-    world.clock.now += 60
-    monkeypatch.setattr("gateway.identity.authenticator.signed_payload", None)
-    assert (await world.refusal(token)).reason == "unforeseen failure"
-
-
-async def test_a_remembered_token_does_not_outlive_its_expiry() -> None:
-    world, token = World(), good_token(exp=NOW + 5)
-    assert await world.accepts(token)
-    world.clock.now += 34
-    assert await world.accepts(token)
-    world.clock.now += 1
-    assert (await world.refusal(token)).message == "token expired"
-
-
-async def test_a_remembered_token_does_not_outlive_its_key() -> None:
-    world = World(issuers=(issuer(freshness=Freshness(ttl=20, cooldown=5)),))
-    token = good_token()
-    assert await world.accepts(token)
-    del world.publisher.keys[0]
-    world.clock.now += 20
-    assert (await world.refusal(token)).message == "unknown signing key"
-
-
-@pytest.mark.parametrize(
-    "replacement", [public_jwk(rsa_key("other"), "key-1"), public_jwk(rsa_key(), "key-1", alg="RS512")]
-)
-async def test_a_remembered_token_does_not_outlive_a_change_of_its_key(replacement: dict[str, str]) -> None:
-    rules = issuer(freshness=Freshness(ttl=20, cooldown=5), algorithms=("RS256", "RS512"))
-    world, token = World(issuers=(rules,)), good_token()
-    assert await world.accepts(token)
-    world.publisher.keys[0] = replacement
-    world.clock.now += 20
-    assert not await world.accepts(token)
-
-
-async def test_a_remembered_token_does_not_outlive_an_issuer_that_stays_silent() -> None:
-    world = World(issuers=(issuer(freshness=Freshness(ttl=20, cooldown=5, stale=5)),))
-    token = good_token()
-    assert await world.accepts(token)
-    world.publisher.failure = OSError("gone")
-    world.clock.now += 25
-    with pytest.raises(Unavailable, match="signing keys of the issuer are unavailable"):
-        await world.principal(token)
-
-
 async def test_a_token_that_nobody_can_judge_is_not_refused_but_to_be_tried_again() -> None:
     """Who is told 401 signs in again; with an issuer that is down, all would at once."""
     world = World()
@@ -185,32 +126,6 @@ async def test_a_key_that_is_new_while_the_issuer_is_down_may_be_good_and_one_th
     with pytest.raises(Unavailable):
         await world.principal(unknown)
     assert await world.accepts(good_token()), "known keys still serve"
-
-
-async def test_a_refusal_is_not_remembered() -> None:
-    world, token = World(), good_token(nbf=NOW + 40)
-    assert (await world.refusal(token)).message == "token not valid yet"
-    world.clock.now += 20
-    assert await world.accepts(token)
-
-
-async def test_no_more_tokens_are_remembered_than_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    authenticator = Authenticator([issuer()], fetch=Publisher(), clock=lambda: NOW, remember_tokens=2)
-    tokens = [good_token(sub=f"user-{number}") for number in range(3)]
-    for token in tokens:
-        await authenticator.authenticate(f"Bearer {token}")
-    monkeypatch.setattr("gateway.identity.authenticator.signed_payload", None)
-    assert (await authenticator.authenticate(f"Bearer {tokens[2]}")).subject == "user-2"
-    with pytest.raises(Refused):
-        await authenticator.authenticate(f"Bearer {tokens[0]}")
-
-
-async def test_nothing_is_remembered_when_set_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    authenticator = Authenticator([issuer()], fetch=Publisher(), clock=lambda: NOW, remember_seconds=0)
-    assert (await authenticator.authenticate(f"Bearer {good_token()}")).subject == "user-1"
-    monkeypatch.setattr("gateway.identity.authenticator.signed_payload", None)
-    with pytest.raises(Refused):
-        await authenticator.authenticate(f"Bearer {good_token()}")
 
 
 async def test_closing_ends_every_keyring() -> None:

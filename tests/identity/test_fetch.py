@@ -158,7 +158,7 @@ async def test_an_authenticator_fetches_by_itself() -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(keys), keys)
     async with serving(answer) as server:
         authenticator = Authenticator([issuer(jwks_url=server.url, allow_http=True)], clock=lambda: NOW)
-        assert (await authenticator.authenticate(f"Bearer {good_token()}")).tenant == "acme"
+        assert (await authenticator.verify(f"Bearer {good_token()}")).principal.tenant == "acme"
         await authenticator.close()
 
 

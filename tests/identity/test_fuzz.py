@@ -34,7 +34,7 @@ class Door:
 
     def knock(self, authorization: Any) -> Principal | None:
         try:
-            return self.runner.run(self.world.authenticator.authenticate(authorization))
+            return self.runner.run(self.world.authenticator.verify(authorization)).principal
         except Refused as refused:
             # The last net caught something that a reader should have refused: a hole in the fence.
             if refused.reason == "unforeseen failure":

@@ -1,5 +1,6 @@
 """Tests of single keys."""
 
+import math
 from typing import Any
 
 import pytest
@@ -7,7 +8,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from gateway.identity.keys import read_key, signed_payload
 from gateway.identity.refused import Refused
-from tests.identity.world import b64, ec_key, good_token, number, public_jwk, rsa_key
+from gateway.identity.strict import base64url
+from gateway.identity.token import read_token
+from tests.identity.world import b64, claims, ec_key, good_token, header, number, public_jwk, rsa_key, sign
 
 ALL = ("RS256", "RS384", "RS512", "ES256")
 
@@ -44,6 +47,35 @@ def test_the_thumbprint_is_that_of_rfc_7638() -> None:
     )
     key = read_key({"kty": "RSA", "n": modulus, "e": "AQAB", "alg": "RS256", "kid": "2011-04-29"}, ALL)
     assert b64(bytes.fromhex(key.thumbprint)) == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
+
+
+def roca_number(bits: int, multiple: int) -> int:
+    """As Infineon's library made its primes: a power of 65537 modulo the product of the first primes, of this size."""
+    primes = [each for each in range(2, 702) if all(each % other for other in range(2, each))]
+    product = math.prod(primes[:126])
+    return (multiple + (1 << (bits - product.bit_length()))) * product + pow(65_537, 1_234_567, product)
+
+
+def test_a_key_that_can_be_factored_by_its_form_is_refused() -> None:
+    modulus = roca_number(1_025, 3) * roca_number(1_025, 5)
+    weak = {**public_jwk(rsa_key(), "k"), "n": number(modulus)}
+    with pytest.raises(ValueError, match="ROCA"):
+        read_key(weak, ALL)
+
+
+def test_a_signature_of_es256_has_two_spellings_of_one_token() -> None:
+    """Issuers send either, so neither is refused; both say the same, and each is verified."""
+    order = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+    text = sign(header(alg="ES256"), claims(), ec_key(), "ES256")
+    head, payload, signature = text.split(".")
+    raw = base64url(signature)
+    other = raw[:32] + (order - int.from_bytes(raw[32:], "big")).to_bytes(32, "big")
+    mirrored = f"{head}.{payload}.{b64(other)}"
+    key = read_key(public_jwk(ec_key(), "k"), ALL)
+    assert signed_payload(mirrored, key, "ES256") == signed_payload(text, key, "ES256")
+    assert read_token(mirrored) != read_token(text)
+    with pytest.raises(Refused):
+        signed_payload(f"{head}.{payload}.{b64(other[:-1] + bytes([other[-1] ^ 1]))}", key, "ES256")
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ class World:
         self.authenticator = Authenticator(self.issuers, fetch=self.publisher, clock=self.clock)
 
     async def principal(self, token: str) -> Principal:
-        return await self.authenticator.authenticate(f"Bearer {token}")
+        return (await self.authenticator.verify(f"Bearer {token}")).principal
 
     async def accepts(self, token: str) -> bool:
         try:

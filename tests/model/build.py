@@ -53,11 +53,18 @@ def passes(*entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: T
     return set(model(*entities, patterns=patterns, table=table).entities) == {entity.name for entity in entities}
 
 
-def fault(*entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: TableSpec | None = None) -> str:
-    """What is said about a wrong model."""
+def faults(
+    *entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: TableSpec | None = None
+) -> tuple[str, ...]:
+    """Everything that is said about a wrong model."""
     with pytest.raises(ModelError) as caught:
         model(*entities, patterns=patterns, table=table)
-    return caught.value.message
+    return caught.value.faults
+
+
+def fault(*entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: TableSpec | None = None) -> str:
+    """What is said first about a wrong model."""
+    return faults(*entities, patterns=patterns, table=table)[0]
 
 
 def related(*relations: Relation, **changes: Any) -> Entity:

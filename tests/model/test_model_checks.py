@@ -1,12 +1,12 @@
 import pytest
 
 from gateway.errors import ModelError
-from gateway.model.entity import Attribute, Copy, Key, When
+from gateway.model.entity import Attribute, Collection, Copy, Key, Reference, When
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import Listing, Lookup, Together
 from gateway.model.table import Index, TableSpec
 from gateway.model.types import KeyText, Text
-from tests.model.build import ATTRIBUTES, fault, on, passes, thing
+from tests.model.build import ATTRIBUTES, fault, faults, on, passes, thing
 
 LOOKUP = Lookup(name="thing", entity="Thing", description="One.")
 
@@ -118,3 +118,49 @@ def test_the_same_key_on_another_index_is_another_key() -> None:
 def test_a_wrong_template_is_found_when_the_model_is_made() -> None:
     assert fault(thing(key=Key(pk="thing", sk="META"))).startswith("entity Thing: key `thing` has the part `thing`")
     assert "entity Thing: key `TENANT#{thingId}`" in fault(thing(key=Key(pk="TENANT#{thingId}", sk="META")))
+
+
+def test_every_fault_of_every_part_is_told_at_once() -> None:
+    wrong_key = thing(name="First", key=Key(pk="first", sk="{nothing"), unique=("mail",))
+    wrong_index = thing(name="Second", key=Key(pk="SECOND#{thingId}", sk="META"), indexes=(on("GSI9"),))
+    busy = thing(name="Third", key=Key(pk="THIRD#{colour}", sk="{thingId}"), expiry=None)
+    right = thing(
+        relations=(
+            Reference(name="lost", pattern="nowhere", description=""),
+            Collection(name="waits", pattern="firsts", description=""),
+        )
+    )
+    patterns = (
+        Listing(name="firsts", entity="First", description=""),
+        Listing(name="things", entity="Thing", on="GSI7", description=""),
+        Lookup(name="other", entity="Other", description=""),
+        Together(name="both", entity="Thing", collection="parts", description=""),
+    )
+    told = faults(wrong_key, wrong_index, busy, right, patterns=patterns)
+    assert [fault.split("; between")[0].split(": declare shards")[0] for fault in told] == [
+        "entity First: `unique` names the unknown attribute `mail`",
+        "entity First: key `first` has the part `first`",
+        "entity First: key `{nothing` has the part `{nothing`",
+        "entity Second: index GSI9 does not exist, the table has ['GSI1', 'GSI2', 'GSI3']",
+        "entity Third: key `THIRD#{colour}` has few values, so many items share one partition",
+        "pattern things: there is no index or place `GSI7`, Thing has ['primary']",
+        "pattern other: there is no entity Other",
+        "entity Thing: relation `lost` is served by no pattern (`nowhere`)",
+        "pattern both: Thing has no collection `parts`",
+    ]
+    assert all(fault in str(ModelError(*told)) for fault in told)
+
+
+def test_what_relies_on_a_faulty_part_waits_for_it() -> None:
+    """Together relies on the collection, that on its pattern, and that on the entity: one fault is one sentence."""
+    root = thing(
+        key=Key(pk="THING#{thingId}", sk="META"),
+        relations=(Collection(name="parts", pattern="partsOf", description=""),),
+    )
+    part = thing(name="Part", key=Key(pk="THING#{thingId}", sk="PART#{ownerId"))
+    patterns = (
+        Listing(name="partsOf", entity="Part", description="", between="nothing"),
+        Together(name="both", entity="Thing", collection="parts", description=""),
+    )
+    [told] = faults(root, part, patterns=patterns)
+    assert told.startswith("entity Part: key `PART#{ownerId` has the part")

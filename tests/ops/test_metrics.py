@@ -5,7 +5,7 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from gateway.graph.journal import Entry
+from gateway.graph.http.request_log import RequestLog
 from gateway.ops.cache_metrics import CacheCollector, DaxCollector
 from gateway.ops.metrics import Metrics
 from gateway.store.access import Access, Call, Refusal
@@ -28,9 +28,9 @@ def samples(metrics: Metrics) -> dict[str, dict[tuple[str, ...], float]]:
     return found
 
 
-def ran(document: str = "d" * 64, operation: str | None = "Orders", calls: tuple[Call, ...] = (READ,)) -> Entry:
+def ran(document: str = "d" * 64, operation: str | None = "Orders", calls: tuple[Call, ...] = (READ,)) -> RequestLog:
     access = Access(session(), calls=list(calls))
-    return Entry(
+    return RequestLog(
         "r", "t", time.perf_counter(), operation=operation, operation_type="query", document=document, access=access
     )
 
@@ -84,9 +84,9 @@ def test_many_operations_in_one_document_are_bounded_too() -> None:
 
 def test_what_did_not_run_takes_no_label() -> None:
     metrics = Metrics(untrusted=1)
-    refused = Entry("r", "t", document="a" * 64, operation="Bomb", operation_type="query")
+    refused = RequestLog("r", "t", document="a" * 64, operation="Bomb", operation_type="query")
     metrics.observe(refused, ["LIMIT_EXCEEDED"])
-    metrics.observe(Entry("r", "t"), ["UNAUTHENTICATED"])
+    metrics.observe(RequestLog("r", "t"), ["UNAUTHENTICATED"])
     metrics.observe(ran(), [])
     assert samples(metrics)["gateway_operations_total"] == {
         ("", "", "query", "LIMIT_EXCEEDED"): 1,

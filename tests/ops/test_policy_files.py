@@ -51,6 +51,15 @@ def test_what_is_written_is_loaded_and_not_written_again(tmp_path: Path) -> None
     assert list(load_policies(directory, MODEL).sessions) == ["admin", "editor", "support", "viewer"]
 
 
+def test_a_directory_that_is_missing_is_one_fault_that_says_what_to_do(tmp_path: Path) -> None:
+    missing = tmp_path / "none"
+    assert faults(missing) == [f"policies_dir: there is no directory `{missing}`; `gateway policies` writes it"]
+
+
+def test_without_a_directory_the_model_says_what_is_served(written: Path) -> None:
+    assert load_policies(None, MODEL) == load_policies(written, MODEL)
+
+
 def test_other_white_space_is_the_same_document(written: Path) -> None:
     path = written / "boundary.json"
     path.write_text(json.dumps(json.loads(path.read_text())).replace("\n", "\r\n"))

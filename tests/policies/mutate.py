@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tests.policies.isolation import faults
 from tests.policies.mutations import Mutant, mutants
+from tests.policies.solver_kills import fate
 from tests.policies.world import SHIPPED
 
 
@@ -26,11 +27,20 @@ def main() -> int:
     for document in SHIPPED:
         kills = Counter(_by(fault) for name, _, fault in found if name == document)
         print(f"{document:<24}{kills.total():>8}  " + ", ".join(f"{by} {count}" for by, count in sorted(kills.items())))
+    fates = [(name, mutant, fate(name, mutant)[0]) for name, mutant in all_mutants()]
+    print(f"\n{'document':<24}{'mutants':>8}  before the solver alone")
+    for document in SHIPPED:
+        kinds = Counter(kind for name, _, kind in fates if name == document)
+        print(f"{document:<24}{kinds.total():>8}  " + ", ".join(f"{by} {count}" for by, count in sorted(kinds.items())))
+    survivors += [f"{name}: {mutant.title} (before the solver)" for name, mutant, kind in fates if kind == "survived"]
     for line in unsound:
         print(f"the shipped document is at fault: {line}")
     for line in survivors:
         print(f"survived: {line}")
-    print(f"{len(found) - len(survivors)} of {len(found)} mutants killed")
+    killed = len(found) - sum(fault is None for _, _, fault in found)
+    print(
+        f"{killed} of {len(found)} mutants killed; {sum(kind == 'refuted' for *_, kind in fates)} by the solver alone"
+    )
     return 1 if survivors or unsound else 0
 
 

@@ -10,6 +10,7 @@ from tests.policies.mutations import Mutant, mutants
 from tests.policies.world import SHIPPED
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_mutant_of_a_document_is_killed(name: str) -> None:
     made = list(mutants(dict(SHIPPED[name])))

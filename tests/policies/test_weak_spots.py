@@ -68,6 +68,7 @@ def test_index_poisoning_passes_iam_and_is_stopped_by_the_row_check() -> None:
         "GSI1SK": {"S": "USER#1"},
     }
     assert PERMISSIONS.check("PutItem", {"TableName": NAME, "Item": poisoned}).allowed
+    assert Rows(MODEL).own(tenant_id("globex"), MODEL.table.indexes[0], [poisoned]) == []
     with pytest.raises(IsolationBreach):
         Rows(MODEL).item(tenant_id("globex"), poisoned, "User", frozenset({"userId"}), "GSI1SK")
 

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import sys
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 
@@ -20,6 +21,10 @@ class _Answers(BaseHTTPRequestHandler):
 
 
 def _end(number: int, frame: object) -> None:
+    if "--slow" in sys.argv:
+        sys.stdout.write("ending slowly\n")
+        sys.stdout.flush()
+        time.sleep(30)
     sys.exit(0)
 
 

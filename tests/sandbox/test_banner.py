@@ -1,10 +1,19 @@
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
 from gateway.sandbox.banner import Up, curl, show
 
-UP = Up("http://127.0.0.1:8000", "http://127.0.0.1:8001", "moto, in memory", "aaa.bbb.ccc" * 40)
+UP = Up(
+    gateway="http://127.0.0.1:8000",
+    aws="http://127.0.0.1:8001",
+    engine="moto, in memory",
+    token="aaa.bbb.ccc" * 40,
+    query="{ activeOrders(first: 3) { nodes { orderId } } }",
+    domains=("commerce", "devices"),
+)
+OWN = replace(UP, query="{ ticketsByPriority(priority: HIGH) { nodes { ticketId } } }", domains=("helpdesk",))
 
 
 def _shown(up: Up) -> str:
@@ -36,4 +45,13 @@ def test_token_and_curl_are_single_lines_to_paste() -> None:
 
 
 def test_a_sandbox_at_another_port_is_named_for_the_token_command() -> None:
-    assert "--url http://127.0.0.1:9999" in _shown(Up(UP.gateway, "http://127.0.0.1:9999", UP.engine, UP.token))
+    assert "--url http://127.0.0.1:9999" in _shown(replace(UP, aws="http://127.0.0.1:9999"))
+
+
+def test_it_fits_the_domain_that_is_served() -> None:
+    text = _shown(OWN)
+    for word in ("Demo shop", "/demo", "Acme Tools", "u-1001", "activeOrders"):
+        assert word in _shown(UP)
+        assert word not in text
+    assert "helpdesk" in text
+    assert '{"query": "{ ticketsByPriority(priority: HIGH) { nodes { ticketId } } }"}' in text

@@ -9,14 +9,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from gateway.domains.loading import load_domains
 from gateway.errors import Unavailable
+from gateway.ops.policy_files import write_policies
 from gateway.sandbox import commands
 from gateway.sandbox.commands import Dev, dev, while_it_runs
 from gateway.sandbox.ready import Options
@@ -25,6 +27,7 @@ from gateway.sandbox.server import free_port, listen
 from gateway.sandbox.world import World
 from tests.sandbox.wire import another_engine
 
+PATIENCE = 300.0  # of a busy machine
 STUB = "tests.sandbox.stub_gateway"
 EVERYWHERE = "0.0.0.0"  # noqa: S104  # what is printed for it is tested
 WANTED = Dev(port=0, aws_port=0, command=(STUB,))
@@ -33,15 +36,24 @@ import sys
 from gateway.sandbox.commands import Dev, dev, while_it_runs
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
-sys.exit(dev(Dev(port=0, aws_port=0, dynamodb_endpoint=sys.argv[1], command=("{STUB}",))))
+sys.exit(dev(Dev(port=0, aws_port=0, dynamodb_endpoint=sys.argv[1], command=("{STUB}", *sys.argv[2:]))))
 """
+
+
+@pytest.fixture(autouse=True)
+def _own_signals() -> Iterator[None]:
+    """A command that was told to end leaves its handlers, since its process is about to end; this one is not."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def _until(out: io.StringIO, text: str, then: Callable[[], None]) -> None:
     """Does something as soon as the text was printed, from another thread."""
 
     def wait() -> None:
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE
         while text not in out.getvalue() and time.monotonic() < end:
             time.sleep(0.02)
         then()
@@ -79,7 +91,7 @@ def test_it_runs_on_free_ports_until_it_is_told_to_end(monkeypatch: pytest.Monke
 
 
 def _asked(port: int) -> dict[str, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request("GET", "/")
     found: dict[str, str] = json.loads(connection.getresponse().read())
     connection.close()
@@ -99,8 +111,30 @@ def test_ctrl_c_ends_every_process_without_a_traceback() -> None:
                 break
         running.send_signal(signal.SIGINT)
         # its children write to the same pipe: this returns when all of them are gone
-        rest, _ = running.communicate(timeout=30)
+        rest, _ = running.communicate(timeout=PATIENCE)
     assert running.returncode == 0
+    assert b"Traceback" not in b"".join(lines) + rest
+
+
+def test_a_second_ctrl_c_ends_it_at_once_without_a_traceback() -> None:
+    with another_engine() as url:
+        running = subprocess.Popen(
+            [sys.executable, "-c", RUN, url, "--slow"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        assert running.stdout is not None
+        lines: list[bytes] = []
+        for line in running.stdout:
+            lines.append(line)
+            if b"Stop with Ctrl-C" in line or b"ending slowly" in line:
+                running.send_signal(signal.SIGINT)
+            if b"ending slowly" in line:
+                break
+        assert running.wait(30) == 128 + signal.SIGINT
+        # returns when the children are gone too
+        rest, _ = running.communicate(timeout=60)
     assert b"Traceback" not in b"".join(lines) + rest
 
 
@@ -109,7 +143,7 @@ def test_a_sandbox_that_is_killed_ends_it_with_a_message() -> None:
         ticking = while_it_runs(sandbox, itertools.repeat(False))
         assert next(ticking) is False
         sandbox._child.process.kill()
-        sandbox._child.process.wait(20)
+        sandbox._child.process.wait(PATIENCE)
         with pytest.raises(Unavailable, match="the sandbox has ended"):
             next(ticking)
 
@@ -145,7 +179,8 @@ def test_with_reload_only_the_gateway_is_started_anew(tmp_path: Path, monkeypatc
 
     def change() -> None:
         port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/graphql", out.getvalue())[0])
-        for _ in range(400):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
             try:
                 found = _asked(port)
             except OSError:
@@ -165,6 +200,59 @@ def test_with_reload_only_the_gateway_is_started_anew(tmp_path: Path, monkeypatc
         assert dev(replace(WANTED, reload=True, dynamodb_endpoint=url), Console(file=out, width=200)) == 0
     assert len(pids) == 2
     assert len(set(moments)) == 1
+
+
+ADOPTER = """
+from gateway.model.entity import Attribute, Entity, Key
+from gateway.model.model import Domain
+from gateway.model.types import Id
+
+NOTE = Entity(
+    name="Note", description="", key=Key(pk="NOTE#{noteId}", sk="META"),
+    attributes=(Attribute("noteId", Id(), ""), Attribute("secret", Id(), "", personal=False)),
+)
+DOMAIN = Domain(name="notes", description="", entities=(NOTE,), patterns=())
+"""
+
+
+def test_with_reload_a_change_of_ones_own_domain_counts_with_its_policies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "adopter_notes"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "domain.py").write_text(ADOPTER)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    name, policies = "adopter_notes.domain", tmp_path / "policies"
+    write_policies(policies, load_domains([name]).model)
+    out = io.StringIO()
+    pids: list[str] = []
+
+    def change() -> None:
+        port = int(re.findall(r"http://127\.0\.0\.1:(\d+)/graphql", out.getvalue())[0])
+        for _ in range(400):
+            try:
+                found = _asked(port)["pid"]
+            except OSError:
+                continue
+            finally:
+                time.sleep(0.05)
+            if found not in pids:
+                pids.append(found)
+                (package / "domain.py").write_text(ADOPTER.replace("personal=False", "personal=True"))
+            if len(pids) == 2:
+                break
+        _terminate()
+
+    _until(out, "Stop with Ctrl-C", change)
+    with another_engine() as url:
+        wanted = replace(WANTED, reload=True, dynamodb_endpoint=url, domains=(name,), policies=policies)
+        assert dev(wanted, Console(file=out, width=200)) == 0
+    assert len(pids) == 2
+    assert "secret" in (policies / "session-support.json").read_text()
+    assert "notes" in out.getvalue()
+    assert "Demo shop" not in out.getvalue()
 
 
 def test_a_token_comes_from_the_running_sandbox(world: World) -> None:

@@ -50,12 +50,12 @@ async def test_the_gateway_accepts_its_tokens_and_those_of_no_other(issuer: Toke
 
     trusted = Issuer(ISSUER, ("gateway",), f"{ISSUER}/.well-known/jwks.json", allow_http=True)
     authenticator = Authenticator([trusted], fetch=fetch)
-    principal = await authenticator.authenticate(f"Bearer {issuer.token('globex', 'admin')}")
+    principal = (await authenticator.verify(f"Bearer {issuer.token('globex', 'admin')}")).principal
     assert (principal.tenant, principal.subject) == ("globex", "admin@globex.example")
     assert principal.roles == {"admin"}
     other = TokenIssuer(ISSUER, frozenset(("acme",)), key_id=issuer.key_id)
     with pytest.raises(Unauthenticated):
-        await authenticator.authenticate(f"Bearer {other.token('acme', 'admin')}")
+        await authenticator.verify(f"Bearer {other.token('acme', 'admin')}")
     await authenticator.close()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gateway.sandbox import leash
 
-SLEEPER = "import signal, sys, time\nprint('up', sys.argv[1], flush=True)\ntime.sleep(60)\n"
+SLEEPER = "import signal, sys, time\nprint('up', sys.argv[1], flush=True)\ntime.sleep(600)\n"
 
 
 def test_it_waits_as_long_as_the_other_end_is_held() -> None:
@@ -18,7 +18,7 @@ def test_it_waits_as_long_as_the_other_end_is_held() -> None:
     watching.join(0.05)
     assert said == []
     os.close(other)
-    watching.join(10)
+    watching.join(120)
     os.close(held)
     assert said == ["end", 1]
 
@@ -30,7 +30,7 @@ def test_a_module_ends_when_whoever_started_it_lets_go(tmp_path: Path) -> None:
     assert child.stdin is not None
     assert child.stdout.readline() == b"up now\n"
     child.stdin.close()
-    assert child.wait(20) != 0
+    assert child.wait(120) != 0
     child.stdout.close()
 
 
@@ -48,4 +48,4 @@ def test_the_module_is_run_with_its_own_arguments(tmp_path: Path) -> None:
     child = _leashed("said", "--port", "8001", path=tmp_path)
     assert child.stdout is not None
     assert child.stdout.read() == b"__main__ ['--port', '8001']\n"
-    child.communicate(timeout=20)
+    child.communicate(timeout=120)

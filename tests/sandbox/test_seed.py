@@ -1,5 +1,6 @@
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from gateway.domains import MODEL
 from gateway.domains.commerce.order import OrderStatus
+from gateway.model.model import Model
 from gateway.model.tenant import owns
 from gateway.sandbox.records import records
 from gateway.sandbox.seed import CANARIES, demo_items
@@ -33,10 +35,24 @@ def test_every_row_carries_its_tenants_marker_and_no_others(items: list[dict[str
         assert [marker for marker in CANARIES.values() if marker in text] == [CANARIES[owners[0].tenant]]
 
 
-def test_the_marker_reaches_whoever_reads_orders_and_products() -> None:
+def test_texts_that_people_read_tell_the_tenants_apart_without_a_marker() -> None:
     for shop in SHOPS:
-        assert all(shop.canary in order["note"] for order in _of(shop, "Order"))
-        assert all(shop.canary in product["description"] for product in _of(shop, "Product"))
+        assert all(shop.catalogue in order["note"] for order in _of(shop, "Order"))
+        assert all(shop.catalogue in product["description"] for product in _of(shop, "Product"))
+        assert all(shop.catalogue in post["content"] for post in _of(shop, "Post"))
+        text = repr([*records(shop, NOW)])
+        assert "canary" not in text
+        assert [other.tenant for other in SHOPS if other.catalogue in text] == [shop.tenant]
+
+
+def test_an_adopters_entity_gets_no_demo_rows_even_with_the_same_name() -> None:
+    shop, *others = MODEL.domains
+    own = replace(MODEL.entities["Supplier"], description="Another one.")
+    entities = tuple(own if entity.name == own.name else entity for entity in shop.entities)
+    rows = demo_items(Model(domains=(replace(shop, entities=entities), *others)), NOW)
+    assert {row["EntityType"]["S"] for row in demo_items(MODEL, NOW)} - {row["EntityType"]["S"] for row in rows} == {
+        "Supplier"
+    }
 
 
 def test_what_must_be_unique_is_marked_as_taken(items: list[dict[str, Any]]) -> None:

@@ -45,7 +45,7 @@ def test_an_application_is_served_until_the_block_ends() -> None:
     with listen(0) as listening:
         host, port = listening.getsockname()
         with served_in_thread(Starlette(routes=[Route("/", hello)]), listening):
-            connection = http.client.HTTPConnection(host, port, timeout=5)
+            connection = http.client.HTTPConnection(host, port, timeout=60)
             connection.request("GET", "/")
             answer = connection.getresponse()
             assert (answer.status, answer.read()) == (200, b"hello")
@@ -53,4 +53,4 @@ def test_an_application_is_served_until_the_block_ends() -> None:
             assert answer.headers["server"] is None
             connection.close()
     with pytest.raises(OSError, match="refused"):
-        socket.create_connection((host, port), timeout=5)
+        socket.create_connection((host, port), timeout=60)

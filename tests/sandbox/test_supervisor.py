@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+import gateway
 from gateway.errors import ConfigurationError, Unavailable
 from gateway.sandbox.sandbox import Child
 from gateway.sandbox.server import HOST, free_port
-from gateway.sandbox.supervisor import changes_under, supervise, ticks, until_healthy
+from gateway.sandbox.supervisor import changes_under, sources_of, supervise, ticks, until_healthy
 
 STUB = "tests.sandbox.stub_gateway"
 
@@ -28,7 +29,7 @@ def start(port: int) -> Callable[..., Child]:
 
 
 def _pid(port: int) -> int:
-    connection = http.client.HTTPConnection(HOST, port, timeout=5)
+    connection = http.client.HTTPConnection(HOST, port, timeout=60)
     connection.request("GET", "/")
     found = json.loads(connection.getresponse().read())["pid"]
     connection.close()
@@ -63,7 +64,7 @@ def test_without_reload_it_ends_when_the_gateway_does(start: Callable[..., Child
 
 def test_with_reload_a_gateway_that_failed_waits_for_the_next_change(start: Callable[..., Child], port: int) -> None:
     failed = start("--fail")
-    failed.process.wait(20)
+    failed.process.wait(120)
     started: list[Child] = []
 
     def again() -> Child:
@@ -93,10 +94,31 @@ def test_a_changed_file_is_seen(tmp_path: Path) -> None:
     changes = changes_under(tmp_path)
     assert next(changes) is False
     (tmp_path / "module.py").write_text("changed = True\n")
-    assert any(next(changes) for _ in range(20))
+    assert any(next(changes) for _ in range(200))
+
+
+def test_a_file_that_an_editor_replaces_is_seen_every_time(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text("changed = 0\n")
+    changes = changes_under(module)
+    for number in range(1, 3):
+        assert next(changes) is False
+        (tmp_path / "new").write_text(f"changed = {number}\n")
+        (tmp_path / "new").rename(module)
+        assert any(next(changes) for _ in range(20))
+
+
+def test_the_sources_of_a_domain_are_its_package_or_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "adopter_package" / "inner").mkdir(parents=True)
+    (tmp_path / "adopter_package" / "__init__.py").touch()
+    (tmp_path / "adopter_file.py").touch()
+    assert sources_of(["adopter_package.inner.domain"]) == {tmp_path / "adopter_package"}
+    assert sources_of(["adopter_file", "adopter_nothing"]) == {tmp_path / "adopter_file.py"}
+    assert sources_of(["gateway.domains.commerce"]) == {Path(gateway.__file__).parent}
 
 
 def test_without_watchfiles_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(__import__("sys").modules, "watchfiles", None)
-    with pytest.raises(ConfigurationError, match="pip install watchfiles"):
+    with pytest.raises(ConfigurationError, match=r"pip install 'tenant-graphql-gateway\[sandbox\]'"):
         changes_under(tmp_path)

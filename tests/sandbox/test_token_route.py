@@ -1,5 +1,6 @@
 """Tokens for the playground: only in the sandbox, only for its own page, only for demo tenants."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -24,9 +25,10 @@ def issuer(address: str) -> dict[str, Any]:
     return {**ISSUER, "issuer": address}
 
 
-async def client_of(address: str) -> AsyncIterator[AsyncClient]:
+async def client_of(address: str, peer: str = "127.0.0.1") -> AsyncIterator[AsyncClient]:
     app = Starlette(routes=[token_route(address)])
-    async with AsyncClient(transport=ASGITransport(app=app), base_url="http://127.0.0.1:8000") as made:
+    transport = ASGITransport(app=app, client=(peer, 50_000))
+    async with AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as made:
         yield made
 
 
@@ -72,6 +74,33 @@ async def test_the_page_itself_does_whatever_this_machine_is_called(client: Asyn
     assert (await ask(client, Host=host, Origin=f"http://{host}")).status_code == 200
 
 
+@pytest.mark.parametrize("peer", ["192.168.0.9", "203.0.113.7", "2001:db8::7", "::ffff:203.0.113.7", "", "x"])
+async def test_another_machine_gets_no_token(world: World, peer: str) -> None:
+    """Whatever it says it is: `gateway dev --host 0.0.0.0` is reached by strangers."""
+    async for stranger in client_of(world.ready.url, peer):
+        for host in ("127.0.0.1:8000", "192.168.0.7:8000", "localhost"):
+            response = await ask(stranger, Host=host, Origin=f"http://{host}")
+            assert response.status_code == 403
+            assert "token" not in response.json()
+
+
+@pytest.mark.parametrize("peer", ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"])
+async def test_this_machine_gets_one(world: World, peer: str) -> None:
+    async for own in client_of(world.ready.url, peer):
+        assert (await ask(own)).status_code == 200
+
+
+async def test_a_slow_body_is_not_waited_for(client: AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gateway.sandbox.issuer._BODY_SECONDS", 0.05)
+
+    async def dripping() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    response = await asyncio.wait_for(client.post(TOKEN_PATH, content=dripping()), 30)
+    assert (response.status_code, response.json()["error"][:18]) == (400, "send a JSON object")
+
+
 @pytest.mark.parametrize(
     ("wanted", "said"),
     [
@@ -80,7 +109,7 @@ async def test_the_page_itself_does_whatever_this_machine_is_called(client: Asyn
         ({"tenant": "acme"}, "send a JSON object"),
         ({"tenant": 7, "role": "viewer"}, "send a JSON object"),
         (["acme"], "send a JSON object"),
-        ({"tenant": "acme", "role": "v" * 5_000}, "send a JSON object"),
+        ({"tenant": "acme", "role": "v" * 5_000}, "send a JSON object of at most 4096 bytes"),
     ],
 )
 async def test_a_wrong_wish_is_told(client: AsyncClient, wanted: Any, said: str) -> None:

@@ -1,14 +1,16 @@
 """The table sends what the policies allow, with the tenant's session, and never hands out somebody else's row."""
 
 import asyncio
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from gateway.aws.errors import AwsUnavailable, CredentialsExpired
+from gateway.aws.errors import AccessDenied, AwsUnavailable, CredentialsExpired, Said
 from gateway.aws.sessions import Session
 from gateway.errors import Forbidden, Internal, IsolationBreach, Unavailable
+from gateway.graph.http.log_lines import JsonLines
 from gateway.store.access import Access
 from gateway.store.plan import Window
 from gateway.store.rows import Rows
@@ -149,6 +151,29 @@ async def test_other_failures_are_not_repeated_here(memory: Memory, table: Table
     assert len(memory.sent) == 1
 
 
+async def test_what_aws_denies_although_the_policies_allow_it_is_told_for_the_alarm(
+    memory: Memory, table: Table, access: Access, caplog: pytest.LogCaptureFixture
+) -> None:
+    said = Said("AccessDeniedException", "User: arn:aws:sts::123456789012:… is not authorized", "REQUEST")
+    memory.script["GetItem"].append(AccessDenied("aws refuses this action", said=said))
+    with pytest.raises(AccessDenied):
+        await table.get(access, lookup("a"))
+    [line] = [record for record in caplog.records if record.name == "gateway.denied_by_aws"]
+    assert line.fields == {  # type: ignore[attr-defined]  # what JsonLines writes
+        "tenant": ACME,
+        "role": access.session.role,
+        "dynamodb_operation": "GetItem",
+        "aws_code": "AccessDeniedException",
+        "aws_request_id": "REQUEST",
+    }
+    # a denial of our own is no difference between the two
+    caplog.clear()
+    access.session = replace(access.session, permissions=session(GLOBEX).permissions)
+    with pytest.raises(Forbidden):
+        await table.get(access, lookup("a"))
+    assert not [record for record in caplog.records if record.name == "gateway.denied_by_aws"]
+
+
 @pytest.mark.parametrize("names", [("a",), ("a", "b")])
 async def test_what_the_policies_forbid_is_not_even_sent(
     memory: Memory, table: Table, access: Access, names: tuple[str, ...]
@@ -177,8 +202,58 @@ async def test_a_foreign_row_from_an_index_is_never_returned(memory: Memory, tab
     [own], [foreign] = thing("a"), thing("b", GLOBEX)
     # as if another tenant's item had got this tenant's index key
     memory.put([own, {**foreign, "GSI1PK": own["GSI1PK"]}])
+    page = await table.query(access, listing("thingsOfKind", Window(5), kind="k"))
+    assert ids([*page.items]) == ["a"]
+
+
+async def test_a_foreign_row_from_an_index_is_counted_and_told_without_its_content(
+    memory: Memory, table: Table, access: Access, caplog: pytest.LogCaptureFixture
+) -> None:
+    [own], [foreign] = thing("a"), thing("secret-of-globex", GLOBEX)
+    memory.put([own, {**foreign, "GSI1PK": own["GSI1PK"]}])
+    await table.query(access, listing("thingsOfKind", Window(5), kind="k"))
+    assert table.foreign_rows == 1
+    [line] = [JsonLines().format(record) for record in caplog.records if record.name == "gateway.isolation"]
+    told = json.loads(line)
+    assert (told["level"], told["event"], told["tenant"]) == ("ERROR", "foreign_row", ACME)
+    assert (told["owners"], told["index"]) == ([GLOBEX], "GSI1")
+    assert "secret-of-globex" not in line
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+async def test_foreign_rows_do_not_make_a_page_short(memory: Memory, table: Table, access: Access, limit: int) -> None:
+    own = [row for number in range(5) for row in thing(f"b{number}", minutes=1 + number)]
+    foreign = [row for number in range(7) for row in thing(f"a{number}", GLOBEX)]
+    memory.put([*own, *({**row, "GSI2PK": own[0]["GSI2PK"]} for row in foreign)])
+    page = await table.query(access, listing("thingsByRank", Window(limit), kind="k"))
+    assert ids([*page.items]) == [f"b{number}" for number in range(limit)]
+    assert page.more is (limit < 5)
+
+
+@pytest.mark.parametrize(
+    "partition",
+    [{"S": "THING#t"}, {"S": "TENANT#"}, {"S": "tenant#globex#THING#t"}, {"B": "VEVOQU5UI2dsb2JleCM="}, None],
+    ids=repr,
+)
+async def test_a_row_from_an_index_that_is_nobodys_stays_an_error(
+    memory: Memory, table: Table, access: Access, partition: dict[str, str] | None
+) -> None:
+    [row] = thing("a")
+    row = {**row, "PK": partition} if partition else {name: value for name, value in row.items() if name != "PK"}
+    memory.always["Query"] = lambda answer: {**answer, "Items": [row]}
     with pytest.raises(IsolationBreach):
-        await table.query(access, listing("thingsOfKind", Window(5), kind="k"))
+        await table.query(access, listing("thingsByRank", Window(5), kind="k"))
+
+
+async def test_a_foreign_row_from_a_partition_of_the_table_stays_an_error(
+    memory: Memory, table: Table, access: Access
+) -> None:
+    """There nobody but AWS or a bug could have put it."""
+    [foreign] = thing("b", GLOBEX)
+    memory.always["Query"] = lambda answer: {**answer, "Items": [foreign]}
+    with pytest.raises(IsolationBreach):
+        await table.query(access, listing("tagsOfThing", Window(5), thingId="a"))
+    assert table.foreign_rows == 0
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "c")])

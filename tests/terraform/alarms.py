@@ -1,6 +1,7 @@
 """The alarms of a plan as values: which metrics each one looks at."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,12 +53,17 @@ def alarms(plan: Plan) -> dict[str, Alarm]:
     """By name without the environment's."""
     found = {}
     for address, values in plan.of("aws_cloudwatch_metric_alarm").items():
-        name = str(values["alarm_name"]).removeprefix("gateway-").partition("-")[2]
+        name = re.sub(r"^(gateway-)?[a-z]+-", "", str(values["alarm_name"]))
         queries = values.get("metric_query") or []
         expression = next((query["expression"] for query in queries if query.get("expression")), "")
-        later = plan.unknown(address).get("dimensions") is True
+        later = _unknown(plan.unknown(address))
         found[name] = Alarm(name, tuple(_metrics(values)), expression, values, later)
     return found
+
+
+def _unknown(values: Mapping[str, Any]) -> bool:
+    queries = [metric for query in values.get("metric_query") or () for metric in query.get("metric") or ()]
+    return any(each.get("dimensions") is True for each in (values, *queries))
 
 
 def known(metric: Metric, own_namespace: str, published: set[str]) -> bool:
@@ -75,7 +81,7 @@ def published_every(metric: Metric) -> int:
 def _metrics(values: Mapping[str, Any]) -> Iterator[Metric]:
     queries = [query["metric"][0] for query in values.get("metric_query") or [] if query.get("metric")]
     for metric in queries:
-        named = (metric["namespace"], metric["metric_name"], metric["dimensions"] or {})
+        named = (metric["namespace"], metric["metric_name"], metric.get("dimensions") or {})
         yield Metric(*named, metric["stat"], metric["period"])
     if not queries:
         statistic = values.get("statistic") or values.get("extended_statistic") or ""

@@ -24,8 +24,16 @@ from tests.terraform.tool import Failed, Workspace, copied, workspace
 _IMAGE = "registry.example.com/gateway:1.0.0"
 _CERTIFICATE = "arn:aws:acm:eu-west-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
 _PLANS: dict[str, tuple[str, dict[str, Any]]] = {
-    "dev": ("envs/dev", {"gateway_image": _IMAGE}),
-    "prod": ("envs/prod", {"gateway_image": _IMAGE, "certificate_arn": _CERTIFICATE}),
+    "dev": (
+        "envs/dev",
+        {
+            "run_gateway": True,
+            "gateway_image": _IMAGE,
+            "tags": {"owner": "shop", "project": "web"},
+            "runbooks": "https://runbooks.example.com",
+        },
+    ),
+    "prod": ("envs/prod", {"run_gateway": True, "gateway_image": _IMAGE, "certificate_arn": _CERTIFICATE}),
     "provisioned": ("envs/prod", {"capacity_mode": "provisioned"}),
     # what is off otherwise: a cluster, and sessions that are cut off
     "extras": (
@@ -34,6 +42,11 @@ _PLANS: dict[str, tuple[str, dict[str, Any]]] = {
             "dax": {"accept_no_tenant_isolation": True},
             "revoke_sessions": {"all_before": "2026-01-31T10:00:00Z", "tenants": {"acme": "2026-01-31T12:00:00Z"}},
         },
+    ),
+    # a cluster that the gateway reads from
+    "cached": (
+        "envs/dev",
+        {"run_gateway": True, "gateway_image": _IMAGE, "dax": {"accept_no_tenant_isolation": True}, "cache": "ttl+dax"},
     ),
     "minimal": ("examples/minimal", {}),
 }

@@ -1,5 +1,6 @@
 """The environment `dev` as `terraform apply` made it, and how to look at it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ import boto3
 
 from gateway.sandbox.issuer import TokenIssuer
 from tests.terraform.served import issuers
-from tests.terraform.tool import Failed, Workspace, workspace
+from tests.terraform.tool import SOURCES, Failed, Workspace, workspace
 
 REGION = "eu-west-1"
 NAME = "gateway-dev"
@@ -32,10 +33,21 @@ class Deployed:
 
 
 def deploy(sources: Path, url: str, issuer: TokenIssuer, image: str) -> Deployed:
-    variables = {"gateway_image": image, "issuers": issuers(issuer)}
+    """As the quick start says: the image is named in a file, which every later apply finds."""
+    told = {"page_emails": ["on-call@example.com"], "notice_emails": ["team@example.com"]}
+    variables = {"issuers": issuers(issuer), **told}
     made = Deployed(workspace(sources, "envs/dev", url), url, issuer, variables)
+    name, text = quick_start_file()
+    (made.workspace.root / name).write_text(text.replace("$image", image))
     made.workspace.apply(**variables)
     return made
+
+
+def quick_start_file() -> tuple[str, str]:
+    """Name and text of the file that the quick start writes before the service runs."""
+    found = re.search(r"^cat > (\S+) <<END\n(.*?)^END$", (SOURCES / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[1], found[2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,15 +57,15 @@ class Enforced:
 @contextmanager
 def enforced(deployed: Deployed) -> Iterator[Enforced]:
     iam = deployed.client("iam")
-    role = iam.get_role(RoleName=f"{NAME}-tenant")["Role"]
+    role = iam.get_role(RoleName=f"{NAME}-{REGION}-tenant")["Role"]
     boundary = role["PermissionsBoundary"]["PermissionsBoundaryArn"]
     version = iam.get_policy(PolicyArn=boundary)["Policy"]["DefaultVersionId"]
     limits = iam.get_policy_version(PolicyArn=boundary, VersionId=version)["PolicyVersion"]["Document"]
     trusted = trust.Role(role["Arn"], parse(json.dumps(role["AssumeRolePolicyDocument"]), "trust"))
-    judged = Role(trusted, _inline(iam, f"{NAME}-tenant"), parse(json.dumps(limits), "boundary"))
+    judged = Role(trusted, _inline(iam, f"{NAME}-{REGION}-tenant"), parse(json.dumps(limits), "boundary"))
     account = Account("123456789012", REGION, {role["Arn"]: judged})
     registry = Registry()
-    gateway = role_holder(account, f"{NAME}-gateway", _inline(iam, f"{NAME}-gateway"))
+    gateway = role_holder(account, f"{NAME}-{REGION}-gateway", _inline(iam, f"{NAME}-{REGION}-gateway"))
     registry.add(gateway)
     engine = Forwarded(deployed.url, REGION)
     found = listen(0)

@@ -31,7 +31,7 @@ class Installed:
 
     @property
     def deployment(self) -> Deployment:
-        arns = {kind: f"arn:aws:iam::{ACCOUNT}:role/{self.name}-{kind}" for kind in ("tenant", "gateway")}
+        arns = {kind: f"arn:aws:iam::{ACCOUNT}:role/{self.name}-{REGION}-{kind}" for kind in ("tenant", "gateway")}
         return Deployment("aws", REGION, ACCOUNT, self.name, arns["tenant"], arns["gateway"])
 
     def permissions(self, tenant: str, role: str, **more: Value) -> Permissions:
@@ -51,14 +51,14 @@ class Installed:
 
 def installed(plan: Plan) -> Installed:
     roles = {values["name"]: values for values in plan.of("aws_iam_role", "module.iam").values()}
-    name = next(role.removesuffix("-tenant") for role in roles if role.endswith("-tenant"))
+    name = next(role.removesuffix(f"-{REGION}-tenant") for role in roles if role.endswith("-tenant"))
     inline = list(plan.of("aws_iam_role_policy", "module.iam").values())
     of = {
-        kind: tuple(json.loads(each["policy"]) for each in inline if each["role"] == f"{name}-{kind}")
+        kind: tuple(json.loads(each["policy"]) for each in inline if each["role"] == f"{name}-{REGION}-{kind}")
         for kind in ("tenant", "gateway")
     }
     boundary = json.loads(plan.one("aws_iam_policy", "module.iam")["policy"])
-    trust = json.loads(roles[f"{name}-tenant"]["assume_role_policy"])
+    trust = json.loads(roles[f"{name}-{REGION}-tenant"]["assume_role_policy"])
     return Installed(name, of["tenant"], boundary, trust, of["gateway"])
 
 

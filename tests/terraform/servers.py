@@ -41,7 +41,8 @@ def running(
 def moto(folder: Path) -> Iterator[str]:
     """An empty AWS account; yields its address."""
     port = free_port()
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    # one task of a service runs at once, which is all of `dev`: an apply waits for it
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "MOTO_ECS_SERVICE_RUNNING": "1"}
     command = [sys.executable, "-m", "tests.terraform.moto_shim", str(port)]
     with running(command, port, "/moto-api/", folder, environment):
         yield f"http://127.0.0.1:{port}"

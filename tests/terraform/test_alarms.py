@@ -5,6 +5,8 @@ import re
 import pytest
 
 from gateway.domains import MODEL
+from gateway.ops.capacity.assumptions import DEFAULTS
+from gateway.ops.capacity.demand import demand
 from tests.terraform.alarms import SETS, Alarm, Metric, alarms, known, published_every
 from tests.terraform.conftest import PlanOf
 from tests.terraform.tool import REPOSITORY
@@ -120,13 +122,19 @@ def test_a_single_scan_is_told(plan_of: PlanOf) -> None:
 
 def test_isolation_pages_at_the_first_event(plan_of: PlanOf) -> None:
     found = alarms(plan_of("prod"))
-    for name in ("isolation-breach", "denied-by-aws", "roles-changed"):
+    for name in ("isolation-breach", "foreign-rows", "denied-by-aws", "roles-changed"):
         assert found[name].severity == "critical"
         assert (found[name].values["threshold"], found[name].values["evaluation_periods"]) == (0, 1)
 
 
+def test_operations_that_fail_page_with_or_without_a_load_balancer(plan_of: PlanOf) -> None:
+    for name in _ALL:
+        failures = alarms(plan_of(name))["gateway-failures"]
+        assert (failures.severity, failures.metrics[0].name) == ("critical", "Failures")
+
+
 def test_the_service_is_watched_where_there_is_one(plan_of: PlanOf) -> None:
-    kinds = ("5xx", "unreachable", "unhealthy", "response-p99", "cpu", "memory")
+    kinds = ("5xx", "unreachable", "unhealthy", "no-host", "silent", "response-p99", "cpu", "memory")
     names = {f"gateway-{kind}" for kind in kinds}
     assert set(alarms(plan_of("prod"))) >= names
     assert not set(alarms(plan_of("provisioned"))) & names
@@ -150,7 +158,9 @@ def test_one_alarm_pages_for_all_that_are_critical(name: str, plan_of: PlanOf) -
 @pytest.mark.parametrize("name", _ALL)
 def test_counts_that_are_missing_are_no_alarm_and_every_alarm_acts(name: str, plan_of: PlanOf) -> None:
     for alarm in alarms(plan_of(name)).values():
-        assert alarm.values["treat_missing_data"] == "notBreaching"
+        # without a task the load balancer counts nothing, and that is the alarm
+        missing = "breaching" if alarm.name == "gateway-no-host" else "notBreaching"
+        assert alarm.values["treat_missing_data"] == missing
         assert alarm.values["actions_enabled"] is True
         assert alarm.values["datapoints_to_alarm"] <= alarm.values["evaluation_periods"]
 
@@ -164,9 +174,40 @@ def test_every_alarm_names_a_runbook_that_exists_and_speaks_of_it(plan_of: PlanO
 
 def test_changes_of_the_data_key_page(plan_of: PlanOf) -> None:
     # the pattern names the key, which is known after the apply: test_apply reads it back
-    rule = plan_of("prod").one("aws_cloudwatch_event_rule")
+    rule = plan_of("prod").one("aws_cloudwatch_event_rule", ".data_key")
     assert "docs/runbooks/key-changes.md" in rule["description"]
-    assert plan_of("prod").of("aws_cloudwatch_event_target")
+    assert plan_of("prod").of("aws_cloudwatch_event_target", ".data_key")
+
+
+@pytest.mark.parametrize("name", ["dev", "prod"])
+def test_consumption_is_unexpected_only_above_what_the_model_itself_expects(name: str, plan_of: PlanOf) -> None:
+    found, wanted = alarms(plan_of(name)), demand(MODEL, DEFAULTS)
+    for place in wanted.places:
+        need = wanted.need(place)
+        for kind, units in (("read", need.read), ("write", need.write)):
+            threshold = found[f"{place.lower()}-{kind}-consumed"].values["threshold"] / 60
+            assert 1.4 * units <= threshold <= max(25, 1.6 * units), (place, kind)
+
+
+def test_no_healthy_host_pages_and_tasks_that_come_and_go_do_not(plan_of: PlanOf) -> None:
+    alarm = alarms(plan_of("prod"))["gateway-no-host"]
+    assert alarm.severity == "critical"
+    assert (alarm.metrics[0].name, alarm.metrics[0].statistic) == ("HealthyHostCount", "Maximum")
+    assert (alarm.values["comparison_operator"], alarm.values["threshold"]) == ("LessThanThreshold", 1)
+    # a deployment starts new tasks before it stops old ones, and a single minute without any is no page
+    assert plan_of("prod").one("aws_ecs_service")["deployment_minimum_healthy_percent"] == 100
+    assert alarm.values["datapoints_to_alarm"] >= 3
+
+
+def test_requests_without_log_lines_page(plan_of: PlanOf) -> None:
+    alarm = alarms(plan_of("prod"))["gateway-silent"]
+    assert alarm.severity == "critical"
+    assert {metric.namespace: metric.name for metric in alarm.metrics} == {
+        "AWS/ApplicationELB": "RequestCount",
+        "AWS/Logs": "IncomingLogEvents",
+    }
+    # quiet hours are no alarm: without requests nothing has to be logged
+    assert alarm.expression == "IF(FILL(requests, 0) >= 60 AND FILL(lines, 0) < 1, 1, 0)"
 
 
 def test_the_dashboard_shows_metrics_that_exist() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gateway.domains import MODEL
 from tests.terraform.alarms import Metric, known
-from tests.terraform.deployed import NAME, Deployed, Undestroyed
+from tests.terraform.deployed import NAME, REGION, Deployed, Undestroyed
 
 # what moto does not remember or gives back in another form; never a finding of ours
 _MOTO_FORGETS = {
@@ -73,10 +73,10 @@ def test_the_table_is_encrypted_with_the_data_key_and_the_topics_with_the_other(
 
 def test_the_tenants_role_has_its_boundary_and_no_policy_but_its_own(deployed: Deployed) -> None:
     iam = deployed.client("iam")
-    role = iam.get_role(RoleName=f"{NAME}-tenant")["Role"]
-    assert role["PermissionsBoundary"]["PermissionsBoundaryArn"].endswith(f":policy/{NAME}-tenant-boundary")
-    assert iam.list_role_policies(RoleName=f"{NAME}-tenant")["PolicyNames"] == ["own-rows"]
-    assert iam.list_attached_role_policies(RoleName=f"{NAME}-tenant")["AttachedPolicies"] == []
+    role = iam.get_role(RoleName=f"{NAME}-{REGION}-tenant")["Role"]
+    assert role["PermissionsBoundary"]["PermissionsBoundaryArn"].endswith(f":policy/{NAME}-{REGION}-tenant-boundary")
+    assert iam.list_role_policies(RoleName=f"{NAME}-{REGION}-tenant")["PolicyNames"] == ["own-rows"]
+    assert iam.list_attached_role_policies(RoleName=f"{NAME}-{REGION}-tenant")["AttachedPolicies"] == []
 
 
 def test_the_rule_on_key_changes_names_the_key_and_pages(deployed: Deployed) -> None:
@@ -128,8 +128,12 @@ def test_the_cursor_secret_is_long_and_not_in_the_state(deployed: Deployed) -> N
     assert secret not in (deployed.workspace.root / "terraform.tfstate").read_text()
 
 
-def test_a_second_plan_finds_nothing_to_do(deployed: Deployed) -> None:
+def test_a_second_plan_finds_nothing_to_do_and_keeps_the_gateway(deployed: Deployed) -> None:
+    # with what stands in files alone, as a plain `terraform apply` on another day
+    assert "gateway_image" not in deployed.variables
     assert _unexpected(deployed) == {}
+    (service,) = deployed.client("ecs").list_services(cluster=NAME)["serviceArns"]
+    assert service.endswith(f"/{NAME}")
 
 
 def test_a_switch_to_provisioned_starts_at_the_floor_and_not_at_one(deployed: Deployed) -> None:

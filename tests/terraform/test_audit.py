@@ -1,16 +1,19 @@
 """`gateway audit` of what Terraform made: two readings of one checklist."""
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from gateway.domains import MODEL
 from gateway.ops.audit.account import Account, Live
 from gateway.ops.audit.checklist import judge
+from gateway.ops.audit.commands import Names, subject_of
 from gateway.ops.audit.gather.everything import gather
 from gateway.ops.audit.gather.files import Places
-from gateway.ops.audit.lines import Case, Subject, Verdict
-from tests.terraform.deployed import NAME, REGION, Deployed
+from gateway.ops.audit.lines import Case, Verdict
+from tests.terraform.deployed import REGION, Deployed
 from tests.terraform.tool import REPOSITORY
 
 # lines that Terraform answers for; the others look at the code, the model and the traffic
@@ -24,18 +27,24 @@ _LINES = {
     "least-privilege",
     "table-drift",
     "policy-drift",
+    "encryption",
+    "stream",
 }
 
 
-def test_the_audit_finds_nothing_wrong_with_it(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_audit_finds_nothing_wrong_with_it(
+    deployed: Deployed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, text in (
         ("AWS_ENDPOINT_URL", deployed.url),
         ("AWS_ACCESS_KEY_ID", "testing"),
         ("AWS_SECRET_ACCESS_KEY", "testing"),
     ):
         monkeypatch.setenv(name, text)
-    config = deployed.workspace.output("gateway_config")
-    subject = Subject(NAME, REGION, config["tenant_role_arn"], deployed.workspace.output("gateway_role_arn"))
+    config = tmp_path / "audit.json"
+    config.write_text(json.dumps(deployed.workspace.output("audit_config")))
+    subject = subject_of(Names(), config)
+    assert subject.vpc is not None
     places = Places(REPOSITORY / "docs/access-patterns.md", REPOSITORY / "policies")
     live = Live(Account(REGION))
     try:

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from gateway.domains import MODEL
-from tests.terraform.conftest import PlanOf
+from tests.terraform.conftest import PlanOf, WorkspaceOf
+from tests.terraform.plan import Values
+from tests.terraform.test_refused import _refusal
 
 _INDEXES = {index.name for index in MODEL.table.indexes}
 _PLACES = {"table", *_INDEXES}
@@ -113,20 +115,55 @@ def test_the_gateway_runs_without_rights_of_the_machine(plan_of: PlanOf) -> None
         assert service["enable_execute_command"] is False
 
 
+def test_an_apply_ends_when_the_tasks_are_up(plan_of: PlanOf) -> None:
+    for name in ("dev", "prod"):
+        assert plan_of(name).one("aws_ecs_service")["wait_for_steady_state"] is True
+
+
 def test_production_speaks_tls_only(plan_of: PlanOf) -> None:
     listeners = plan_of("prod").of("aws_lb_listener")
     assert {(each["protocol"], each["port"]) for each in listeners.values()} == {("HTTPS", 443)}
     assert plan_of("dev").one("aws_lb")["internal"] is True
 
 
-def test_production_records_every_read_and_write_of_the_table(plan_of: PlanOf) -> None:
+def test_production_records_writes_and_whatever_others_than_tenants_do(plan_of: PlanOf) -> None:
     trail = plan_of("prod").one("aws_cloudtrail")
     assert trail["enable_log_file_validation"] is True
-    named = {each["name"]: each["field_selector"] for each in trail["advanced_event_selector"]}
-    rows = {selector["field"]: selector.get("equals") for selector in named["Rows"]}
-    assert rows["resources.type"] == ["AWS::DynamoDB::Table"]
-    assert "readOnly" not in rows
+    selectors = _selectors(trail)
+    assert selectors.keys() == {"RowsByOthers", "WritesByTenants", "Changes"}
+    tenants = ["arn:aws:sts::123456789012:assumed-role/gateway-prod-eu-west-1-tenant/"]
+    others, writes = selectors["RowsByOthers"], selectors["WritesByTenants"]
+    assert (others["userIdentity.arn"], writes["userIdentity.arn"]) == (
+        {"not_starts_with": tenants},
+        {"starts_with": tenants},
+    )
+    assert ("readOnly" in others, writes["readOnly"]) == (False, {"equals": ["false"]})
+    assert others["resources.type"] == writes["resources.type"] == {"equals": ["AWS::DynamoDB::Table"]}
     assert not plan_of("dev").of("aws_cloudtrail")
+
+
+@pytest.mark.parametrize(
+    ("choice", "names"), [("all", {"Rows"}), ("others", {"RowsByOthers"}), ("none", set()), ("reads", None)]
+)
+def test_what_the_trail_records_is_a_choice(choice: str, names: set[str] | None, workspace_of: WorkspaceOf) -> None:
+    if names is None:
+        assert "Data events are `all`" in _refusal(workspace_of, "envs/prod", audit_data_events=choice)
+        return
+    selectors = _selectors(workspace_of("envs/prod").plan(audit_data_events=choice).one("aws_cloudtrail"))
+    assert selectors.keys() == {*names, "Changes"}
+    if choice == "all":
+        assert selectors["Rows"].keys() == {"eventCategory", "resources.type", "resources.ARN"}
+
+
+def _selectors(trail: Values) -> dict[str, dict[str, dict[str, Any]]]:
+    """By name and field, the operators that are set; a field that only the apply will know has none."""
+    return {
+        each["name"]: {
+            selector["field"]: {key: value for key, value in selector.items() if key != "field" and value}
+            for selector in each["field_selector"]
+        }
+        for each in trail["advanced_event_selector"]
+    }
 
 
 def test_production_keeps_backups_and_a_budget_and_watches_keys(plan_of: PlanOf) -> None:
@@ -142,6 +179,29 @@ def test_production_keeps_backups_and_a_budget_and_watches_keys(plan_of: PlanOf)
 def test_everything_that_can_be_is_tagged(name: str, plan_of: PlanOf) -> None:
     table = plan_of(name).one("aws_dynamodb_table")
     assert set(table["tags_all"]) >= {"app", "env", "owner", "cost-center", "data-class"}
+
+
+def test_tags_of_ones_own_go_on_everything_and_come_first(plan_of: PlanOf) -> None:
+    for kind in ("aws_dynamodb_table", "aws_iam_role", "aws_kms_key", "aws_ecs_service", "aws_cloudwatch_metric_alarm"):
+        for values in plan_of("dev").of(kind).values():
+            assert values["tags_all"].items() >= {"owner": "shop", "project": "web", "app": "gateway"}.items(), kind
+
+
+def test_alarms_name_their_page_where_the_operator_has_it(plan_of: PlanOf) -> None:
+    alarm = plan_of("dev").one("aws_cloudwatch_metric_alarm", '.metric["isolation-breach"]')
+    assert alarm["alarm_description"].endswith("Runbook: https://runbooks.example.com/isolation.md")
+
+
+@pytest.mark.parametrize("name", [*_ALL, "minimal"])
+def test_names_that_are_the_accounts_have_the_region_in_them(name: str, plan_of: PlanOf) -> None:
+    plan = plan_of(name)
+    roles = [values["name"] for values in plan.of("aws_iam_role").values()]
+    assert len(roles) >= 2
+    others = [*plan.of("aws_iam_policy").values(), *plan.of("aws_budgets_budget").values()]
+    buckets = [values["bucket"] for values in plan.of("aws_s3_bucket").values()]
+    for each in (*roles, *buckets, *(values["name"] for values in others)):
+        assert "eu-west-1" in each
+        assert len(each) <= 64
 
 
 def test_dax_is_off_and_when_on_it_is_encrypted_and_never_given_to_the_gateway(plan_of: PlanOf) -> None:

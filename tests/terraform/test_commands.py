@@ -14,13 +14,14 @@ from botocore.model import OperationModel
 from gateway.ops.audit import fixes
 from tests.terraform.tool import REPOSITORY, SOURCES
 
-_PAGES = sorted([*(REPOSITORY / "docs/runbooks").glob("*.md"), REPOSITORY / "docs/capacity.md", SOURCES / "README.md"])
+_DOCS = REPOSITORY / "docs"
+_PAGES = sorted([*_DOCS.glob("*.md"), *_DOCS.glob("runbooks/*.md"), SOURCES / "README.md"])
 _BLOCK = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
 _INLINE = re.compile(r"`([^`]+)`")
 # of the command line itself, whatever the operation
 _GLOBAL = {"query", "output", "region", "profile"}
 # commands that the command line adds to those of the API: their options, and the operation that has the others
-_OWN = {("logs", "tail"): {"since", "format"}}
+_OWN = {("logs", "tail"): {"since", "format"}, ("ecr", "get-login-password"): set()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ def _commands() -> Iterator[Command]:
         inline = [" ".join(found.split()) for found in _INLINE.findall(_BLOCK.sub("", text))]
         for found in (*blocks, *inline):
             if command := re.search(r"(?:^|\buntil )(aws [a-z0-9-]+ [a-z-]+(?: [^;]*)?)", found, re.DOTALL):
-                yield Command(name, command[1])
+                # what another program reads is that program's
+                yield Command(name, command[1].partition(" | docker ")[0])
 
 
 def _lines(block: str) -> list[str]:

@@ -3,10 +3,13 @@
 import json
 import re
 
+import pytest
+
 from gateway.settings import Settings
 from tests.terraform.served import _IN_IMAGE
 from tests.terraform.tool import REPOSITORY
 
+_LOCKS = ("requirements.lock", "requirements-dax.lock")
 _TEXT = (REPOSITORY / "Dockerfile").read_text()
 _LAST_STAGE = _TEXT.rpartition("\nFROM ")[2]
 
@@ -24,18 +27,30 @@ def test_dependencies_come_from_the_lock_file_by_hash_and_without_the_sandbox() 
     assert "[sandbox]" not in _TEXT
 
 
-def test_the_lock_file_has_no_sandbox() -> None:
-    lock = REPOSITORY / "requirements.lock"
+def _locked(name: str) -> set[str]:
+    lock = REPOSITORY / name
     assert lock.is_file(), "run `make lock`"
-    names = re.findall(r"^([A-Za-z0-9_.-]+)(?:\[[\w,]+\])?==", lock.read_text(), re.MULTILINE)
+    return set(re.findall(r"^([a-z0-9_.-]+(?:\[[\w,]+\])?==\S+)", lock.read_text(), re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", _LOCKS)
+def test_the_lock_file_has_no_sandbox(name: str) -> None:
+    names = {re.split(r"[=\[]", each)[0] for each in _locked(name)}
     assert "starlette" in names
-    assert not {"moto", "flask", "werkzeug", "pytest"} & {name.lower() for name in names}
+    assert not {"moto", "flask", "werkzeug", "pytest"} & names
+
+
+def test_the_image_for_dax_differs_by_the_client_alone() -> None:
+    further = {re.split(r"[=\[]", each)[0] for each in _locked("requirements-dax.lock") - _locked("requirements.lock")}
+    assert further == {"amazon-dax-client", "antlr4-python3-runtime"}
+    assert _locked("requirements.lock") < _locked("requirements-dax.lock")
 
 
 def test_only_what_is_copied_goes_to_the_builder() -> None:
     kept = {line[1:] for line in (REPOSITORY / ".dockerignore").read_text().splitlines() if line.startswith("!")}
-    copied = set(re.findall(r"^COPY (?!--from)(\S+) ", _TEXT, re.MULTILINE))
-    assert copied == kept == {*_IN_IMAGE, "requirements.lock"}
+    lines = re.findall(r"^COPY (?!--from)(.+) \S+$", _TEXT, re.MULTILINE)
+    copied = {name for line in lines for name in line.split()}
+    assert copied == kept == {*_IN_IMAGE, *_LOCKS}
 
 
 def test_nothing_but_the_result_of_the_build_is_kept() -> None:

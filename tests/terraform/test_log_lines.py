@@ -9,19 +9,27 @@ import pytest
 
 from gateway.errors import Forbidden, Internal, IsolationBreach
 from gateway.graph.errors import failure
-from gateway.graph.journal import JsonLines, begin
+from gateway.graph.http.log_lines import JsonLines
+from gateway.graph.http.request_log import RequestIds
+from gateway.model.model import Model
+from gateway.model.table import TableSpec
+from gateway.model.tenant import tenant_id
+from gateway.store.rows import Rows
 from tests.terraform.conftest import PlanOf
 from tests.terraform.log_pattern import matches
 
-Filters = dict[str, str]
+Filters = list[tuple[str, str]]
 
 
 @pytest.fixture(scope="module")
 def filters(plan_of: PlanOf) -> Filters:
-    return {
-        each["metric_transformation"][0]["name"]: each["pattern"]
-        for each in plan_of("prod").of("aws_cloudwatch_log_metric_filter").values()
-    }
+    return _filters(plan_of, "prod")
+
+
+def _filters(plan_of: PlanOf, name: str) -> Filters:
+    """Metric and pattern of each; two may count into one metric."""
+    found = plan_of(name).of("aws_cloudwatch_log_metric_filter").values()
+    return [(each["metric_transformation"][0]["name"], each["pattern"]) for each in found]
 
 
 def _lines(caplog: pytest.LogCaptureFixture, write: Callable[[], Any]) -> list[dict[str, Any]]:
@@ -32,7 +40,7 @@ def _lines(caplog: pytest.LogCaptureFixture, write: Callable[[], Any]) -> list[d
 
 
 def _named(filters: Filters, lines: list[dict[str, Any]]) -> set[str]:
-    return {name for name, pattern in filters.items() if any(matches(pattern, line) for line in lines)}
+    return {name for name, pattern in filters if any(matches(pattern, line) for line in lines)}
 
 
 def test_a_breach_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
@@ -43,6 +51,16 @@ def test_a_breach_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture)
             failure(error, "r-1")
 
     assert _named(filters, _lines(caplog, write)) == {"IsolationBreaches"}
+
+
+def test_a_foreign_row_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
+    model = Model(domains=(), table=TableSpec())
+    row = {"PK": {"S": "TENANT#globex#X"}}
+
+    def write() -> None:
+        assert Rows(model).own(tenant_id("acme"), model.table.indexes[0], [row]) == []
+
+    assert _named(filters, _lines(caplog, write)) == {"ForeignRows"}
 
 
 def test_another_failure_of_ours_is_no_breach(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
@@ -59,28 +77,49 @@ def test_another_failure_of_ours_is_no_breach(filters: Filters, caplog: pytest.L
 def test_a_denial_is_counted_wherever_it_stands(
     codes: list[str], filters: Filters, caplog: pytest.LogCaptureFixture
 ) -> None:
-    found = _named(filters, _lines(caplog, lambda: begin({}).write(200, codes)))
+    found = _named(filters, _lines(caplog, lambda: RequestIds().begin({}).write(200, codes)))
     assert found == {"Denials", "OperationDuration"}
 
 
 def test_a_refused_token_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
-    found = _named(filters, _lines(caplog, lambda: begin({}).write(401, ["UNAUTHENTICATED"])))
+    found = _named(filters, _lines(caplog, lambda: RequestIds().begin({}).write(401, ["UNAUTHENTICATED"])))
     assert found == {"RefusedTokens", "OperationDuration"}
 
 
-def test_a_failed_operation_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
-    found = _named(filters, _lines(caplog, lambda: begin({}).write(503, ["UNAVAILABLE"])))
+@pytest.mark.parametrize(
+    ("status", "codes"),
+    [
+        (503, ["UNAVAILABLE"]),
+        (200, ["UNAVAILABLE"]),
+        (504, ["TIMEOUT"]),
+        (200, ["INTERNAL"]),
+        (200, ["A", "B", "C", "D", "UNAVAILABLE"]),
+    ],
+)
+def test_a_failed_operation_is_counted_whatever_its_status(
+    status: int, codes: list[str], filters: Filters, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = _named(filters, _lines(caplog, lambda: RequestIds().begin({}).write(status, codes)))
     assert found == {"Failures", "OperationDuration"}
+
+
+@pytest.mark.parametrize(
+    ("status", "codes"), [(499, ["CLIENT_CLOSED"]), (200, ["BAD_USER_INPUT"]), (503, ["THROTTLED"])]
+)
+def test_what_callers_do_and_what_has_alarms_of_its_own_is_no_failure(
+    status: int, codes: list[str], filters: Filters, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert _named(filters, _lines(caplog, lambda: RequestIds().begin({}).write(status, codes))) == {"OperationDuration"}
 
 
 def test_an_operation_that_went_well_counts_nothing_but_its_time(
     filters: Filters, caplog: pytest.LogCaptureFixture
 ) -> None:
-    assert _named(filters, _lines(caplog, lambda: begin({}).write(200, []))) == {"OperationDuration"}
+    assert _named(filters, _lines(caplog, lambda: RequestIds().begin({}).write(200, []))) == {"OperationDuration"}
 
 
 def test_a_caller_cannot_fake_a_denial_by_a_name(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
-    entry = begin({"x-request-id": "FORBIDDEN"})
+    entry = RequestIds().begin({b"x-request-id": b"FORBIDDEN"})
     entry.operation = "FORBIDDEN"
     assert _named(filters, _lines(caplog, lambda: entry.write(200, []))) == {"OperationDuration"}
 
@@ -96,27 +135,42 @@ def test_what_fails_around_the_gateway_is_counted_by_its_warning(
     assert _named(filters, _lines(caplog, lambda: logging.getLogger(logger).info("yes"))) == set()
 
 
+def test_what_aws_denies_is_counted_without_a_trail_too(plan_of: PlanOf, caplog: pytest.LogCaptureFixture) -> None:
+    written = _lines(caplog, lambda: logging.getLogger("gateway.denied_by_aws").warning("no"))
+    assert _named(_filters(plan_of, "dev"), written) == {"DeniedByAws"}
+    assert any("denied-by-aws" in address for address in plan_of("dev").of("aws_cloudwatch_metric_alarm"))
+
+
 def test_the_modules_that_warn_have_the_names_that_the_filters_expect() -> None:
     from gateway.aws import sessions
     from gateway.graph.errors import LOG
     from gateway.identity import keyring
+    from gateway.store import table
 
     assert (sessions._log.name, keyring._log.name) == ("gateway.aws.sessions", "gateway.identity.keyring")
     assert LOG.name == "gateway.failure"
+    assert table._DENIED_BY_AWS.name == "gateway.denied_by_aws"
 
 
 def test_a_denial_by_aws_and_a_changed_role_are_counted(filters: Filters) -> None:
-    role = "arn:aws:iam::123456789012:role/gateway-prod-tenant"
+    role = "arn:aws:iam::123456789012:role/gateway-prod-eu-west-1-tenant"
     session = {"sessionContext": {"sessionIssuer": {"arn": role}}}
     denied = {"eventSource": "dynamodb.amazonaws.com", "errorCode": "AccessDenied", "userIdentity": session}
     assert _named(filters, [denied]) == {"DeniedByAws"}
     other = {"sessionContext": {"sessionIssuer": {"arn": f"{role}-2"}}}
     assert _named(filters, [{**denied, "userIdentity": other}]) == set()
     assert _named(filters, [{**denied, "errorCode": "ConditionalCheckFailedException"}]) == set()
-    boundary = "arn:aws:iam::123456789012:policy/gateway-prod-tenant-boundary"
-    for named in ({"roleName": "gateway-prod-tenant"}, {"roleName": "gateway-prod-gateway"}, {"policyArn": boundary}):
+    boundary = "arn:aws:iam::123456789012:policy/gateway-prod-eu-west-1-tenant-boundary"
+    for named in (
+        {"roleName": "gateway-prod-eu-west-1-tenant"},
+        {"roleName": "gateway-prod-eu-west-1-gateway"},
+        {"policyArn": boundary},
+    ):
         changed = {"eventSource": "iam.amazonaws.com", "requestParameters": named}
         assert _named(filters, [changed]) == {"RoleChanges"}
         assert _named(filters, [{**changed, "errorCode": "AccessDenied"}]) == set()
-    another = {"eventSource": "iam.amazonaws.com", "requestParameters": {"roleName": "gateway-prod-execution"}}
+    another = {
+        "eventSource": "iam.amazonaws.com",
+        "requestParameters": {"roleName": "gateway-prod-eu-west-1-execution"},
+    }
     assert _named(filters, [another]) == set()

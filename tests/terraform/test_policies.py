@@ -141,7 +141,7 @@ def test_through_the_endpoint_of_sts_only_the_gateway_assumes_only_the_tenants_r
 
 def _key_policies(plan_of: PlanOf, name: str = "prod") -> dict[str, dict[str, Any]]:
     found = plan_of(name).documents("aws_kms_key", "policy")
-    return {address.rpartition(".")[2]: policy for address, policy in found.items()}
+    return {address.rpartition(".")[2].removesuffix("[0]"): policy for address, policy in found.items()}
 
 
 _THROUGH = {"kms:ViaService": f"dynamodb.{REGION}.amazonaws.com", "kms:CallerAccount": ACCOUNT}
@@ -208,7 +208,10 @@ def test_sessions_from_before_a_moment_can_be_cut_off_for_all_or_for_one(plan_of
 def test_policies_that_somebody_attaches_by_hand_are_taken_off(plan_of: PlanOf) -> None:
     plan = plan_of("prod")
     inline = {each["role_name"]: each["policy_names"] for each in plan.of("aws_iam_role_policies_exclusive").values()}
-    assert inline == {"gateway-prod-tenant": ["own-rows"], "gateway-prod-gateway": ["gateway-prod-tenant"]}
+    assert inline == {
+        "gateway-prod-eu-west-1-tenant": ["own-rows"],
+        "gateway-prod-eu-west-1-gateway": ["gateway-prod-eu-west-1-tenant"],
+    }
     attached = plan.of("aws_iam_role_policy_attachments_exclusive").values()
     assert {each["role_name"]: each["policy_arns"] for each in attached} == {role: [] for role in inline}
 
@@ -221,4 +224,4 @@ def test_no_table_has_a_resource_policy(plan_of: PlanOf) -> None:
 def test_the_role_that_starts_tasks_is_not_the_gateways(plan_of: PlanOf) -> None:
     # what it may do names the secret, which is known after the apply: test_apply reads it back
     names = {values["name"] for values in plan_of("prod").of("aws_iam_role").values()}
-    assert {"gateway-prod-execution", "gateway-prod-gateway"} <= names
+    assert {"gateway-prod-eu-west-1-execution", "gateway-prod-eu-west-1-gateway"} <= names

@@ -15,6 +15,7 @@ _VALUES: dict[str, Any] = {
     "capacity_mode": "serverless",
     "provisioned": {"read": {"min": 9, "max": 5}, "write": {"min": 1, "max": 5}},
     "issuers": [],
+    "run_gateway": True,
     "gateway_image": "registry.example.com/gateway:latest",
     "revoke_sessions": {"all_before": "yesterday"},
     "developers": ["arn:aws:iam::123456789012:root"],
@@ -64,7 +65,9 @@ def test_a_document_with_a_token_that_nobody_knows_is_refused(
 @pytest.fixture(scope="module")
 def together(workspace_of: WorkspaceOf) -> str:
     """Values that are right by themselves and wrong together."""
-    return _refusal(workspace_of, "envs/prod", dax={}, gateway_image="registry.example.com/gateway:1.0.0")
+    return _refusal(
+        workspace_of, "envs/prod", dax={}, run_gateway=True, gateway_image="registry.example.com/gateway:1.0.0"
+    )
 
 
 def test_dax_is_refused_without_the_acknowledgement(together: str) -> None:

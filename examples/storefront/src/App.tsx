@@ -9,7 +9,8 @@ import type { Config } from "./config";
 import { Header } from "./Header";
 import { OrderPage } from "./OrderPage";
 import { Orders } from "./Orders";
-import { type Route, useRoute } from "./route";
+import { Notice } from "./Notice";
+import { type Route, to, useRoute } from "./route";
 import { type Session, session } from "./session";
 import { SignIn } from "./SignIn";
 import { useStored } from "./store";
@@ -40,10 +41,22 @@ function Desk({ config, who }: { config: Config; who: Session }) {
 
 function Page({ route }: { route: Route }) {
   const [page = "orders", name] = route.path;
-  if (page === "orders" && name) return <OrderPage key={name} orderId={name} isNew={route.query.has("placed")} />;
-  if (page === "catalogue") return <Catalogue chosen={name} query={route.query} />;
-  if (page === "basket") return <BasketPage />;
-  return <Orders query={route.query} />;
+  const depth = route.path.length;
+  if (page === "orders" && name && depth === 2) return <OrderPage key={name} orderId={name} />;
+  if (page === "orders" && depth < 2) return <Orders query={route.query} />;
+  if (page === "catalogue" && depth <= 2) return <Catalogue chosen={name} query={route.query} />;
+  if (page === "basket" && depth === 1) return <BasketPage />;
+  return <NoSuchPage />;
+}
+
+function NoSuchPage() {
+  return (
+    <Notice kind="warn" title="There is no such page.">
+      <p>
+        <a href={to(["orders"])}>Go to the orders</a>
+      </p>
+    </Notice>
+  );
 }
 
 /** Another page is read from its start, by eyes and by screen readers alike. */

@@ -1,7 +1,7 @@
 // What is about to be ordered, with prices and stock as they are now.
 import { useState } from "react";
 import { useMutation, useQuery } from "urql";
-import { basket, forgetSubmission, type Line, MAX_LINES, submissionKey } from "./basket";
+import { basket, forgetSubmission, justPlaced, type Line, MAX_LINES, submissionKey } from "./basket";
 import { BasketItem } from "./BasketItem";
 import { type Customer, CustomerField } from "./CustomerField";
 import { graphql } from "./gql";
@@ -86,12 +86,13 @@ function Filled({ lines, products }: { lines: Line[]; products: Map<string, Prod
     const idempotencyKey = submissionKey(input);
     // every query with stock asks again: after success it is less, and after OUT_OF_STOCK it was less than shown
     const { data } = await place({ input, idempotencyKey }, { additionalTypenames: ["Order", "Stock"] });
-    setRefused(data?.placeOrder.errors[0] ?? null);
-    const order = data?.placeOrder.order;
+    setRefused(data?.placeOrder?.errors[0] ?? null);
+    const order = data?.placeOrder?.order;
     if (!order) return;
     forgetSubmission();
     basket.set([]);
-    go(to(["orders", order.orderId], { placed: "now" }));
+    justPlaced.set(order.orderId);
+    go(to(["orders", order.orderId]));
   }
 
   return (

@@ -1,5 +1,7 @@
 // One order with its lines, and what may become of it.
+import { useEffect, useState } from "react";
 import { useQuery } from "urql";
+import { justPlaced } from "./basket";
 import { graphql } from "./gql";
 import type { OrderQuery } from "./gql/graphql";
 import { money, times } from "./money";
@@ -40,7 +42,8 @@ const ORDER = graphql(/* GraphQL */ `
 
 export type Order = NonNullable<OrderQuery["order"]>;
 
-export function OrderPage({ orderId, isNew }: { orderId: string; isNew: boolean }) {
+export function OrderPage({ orderId }: { orderId: string }) {
+  const isNew = useJustPlaced(orderId);
   const [{ data, error, fetching }, again] = useQuery({ query: ORDER, variables: { orderId } });
   const reload = () => again({ requestPolicy: "network-only" });
   if (!data && fetching) return <p className="waiting">Looking for the order…</p>;
@@ -60,6 +63,13 @@ export function OrderPage({ orderId, isNew }: { orderId: string; isNew: boolean 
       <Shown order={data.order} hidden={hiddenFields(error)} reload={reload} />
     </>
   );
+}
+
+/** Whether this page follows the order's placing; whoever comes back to it is not told again. */
+function useJustPlaced(orderId: string): boolean {
+  const [isNew] = useState(() => justPlaced.get() === orderId);
+  useEffect(() => justPlaced.set(null), []);
+  return isNew;
 }
 
 interface ShownProps {

@@ -80,8 +80,8 @@ export function Steps({ order, reload }: { order: Order; reload: () => void }) {
   async function run(made: ReturnType<typeof change> | ReturnType<typeof cancel>): Promise<void> {
     setAsked(false);
     const { data, error } = await made;
-    const refused = data?.change.errors[0];
-    const status = data?.change.order?.status;
+    const refused = data?.change?.errors[0];
+    const status = data?.change?.order?.status;
     setOutcome(error ? { error } : refused ? { refused } : status ? { done: status } : null);
   }
 

@@ -12,6 +12,9 @@ const MAX_QUANTITY = 999;
 
 export const basket = createStore<Line[]>([]);
 
+/** The order that was placed and not yet shown. */
+export const justPlaced = createStore<string | null>(null);
+
 export function add(productId: string): void {
   const line = basket.get().find((each) => each.productId === productId);
   if (line) setQuantity(productId, line.quantity + 1);

@@ -1,1 +1,1 @@
-"""HTTP: requests are admitted, answered and logged."""
+"""GraphQL over HTTP: from the head of a request to its answer and its line in the log."""

@@ -82,7 +82,7 @@ class VariableReader:
 
 
 def _plain_rule(schema: GraphQLSchema, definition: VariableDefinitionNode) -> tuple[str, Any, bool] | None:
-    kind = type_from_ast(schema, definition.type)
+    kind: Any = type_from_ast(schema, definition.type)
     fits = _PLAIN.get(str(get_nullable_type(kind)))
     return None if fits is None else (definition.variable.name.value, fits, isinstance(kind, GraphQLNonNull))
 

@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.errors import LimitExceeded
+from graphql import DocumentNode, TokenKind
+
+from gateway.errors import BadUserInput, LimitExceeded
+
+# no value of the schema has as many, and Python refuses to read more than 4,300
+_DIGITS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,9 +18,32 @@ class DocumentLimits:
     root_fields: int = 50
     fields: int = 2_000
     directives: int = 50
+    chars: int = 65_536  # of the document's text
     tokens: int = 5_000
+    token_bytes: int = 16_384  # of one token, such as a string, in UTF-8
     members: int = 1_000  # of one list or object in the variables
     values: int = 20_000  # in all variables together
+
+
+def check_text(text: str, limits: DocumentLimits) -> None:
+    """Before it is parsed, which takes time for every character."""
+    if len(text) > limits.chars:
+        raise LimitExceeded(
+            f"the document has {len(text)} characters, at most {limits.chars} are allowed; send values as variables"
+        )
+
+
+def check_tokens(document: DocumentNode, text: str, limits: DocumentLimits) -> None:
+    token = document.loc.start_token if document.loc is not None else None
+    while token is not None:
+        size = token.end - token.start
+        if 4 * size > limits.token_bytes and len(text[token.start : token.end].encode()) > limits.token_bytes:
+            raise LimitExceeded(
+                f"a token of the document has more than {limits.token_bytes} bytes; send long values as variables"
+            )
+        if token.kind is TokenKind.INT and size > _DIGITS:
+            raise BadUserInput(f"an integer of the document has {size} digits, at most {_DIGITS} are allowed")
+        token = token.next
 
 
 def check_variables(variables: dict[str, Any], limits: DocumentLimits) -> None:

@@ -21,11 +21,11 @@ from graphql import (
     validate,
 )
 
-from gateway.errors import LimitExceeded
+from gateway.errors import BadUserInput, LimitExceeded
 from gateway.graph.mutation import Mutation
 from gateway.graph.query.arguments import MAX_ERRORS, VariableReader
 from gateway.graph.query.bind import Binder, Tree
-from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.limits import DocumentLimits, check_text, check_tokens
 from gateway.graph.query.price import Price, Pricing
 from gateway.graph.query.selections import Selected, condition_variables, expand
 from gateway.model.model import Model
@@ -83,7 +83,7 @@ class Operation:
         self._conditions = tuple(sorted(condition_variables(selected)))
         self._binder = binder
         self._pricing = pricing
-        self._variants: LRUCache[tuple[Any, ...], Variant] = LRUCache(_VARIANTS)
+        self._variants: dict[tuple[Any, ...], Variant] = {}
 
     @property
     def name(self) -> str | None:
@@ -99,9 +99,11 @@ class Operation:
 
     def variant(self, variables: Mapping[str, Any]) -> Variant:
         """What is asked for with these variables, which have been read already."""
-        truths = tuple([variables.get(name) for name in self._conditions])
+        truths = tuple([variables.get(name) for name in self._conditions]) if self._conditions else ()
         known = self._variants.get(truths)
         if known is None:
+            if len(self._variants) >= _VARIANTS:
+                del self._variants[next(iter(self._variants))]
             known = self._variants[truths] = self._bind(dict(zip(self._conditions, truths, strict=True)))
         return known
 
@@ -158,18 +160,29 @@ class Documents:
         return self._binder.schema
 
     def get(self, text: str) -> Document:
-        known = self._known.get(text)
+        known = self.known(text)
         if known is None:
-            known = self._prepare(text)
-            if known.ast is not None and _bytes_of(known) < _REMEMBERED_BYTES // 20:
-                self._known[text] = known
+            known = self.prepare(text)
+            self.remember(text, known)
         return known
 
-    def _prepare(self, text: str) -> Document:
+    def known(self, text: str) -> Document | None:
+        return self._known.get(text)
+
+    def remember(self, text: str, document: Document) -> None:
+        if document.ast is not None and _bytes_of(document) < _REMEMBERED_BYTES // 20:
+            self._known[text] = document
+
+    def prepare(self, text: str) -> Document:
+        """Changes nothing, so that it may run in another thread."""
         raw = text.encode(errors="replace")
         made = Document(hashlib.sha256(raw).hexdigest(), len(raw))
         try:
+            check_text(text, self.limits)
             ast = parse(text, max_tokens=self.limits.tokens)
+            check_tokens(ast, text, self.limits)
+        except BadUserInput as error:
+            return _refused(made, [GraphQLError(error.message)], error.code)
         except GraphQLSyntaxError as error:
             if error.message in _GIVEN_UP:
                 return _refused(made, [GraphQLError(_TOO_DEEP)], "LIMIT_EXCEEDED")

@@ -53,11 +53,11 @@ class PagePrice:
         return min(int(self._length(arguments) / _SIZES[bucket.size]) + 2, MAX_BUCKETS)
 
     def _length(self, arguments: Mapping[str, Any]) -> timedelta:
-        hours, span = arguments.get(LAST_HOURS), arguments.get(self.listing.between or "")
+        hours: int | None = arguments.get(LAST_HOURS)
+        span: Mapping[str, Any] = arguments.get(self.listing.between or "") or {}
         if hours is not None:
             return min(max(hours, 0), MAX_BUCKETS) * _HOUR
-        start = span.get("from") if span is not None else None
+        start, end = span.get("from"), span.get("to")
         if isinstance(start, datetime):
-            end = span.get("to")
             return max((end if isinstance(end, datetime) else datetime.now(UTC)) - start, timedelta())
         return self.listing.window or _HOUR

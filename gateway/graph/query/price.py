@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cachetools import LRUCache
-
 from gateway.errors import LimitExceeded
 from gateway.graph.mutation import Mutation
 from gateway.graph.query.arguments import Arguments, Unfit, Variables
@@ -59,7 +57,7 @@ class Price:
 
     reads: tuple[Reads, ...]
     names: tuple[str, ...] | None = ()
-    known: LRUCache[Any, float] = field(default_factory=lambda: LRUCache(_REMEMBERED), compare=False, repr=False)
+    known: dict[Any, float] = field(default_factory=dict, compare=False, repr=False)
 
     def estimate(self, variables: Variables) -> float:
         if self.names is None:
@@ -67,6 +65,8 @@ class Price:
         key = tuple([_hashable(variables.get(name)) for name in self.names])
         estimate = self.known.get(key)
         if estimate is None:
+            if len(self.known) >= _REMEMBERED:
+                self.known.clear()
             estimate = self.known[key] = _sum(self.reads, variables, 1)
         return estimate
 

@@ -7,11 +7,12 @@ from gateway.ops.audit.checks.alarms import alarms
 from gateway.ops.audit.checks.capacity import autoscaling, index_capacity, mode
 from gateway.ops.audit.checks.code import idempotent_writes, unprocessed
 from gateway.ops.audit.checks.drift import policy_drift, table_drift
+from gateway.ops.audit.checks.encryption import encryption
 from gateway.ops.audit.checks.gateway_role import gateway_privilege
 from gateway.ops.audit.checks.model import cardinality, documented_patterns, prefixes
 from gateway.ops.audit.checks.network import endpoint
 from gateway.ops.audit.checks.privilege import tenant_privilege
-from gateway.ops.audit.checks.retention import deletion_protection, recovery, ttl
+from gateway.ops.audit.checks.retention import deletion_protection, recovery, stream, ttl
 from gateway.ops.audit.checks.scan import no_scan
 from gateway.ops.audit.lines import Case, Check, Finding, Line, Result, not_applicable, result
 
@@ -42,6 +43,8 @@ CHECKLIST: Final[tuple[tuple[Line, Check], ...]] = (
     (Line("table-drift", "the table is as the model says", "terraform/table.json"), table_drift),
     (Line("policy-drift", "the policies are as the model says", "policies/README.md"), policy_drift),
     (Line("deletion-protection", "deletion protection", _TABLE), deletion_protection),
+    (Line("encryption", "encryption with a key of the account", _TABLE), encryption),
+    (Line("stream", "a stream of changes", _TABLE), stream),
 )
 """The fourteen lines of the checklist, then drift, then what an accident would make us wish for."""
 

@@ -1,7 +1,7 @@
 """`gateway audit`: gathers the facts, judges them, prints the checklist; the exit code is for CI."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,14 +36,24 @@ class Names:
     vpc: str | None = None
 
 
+class _Silo(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    dax_role_arn: str | None = None
+
+
 class _Config(BaseModel):
-    """What an audit wants of the gateway's settings; the rest is the gateway's."""
+    """What an audit wants of the gateway's settings, and what Terraform adds to them for it; the rest is ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
     table_name: str | None = None
     region: str | None = None
     tenant_role_arn: str | None = None
+    gateway_role_arn: str | None = None
+    vpc_id: str | None = None
+    dax_role_arn: str | None = None
+    silos: Mapping[str, _Silo] = {}
     domains: Annotated[tuple[str, ...], Field(strict=False)] = ()
 
 
@@ -85,13 +95,22 @@ def exit_code(results: Sequence[Result], *, strict: bool) -> int:
 
 
 def subject_of(names: Names, config: Path | None = None) -> Subject:
-    """What is named here wins over the file: Terraform's output `gateway_config`, or settings of the gateway."""
+    """What is named here wins over the file: Terraform's output `audit_config`, or settings of the gateway."""
     given = _read(config)
     table, region = names.table or given.table_name, names.region or given.region
     if not table or not region:
         wanted = {"--table": table, "--region": region}
         raise ConfigurationError([f"{option}: is not given" for option, value in wanted.items() if not value])
-    return Subject(table, region, names.tenant_role or given.tenant_role_arn, names.gateway_role, names.vpc)
+    return Subject(
+        table,
+        region,
+        tenant_role=names.tenant_role or given.tenant_role_arn,
+        gateway_role=names.gateway_role or given.gateway_role_arn,
+        vpc=names.vpc or given.vpc_id,
+        dax_roles=frozenset(
+            role for role in (given.dax_role_arn, *(silo.dax_role_arn for silo in given.silos.values())) if role
+        ),
+    )
 
 
 def domains_of(config: Path | None) -> tuple[str, ...]:

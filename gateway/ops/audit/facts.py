@@ -55,6 +55,16 @@ class TableFacts:
     limit: Throughput
     deletion_protection: bool
     key_arn: str | None
+    stream: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFacts:
+    """The key that encrypts the table; `manager` is CUSTOMER for a key of the account, AWS for one of the service."""
+
+    manager: str
+    state: str
+    rotates: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +103,12 @@ class Metric:
 class Alarm:
     """`rule` is that of a composite alarm, which has no metrics of its own; `expressions` counts its metric math.
 
-    It fires when in `points` of the last `periods` the value is bad.
+    It fires when in `points` of the last `periods` the value is bad; `actions` are empty where they are switched off.
     """
 
     name: str
     metrics: tuple[Metric, ...]
-    notifies: bool
+    actions: tuple[str, ...]
     rule: str = ""
     expressions: int = 0
     periods: int = 1
@@ -155,11 +165,15 @@ class FileFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
+    """`subscribers` are those that have confirmed, by topic; `key` is None where the table has none of the account."""
+
     table: TableFacts
     ttl: TtlFacts | Missing
     backups: BackupFacts | Missing
+    key: KeyFacts | Missing | None
     scaling: tuple[ScalingTarget, ...] | Missing
     alarms: tuple[Alarm, ...] | Missing
+    subscribers: Mapping[str, int | Missing]
     seen: Seen | Missing
     tenant_role: RoleFacts | Missing
     gateway_role: RoleFacts | Missing

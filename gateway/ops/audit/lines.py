@@ -58,6 +58,7 @@ class Subject:
     tenant_role: str | None = None
     gateway_role: str | None = None
     vpc: str | None = None
+    dax_roles: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ class Assumptions(_Part):
     storage_gb: Rate = 0  # table and indexes together
     cache_hits: Share = 0.8  # of eventual reads, the part that DAX would answer
     dax_nodes: Count = 3
+    event_bytes: Count = 1_500  # of a CloudTrail event of one request
 
 
 DEFAULTS: Final = Assumptions()

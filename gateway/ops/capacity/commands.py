@@ -63,6 +63,7 @@ def as_json(made: Plan) -> dict[str, Any]:
         "expected": _finite(asdict(made.expected)),
         "partitions": [{**asdict(each), "heat": each.heat, "advice": each.advice} for each in made.partitions],
         "dax": [_finite({**asdict(each), "pays": each.pays}) for each in made.payoffs],
+        "trail": [{**asdict(each), "total": each.total} for each in made.trails],
         "measured": measured,
         "measured_bill": None if made.measured_bill is None else _finite(asdict(made.measured_bill)),
     }
@@ -81,6 +82,7 @@ def _draw(path: Path, made: Plan) -> None:
     bill = made.measured_bill or made.expected
     title = f"{made.prices.currency} a month by capacity mode ({made.prices.region}, prices of {made.prices.as_of})"
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(svg(curves(bill, made.prices), bill.shape.average_share, title), encoding="utf-8")
     except OSError as error:
         raise ConfigurationError([f"`{path}` cannot be written: {error}"]) from error

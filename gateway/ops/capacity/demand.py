@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 from typing import Final, Literal
 
 from gateway.model.entity import Entity
@@ -19,6 +20,7 @@ from gateway.ops.capacity.assumptions import (
 from gateway.ops.capacity.units import query_units, read_units, write_units
 
 TABLE: Final = "table"
+_BATCH: Final = 100  # items that one BatchGetItem reads
 _RECORD_BYTES: Final = 1_000  # an idempotency record, or a mark that a value is taken
 
 
@@ -33,6 +35,7 @@ class Consumption:
     each: float
     remark: str = ""
     eventual: bool = False  # a cache could answer it
+    requests: float = 1  # sent to DynamoDB by one call; an index entry follows its item without one
 
     @property
     def units(self) -> float:
@@ -63,6 +66,10 @@ class Demand:
         needs = [self.need(place) for place in self.places]
         return Need(sum(need.read for need in needs), sum(need.write for need in needs))
 
+    def requests(self, kind: Literal["read", "write"]) -> float:
+        """Requests each second."""
+        return sum(row.per_second * row.requests for row in self.rows if row.kind == kind)
+
     @property
     def eventual(self) -> float:
         """Read units that a cache could answer."""
@@ -80,8 +87,8 @@ def pattern_rows(model: Model, pattern: AccessPattern, assumed: Assumptions) -> 
     rate, items, size = traffic.per_second, traffic.items, traffic.item_bytes
     match pattern:
         case Lookup():
-            each = items * read_units(size, strong=pattern.strong)
-            yield Consumption(pattern.name, TABLE, "read", rate, each, eventual=not pattern.strong)
+            each, batches = items * read_units(size, strong=pattern.strong), ceil(items / _BATCH)
+            yield Consumption(pattern.name, TABLE, "read", rate, each, eventual=not pattern.strong, requests=batches)
         case Together():
             yield Consumption(pattern.name, TABLE, "read", rate, query_units(items, size), eventual=True)
         case Listing():
@@ -98,8 +105,16 @@ def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumptio
     each = shards * buckets * query_units(traffic.items / buckets, traffic.item_bytes, strong=listing.strong)
     spread = [f"{count} {what}" for count, what in ((shards, "shards"), (buckets, "buckets")) if count > 1]
     remark = f"{', '.join(spread)} read in parallel" if spread else ""
-    where = place.index or TABLE
-    return Consumption(listing.name, where, "read", traffic.per_second, each, remark, eventual=not listing.strong)
+    return Consumption(
+        name=listing.name,
+        place=place.index or TABLE,
+        kind="read",
+        per_second=traffic.per_second,
+        each=each,
+        remark=remark,
+        eventual=not listing.strong,
+        requests=shards * buckets,
+    )
 
 
 def _followed(model: Model, listing: Listing, rate: float, assumed: Assumptions) -> Consumption:
@@ -122,7 +137,8 @@ def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[C
         # two places in one index are alternatives: an item has at most one entry there
         share = min(1.0, sum(entry_share(entity, place, assumed) for place in places))
         each = entry_units(traffic.item_bytes, given) * share
-        yield Consumption(name, index, "write", rate, each, f"{share:.0%} of the items, {given.moves:.0%} move")
+        remark = f"{share:.0%} of the items, {given.moves:.0%} move"
+        yield Consumption(name, index, "write", rate, each, remark, requests=0)
 
 
 def _table_write(entity: Entity, size: int, given: WriteOverride) -> tuple[float, str]:

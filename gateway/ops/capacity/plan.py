@@ -10,6 +10,7 @@ from gateway.ops.capacity.demand import Demand, Need, demand
 from gateway.ops.capacity.measured import Measured
 from gateway.ops.capacity.partitions import Partition, partitions
 from gateway.ops.capacity.prices import Prices
+from gateway.ops.capacity.trail import Trail, trails
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Plan:
     expected: Bill
     partitions: tuple[Partition, ...]
     payoffs: tuple[Payoff, ...]
+    trails: tuple[Trail, ...]
     measured: Measured | None = None
     measured_bill: Bill | None = None
 
@@ -45,6 +47,7 @@ def plan(model: Model, assumed: Assumptions, prices: Prices, measured: Measured 
         _bill(needs, shape, prices, assumed.storage_gb),
         partitions(model, assumed),
         payoffs(wanted.eventual, assumed, prices),
+        trails(wanted, assumed, prices),
         measured,
         None if measured is None else _measured_bill(measured, assumed, prices),
     )

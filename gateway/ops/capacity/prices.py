@@ -34,6 +34,11 @@ class Storage(_Part):
     free_gb: Annotated[float, Field(ge=0)]
 
 
+class TrailPrices(_Part):
+    data_event_million: Price
+    log_gb: Price
+
+
 class Prices(_Part):
     region: Words
     currency: Words
@@ -42,6 +47,7 @@ class Prices(_Part):
     on_demand: OnDemand
     provisioned: Provisioned
     storage: Storage
+    trail: TrailPrices
     dax_node_hour: Annotated[Mapping[str, Price], Field(min_length=1)]
     hours_in_month: Price
 

@@ -14,7 +14,15 @@ _SHOWN = 8  # partitions and operations
 
 
 def page(plan: Plan) -> str:
-    parts = (_opening(plan), _consumption(plan), _places(plan), _costs(plan), _partitions(plan), _dax(plan))
+    parts = (
+        _opening(plan),
+        _consumption(plan),
+        _places(plan),
+        _costs(plan),
+        _partitions(plan),
+        _dax(plan),
+        _trail(plan),
+    )
     measured = _measured(plan, plan.measured, plan.measured_bill) if plan.measured and plan.measured_bill else ()
     return "\n".join(line for part in (*parts, measured) for line in part) + "\n"
 
@@ -143,6 +151,29 @@ def _dax(plan: Plan) -> Iterator[str]:
     head = ("cluster", "a month", "saves on demand", "saves autoscaled", "pays from an average of", "pays on demand")
     yield from markdown_table(head, rows)
     yield from ("", f"Assumed: it answers {plan.assumed.cache_hits:.0%} of the eventual reads. {WARNING}", "")
+
+
+def _trail(plan: Plan) -> Iterator[str]:
+    yield from ("## What an audit trail costs", "")
+    rows = (
+        (
+            code(each.records),
+            f"{each.events / 1e6:,.0f} million",
+            f"{each.recording:,.2f}",
+            f"{each.copy:,.2f}",
+            f"{each.total:,.2f}",
+            each.says,
+        )
+        for each in plan.trails
+    )
+    head = ("records", "events a month", "CloudTrail", "copy for alarms", f"{plan.prices.currency} a month", "what")
+    yield from markdown_table(head, rows)
+    on_demand = plan.expected.month.on_demand
+    whole = f", {plan.trails[0].total / on_demand:.0%} of it for `all`" if on_demand else ""
+    yield from ("", f"Beside {on_demand:,.2f} for the table on demand{whole}; set by `audit.data_events`.", "")
+    yield f"Assumed: every request is one event of {plan.assumed.event_bytes:,} bytes. What people and jobs do is not"
+    yield "counted, nor is storage."
+    yield ""
 
 
 def _measured(plan: Plan, measured: Measured, bill: Bill) -> Iterator[str]:

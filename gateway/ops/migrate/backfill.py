@@ -1,7 +1,7 @@
 """The backfill: every item is made what the model says it should be, and what others write meanwhile is never lost."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,7 +32,7 @@ class Backfill:
     on_page: Callable[[], None] = lambda: None
 
     async def run(self, state: Checkpoint, save: Callable[[Checkpoint], None]) -> None:
-        """Goes through what is left of every segment; `save` is called whenever a page is done."""
+        """Goes through what is left of every segment; `save` is called whenever a segment has moved on."""
         count = len(state.segments)
         jobs = [self._segment(number, count, each, lambda: save(state)) for number, each in enumerate(state.segments)]
         await together(jobs)
@@ -40,14 +40,20 @@ class Backfill:
     async def _segment(self, number: int, count: int, segment: Segment, save: Callable[[], None]) -> None:
         if segment.done:
             return
+
+        def passed(key: ItemKey) -> None:
+            segment.start = key_of(self.walk.model.table, key)
+            save()
+
         async for page in self.walk.pages(number, count, segment.start):
-            await self._page(page)
-            # INVARIANT: a checkpoint never lies before what has been written: a page is behind it only when it is done.
+            await self._page(page, passed)
+            # INVARIANT: a checkpoint never lies before what is written: an item is behind it only when it is done.
             segment.start, segment.done = page.next, page.next is None
             save()
             self.on_page()
 
-    async def _page(self, page: Page) -> None:
+    async def _page(self, page: Page, passed: Callable[[ItemKey], None]) -> None:
+        """`passed` gets the last item up to which all are done: at a slow pace a page takes minutes."""
         self.tally.scanned += page.scanned
         repairs = []
         for row in page.rows:
@@ -55,10 +61,21 @@ class Backfill:
             self.tally.note(self.judge.kind(row), verdict)
             if verdict.repair is not None:
                 repairs.append(verdict.repair)
-        if self.dry:
-            return
+        if not self.dry:
+            await self._mend_all(repairs, passed)
+
+    async def _mend_all(self, repairs: Sequence[Repair], passed: Callable[[ItemKey], None]) -> None:
+        left = dict.fromkeys(range(len(repairs)))  # in the order of the table
+
+        async def mend(number: int) -> None:
+            await self._mend(repairs[number])
+            was_first = next(iter(left)) == number
+            del left[number]
+            if was_first:
+                passed(repairs[next(iter(left), len(repairs)) - 1].key)
+
         for start in range(0, len(repairs), _AT_ONCE):
-            await together([self._mend(repair) for repair in repairs[start : start + _AT_ONCE]])
+            await together([mend(number) for number in range(start, min(start + _AT_ONCE, len(repairs)))])
 
     async def _mend(self, repair: Repair) -> None:
         for attempt in range(_TRIES):

@@ -2,6 +2,8 @@
 
 import json
 import os
+import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 from gateway.errors import ConfigurationError
 
 _FORM = 1
+_SAVE_SECONDS = 2.0
 
 
 @dataclass(slots=True)
@@ -68,3 +71,22 @@ def save(path: Path, state: Checkpoint) -> None:
         file.flush()
         os.fsync(file.fileno())
     waiting.replace(path)
+
+
+@dataclass(slots=True)
+class Saver:
+    """Saves a run that moves on, at most every few seconds: each time waits for the disk."""
+
+    path: Path
+    seconds: float = _SAVE_SECONDS
+    clock: Callable[[], float] = time.monotonic
+    _saved_at: float = float("-inf")
+
+    def moved(self, state: Checkpoint) -> None:
+        if state.done or self.clock() - self._saved_at >= self.seconds:
+            self.save(state)
+
+    def save(self, state: Checkpoint) -> None:
+        if state.begun:
+            save(self.path, state)
+            self._saved_at = self.clock()

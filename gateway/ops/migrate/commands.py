@@ -14,13 +14,14 @@ from gateway.errors import ConfigurationError, GatewayError
 from gateway.model.model import Model
 from gateway.model.tenant import tenant_id
 from gateway.ops.migrate.backfill import Backfill
-from gateway.ops.migrate.checkpoint import Checkpoint, Segment, load, save
+from gateway.ops.migrate.checkpoint import Checkpoint, Saver, Segment, load
 from gateway.ops.migrate.judge import Fault, Judge
 from gateway.ops.migrate.pace import Pace
 from gateway.ops.migrate.plan import Plan, plan
 from gateway.ops.migrate.progress import bar, summary
 from gateway.ops.migrate.source import Keys, Operator, Source
 from gateway.ops.migrate.walk import Walk
+from gateway.signals import ended_by_signals
 
 Action = Literal["plan", "run", "verify"]
 
@@ -57,7 +58,7 @@ def migrate(wanted: Migrate, model: Model, console: Console | None = None) -> in
     _check(wanted)
     try:
         return asyncio.run(_Run(wanted, model, todo, console).carry_out())
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         console.print("interrupted; the same command goes on from here", markup=False)
         return _INTERRUPTED
 
@@ -89,6 +90,13 @@ class _Run:
     console: Console
 
     async def carry_out(self) -> int:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None  # noqa: S101  a coroutine runs in one
+
+        with ended_by_signals(lambda: loop.call_soon_threadsafe(task.cancel)):
+            return await self._carry_out()
+
+    async def _carry_out(self) -> int:
         async with DynamoDBClient() as client:
             source = self._source(client)
             pace = Pace(self.wanted.units_per_second)
@@ -99,7 +107,7 @@ class _Run:
                 return 0
             with bar(self.console, await self._total(source)) as shown:
                 backfill.on_page = lambda: shown.show(backfill.tally)
-                await backfill.run(state, self._save)
+                await self._go_through(backfill, state)
         for line in summary(backfill.tally, pace.spent):
             self._say(line)
         return self._verdict(backfill)
@@ -132,9 +140,15 @@ class _Run:
             self._say(f"going on from `{wanted.checkpoint}`, {len(state.segments)} segments")
         return state
 
-    def _save(self, state: Checkpoint) -> None:
-        if self._writes:
-            save(self.wanted.checkpoint, state)
+    async def _go_through(self, backfill: Backfill, state: Checkpoint) -> None:
+        if not self._writes:
+            await backfill.run(state, lambda state: None)
+            return
+        saver = Saver(self.wanted.checkpoint)
+        try:
+            await backfill.run(state, saver.moved)
+        finally:
+            saver.save(state)
 
     async def _total(self, source: Source) -> int | None:
         try:

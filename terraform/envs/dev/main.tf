@@ -6,13 +6,13 @@ provider "aws" {
   allowed_account_ids = var.account_id == null ? null : [var.account_id]
 
   default_tags {
-    tags = {
+    tags = merge({
       app         = "gateway"
       env         = "dev"
       owner       = "platform"
       cost-center = "engineering"
       data-class  = "test"
-    }
+    }, var.tags)
   }
 }
 
@@ -24,7 +24,7 @@ module "stack" {
   issuers            = var.issuers
   gateway_principals = var.developers
   revoke_sessions    = var.revoke_sessions
-  gateway_settings   = { introspection = true, suspended_tenants = var.suspended_tenants }
+  gateway_settings   = { introspection = true, suspended_tenants = var.suspended_tenants, cache = var.cache }
 
   capacity = { mode = var.capacity_mode, provisioned = var.provisioned }
   table    = { deletion_protection = false, recovery_days = 7 }
@@ -32,11 +32,12 @@ module "stack" {
 
   # with NAT for the issuers, the interface endpoints can be spared
   network = {
-    create              = { nat = var.gateway_image == null ? "none" : "single" }
+    create              = { nat = var.run_gateway ? "single" : "none" }
     interface_endpoints = []
   }
 
   gateway = {
+    run                 = var.run_gateway
     image               = var.gateway_image
     deletion_protection = false
     tasks               = { min = 1, max = 2 }
@@ -45,6 +46,7 @@ module "stack" {
   alarms = {
     page_emails        = var.page_emails
     notice_emails      = var.notice_emails
+    runbooks           = var.runbooks
     log_retention_days = 30
   }
 

@@ -3,6 +3,11 @@ output "gateway_config" {
   value       = module.stack.gateway_config
 }
 
+output "audit_config" {
+  description = "What `gateway audit --config FILE` compares with AWS: `terraform output -json audit_config > audit.json`."
+  value       = module.stack.audit_config
+}
+
 output "repository_url" {
   description = "Where to push the gateway's image."
   value       = module.stack.repository_url

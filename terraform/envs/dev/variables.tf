@@ -9,29 +9,31 @@ variable "account_id" {
   default     = null
 }
 
+variable "tags" {
+  description = "Tags of everything, besides those of this environment or instead of them."
+  type        = map(string)
+  default     = {}
+}
+
+variable "runbooks" {
+  description = "Where whoever is paged finds the runbooks: an address of your copy of docs/runbooks, such as https://git.example.com/gateway/docs/runbooks."
+  type        = string
+  default     = "docs/runbooks"
+}
+
 variable "issuers" {
   description = "Token issuers that the gateway trusts: `issuer`, `audience`, `jwks_url`, and what of docs/settings.md differs."
-  type = list(object({
-    issuer             = string
-    audience           = list(string)
-    jwks_url           = string
-    algorithms         = optional(list(string))
-    types              = optional(list(string))
-    audience_claim     = optional(string)
-    companion_audience = optional(list(string))
-    subject_claim      = optional(string)
-    tenants            = optional(list(string))
-    tenant_claim       = optional(string)
-    roles_claim        = optional(string)
-    role_map           = optional(map(string))
-    required_claims    = optional(map(string))
-    leeway_seconds     = optional(number)
-    max_life_seconds   = optional(number)
-  }))
+  type        = any
+}
+
+variable "run_gateway" {
+  description = "Whether ECS runs the gateway; without it there are the data plane and the image repository alone."
+  type        = bool
+  default     = false
 }
 
 variable "gateway_image" {
-  description = "Image of the gateway; null for the data plane and the image repository alone."
+  description = "Version of the gateway that runs, by tag or digest. Keep it in gateway.auto.tfvars, where every apply finds it: one that is only said on the command line is refused the next time."
   type        = string
   default     = null
 }
@@ -43,21 +45,21 @@ variable "capacity_mode" {
 }
 
 variable "provisioned" {
-  description = "Bounds of autoscaling in provisioned mode."
-  type = object({
-    read  = object({ min = number, max = number })
-    write = object({ min = number, max = number })
-  })
-  default = { read = { min = 5, max = 40 }, write = { min = 5, max = 40 } }
+  description = "Bounds of autoscaling in provisioned mode: `capacity.provisioned` of the module `stack`."
+  type        = any
+  default     = { read = { min = 5, max = 40 }, write = { min = 5, max = 40 } }
 }
 
 variable "dax" {
-  description = "A DAX cluster for programs that may read all tenants. It does not keep tenants apart, and `accept_no_tenant_isolation` says that you know."
-  type = object({
-    accept_no_tenant_isolation = optional(bool, false)
-    client_security_group_ids  = optional(map(string), {})
-  })
-  default = null
+  description = "A DAX cluster for programs that may read all tenants, and for the gateway where `cache` says so. It does not keep tenants apart, and `accept_no_tenant_isolation` says that you know."
+  type        = any
+  default     = null
+}
+
+variable "cache" {
+  description = "Where the gateway remembers reads: `off`, `ttl`, `dax` or `ttl+dax`, the latter two with `dax`; see docs/cache.md."
+  type        = string
+  default     = null
 }
 
 variable "table_name" {
@@ -86,11 +88,8 @@ variable "suspended_tenants" {
 
 variable "revoke_sessions" {
   description = "Denies sessions that began before a moment; see docs/runbooks/tenant-incident.md."
-  type = object({
-    all_before = optional(string)
-    tenants    = optional(map(string), {})
-  })
-  default = {}
+  type        = any
+  default     = {}
 }
 
 variable "developers" {

@@ -5,13 +5,13 @@ provider "aws" {
   allowed_account_ids = var.account_id == null ? null : [var.account_id]
 
   default_tags {
-    tags = {
+    tags = merge({
       app         = "gateway"
       env         = "prod"
       owner       = "platform"
       cost-center = "product"
       data-class  = "customer"
-    }
+    }, var.tags)
   }
 }
 
@@ -26,11 +26,12 @@ resource "terraform_data" "kept" {
 module "stack" {
   source = "../../modules/stack"
 
-  name             = "gateway-prod"
-  table_name       = var.table_name
-  issuers          = var.issuers
-  revoke_sessions  = var.revoke_sessions
-  gateway_settings = { suspended_tenants = var.suspended_tenants }
+  name                 = "gateway-prod"
+  table_name           = var.table_name
+  issuers              = var.issuers
+  revoke_sessions      = var.revoke_sessions
+  deployment_role_arns = var.deployment_role_arns
+  gateway_settings     = { suspended_tenants = var.suspended_tenants, cache = var.cache }
 
   capacity = { mode = var.capacity_mode, provisioned = var.provisioned }
   table    = { contributor_insights = true }
@@ -41,6 +42,7 @@ module "stack" {
   }
 
   gateway = {
+    run             = var.run_gateway
     image           = var.gateway_image
     certificate_arn = var.certificate_arn
     internal        = false
@@ -53,9 +55,10 @@ module "stack" {
   alarms = {
     page_emails   = var.page_emails
     notice_emails = var.notice_emails
+    runbooks      = var.runbooks
   }
 
-  audit  = {}
+  audit  = { data_events = var.audit_data_events }
   dax    = var.dax
   backup = { copy_to_vault = var.backup_copy_vault_arn }
   budget = { monthly_usd = var.monthly_usd }

@@ -4,6 +4,9 @@ region = "eu-west-1"
 # account_id  = "123456789012"
 # page_emails = ["on-call@example.com"]
 
+# Who deploys; changes of the tenants' role by anybody else page.
+# deployment_role_arns = ["arn:aws:iam::123456789012:role/deploy"]
+
 # Replace it by your own: an issuer that does not exist lets nobody in.
 issuers = [{
   issuer   = "https://issuer.example.com/"

@@ -2,7 +2,7 @@ resource "aws_s3_bucket" "this" {
   #checkov:skip=CKV_AWS_18:CloudTrail itself records changes; a log of reads of the log would need a log as well
   #checkov:skip=CKV_AWS_144:One region; copy it to another account where your rules ask for that
   #checkov:skip=CKV2_AWS_62:Nothing waits for new files
-  bucket        = "${var.name}-audit-${local.account}"
+  bucket        = "${var.name}-audit-${local.account}-${local.region}"
   force_destroy = var.force_destroy
 }
 

@@ -1,4 +1,5 @@
-# Who read and wrote which key, by AWS's own account: data events of the table, and the changes made to the account.
+# Who wrote which key, by AWS's own account, and who but a tenant read one: data events of the table, chosen by
+# `data_events`, and the changes made to the account.
 # The session name and the source identity of an event name the tenant. Values of other attributes are never recorded.
 
 locals {
@@ -7,6 +8,23 @@ locals {
   region     = data.aws_region.current.id
   trail_name = "${var.name}-audit"
   trail_arn  = "arn:${local.partition}:cloudtrail:${local.region}:${local.account}:trail/${local.trail_name}"
+}
+
+locals {
+  # the ARN of every session of the tenants' role begins like this
+  tenant_sessions = "arn:${local.partition}:sts::${local.account}:assumed-role/${element(split("/", var.tenant_role_arn), -1)}/"
+  by_others       = { field = "userIdentity.arn", not_starts_with = [local.tenant_sessions] }
+  by_tenants      = { field = "userIdentity.arn", starts_with = [local.tenant_sessions] }
+  writing         = { field = "readOnly", equals = ["false"] }
+
+  # Data events cannot be selected by their outcome (`errorCode` is for network activity alone), so that what AWS denies to a
+  # tenant's read is not singled out here: the gateway itself writes a line about it, which an alarm reads.
+  recorded = {
+    all    = { Rows = [] }
+    writes = { RowsByOthers = [local.by_others], WritesByTenants = [local.by_tenants, local.writing] }
+    others = { RowsByOthers = [local.by_others] }
+    none   = {}
+  }[var.data_events]
 }
 
 data "aws_partition" "current" {}
@@ -26,30 +44,36 @@ resource "aws_cloudtrail" "this" {
   cloud_watch_logs_group_arn    = "${aws_cloudwatch_log_group.this.arn}:*"
   cloud_watch_logs_role_arn     = aws_iam_role.logs.arn
 
-  advanced_event_selector {
-    name = "Rows"
+  dynamic "advanced_event_selector" {
+    for_each = local.recorded
 
-    field_selector {
-      field  = "eventCategory"
-      equals = ["Data"]
-    }
+    content {
+      name = advanced_event_selector.key
 
-    field_selector {
-      field  = "resources.type"
-      equals = ["AWS::DynamoDB::Table"]
-    }
+      field_selector {
+        field  = "eventCategory"
+        equals = ["Data"]
+      }
 
-    field_selector {
-      field  = "resources.ARN"
-      equals = [var.table_arn]
-    }
+      field_selector {
+        field  = "resources.type"
+        equals = ["AWS::DynamoDB::Table"]
+      }
 
-    dynamic "field_selector" {
-      for_each = var.writes_only ? ["false"] : []
+      field_selector {
+        field  = "resources.ARN"
+        equals = [var.table_arn]
+      }
 
-      content {
-        field  = "readOnly"
-        equals = [field_selector.value]
+      dynamic "field_selector" {
+        for_each = advanced_event_selector.value
+
+        content {
+          field           = field_selector.value.field
+          equals          = try(field_selector.value.equals, null)
+          starts_with     = try(field_selector.value.starts_with, null)
+          not_starts_with = try(field_selector.value.not_starts_with, null)
+        }
       }
     }
   }
@@ -100,7 +124,7 @@ data "aws_iam_policy_document" "logs" {
 }
 
 resource "aws_iam_role" "logs" {
-  name               = "${var.name}-audit"
+  name               = "${var.name}-${local.region}-audit"
   assume_role_policy = data.aws_iam_policy_document.logs_trust.json
 }
 

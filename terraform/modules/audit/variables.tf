@@ -18,10 +18,20 @@ variable "kms_key_arn" {
   type        = string
 }
 
-variable "writes_only" {
-  description = "Record only writes of the table; reads are most of the events, and of the price."
-  type        = bool
-  default     = false
+variable "data_events" {
+  description = "What of the table's reads and writes is recorded: `all`; `writes`: writes of tenants, and everything that anybody else does; `others`: what anybody but a tenant's session does; `none`. `gateway capacity` has the price of each."
+  type        = string
+  default     = "writes"
+
+  validation {
+    condition     = contains(["all", "writes", "others", "none"], var.data_events)
+    error_message = "Data events are `all`, `writes`, `others` or `none`."
+  }
+}
+
+variable "tenant_role_arn" {
+  description = "The tenants' role, whose sessions make nearly all of the events."
+  type        = string
 }
 
 variable "retention_days" {

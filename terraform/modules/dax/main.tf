@@ -1,5 +1,6 @@
-# A read cache for programs that work on all tenants, such as reports. It cannot keep tenants apart: DAX answers with the
-# rights of its own role. So it is off by default, has to be acknowledged, reads only, and is never given to the gateway.
+# A read cache for programs that work on all tenants, such as reports, and for the gateway where that was asked for. It
+# cannot keep tenants apart: DAX answers with the rights of its own role. So it is off by default, has to be acknowledged,
+# and reads only.
 
 locals {
   port = 9111
@@ -53,7 +54,7 @@ data "aws_iam_policy_document" "reads" {
 }
 
 resource "aws_iam_role" "this" {
-  name               = "${var.name}-dax"
+  name               = "${var.name}-${local.region}-dax"
   description        = "The DAX cluster ${var.name}: reads all tenants' rows."
   assume_role_policy = data.aws_iam_policy_document.trust.json
 }

@@ -42,9 +42,15 @@ variable "subnet_ids" {
 }
 
 variable "client_security_group_ids" {
-  description = "Security groups that may connect; nobody without it. Never that of the gateway: its requests carry a tenant's session, which DAX ignores."
+  description = "Security groups that may connect; nobody without it. That of the gateway's tasks only together with `gateway_role_arn`."
   type        = map(string)
   default     = {}
+}
+
+variable "gateway_role_arn" {
+  description = "Role of the gateway, which gets a role to read from the cluster in; null where the gateway does not use it."
+  type        = string
+  default     = null
 }
 
 variable "node_type" {

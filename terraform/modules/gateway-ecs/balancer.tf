@@ -63,6 +63,17 @@ resource "aws_vpc_security_group_egress_rule" "gateways" {
   to_port           = 443
 }
 
+resource "aws_vpc_security_group_egress_rule" "further" {
+  for_each = var.further_egress
+
+  security_group_id            = aws_security_group.tasks.id
+  description                  = "To ${each.key}"
+  referenced_security_group_id = each.value.security_group_id
+  ip_protocol                  = "tcp"
+  from_port                    = each.value.port
+  to_port                      = each.value.port
+}
+
 resource "aws_lb" "this" {
   #checkov:skip=CKV_AWS_91:Access logs are on where access_logs_bucket is set; the gateway writes a line for each operation
   #checkov:skip=CKV2_AWS_28:A web ACL is attached where web_acl_arn is set

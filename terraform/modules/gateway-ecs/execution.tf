@@ -80,7 +80,7 @@ data "aws_iam_policy_document" "execution" {
 }
 
 resource "aws_iam_role" "execution" {
-  name               = "${var.name}-execution"
+  name               = "${var.name}-${local.region}-execution"
   description        = "Starts the gateway's tasks: image, log, secret."
   assume_role_policy = data.aws_iam_policy_document.execution_trust.json
 }

@@ -69,14 +69,16 @@ resource "aws_ecs_task_definition" "this" {
 }
 
 resource "aws_ecs_service" "this" {
-  name                              = var.name
-  cluster                           = aws_ecs_cluster.this.id
-  task_definition                   = aws_ecs_task_definition.this.arn
-  launch_type                       = "FARGATE"
-  platform_version                  = "LATEST"
-  desired_count                     = var.tasks.min
-  health_check_grace_period_seconds = 30
+  name             = var.name
+  cluster          = aws_ecs_cluster.this.id
+  task_definition  = aws_ecs_task_definition.this.arn
+  launch_type      = "FARGATE"
+  platform_version = "LATEST"
+  desired_count    = var.tasks.min
+  # a task takes requests once it has opened a session and read the table and each index
+  health_check_grace_period_seconds = 60
   enable_execute_command            = false
+  wait_for_steady_state             = var.wait_for_steady_state
   propagate_tags                    = "SERVICE"
   enable_ecs_managed_tags           = true
 

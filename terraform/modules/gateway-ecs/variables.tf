@@ -52,6 +52,11 @@ variable "private_subnet_ids" {
 variable "load_balancer_subnet_ids" {
   description = "Subnets of the load balancer: public ones where it faces the internet."
   type        = list(string)
+
+  validation {
+    condition     = length(var.load_balancer_subnet_ids) >= 2
+    error_message = "A load balancer needs subnets in two zones. One that faces the internet needs public ones: `network.create.public`, or `network.existing.public_subnet_ids`."
+  }
 }
 
 variable "prefix_list_ids" {
@@ -79,9 +84,14 @@ variable "certificate_arn" {
 }
 
 variable "client_cidrs" {
-  description = "Who may connect to the load balancer."
+  description = "Who may connect to the load balancer, as IPv4 addresses."
   type        = set(string)
   default     = []
+
+  validation {
+    condition     = alltrue([for cidr in var.client_cidrs : can(cidrnetmask(cidr))])
+    error_message = "Name clients by IPv4 addresses such as 203.0.113.0/24: the load balancer has no IPv6 address."
+  }
 }
 
 variable "web_acl_arn" {
@@ -123,6 +133,12 @@ variable "repository_arn" {
   default     = null
 }
 
+variable "wait_for_steady_state" {
+  description = "Let an apply end only once the tasks of a new version are up."
+  type        = bool
+  default     = true
+}
+
 variable "cursor_secret_version" {
   description = "Raise it to make a new cursor secret; cursors that clients hold are then refused."
   type        = number
@@ -141,6 +157,20 @@ variable "size" {
   validation {
     condition     = contains(["X86_64", "ARM64"], var.size.architecture)
     error_message = "The architecture is `X86_64` or `ARM64`."
+  }
+
+  # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/fargate-tasks-services.html
+  validation {
+    condition = contains(lookup({
+      "256"   = [512, 1024, 2048]
+      "512"   = range(1024, 4097, 1024)
+      "1024"  = range(2048, 8193, 1024)
+      "2048"  = range(4096, 16385, 1024)
+      "4096"  = range(8192, 30721, 1024)
+      "8192"  = range(16384, 61441, 4096)
+      "16384" = range(32768, 122881, 8192)
+    }, tostring(var.size.cpu), []), var.size.memory)
+    error_message = "Fargate has no task of this size. With 256 CPU units it has 512, 1024 or 2048 MiB; with 512, 1024, 2048 or 4096 two to eight times as many MiB as units (of 4096 units up to 30720), in steps of 1024; with 8192 up to 61440 in steps of 4096; with 16384 up to 122880 in steps of 8192."
   }
 }
 
@@ -168,4 +198,10 @@ variable "stop_seconds" {
     condition     = var.stop_seconds >= 2 && var.stop_seconds <= 120
     error_message = "Fargate waits 2 to 120 seconds."
   }
+}
+
+variable "further_egress" {
+  description = "What the tasks may connect to besides AWS and, with `internet`, the issuers: security groups by name, such as that of a DAX cluster."
+  type        = map(object({ security_group_id = string, port = number }))
+  default     = {}
 }

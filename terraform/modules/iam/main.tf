@@ -6,9 +6,10 @@ locals {
   region    = data.aws_region.current.id
   account   = data.aws_caller_identity.current.account_id
 
-  # built and not read from the roles: each role's document names the other role
-  gateway_role_name = "${var.name}-gateway"
-  tenant_role_name  = "${var.name}-tenant"
+  # built and not read from the roles: each role's document names the other role. With the region, because roles are
+  # the account's: a second region may have an environment of the same name.
+  gateway_role_name = "${var.name}-${local.region}-gateway"
+  tenant_role_name  = "${var.name}-${local.region}-tenant"
   gateway_role_arn  = "arn:${local.partition}:iam::${local.account}:role/${local.gateway_role_name}"
   tenant_role_arn   = "arn:${local.partition}:iam::${local.account}:role/${local.tenant_role_name}"
   boundary_name     = "${local.tenant_role_name}-boundary"
@@ -48,11 +49,21 @@ locals {
     ]),
   )
 
+  dax_policies = toset(length(var.dax_reader_role_arns) > 0 ? ["dax-readers"] : [])
+
   # looked for in the text: jsonencode writes `<` as an escape
   left_over = distinct(flatten([for text in values(local.rendered) : regexall("<[a-z-]+>", text)]))
 }
 
-data "aws_partition" "current" {}
+# elsewhere, such as in China, endpoints and services have other names, in the documents of `policies/` too
+data "aws_partition" "current" {
+  lifecycle {
+    postcondition {
+      condition     = contains(["aws", "aws-us-gov"], self.partition)
+      error_message = "These modules are for the partitions aws and aws-us-gov, and not for ${self.partition}: endpoints and services have other names there."
+    }
+  }
+}
 
 data "aws_region" "current" {}
 
@@ -110,6 +121,23 @@ resource "aws_iam_role_policy" "gateway" {
       error_message = "Nothing is known for ${join(", ", local.left_over)} in the documents of ${local.directory}."
     }
   }
+}
+
+# DAX knows no tenants: its cluster is read in a role of its own, never in the gateway's, which is denied `dax:*`.
+data "aws_iam_policy_document" "dax_readers" {
+  statement {
+    sid       = "AssumeDaxReader"
+    actions   = ["sts:AssumeRole"]
+    resources = sort(var.dax_reader_role_arns)
+  }
+}
+
+resource "aws_iam_role_policy" "dax_readers" {
+  for_each = local.dax_policies
+
+  name   = each.key
+  role   = aws_iam_role.gateway.name
+  policy = data.aws_iam_policy_document.dax_readers.json
 }
 
 resource "aws_iam_policy" "boundary" {
@@ -193,14 +221,14 @@ resource "aws_iam_role_policy" "revoked" {
 # What somebody attaches to either role by hand is taken off by the next apply.
 resource "aws_iam_role_policies_exclusive" "this" {
   for_each = {
-    (aws_iam_role.gateway.name) = keys(local.assumable)
+    (aws_iam_role.gateway.name) = concat(keys(local.assumable), tolist(local.dax_policies))
     (aws_iam_role.tenant.name)  = concat([aws_iam_role_policy.tenant.name], tolist(local.revocations))
   }
 
   role_name    = each.key
   policy_names = each.value
 
-  depends_on = [aws_iam_role_policy.gateway, aws_iam_role_policy.revoked]
+  depends_on = [aws_iam_role_policy.gateway, aws_iam_role_policy.dax_readers, aws_iam_role_policy.revoked]
 }
 
 resource "aws_iam_role_policy_attachments_exclusive" "this" {

@@ -38,7 +38,7 @@ output "sts_endpoint_policy" {
   value = jsonencode({
     Version = "2012-10-17"
     Statement = [
-      for statement in flatten([for policy in aws_iam_role_policy.gateway : jsondecode(policy.policy).Statement]) :
+      for statement in flatten([for policy in concat(values(aws_iam_role_policy.gateway), values(aws_iam_role_policy.dax_readers)) : jsondecode(policy.policy).Statement]) :
       merge(statement, { Sid = "Gateway${substr(sha256(jsonencode(statement.Resource)), 0, 8)}", Principal = { AWS = local.gateway_role_arn } })
       if statement.Effect == "Allow"
     ]

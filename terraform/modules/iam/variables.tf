@@ -23,6 +23,11 @@ variable "policies_dir" {
   description = "Directory with the documents that `gateway policies` wrote; null for those of this repository."
   type        = string
   default     = null
+
+  validation {
+    condition     = var.policies_dir == null ? true : alltrue([for name in ["tenant-role", "tenant-trust", "boundary", "gateway-role", "vpc-endpoint"] : fileexists("${var.policies_dir}/${name}.json")])
+    error_message = "The directory lacks tenant-role.json, tenant-trust.json, boundary.json, gateway-role.json or vpc-endpoint.json; `gateway policies --directory DIRECTORY` writes all of them."
+  }
 }
 
 variable "gateway_services" {
@@ -55,6 +60,17 @@ variable "further_tenant_role_arns" {
   validation {
     condition     = length(var.further_tenant_role_arns) <= 30
     error_message = "A role holds 10,240 characters of policies of its own, which are enough for 30 silos."
+  }
+}
+
+variable "dax_reader_role_arns" {
+  description = "Roles in which the gateway reads from DAX clusters; see the module `dax`."
+  type        = set(string)
+  default     = []
+
+  validation {
+    condition     = alltrue([for arn in var.dax_reader_role_arns : can(regex("^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$", arn))])
+    error_message = "Name roles by their ARN, without wildcards."
   }
 }
 

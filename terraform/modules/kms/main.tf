@@ -98,6 +98,8 @@ data "aws_iam_policy_document" "data" {
 }
 
 resource "aws_kms_key" "data" {
+  count = var.existing.data_arn == null ? 1 : 0
+
   description             = "Rows of ${var.table_name}"
   policy                  = data.aws_iam_policy_document.data.json
   enable_key_rotation     = true
@@ -106,8 +108,10 @@ resource "aws_kms_key" "data" {
 }
 
 resource "aws_kms_alias" "data" {
+  count = var.existing.data_arn == null ? 1 : 0
+
   name          = "alias/${var.name}-data"
-  target_key_id = aws_kms_key.data.key_id
+  target_key_id = aws_kms_key.data[0].key_id
 }
 
 data "aws_iam_policy_document" "operations" {
@@ -245,6 +249,8 @@ data "aws_iam_policy_document" "operations" {
 }
 
 resource "aws_kms_key" "operations" {
+  count = var.existing.operations_arn == null ? 1 : 0
+
   description             = "Logs, alarms and secrets of ${var.name}"
   policy                  = data.aws_iam_policy_document.operations.json
   enable_key_rotation     = true
@@ -253,6 +259,8 @@ resource "aws_kms_key" "operations" {
 }
 
 resource "aws_kms_alias" "operations" {
+  count = var.existing.operations_arn == null ? 1 : 0
+
   name          = "alias/${var.name}-operations"
-  target_key_id = aws_kms_key.operations.key_id
+  target_key_id = aws_kms_key.operations[0].key_id
 }

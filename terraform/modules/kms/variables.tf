@@ -29,6 +29,20 @@ variable "trail_name" {
   default     = null
 }
 
+variable "existing" {
+  description = "Keys that are there already, by their ARN, instead of those that are made. Their policies must allow what `data_key_policy` and `operations_key_policy` say."
+  type = object({
+    data_arn       = optional(string)
+    operations_arn = optional(string)
+  })
+  default = {}
+
+  validation {
+    condition     = alltrue([for arn in values(var.existing) : arn == null ? true : can(regex("^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$", arn))])
+    error_message = "Name a key by its ARN (arn:aws:kms:REGION:ACCOUNT:key/ID); DynamoDB's policies take no alias."
+  }
+}
+
 variable "rotation_days" {
   description = "Days between two rotations of the key material."
   type        = number

@@ -40,7 +40,7 @@ data "aws_iam_policy_document" "flow" {
 resource "aws_iam_role" "flow" {
   for_each = local.flow_logs
 
-  name               = "${var.name}-flow-logs"
+  name               = "${var.name}-${local.region}-flow-logs"
   assume_role_policy = data.aws_iam_policy_document.flow_trust.json
 }
 

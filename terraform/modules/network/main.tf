@@ -4,16 +4,18 @@ locals {
   region  = data.aws_region.current.id
   account = data.aws_caller_identity.current.account_id
 
-  made   = var.existing == null
-  zones  = local.made ? slice(data.aws_availability_zones.here[0].names, 0, var.create.zones) : []
-  public = local.made && (var.create.public || var.create.nat != "none")
-  nats   = { none = [], single = slice(local.zones, 0, min(1, length(local.zones))), per_zone = local.zones }[var.create.nat]
+  made      = var.existing == null
+  available = flatten(data.aws_availability_zones.here[*].names)
+  zones     = local.made ? slice(local.available, 0, min(var.create.zones, length(local.available))) : []
+  public    = local.made && (try(var.create.public, false) || try(var.create.nat, "none") != "none")
+  nats      = { none = [], single = slice(local.zones, 0, min(1, length(local.zones))), per_zone = local.zones }[try(var.create.nat, "none")]
 
   vpc_id             = local.made ? aws_vpc.this[0].id : var.existing.vpc_id
   cidr               = local.made ? var.create.cidr : var.existing.cidr
   private_subnet_ids = local.made ? [for zone in local.zones : aws_subnet.private[zone].id] : var.existing.private_subnet_ids
   public_subnet_ids  = local.made ? [for zone in local.zones : aws_subnet.public[zone].id if local.public] : var.existing.public_subnet_ids
   route_table_ids    = local.made ? [for zone in local.zones : aws_route_table.private[zone].id] : var.existing.route_table_ids
+  endpoint_ids       = local.made ? {} : { for service, id in var.existing.endpoint_ids : service => id if id != null }
   internet           = local.made ? length(local.nats) > 0 : var.existing.internet
 
   # no credentials of another account pass: a stolen key cannot carry data out through these doors
@@ -57,6 +59,13 @@ resource "aws_vpc" "this" {
   enable_dns_hostnames = true
 
   tags = { Name = var.name }
+
+  lifecycle {
+    precondition {
+      condition     = var.create.zones <= length(local.available)
+      error_message = "`create.zones` asks for ${var.create.zones} zones, and ${local.region} has ${length(local.available)} that are open to every account."
+    }
+  }
 }
 
 # closed: what runs here names its own group
@@ -91,7 +100,23 @@ resource "aws_route_table_association" "private" {
   route_table_id = aws_route_table.private[each.key].id
 }
 
+# the gateway endpoints that the VPC has already; their policies are their owner's
+data "aws_vpc_endpoint" "existing" {
+  for_each = local.endpoint_ids
+
+  id = each.value
+
+  lifecycle {
+    postcondition {
+      condition     = self.vpc_id == var.existing.vpc_id && self.vpc_endpoint_type == "Gateway" && endswith(self.service_name, ".${each.key}")
+      error_message = "${each.value} is no gateway endpoint of ${var.existing.vpc_id} for ${each.key}."
+    }
+  }
+}
+
 resource "aws_vpc_endpoint" "dynamodb" {
+  count = contains(keys(local.endpoint_ids), "dynamodb") ? 0 : 1
+
   vpc_id            = local.vpc_id
   vpc_endpoint_type = "Gateway"
   service_name      = "com.amazonaws.${local.region}.dynamodb"
@@ -103,7 +128,7 @@ resource "aws_vpc_endpoint" "dynamodb" {
 
 # layers of container images lie in a bucket of ECR
 resource "aws_vpc_endpoint" "s3" {
-  count = contains(var.interface_endpoints, "ecr.dkr") ? 1 : 0
+  count = contains(var.interface_endpoints, "ecr.dkr") && !contains(keys(local.endpoint_ids), "s3") ? 1 : 0
 
   vpc_id            = local.vpc_id
   vpc_endpoint_type = "Gateway"

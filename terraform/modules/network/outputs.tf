@@ -25,13 +25,14 @@ output "internet" {
 
 output "dynamodb_endpoint_id" {
   description = "Gateway endpoint for DynamoDB."
-  value       = aws_vpc_endpoint.dynamodb.id
+  value       = try(local.endpoint_ids["dynamodb"], aws_vpc_endpoint.dynamodb[0].id)
 }
 
 output "prefix_list_ids" {
   description = "Address lists of the gateway endpoints, for security groups."
   value = merge(
-    { dynamodb = aws_vpc_endpoint.dynamodb.prefix_list_id },
+    { for endpoint in aws_vpc_endpoint.dynamodb : "dynamodb" => endpoint.prefix_list_id },
     { for endpoint in aws_vpc_endpoint.s3 : "s3" => endpoint.prefix_list_id },
+    { for service, endpoint in data.aws_vpc_endpoint.existing : service => endpoint.prefix_list_id },
   )
 }

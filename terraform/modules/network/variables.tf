@@ -9,33 +9,42 @@ variable "name" {
 }
 
 variable "create" {
-  description = "The VPC to make. `zones` private subnets; `public` adds public ones, for a load balancer that faces the internet; `nat` is `none`, `single` or `per_zone`, and makes public subnets too."
+  description = "The VPC to make, where `existing` names none. `zones` private subnets; `public` adds public ones, for a load balancer that faces the internet; `nat` is `none`, `single` or `per_zone`, and makes public subnets too."
   type = object({
     cidr   = optional(string, "10.64.0.0/20")
     zones  = optional(number, 2)
     public = optional(bool, false)
     nat    = optional(string, "none")
   })
-  default = {}
+  default = null
 
   validation {
-    condition     = can(cidrsubnet(var.create.cidr, 4, 15))
-    error_message = "The CIDR must leave room for sixteen subnets, such as 10.64.0.0/20."
+    condition     = (var.create == null) != (var.existing == null)
+    error_message = "Either make a VPC (`create`) or name one (`existing`), and not both."
+  }
+
+  # sixteen subnets; one of the smallest, a /26, has 59 addresses for tasks, load balancer and endpoints
+  validation {
+    condition = var.create == null ? true : try(
+      cidrnetmask(var.create.cidr) != "" && cidrsubnet(var.create.cidr, 0, 0) == var.create.cidr &&
+      tonumber(split("/", var.create.cidr)[1]) >= 16 && tonumber(split("/", var.create.cidr)[1]) <= 22, false
+    )
+    error_message = "The CIDR is a network of IPv4 from /16 to /22, such as 10.64.0.0/20: it is cut into sixteen subnets."
   }
 
   validation {
-    condition     = var.create.zones >= 2 && var.create.zones <= 6
+    condition     = var.create == null ? true : var.create.zones >= 2 && var.create.zones <= 6
     error_message = "A load balancer needs two zones; there are subnets for up to six."
   }
 
   validation {
-    condition     = contains(["none", "single", "per_zone"], var.create.nat)
+    condition     = contains(["none", "single", "per_zone"], try(var.create.nat, "none"))
     error_message = "`nat` is `none`, `single` or `per_zone`."
   }
 }
 
 variable "existing" {
-  description = "A VPC that exists already, instead of `create`. Its route tables get the endpoints: other programs in them can then reach no other DynamoDB table through the endpoint. The interface endpoints answer for the whole VPC, and that of STS for the gateway alone: where others live in the VPC, leave `interface_endpoints` empty."
+  description = "A VPC that exists already, instead of `create`. `endpoint_ids` names the gateway endpoints that it has already, because it cannot have a second one for a service: attach the route tables to it, and put the policy on it that the module `iam` puts out. Otherwise its route tables get the endpoints: other programs in them can then reach no other DynamoDB table through the endpoint. The interface endpoints answer for the whole VPC, and that of STS for the gateway alone: where others live in the VPC, leave `interface_endpoints` empty."
   type = object({
     vpc_id             = string
     cidr               = string
@@ -43,8 +52,19 @@ variable "existing" {
     public_subnet_ids  = optional(list(string), [])
     route_table_ids    = list(string)
     internet           = optional(bool, true)
+    endpoint_ids       = optional(object({ dynamodb = optional(string), s3 = optional(string) }), {})
   })
   default = null
+
+  validation {
+    condition     = var.existing == null ? true : can(cidrnetmask(var.existing.cidr))
+    error_message = "`existing.cidr` is the IPv4 network of the VPC, such as 10.64.0.0/20."
+  }
+
+  validation {
+    condition     = alltrue([for id in values(try(var.existing.endpoint_ids, {})) : id == null ? true : can(regex("^vpce-[0-9a-f]+$", id))])
+    error_message = "An endpoint is named by its id, such as vpce-0123456789abcdef0."
+  }
 }
 
 variable "dynamodb_endpoint_policy" {
@@ -80,4 +100,9 @@ variable "flow_logs" {
     kms_key_arn = string
   })
   default = null
+
+  validation {
+    condition     = contains([1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653], try(var.flow_logs.days, 365))
+    error_message = "CloudWatch Logs keeps lines for 1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731 ... days."
+  }
 }

@@ -4,8 +4,20 @@ locals {
   provisioned = var.capacity_mode == "provisioned"
 
   most_per_second = {
-    Read  = var.on_demand_limits.read == null ? var.consumed_per_second.read : 0.8 * var.on_demand_limits.read
-    Write = var.on_demand_limits.write == null ? var.consumed_per_second.write : 0.8 * var.on_demand_limits.write
+    for place, expected in var.consumed_per_second : place => {
+      Read  = var.on_demand_limits.read == null ? expected.read : 0.8 * var.on_demand_limits.read
+      Write = var.on_demand_limits.write == null ? expected.write : 0.8 * var.on_demand_limits.write
+    }
+  }
+
+  # capacity that never falls below this part of its ceiling would be an alarm that is always on
+  ceilings = {
+    for pair in setproduct(keys(local.places), local.kinds) : "${lower(pair[0])}-${lower(pair[1])}-ceiling" => {
+      place     = pair[0]
+      kind      = pair[1]
+      max       = var.bounds[pair[0]][lower(pair[1])].max
+      threshold = var.bounds[pair[0]][lower(pair[1])].max * var.thresholds.ceiling_percent / 100
+    } if local.provisioned && try(var.bounds[pair[0]][lower(pair[1])].min < var.bounds[pair[0]][lower(pair[1])].max * var.thresholds.ceiling_percent / 100, false)
   }
 
   capacity_alarms = merge(
@@ -13,29 +25,29 @@ locals {
       for pair in setproduct(keys(local.places), local.kinds) : "${lower(pair[0])}-${lower(pair[1])}-consumed" => {
         severity   = "warning"
         runbook    = "capacity"
-        says       = "More than ${local.most_per_second[pair[1]]} ${lower(pair[1])} units per second are consumed (${pair[0]})."
+        says       = "More than ${local.most_per_second[pair[0]][pair[1]]} ${lower(pair[1])} units per second are consumed (${pair[0]})."
         namespace  = "AWS/DynamoDB"
         metric     = "Consumed${pair[1]}CapacityUnits"
         dimensions = local.places[pair[0]]
         statistic  = "Sum"
-        threshold  = 60 * local.most_per_second[pair[1]]
+        threshold  = 60 * local.most_per_second[pair[0]][pair[1]]
       } if !local.provisioned
     },
     {
-      for pair in setproduct(keys(local.places), local.kinds) : "${lower(pair[0])}-${lower(pair[1])}-ceiling" => {
+      for name, ceiling in local.ceilings : name => {
         severity   = "warning"
         runbook    = "capacity"
-        says       = "Autoscaling is close to its ceiling of ${var.bounds[pair[0]][lower(pair[1])].max} ${lower(pair[1])} units (${pair[0]})."
+        says       = "Autoscaling is close to its ceiling of ${ceiling.max} ${lower(ceiling.kind)} units (${ceiling.place})."
         namespace  = "AWS/DynamoDB"
-        metric     = "Provisioned${pair[1]}CapacityUnits"
-        dimensions = local.places[pair[0]]
+        metric     = "Provisioned${ceiling.kind}CapacityUnits"
+        dimensions = local.places[ceiling.place]
         statistic  = "Maximum"
         comparison = "GreaterThanOrEqualToThreshold"
-        threshold  = var.bounds[pair[0]][lower(pair[1])].max * var.thresholds.ceiling_percent / 100
+        threshold  = ceiling.threshold
         period     = 300
         periods    = 1
         points     = 1
-      } if local.provisioned
+      }
     },
     {
       for kind in local.kinds : "account-${lower(kind)}-quota" => {

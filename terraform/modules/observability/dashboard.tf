@@ -22,7 +22,7 @@ locals {
       ]
     },
     { title = "Conflicts and expired items", stat = "Sum", metrics = [for metric in ["ConditionalCheckFailedRequests", "TransactionConflict", "TimeToLiveDeletedItemCount"] : ["AWS/DynamoDB", metric, "TableName", var.table_name]] },
-    { title = "Denials, refused tokens, failed sessions", stat = "Sum", metrics = [for metric in ["IsolationBreaches", "Denials", "RefusedTokens", "FailedSessions", "Failures"] : [local.namespace, metric]] },
+    { title = "Denials, refused tokens, failed sessions", stat = "Sum", metrics = [for metric in ["IsolationBreaches", "ForeignRows", "Denials", "RefusedTokens", "FailedSessions", "Failures"] : [local.namespace, metric]] },
     { title = "Gateway: duration of operations (p50, p99 in ms)", stat = "p99", metrics = [[local.namespace, "OperationDuration"], [local.namespace, "OperationDuration", { stat = "p50" }]] },
   ]
 }

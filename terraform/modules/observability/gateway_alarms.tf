@@ -6,14 +6,18 @@ locals {
   # the first codes of an operation: a pattern can name the elements of a list only one by one
   denied  = [for number in range(3) : "($.codes[${number}] = \"FORBIDDEN\")"]
   refused = "$.codes[0] = \"UNAUTHENTICATED\""
+  # an operation can fail with status 200, so the status is not asked; throttling has alarms of its own
+  failed = [for code in ["UNAVAILABLE", "TIMEOUT", "INTERNAL"] : "($.outcome = \"${code}\")"]
 
   lines = {
     breaches  = { metric = "IsolationBreaches", pattern = "{ ($.logger = \"gateway.failure\") && ($.exception = \"*IsolationBreach*\") }" }
+    foreign   = { metric = "ForeignRows", pattern = "{ ($.logger = \"gateway.isolation\") && ($.event = \"foreign_row\") }" }
     denials   = { metric = "Denials", pattern = "{ ($.logger = \"gateway.operation\") && (${join(" || ", local.denied)}) }" }
+    refusals  = { metric = "DeniedByAws", pattern = "{ $.logger = \"gateway.denied_by_aws\" }" }
     tokens    = { metric = "RefusedTokens", pattern = "{ ($.logger = \"gateway.operation\") && (${local.refused}) }" }
     sessions  = { metric = "FailedSessions", pattern = "{ ($.logger = \"gateway.aws.sessions\") && ($.level = \"WARNING\") }" }
     issuers   = { metric = "UnreachableIssuers", pattern = "{ ($.logger = \"gateway.identity.keyring\") && ($.level = \"WARNING\") }" }
-    failures  = { metric = "Failures", pattern = "{ ($.logger = \"gateway.operation\") && ($.status >= 500) }" }
+    failures  = { metric = "Failures", pattern = "{ ($.logger = \"gateway.operation\") && (${join(" || ", local.failed)}) }" }
     durations = { metric = "OperationDuration", pattern = "{ ($.logger = \"gateway.operation\") && ($.duration_ms >= 0) }", value = "$.duration_ms", unit = "Milliseconds" }
     consumed  = { metric = "ConsumedCapacity", pattern = "{ ($.logger = \"gateway.operation\") && ($.consumed_capacity > 0) }", value = "$.consumed_capacity" }
   }
@@ -29,6 +33,31 @@ locals {
       says       = "The gateway was about to use a row or a session of another tenant, and stopped."
       namespace  = local.namespace
       metric     = "IsolationBreaches"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = 0
+      periods    = 1
+      points     = 1
+    }
+    foreign-rows = {
+      severity   = "critical"
+      runbook    = "foreign-rows"
+      says       = "A row of one tenant lies in another tenant's partition of an index; the gateway leaves it out."
+      namespace  = local.namespace
+      metric     = "ForeignRows"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = 0
+      periods    = 1
+      points     = 1
+    }
+    # by the gateway's own lines, and by the trail where there is one
+    denied-by-aws = {
+      severity   = "critical"
+      runbook    = "isolation"
+      says       = "AWS refused a tenant's session something that the gateway had let pass."
+      namespace  = local.namespace
+      metric     = "DeniedByAws"
       dimensions = {}
       statistic  = "Sum"
       threshold  = 0
@@ -73,6 +102,16 @@ locals {
       period     = 300
       periods    = 1
       points     = 1
+    }
+    gateway-failures = {
+      severity   = "critical"
+      runbook    = "gateway"
+      says       = "More than ${var.thresholds.failed_operations} operations in a minute fail because the table, STS or an issuer does not answer, or by a bug."
+      namespace  = local.namespace
+      metric     = "Failures"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = var.thresholds.failed_operations
     }
     unreachable-issuers = {
       severity   = "warning"
@@ -121,6 +160,21 @@ locals {
       statistic  = "Sum"
       threshold  = 5
     } },
+    { for gateway in local.balanced : "gateway-no-host" => {
+      severity   = "critical"
+      runbook    = "gateway"
+      says       = "No task of the gateway is healthy."
+      namespace  = "AWS/ApplicationELB"
+      metric     = "HealthyHostCount"
+      dimensions = { LoadBalancer = gateway.load_balancer, TargetGroup = gateway.target_group }
+      statistic  = "Maximum"
+      comparison = "LessThanThreshold"
+      threshold  = 1
+      periods    = 3
+      points     = 3
+      # without a task there is nothing to count
+      missing = "breaching"
+    } },
     { for gateway in local.balanced : "gateway-unhealthy" => {
       severity   = "critical"
       runbook    = "gateway"
@@ -157,6 +211,21 @@ locals {
     } },
   )
 
+  # the alarms on log lines see nothing where no line arrives; health checks are no requests here, and write none
+  service_maths = { for gateway in local.balanced : "gateway-silent" => {
+    severity   = "critical"
+    runbook    = "gateway"
+    says       = "The gateway is asked, and none of its log lines arrives: the alarms on them are blind."
+    expression = "IF(FILL(requests, 0) >= 60 AND FILL(lines, 0) < 1, 1, 0)"
+    metrics = {
+      requests = { namespace = "AWS/ApplicationELB", metric = "RequestCount", dimensions = { LoadBalancer = gateway.load_balancer, TargetGroup = gateway.target_group }, statistic = "Sum" }
+      lines    = { namespace = "AWS/Logs", metric = "IncomingLogEvents", dimensions = { LogGroupName = aws_cloudwatch_log_group.gateway.name }, statistic = "Sum" }
+    }
+    threshold = 0
+    periods   = 10
+    points    = 10
+  } }
+
   trailed = [for name in [var.trail_log_group_name] : name if name != null]
   # a new version of the boundary names no role
   fences = [
@@ -164,31 +233,32 @@ locals {
     "($.requestParameters.roleName = \"${var.gateway_role_name}\")",
     "($.requestParameters.policyArn = \"${var.tenant_role.boundary_arn}\")",
   ]
+  issuer  = "$.userIdentity.sessionContext.sessionIssuer.arn"
+  changed = "($.eventSource = \"iam.amazonaws.com\") && (${join(" || ", local.fences)}) && ($.errorCode NOT EXISTS)"
+  # by somebody who is no role, or by another role; with nobody to leave out, by anybody
+  by_others = length(var.deployment_role_arns) == 0 ? "" : " && ((${local.issuer} NOT EXISTS) || (${join(" && ", [for arn in sort(var.deployment_role_arns) : "(${local.issuer} != \"${arn}\")"])}))"
+  deployed  = join(" || ", [for arn in sort(var.deployment_role_arns) : "(${local.issuer} = \"${arn}\")"])
+
   # the gateway asks the same policies before every call: a denial by AWS means that the two fences differ
-  trail_lines = { for pair in setproduct(local.trailed, ["denied", "changed"]) : pair[1] => {
-    metric = { denied = "DeniedByAws", changed = "RoleChanges" }[pair[1]]
-    pattern = {
-      denied  = "{ ($.errorCode = \"AccessDenied*\") && ($.userIdentity.sessionContext.sessionIssuer.arn = \"${var.tenant_role.arn}\") }"
-      changed = "{ ($.eventSource = \"iam.amazonaws.com\") && (${join(" || ", local.fences)}) && ($.errorCode NOT EXISTS) }"
-    }[pair[1]]
-  } }
-  trail_alarms = merge(
-    { for name in local.trailed : "denied-by-aws" => {
-      severity   = "critical"
-      runbook    = "isolation"
-      says       = "AWS refused a tenant's session something that the gateway had let pass."
-      namespace  = local.namespace
-      metric     = "DeniedByAws"
-      dimensions = {}
-      statistic  = "Sum"
-      threshold  = 0
-      periods    = 1
-      points     = 1
+  trail_lines = merge(
+    { for name in local.trailed : "denied" => {
+      metric  = "DeniedByAws"
+      pattern = "{ ($.errorCode = \"AccessDenied*\") && (${local.issuer} = \"${var.tenant_role.arn}\") }"
     } },
+    { for name in local.trailed : "changed" => {
+      metric  = "RoleChanges"
+      pattern = "{ ${local.changed}${local.by_others} }"
+    } },
+    { for name in local.trailed : "deployed" => {
+      metric  = "RoleDeployments"
+      pattern = "{ ${local.changed} && (${local.deployed}) }"
+    } if length(var.deployment_role_arns) > 0 },
+  )
+  trail_alarms = merge(
     { for name in local.trailed : "roles-changed" => {
       severity   = "critical"
       runbook    = "isolation"
-      says       = "Somebody changed the tenants' role, its boundary or the gateway's role."
+      says       = "Somebody changed the tenants' role, its boundary or the gateway's role${length(var.deployment_role_arns) > 0 ? ", and it was no deployment" : ""}."
       namespace  = local.namespace
       metric     = "RoleChanges"
       dimensions = {}
@@ -197,6 +267,18 @@ locals {
       periods    = 1
       points     = 1
     } },
+    { for name in local.trailed : "roles-deployed" => {
+      severity   = "info"
+      runbook    = "isolation"
+      says       = "A deployment changed the tenants' role, its boundary or the gateway's role."
+      namespace  = local.namespace
+      metric     = "RoleDeployments"
+      dimensions = {}
+      statistic  = "Sum"
+      threshold  = 0
+      periods    = 1
+      points     = 1
+    } if length(var.deployment_role_arns) > 0 },
   )
 
   dax = {

@@ -5,7 +5,7 @@
 
 locals {
   alarms = merge(local.table_alarms, local.capacity_alarms, local.gateway_alarms, local.trail_alarms, local.dax_alarms)
-  maths  = merge(local.table_maths, local.capacity_maths)
+  maths  = merge(local.table_maths, local.capacity_maths, local.service_maths)
 
   critical = concat(
     [for name, alarm in local.alarms : aws_cloudwatch_metric_alarm.metric[name].alarm_name if alarm.severity == "critical"],
@@ -32,7 +32,7 @@ resource "aws_cloudwatch_metric_alarm" "metric" {
   datapoints_to_alarm = try(each.value.points, 3)
 
   # counts are published only when they are not zero
-  treat_missing_data                    = "notBreaching"
+  treat_missing_data                    = try(each.value.missing, "notBreaching")
   evaluate_low_sample_count_percentiles = can(each.value.percentile) ? "ignore" : null
 
   actions_enabled = var.actions_enabled
@@ -68,7 +68,7 @@ resource "aws_cloudwatch_metric_alarm" "math" {
       id = metric_query.key
 
       metric {
-        namespace   = "AWS/DynamoDB"
+        namespace   = try(metric_query.value.namespace, "AWS/DynamoDB")
         metric_name = metric_query.value.metric
         dimensions  = metric_query.value.dimensions
         stat        = metric_query.value.statistic

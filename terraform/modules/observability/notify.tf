@@ -32,7 +32,7 @@ data "aws_iam_policy_document" "topic" {
     condition {
       test     = "StringEquals"
       variable = "aws:SourceAccount"
-      values   = [data.aws_caller_identity.current.account_id]
+      values   = [local.account]
     }
   }
 

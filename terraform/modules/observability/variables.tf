@@ -45,12 +45,13 @@ variable "on_demand_limits" {
 }
 
 variable "consumed_per_second" {
-  description = "Request units per second, for the table and for each index, above which consumption is unexpected in on-demand mode without a limit."
-  type = object({
-    read  = optional(number, 3000)
-    write = optional(number, 1000)
-  })
-  default = {}
+  description = "Request units per second, for `table` and for each index by its name, above which consumption is unexpected in on-demand mode without a limit."
+  type        = map(object({ read = number, write = number }))
+
+  validation {
+    condition     = toset(keys(var.consumed_per_second)) == toset(concat(["table"], var.index_names))
+    error_message = "Name `table` and each index."
+  }
 }
 
 variable "latency_ms" {
@@ -83,13 +84,14 @@ variable "latency_ms" {
 }
 
 variable "thresholds" {
-  description = "The other thresholds: throttled requests and system errors in a minute; denials, refused tokens and refused sessions in five minutes; gateway p99 in milliseconds; percent of capacity and quota."
+  description = "The other thresholds: throttled requests, system errors and failed operations in a minute; denials, refused tokens and refused sessions in five minutes; gateway p99 in milliseconds; percent of capacity and quota."
   type = object({
     throttled_requests = optional(number, 0)
     system_errors      = optional(number, 0)
     denials            = optional(number, 25)
     refused_tokens     = optional(number, 200)
     failed_sessions    = optional(number, 5)
+    failed_operations  = optional(number, 5)
     gateway_p99_ms     = optional(number, 1000)
     consumed_percent   = optional(number, 85)
     ceiling_percent    = optional(number, 90)
@@ -118,6 +120,23 @@ variable "trail_log_group_name" {
   description = "Log group of the audit trail; null where there is none."
   type        = string
   default     = null
+}
+
+variable "deployment_role_arns" {
+  description = "Roles that run `terraform apply`: their changes of the roles are told, and page nobody."
+  type        = set(string)
+  default     = []
+
+  validation {
+    condition     = length(var.deployment_role_arns) <= 3
+    error_message = "A filter on log lines has 1024 characters, enough for three roles."
+  }
+}
+
+variable "backups" {
+  description = "Whether AWS Backup makes copies of the table, whose failures are to be told."
+  type        = bool
+  default     = false
 }
 
 variable "data_key" {

@@ -1,11 +1,11 @@
 # Where the gateway's image lies, and the gateway.
 
 resource "aws_ecr_repository" "gateway" {
-  count = var.gateway == null ? 0 : 1
+  count = module.input.gateway == null ? 0 : 1
 
   name                 = var.name
   image_tag_mutability = "IMMUTABLE"
-  force_delete         = !try(var.gateway.deletion_protection, true)
+  force_delete         = !try(module.input.gateway.deletion_protection, true)
 
   encryption_configuration {
     encryption_type = "KMS"
@@ -18,7 +18,7 @@ resource "aws_ecr_repository" "gateway" {
 }
 
 resource "aws_ecr_lifecycle_policy" "gateway" {
-  count = var.gateway == null ? 0 : 1
+  count = module.input.gateway == null ? 0 : 1
 
   repository = aws_ecr_repository.gateway[0].name
   policy = jsonencode({
@@ -36,30 +36,32 @@ module "gateway" {
   count  = local.served ? 1 : 0
 
   name                     = var.name
-  image                    = var.gateway.image
+  image                    = module.input.gateway.image
   environment              = local.environment
   task_role_arn            = module.iam.gateway_role_arn
   vpc_id                   = module.network.vpc_id
   vpc_cidr                 = module.network.cidr
   private_subnet_ids       = module.network.private_subnet_ids
-  load_balancer_subnet_ids = var.gateway.internal ? module.network.private_subnet_ids : module.network.public_subnet_ids
+  load_balancer_subnet_ids = module.input.gateway.internal ? module.network.private_subnet_ids : module.network.public_subnet_ids
   prefix_list_ids          = module.network.prefix_list_ids
   internet                 = module.network.internet
-  internal                 = var.gateway.internal
-  certificate_arn          = var.gateway.certificate_arn
-  client_cidrs             = coalesce(var.gateway.client_cidrs, [module.network.cidr])
-  web_acl_arn              = var.gateway.web_acl_arn
-  access_logs_bucket       = var.gateway.access_logs_bucket
-  deletion_protection      = var.gateway.deletion_protection
+  internal                 = module.input.gateway.internal
+  certificate_arn          = module.input.gateway.certificate_arn
+  client_cidrs             = coalesce(module.input.gateway.client_cidrs, [module.network.cidr])
+  web_acl_arn              = module.input.gateway.web_acl_arn
+  access_logs_bucket       = module.input.gateway.access_logs_bucket
+  deletion_protection      = module.input.gateway.deletion_protection
   log_group_name           = module.observability.log_group_name
   log_group_arn            = module.observability.log_group_arn
   kms_key_arn              = module.kms.operations_key_arn
   repository_arn           = aws_ecr_repository.gateway[0].arn
-  cursor_secret_version    = var.gateway.cursor_secret_version
-  size                     = var.gateway.size
-  tasks                    = var.gateway.tasks
+  wait_for_steady_state    = module.input.gateway.wait_for_steady_state
+  further_egress           = local.dax_used ? { "the DAX cluster" = { security_group_id = module.dax[0].security_group_id, port = module.dax[0].port } } : {}
+  cursor_secret_version    = module.input.gateway.cursor_secret_version
+  size                     = module.input.gateway.size
+  tasks                    = module.input.gateway.tasks
   # draining and what is under way, with some time to spare
-  stop_seconds = min(120, ceil(var.gateway_settings.drain_seconds + var.gateway_settings.request_seconds + 10))
+  stop_seconds = min(120, ceil(module.input.gateway_settings.drain_seconds + module.input.gateway_settings.request_seconds + 10))
 }
 
 check "issuers_reachable" {

@@ -1,34 +1,34 @@
 # What not everybody needs: copies beyond point-in-time recovery, and a budget.
 
 resource "aws_backup_vault" "this" {
-  count = var.backup == null ? 0 : 1
+  count = module.input.backup == null ? 0 : 1
 
   name        = var.name
   kms_key_arn = module.kms.operations_key_arn
 }
 
 resource "aws_backup_plan" "this" {
-  count = var.backup == null ? 0 : 1
+  count = module.input.backup == null ? 0 : 1
 
   name = var.name
 
   rule {
     rule_name         = "table"
     target_vault_name = aws_backup_vault.this[0].name
-    schedule          = var.backup.schedule
+    schedule          = module.input.backup.schedule
 
     lifecycle {
-      delete_after = var.backup.keep_days
+      delete_after = module.input.backup.keep_days
     }
 
     dynamic "copy_action" {
-      for_each = var.backup.copy_to_vault == null ? [] : [var.backup.copy_to_vault]
+      for_each = module.input.backup.copy_to_vault == null ? [] : [module.input.backup.copy_to_vault]
 
       content {
         destination_vault_arn = copy_action.value
 
         lifecycle {
-          delete_after = var.backup.copied_keep_days
+          delete_after = module.input.backup.copied_keep_days
         }
       }
     }
@@ -50,21 +50,21 @@ data "aws_iam_policy_document" "backup_trust" {
 }
 
 resource "aws_iam_role" "backup" {
-  count = var.backup == null ? 0 : 1
+  count = module.input.backup == null ? 0 : 1
 
-  name               = "${var.name}-backup"
+  name               = "${var.name}-${data.aws_region.current.id}-backup"
   assume_role_policy = data.aws_iam_policy_document.backup_trust.json
 }
 
 resource "aws_iam_role_policy_attachment" "backup" {
-  for_each = toset([for name in ["Backup", "Restores"] : name if var.backup != null])
+  for_each = toset([for name in ["Backup", "Restores"] : name if module.input.backup != null])
 
   role       = aws_iam_role.backup[0].name
   policy_arn = "arn:${data.aws_partition.current.partition}:iam::aws:policy/service-role/AWSBackupServiceRolePolicyFor${each.key}"
 }
 
 resource "aws_backup_selection" "this" {
-  count = var.backup == null ? 0 : 1
+  count = module.input.backup == null ? 0 : 1
 
   name         = "table"
   plan_id      = aws_backup_plan.this[0].id
@@ -73,11 +73,11 @@ resource "aws_backup_selection" "this" {
 }
 
 resource "aws_budgets_budget" "this" {
-  count = var.budget == null ? 0 : 1
+  count = module.input.budget == null ? 0 : 1
 
-  name         = var.name
+  name         = "${var.name}-${data.aws_region.current.id}"
   budget_type  = "COST"
-  limit_amount = format("%.1f", var.budget.monthly_usd)
+  limit_amount = format("%.1f", module.input.budget.monthly_usd)
   limit_unit   = "USD"
   time_unit    = "MONTHLY"
 

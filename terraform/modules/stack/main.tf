@@ -4,27 +4,98 @@ locals {
   table_name = coalesce(var.table_name, var.name)
   definition = jsondecode(file(coalesce(var.table_file, "${path.module}/../../table.json")))
 
+  # units per second above which consumption is unexpected, by place: what the model's own traffic takes and some more
+  consumed_per_second = {
+    for place in concat(["table"], local.definition.indexes[*].name) : place => {
+      for kind in ["read", "write"] : kind => coalesce(
+        module.input.capacity.expected[kind],
+        try(max(25, ceil(local.definition.expected[place][kind] * module.input.alarms.thresholds.expected_percent / 100)), null),
+        { read = 3000, write = 1000 }[kind],
+      )
+    }
+  }
+
   settings = merge(
     {
       table_name      = module.table.name
       region          = data.aws_region.current.id
       tenant_role_arn = module.iam.tenant_role_arn
-      issuers         = [for issuer in var.issuers : { for name, value in issuer : name => value if value != null }]
+      issuers         = [for issuer in module.input.issuers : { for name, value in issuer : name => value if value != null }]
     },
-    { for name, value in var.gateway_settings : name => value if value != null && name != "silos" },
+    { for number, tenant in local.readiness_tenants : "readiness_tenant" => tenant if number == 0 },
+    { for name, value in module.input.gateway_settings : name => value if value != null && name != "silos" },
     {
-      for name, silos in { silos = var.gateway_settings.silos } :
+      for name, silos in { silos = module.input.gateway_settings.silos } :
       name => { for tenant, silo in silos : tenant => { for key, value in silo : key => value if value != null } } if silos != null
     },
+    # the cluster that `dax` makes, where the gateway uses it
+    local.dax_used ? {
+      dax_endpoint      = module.dax[0].url
+      dax_role_arn      = module.dax[0].reader_role_arn
+      dax_item_seconds  = module.input.dax.item_ttl_seconds
+      dax_query_seconds = module.input.dax.query_ttl_seconds
+
+      dax_accept_that_only_the_gateway_separates_tenants = module.input.dax.accept_no_tenant_isolation
+    } : {},
   )
+
+  # whose session asks, before a task takes requests, whether the table and its indexes can be read: a pooled tenant, or
+  # one that has no items where every tenant is served
+  readiness_tenants = [
+    for tenant in coalesce(module.input.gateway_settings.tenants, ["gateway-readiness"]) : tenant
+    if !contains(keys(coalesce(module.input.gateway_settings.silos, {})), tenant) && !contains(coalesce(module.input.gateway_settings.suspended_tenants, []), tenant)
+  ]
 
   # the same settings as environment variables: texts as they are, the rest as JSON
   environment = { for name, value in local.settings : "GATEWAY_${upper(name)}" => try(tostring(value), jsonencode(value)) }
 
-  served = try(var.gateway.image, null) != null
+  dax_used    = module.input.dax != null && strcontains(coalesce(module.input.gateway_settings.cache, "off"), "dax")
+  dax_readers = compact(concat(module.dax[*].reader_role_arn, [for silo in values(coalesce(module.input.gateway_settings.silos, {})) : silo.dax_role_arn]))
+
+  served = try(module.input.gateway.run, false)
 }
 
 data "aws_region" "current" {}
+
+locals {
+  # the defaults of a VPC to make, unless one is given; both together are refused by the module
+  create = module.input.network.existing != null && module.input.network.create == null ? null : try(coalesce(module.input.network.create), {})
+}
+
+module "input" {
+  source = "./input"
+
+  capacity                 = var.capacity
+  table                    = var.table
+  keys                     = var.keys
+  network                  = var.network
+  revoke_sessions          = var.revoke_sessions
+  issuers                  = var.issuers
+  gateway_settings         = var.gateway_settings
+  gateway                  = var.gateway
+  alarms                   = var.alarms
+  audit                    = var.audit
+  dax                      = var.dax
+  budget                   = var.budget
+  backup                   = var.backup
+  further_tenant_role_arns = var.further_tenant_role_arns
+
+  written = {
+    capacity         = var.capacity
+    table            = var.table
+    keys             = var.keys
+    network          = var.network
+    revoke_sessions  = var.revoke_sessions
+    issuers          = var.issuers
+    gateway_settings = var.gateway_settings
+    gateway          = var.gateway
+    alarms           = var.alarms
+    audit            = var.audit
+    dax              = var.dax
+    budget           = var.budget
+    backup           = var.backup
+  }
+}
 
 module "iam" {
   source = "../iam"
@@ -34,7 +105,8 @@ module "iam" {
   policies_dir             = var.policies_dir
   gateway_principals       = var.gateway_principals
   further_tenant_role_arns = var.further_tenant_role_arns
-  revoke_sessions          = var.revoke_sessions
+  dax_reader_role_arns     = local.dax_readers
+  revoke_sessions          = module.input.revoke_sessions
 }
 
 module "kms" {
@@ -43,9 +115,10 @@ module "kms" {
   name                 = var.name
   table_name           = local.table_name
   tenant_role_arns     = [module.iam.tenant_role_arn]
-  trail_name           = var.audit == null ? null : "${var.name}-audit"
-  rotation_days        = var.keys.rotation_days
-  deletion_window_days = var.keys.deletion_window_days
+  trail_name           = module.input.audit == null ? null : "${var.name}-audit"
+  rotation_days        = module.input.keys.rotation_days
+  deletion_window_days = module.input.keys.deletion_window_days
+  existing             = module.input.keys.existing
 }
 
 # No depends_on here: it would hide the live capacity from the plan.
@@ -55,53 +128,57 @@ module "table" {
   name                 = local.table_name
   definition           = local.definition
   kms_key_arn          = module.kms.data_key_arn
-  capacity_mode        = var.capacity.mode
-  on_demand_limits     = var.capacity.on_demand
-  provisioned          = var.capacity.provisioned
-  deletion_protection  = var.table.deletion_protection
-  recovery_days        = var.table.recovery_days
-  stream_view_type     = var.table.stream_view_type
-  contributor_insights = var.table.contributor_insights
+  capacity_mode        = module.input.capacity.mode
+  on_demand_limits     = module.input.capacity.on_demand
+  provisioned          = module.input.capacity.provisioned
+  deletion_protection  = module.input.table.deletion_protection
+  recovery_days        = module.input.table.recovery_days
+  stream_view_type     = module.input.table.stream_view_type
+  contributor_insights = module.input.table.contributor_insights
 }
 
 module "network" {
   source = "../network"
 
   name                     = var.name
-  create                   = var.network.create
-  existing                 = var.network.existing
-  interface_endpoints      = var.network.interface_endpoints
+  create                   = local.create
+  existing                 = module.input.network.existing
+  interface_endpoints      = module.input.network.interface_endpoints
   dynamodb_endpoint_policy = module.iam.dynamodb_endpoint_policy
   sts_endpoint_policy      = module.iam.sts_endpoint_policy
-  flow_logs                = var.network.flow_log_days == null ? null : { days = var.network.flow_log_days, kms_key_arn = module.kms.operations_key_arn }
+  flow_logs                = module.input.network.flow_log_days == null ? null : { days = module.input.network.flow_log_days, kms_key_arn = module.kms.operations_key_arn }
 }
 
 module "audit" {
   source = "../audit"
-  count  = var.audit == null ? 0 : 1
+  count  = module.input.audit == null ? 0 : 1
 
-  name           = var.name
-  table_arn      = module.table.arn
-  kms_key_arn    = module.kms.operations_key_arn
-  writes_only    = var.audit.writes_only
-  retention_days = var.audit.retention_days
-  force_destroy  = var.audit.force_destroy
+  name            = var.name
+  table_arn       = module.table.arn
+  tenant_role_arn = module.iam.tenant_role_arn
+  kms_key_arn     = module.kms.operations_key_arn
+  data_events     = module.input.audit.data_events
+  retention_days  = module.input.audit.retention_days
+  force_destroy   = module.input.audit.force_destroy
 }
 
 module "dax" {
   source = "../dax"
-  count  = var.dax == null ? 0 : 1
+  count  = module.input.dax == null ? 0 : 1
 
   name                       = substr(trimsuffix(substr("${var.name}-dax", 0, 20), "-"), 0, 20)
-  accept_no_tenant_isolation = var.dax.accept_no_tenant_isolation
+  accept_no_tenant_isolation = module.input.dax.accept_no_tenant_isolation
   table_arn                  = module.table.arn
   kms_key_arn                = module.kms.data_key_arn
   index_names                = module.table.index_names
   vpc_id                     = module.network.vpc_id
   subnet_ids                 = module.network.private_subnet_ids
-  client_security_group_ids  = var.dax.client_security_group_ids
-  node_type                  = var.dax.node_type
-  nodes                      = var.dax.nodes
+  client_security_group_ids  = merge(module.input.dax.client_security_group_ids, local.dax_used && local.served ? { gateway = module.gateway[0].task_security_group_id } : {})
+  gateway_role_arn           = local.dax_used ? module.iam.gateway_role_arn : null
+  node_type                  = module.input.dax.node_type
+  nodes                      = module.input.dax.nodes
+  item_ttl_seconds           = module.input.dax.item_ttl_seconds
+  query_ttl_seconds          = module.input.dax.query_ttl_seconds
 }
 
 module "observability" {
@@ -110,23 +187,25 @@ module "observability" {
   name                 = var.name
   table_name           = module.table.name
   index_names          = local.definition.indexes[*].name
-  capacity_mode        = var.capacity.mode
+  capacity_mode        = module.input.capacity.mode
   bounds               = module.table.bounds
-  on_demand_limits     = var.capacity.on_demand
-  consumed_per_second  = var.capacity.expected
-  latency_ms           = var.alarms.latency_ms
-  thresholds           = var.alarms.thresholds
-  user_errors          = var.alarms.user_errors
+  on_demand_limits     = module.input.capacity.on_demand
+  consumed_per_second  = local.consumed_per_second
+  latency_ms           = module.input.alarms.latency_ms
+  thresholds           = module.input.alarms.thresholds
+  user_errors          = module.input.alarms.user_errors
   tenant_role          = { name = module.iam.tenant_role_name, arn = module.iam.tenant_role_arn, boundary_arn = module.iam.boundary_arn }
   gateway_role_name    = module.iam.gateway_role_name
   trail_log_group_name = one(module.audit[*].log_group_name)
+  deployment_role_arns = var.deployment_role_arns
+  backups              = module.input.backup != null
   data_key             = { id = module.kms.data_key_id, arn = module.kms.data_key_arn }
   kms_key_arn          = module.kms.operations_key_arn
   gateway              = one(module.gateway[*].alarms)
   dax_cluster          = one(module.dax[*].cluster_name)
-  page_emails          = var.alarms.page_emails
-  notice_emails        = var.alarms.notice_emails
-  actions_enabled      = var.alarms.actions_enabled
-  log_retention_days   = var.alarms.log_retention_days
-  runbooks             = var.alarms.runbooks
+  page_emails          = module.input.alarms.page_emails
+  notice_emails        = module.input.alarms.notice_emails
+  actions_enabled      = module.input.alarms.actions_enabled
+  log_retention_days   = module.input.alarms.log_retention_days
+  runbooks             = module.input.alarms.runbooks
 }

@@ -3,6 +3,11 @@ output "gateway_config" {
   value       = local.settings
 }
 
+output "audit_config" {
+  description = "What `gateway audit --config FILE` compares with AWS: the settings, and the gateway's role and VPC. `terraform output -json audit_config > audit.json`."
+  value       = merge(local.settings, { gateway_role_arn = module.iam.gateway_role_arn, vpc_id = module.network.vpc_id })
+}
+
 output "table_name" {
   description = "Name of the table."
   value       = module.table.name
@@ -31,6 +36,15 @@ output "tenant_role_arn" {
 output "data_key_arn" {
   description = "Key that encrypts the table."
   value       = module.kms.data_key_arn
+}
+
+output "required_policies" {
+  description = "What the policies must allow of keys and endpoints that were there already (`keys.existing`, `network.existing.endpoint_ids`)."
+  value = {
+    data_key          = module.kms.data_key_policy
+    operations_key    = module.kms.operations_key_policy
+    dynamodb_endpoint = module.iam.dynamodb_endpoint_policy
+  }
 }
 
 output "repository_url" {

@@ -18,6 +18,7 @@ from gateway.ops.audit.gather.files import Places
 from gateway.ops.audit.lines import Case, Result
 from gateway.ops.policy_files import write_policies
 from tests.ops.audit.world import REGION, SUBJECT, build
+from tests.unmeasured import unmeasured
 
 ACCOUNT = Account(REGION, credentials=Credentials("test", "test"))
 
@@ -35,13 +36,14 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
 def account() -> Iterator[Account]:
     """A new account for a test that changes it."""
     with mock_aws():
-        build()
+        with unmeasured():
+            build()
         yield ACCOUNT
 
 
 @pytest.fixture(scope="session")
 def facts(places: Places) -> Facts:
-    with mock_aws():
+    with mock_aws(), unmeasured():  # the tests of `gather` measure it
         build()
         live = Live(ACCOUNT)
         found = gather(live, SUBJECT, MODEL, places, datetime.now(UTC))

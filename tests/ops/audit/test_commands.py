@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from moto import mock_aws
 from rich.console import Console
 
 from gateway.domains import MODEL
@@ -18,7 +20,9 @@ from gateway.ops.audit.gather.files import Places
 from gateway.ops.audit.lines import Result, Subject, failed, missing
 from gateway.sandbox.ready import Options, Ready
 from gateway.sandbox.world import build, engine_for
-from tests.ops.audit.world import SUBJECT, TABLE, client
+from tests.ops.audit.conftest import ACCOUNT
+from tests.ops.audit.world import SUBJECT, TABLE, TOPIC, client
+from tests.ops.audit.world import build as plant
 from tests.sandbox.wire import closed, listening, serving
 
 
@@ -48,6 +52,22 @@ def test_a_good_account_passes_and_a_spoilt_one_does_not(account: Account, place
     code, text = run(Audit(SUBJECT, account, places, "sarif"))
     found = json.loads(text)["runs"][0]["results"]
     assert (code, [each["ruleId"] for each in found if each["kind"] == "fail"]) == (1, ["deletion-protection"])
+
+
+@mock_aws
+def test_defects_that_are_planted_in_an_account_are_found(places: Places) -> None:
+    plant(encrypted=False)
+    dynamodb, sns = client("dynamodb"), client("sns")
+    dynamodb.update_table(TableName=TABLE, StreamSpecification={"StreamEnabled": False})
+    dynamodb.update_continuous_backups(
+        TableName=TABLE,
+        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 1},
+    )
+    for each in sns.list_subscriptions_by_topic(TopicArn=TOPIC)["Subscriptions"]:
+        sns.unsubscribe(SubscriptionArn=each["SubscriptionArn"])
+    code, text = run(Audit(SUBJECT, ACCOUNT, places, "json"))
+    failing = {line["name"] for line in json.loads(text)["lines"] if line["verdict"] == "fail"}
+    assert (code, failing) == (1, {"encryption", "stream", "point-in-time-recovery", "alarms"})
 
 
 def test_the_sandbox_is_audited_for_what_it_has(places: Places) -> None:
@@ -82,8 +102,14 @@ def test_lines_and_formats_that_do_not_exist_are_refused_before_anything_is_aske
 def test_the_names_come_from_terraforms_output(tmp_path: Path) -> None:
     path = tmp_path / "gateway.json"
     role = SUBJECT.tenant_role
-    path.write_text(json.dumps({"table_name": TABLE, "region": "eu-west-1", "tenant_role_arn": role, "issuers": []}))
+    settings: dict[str, Any] = {"table_name": TABLE, "region": "eu-west-1", "tenant_role_arn": role, "issuers": []}
+    path.write_text(json.dumps(settings))
     assert subject_of(Names(), path) == replace(SUBJECT, gateway_role=None)
+    readers = {"dax_role_arn": "reader", "silos": {"acme": {"dax_role_arn": "other", "table_name": "acme"}, "beta": {}}}
+    path.write_text(json.dumps({**settings, **readers}))
+    assert subject_of(Names(), path).dax_roles == {"reader", "other"}
+    path.write_text(json.dumps({**settings, "gateway_role_arn": SUBJECT.gateway_role, "vpc_id": "vpc-2"}))
+    assert subject_of(Names(), path) == replace(SUBJECT, vpc="vpc-2")
     assert subject_of(Names(table="other", gateway_role="role", vpc="vpc-1"), path) == replace(
         SUBJECT, table="other", gateway_role="role", vpc="vpc-1"
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 from gateway.ops.audit import fixes
 
 REPOSITORY = Path(__file__).parents[3]
-STACK = REPOSITORY / "terraform" / "modules" / "stack" / "variables.tf"
+STACK = REPOSITORY / "terraform" / "modules" / "stack" / "input" / "variables.tf"
 MODULES = {path.name for path in (REPOSITORY / "terraform" / "modules").iterdir()}
 
 
@@ -24,5 +24,5 @@ def test_every_variable_that_is_named_is_one_of_the_stack() -> None:
 
 def test_every_module_that_is_named_exists() -> None:
     named = {word for text in texts() for word in re.findall(r"module `([a-z-]+)`", text)}
-    assert named == {"network", "observability", "iam"}
+    assert named == {"network", "observability", "iam", "table", "kms"}
     assert named <= MODULES

@@ -32,11 +32,12 @@ def policy(name: str) -> dict[str, Any]:
     return render(documents(MODEL)[name], DEPLOYMENT)
 
 
-def build() -> None:
-    """Everything, in the account that moto plays."""
-    _table()
+def build(*, encrypted: bool = True) -> None:
+    """Everything, in the account that moto plays, which does not take a key off a table that has one."""
+    _table(encrypted)
     _roles()
     _endpoint()
+    _subscriber()
     for each in alarms():
         client("cloudwatch").put_metric_alarm(**each)
 
@@ -49,9 +50,18 @@ def client(name: str) -> Any:
     return session.client(name)
 
 
-def _table() -> None:
+def _table(encrypted: bool) -> None:
     dynamodb = client("dynamodb")
-    dynamodb.create_table(**create_table(MODEL, TABLE), DeletionProtectionEnabled=True)
+    key = client("kms").create_key()["KeyMetadata"]["Arn"]
+    client("kms").enable_key_rotation(KeyId=key)
+    dynamodb.create_table(
+        **create_table(MODEL, TABLE),
+        DeletionProtectionEnabled=True,
+        SSESpecification={"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": key}
+        if encrypted
+        else {"Enabled": False},
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    )
     dynamodb.update_time_to_live(
         TableName=TABLE, TimeToLiveSpecification={"AttributeName": MODEL.table.ttl, "Enabled": True}
     )
@@ -81,6 +91,11 @@ def _roles() -> None:
     iam.put_role_policy(
         RoleName="shop-prod-tenant", PolicyName="own-rows", PolicyDocument=json.dumps(policy(TENANT_FILE))
     )
+
+
+def _subscriber() -> None:
+    topic = client("sns").create_topic(Name=TOPIC.rpartition(":")[2])["TopicArn"]
+    client("sns").subscribe(TopicArn=topic, Protocol="https", Endpoint="https://on-call.example.com/")
 
 
 def _endpoint() -> None:

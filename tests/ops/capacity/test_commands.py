@@ -41,6 +41,7 @@ def test_json_has_the_same_figures(tmp_path: Path) -> None:
             "each": 0.5,
             "remark": "",
             "eventual": True,
+            "requests": 1,
             "units": 1_000.0,
         }
     ]
@@ -63,7 +64,7 @@ def test_the_picture_is_written(tmp_path: Path) -> None:
     run(Capacity(svg=picture))
     assert picture.read_text(encoding="utf-8").startswith("<svg ")
     with pytest.raises(ConfigurationError, match="cannot be written"):
-        run(Capacity(svg=tmp_path / "absent" / "costs.svg"))
+        run(Capacity(svg=picture / "costs.svg"))
 
 
 def test_a_format_that_does_not_exist_is_refused() -> None:

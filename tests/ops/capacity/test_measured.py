@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.graph.journal import OPERATIONS, JsonLines, begin
+from gateway.graph.http.log_lines import OPERATIONS, JsonLines
+from gateway.graph.http.request_log import RequestIds
 from gateway.ops.capacity.demand import Need
 from gateway.ops.capacity.measured import UNNAMED, Operation, measure, read_logs
 
@@ -75,6 +76,6 @@ def test_a_log_without_operations_is_refused(tmp_path: Path) -> None:
 
 def test_the_gateways_own_lines_are_understood(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, OPERATIONS.name):
-        begin({}).write(200, [])
+        RequestIds().begin({}).write(200, [])
     found = measure([JsonLines().format(record) for record in caplog.records])
     assert [(each.name, each.count, each.units) for each in found.operations] == [(UNNAMED, 1, 0.0)]

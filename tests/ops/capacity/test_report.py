@@ -24,6 +24,7 @@ def test_the_page_tells_every_section() -> None:
         "What a month costs",
         "The busiest partitions",
         "Would DAX pay?",
+        "What an audit trail costs",
     ]
 
 

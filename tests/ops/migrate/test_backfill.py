@@ -57,7 +57,7 @@ async def test_versions_stay_so_that_no_caller_meets_a_conflict(memory: Whole) -
 
 @pytest.mark.parametrize("stop_after", [1, 2, 3, 5, 8, 13, 21])
 async def test_it_goes_on_where_it_was_stopped(memory: Whole, tmp_path: Path, stop_after: int) -> None:
-    """INVARIANT: a checkpoint never lies before what has been written: a page is behind it only when it is done."""
+    """INVARIANT: a checkpoint never lies before what is written: an item is behind it only when it is done."""
     path, runs = tmp_path / "checkpoint", 0
     memory.stop_after = stop_after
     while True:
@@ -78,6 +78,22 @@ async def test_it_goes_on_where_it_was_stopped(memory: Whole, tmp_path: Path, st
     assert runs > 1
     assert memory.rows == expected()
     assert load(path, beginning()).done
+
+
+async def test_a_checkpoint_moves_on_inside_a_page(memory: Whole, tmp_path: Path) -> None:
+    """At a slow pace a page takes minutes; a run that is killed in it must not begin it again."""
+    path = tmp_path / "checkpoint"
+    memory.stop_after = 15  # the scan of the only page, and some of its twenty writes
+    with pytest.raises(Stopped):
+        await backfill(memory, page=1_000).run(beginning(1), lambda state: save(path, state))
+    stored = load(path, beginning(1))
+    assert stored.begun
+    assert_behind(memory, stored)
+    memory.stop_after = None
+    again = backfill(memory, page=1_000)
+    await again.run(stored, ignored)
+    assert memory.rows == expected()
+    assert again.tally.scanned < 2 * COUNT
 
 
 def assert_behind(memory: Whole, state: Checkpoint) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.ops.migrate.checkpoint import Checkpoint, Segment, load, save
+from gateway.ops.migrate.checkpoint import Checkpoint, Saver, Segment, load, save
 
 
 def state(**changes: Any) -> Checkpoint:
@@ -49,3 +49,20 @@ def test_the_segments_are_those_it_was_begun_with(tmp_path: Path) -> None:
     assert found == begun
     assert found.begun
     assert not found.done
+
+
+def test_it_is_saved_every_few_seconds_and_at_the_end(tmp_path: Path) -> None:
+    now = [0.0]
+    path = tmp_path / "c"
+    saver = Saver(path, seconds=2, clock=lambda: now[0])
+    moving = state()
+    saver.moved(moving)
+    assert not path.exists(), "nothing has moved"
+    for second, saved in ((0.0, "k0"), (1.9, "k0"), (2.0, "k2.0"), (3.0, "k2.0")):
+        now[0] = second
+        moving.segments[0].start = {"PK": {"S": "p"}, "SK": {"S": "k0" if second == 0 else f"k{second}"}}
+        saver.moved(moving)
+        assert load(path, state()).segments[0].start == {"PK": {"S": "p"}, "SK": {"S": saved}}
+    moving.segments[0].done = True
+    saver.moved(moving)
+    assert load(path, state()).done

@@ -2,6 +2,11 @@
 
 import asyncio
 import io
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -171,6 +176,61 @@ def test_it_goes_on_from_a_checkpoint_and_shows_a_bar_to_who_watches(world: Worl
     assert migrate(wanted, NEW, Console(file=said, width=200, force_terminal=True)) == 0
     assert "going on from" in said.getvalue()
     assert "mended 0" in said.getvalue()
+
+
+_SLOWLY = """
+import sys
+from pathlib import Path
+from gateway.ops.migrate.commands import Migrate, migrate
+from tests.store.growing import NEW
+table, region, url, checkpoint = sys.argv[1:]
+print("begun", flush=True)
+sys.exit(migrate(Migrate(action="run", table=table, region=region, endpoint=url, checkpoint=Path(checkpoint),
+                         units_per_second=0.2, segments=8), NEW))
+"""
+
+
+def _begun_slowly(world: World) -> "subprocess.Popen[str]":
+    """A run in a process of its own that has saved where it is, and has more to do."""
+    keys = world.rig.admin
+    given = {"AWS_ACCESS_KEY_ID": keys.access_key, "AWS_SECRET_ACCESS_KEY": keys.secret_key}
+    running = subprocess.Popen(
+        [sys.executable, "-c", _SLOWLY, world.table, world.rig.region, world.rig.url, str(world.checkpoint)],
+        env={**{name: value for name, value in os.environ.items() if not name.startswith("AWS_")}, **given},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    end = time.monotonic() + 60
+    while not world.checkpoint.exists():
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return running
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_whatever_stops_it_the_same_command_goes_on(world: World, number: int) -> None:
+    running = _begun_slowly(world)
+    running.send_signal(number)
+    said, _ = running.communicate(timeout=60)
+    if number != signal.SIGKILL:
+        assert running.returncode == 130
+        assert "interrupted; the same command goes on from here" in said
+    assert "Traceback" not in said
+    code, said = world.run(segments=8)
+    assert code == 0
+    assert "going on from" in said
+    assert world.rows() == expected()
+
+
+def test_a_second_ctrl_c_prints_no_traceback(world: World) -> None:
+    running = _begun_slowly(world)
+    for _ in range(2):
+        running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Traceback" not in said
 
 
 def _operator(world: World, actions: list[str]) -> Operator:

@@ -8,7 +8,7 @@ from gateway.aws.errors import ThroughputExceeded
 from gateway.errors import DeadlineExceeded, Throttled, Unavailable
 from gateway.store.access import Access
 from gateway.store.cache.keeper import CacheRules
-from tests.store.cache.world import World, policies, session
+from tests.store.cache.world import World, policies, session, settle
 from tests.store.world import ACME, GLOBEX
 
 
@@ -50,9 +50,9 @@ async def test_who_is_cancelled_leaves_the_read_to_the_others(world: World, leav
     world.put("t")
     held = world.memory.hold("GetItem")
     waiting = [asyncio.create_task(world.rank("t")) for _ in range(5)]
-    await asyncio.sleep(0.001)
+    await settle()
     waiting[leaving].cancel()
-    await asyncio.sleep(0.001)
+    await settle()
     held.set()
     answers = await asyncio.gather(*waiting, return_exceptions=True)
     assert isinstance(answers.pop(leaving), asyncio.CancelledError)
@@ -64,11 +64,11 @@ async def test_what_all_have_left_is_still_kept(world: World) -> None:
     world.put("t")
     held = world.memory.hold("GetItem")
     waiting = asyncio.create_task(world.rank("t"))
-    await asyncio.sleep(0.001)
+    await settle()
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     held.set()
-    await asyncio.sleep(0.001)
+    await settle()
     assert await world.rank("t") == 1
     assert world.calls == ["GetItem"]
 
@@ -96,7 +96,7 @@ async def test_nobody_waits_beyond_the_deadline(world: World) -> None:
     with pytest.raises(DeadlineExceeded):
         await world.rank("t", Access(session(), deadline))
     patient = asyncio.create_task(world.rank("t"))
-    await asyncio.sleep(0.001)
+    await settle()
     held.set()
     assert await patient == 1
     assert world.calls == ["GetItem"]
@@ -106,7 +106,7 @@ async def test_a_cache_that_is_closed_ends_what_is_under_way_and_reads_no_more(w
     world.put("t")
     world.memory.hold("GetItem")
     waiting = asyncio.create_task(world.rank("t"))
-    await asyncio.sleep(0.001)
+    await settle()
     await world.cache.close()
     with pytest.raises(Unavailable):
         await waiting
@@ -123,7 +123,7 @@ async def test_renewals_behind_answers_are_bounded() -> None:
     world.clock.moment += 70
     held = world.memory.hold("GetItem")
     await world.rank("a")
-    await asyncio.sleep(0.001)
+    await settle()
     assert await world.rank("b") == 1
     assert world.calls == ["GetItem"] * 3
     held.set()

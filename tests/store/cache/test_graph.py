@@ -12,7 +12,7 @@ import pytest
 
 from gateway.domains import MODEL
 from gateway.graph.query.lane.lane import Lanes
-from gateway.sandbox.seed import CANARIES
+from gateway.sandbox.seed import CATALOGUES
 from gateway.store.cache.cache import ReadCache
 from gateway.store.table import Table
 from tests.graph.world import IN_LANES, World, no_renewal
@@ -74,13 +74,13 @@ async def test_what_a_role_may_not_read_is_refused_after_another_has_read_it(wor
 async def test_tenants_who_ask_the_same_at_one_time_see_only_their_own(world: Cached) -> None:
     chance = random.Random(3)
     asked = [chance.choice([CATALOGUE, PRODUCT]) for _ in range(200)]
-    tenants = [chance.choice(sorted(CANARIES)) for _ in asked]
+    tenants = [chance.choice(sorted(CATALOGUES)) for _ in asked]
 
     async def one(query: str, tenant: str) -> None:
         text = (await world.post(query, token=f"{tenant}/viewer")).text
         assert "errors" not in text
-        for other in CANARIES.keys() - {tenant}:
-            assert not re.search(re.escape(CANARIES[other]), text)
+        for other in CATALOGUES.keys() - {tenant}:
+            assert not re.search(re.escape(CATALOGUES[other]), text)
 
     await asyncio.gather(*(one(query, tenant) for query, tenant in zip(asked, tenants, strict=True)))
     counts = world.cache.stats().total

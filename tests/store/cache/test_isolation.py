@@ -79,6 +79,7 @@ async def ask(world: World, tenant: TenantId, chance: random.Random) -> tuple[An
     return ()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("part", range(PARTS))
 async def test_no_answer_holds_the_canary_of_another_tenant(part: int) -> None:
     world, requests = seeded(), REQUESTS // PARTS

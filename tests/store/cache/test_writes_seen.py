@@ -15,7 +15,7 @@ from gateway.store.faults import Rejected
 from gateway.store.items import items_for
 from gateway.store.upserts import replace as replaced
 from gateway.store.writer import Outcome
-from tests.store.cache.world import MODEL, THING, World, session, transaction
+from tests.store.cache.world import MODEL, THING, World, session, settle, transaction
 from tests.store.world import ACME, GLOBEX, NOW, TABLE
 
 
@@ -191,7 +191,7 @@ async def test_what_was_being_read_while_it_was_written_is_neither_kept_nor_join
     world.put("t", rank=1)
     held = world.memory.hold("GetItem")
     early = asyncio.create_task(world.rank("t"))
-    await asyncio.sleep(0.001)
+    await settle()
     world.clock.moment += 1
     await replace_with(world, "t", rank=2)
     world.clock.moment += 1
@@ -206,7 +206,7 @@ async def test_a_slow_read_from_before_a_write_is_not_kept_however_late_it_comes
     world.put("t", rank=1)
     held = world.memory.hold("Query")
     early = asyncio.create_task(world.ranked())
-    await asyncio.sleep(0.001)
+    await settle()
     world.clock.moment += 1
     await remove(world, "t")
     world.clock.moment += 5
@@ -222,7 +222,7 @@ async def test_of_two_writes_at_one_time_none_is_carried(world: World) -> None:
     await world.rank("t")
     held = world.memory.hold("TransactWriteItems")
     first = asyncio.create_task(replace_with(world, "t", rank=2))
-    await asyncio.sleep(0.001)
+    await settle()
     await replace_with(world, "t", rank=3)
     held.set()
     await first

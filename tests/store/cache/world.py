@@ -79,6 +79,12 @@ def session(
     return Session(tenant, role, Credentials(f"AKID{tenant}{role}", "secret"), tenancy(table=table), permissions)
 
 
+async def settle() -> None:
+    """Everything has gone as far as it can; turns are counted, since a busy machine has fewer of them in a time."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
 class Clock:
     def __init__(self) -> None:
         self.moment = 1_000.0

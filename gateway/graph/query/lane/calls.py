@@ -1,5 +1,6 @@
 """Prepared calls: the texts of DynamoDB requests with slots, made by the same code that writes every request."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +14,14 @@ from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId
 from gateway.store import wire
+from gateway.store.access import Refusal
 from gateway.store.bounds import Bounds
 from gateway.store.plan import QueryPartition
 
 _PK, _SK, _LOW, _HIGH = "~pk~", "~sk~", "~low~", "~high~"
 _TENANT = TenantId("any")
+# what JSON writes as it is
+_PLAIN = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]*').fullmatch
 
 
 # of an answer that has no further page
@@ -40,6 +44,8 @@ class PreparedCall:
     marker: str
     decode: Any
     permission: PreparedPermission | None
+    # what the role may not read of what was asked for: it is not in the request, and told where calls are explained
+    refusals: tuple[Refusal, ...] = ()
 
     def size(self, answer: Any) -> tuple[int, float]:
         """The items of an answer, and the capacity units that it took."""
@@ -53,7 +59,7 @@ class PreparedCall:
 
 def escaped(text: str) -> str:
     """A text as it stands between the quotes of JSON."""
-    return orjson.dumps(text)[1:-1].decode()
+    return text if _PLAIN(text) is not None else orjson.dumps(text)[1:-1].decode()
 
 
 def compact(raw: msgspec.Raw) -> str:
@@ -90,7 +96,9 @@ class ItemTexts:
 
     def batch(self, keys: Sequence[ItemKey]) -> str:
         before, between, behind = self._key
-        texts = ",".join([f"{before}{escaped(pk)}{between}{escaped(sk)}{behind}" for pk, sk in keys])
+        if _PLAIN("".join([pk + sk for pk, sk in keys])) is None:
+            keys = [ItemKey(escaped(pk), escaped(sk)) for pk, sk in keys]
+        texts = ",".join([f"{before}{pk}{between}{sk}{behind}" for pk, sk in keys])
         return f"{self._batch[0]}{texts}{self._batch[1]}"
 
     def batch_again(self, keys: Sequence[msgspec.Raw]) -> str:

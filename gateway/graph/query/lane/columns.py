@@ -60,7 +60,7 @@ class TimestampValue(msgspec.Struct, gc=False):
 @lru_cache(maxsize=1_024)
 def one_of(*texts: str) -> type[msgspec.Struct]:
     """A string that is one of these."""
-    return msgspec.defstruct("EnumValue", [("S", Literal[texts])], gc=False)  # type: ignore[valid-type]  # made here
+    return msgspec.defstruct("EnumValue", [("S", Literal[texts])], gc=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,12 @@ the source names `f0`, `a0` and so on.
 
 import itertools
 import linecache
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
 _numbers = itertools.count()
+_kept: weakref.WeakValueDictionary[str, Callable[..., Any]] = weakref.WeakValueDictionary()
 
 
 def function(name: str, lines: list[str], names: Mapping[str, Any]) -> Callable[..., Any]:
@@ -21,13 +23,16 @@ def function(name: str, lines: list[str], names: Mapping[str, Any]) -> Callable[
     space: dict[str, Any] = dict(names)
     exec(compile(source, file, "exec"), space)  # noqa: S102  made of our own words only: see the invariant above
     made: Callable[..., Any] = space[name]
+    weakref.finalize(made, linecache.cache.pop, file, None).atexit = False
+    _kept[file] = made
     return made
+
+
+def functions() -> list[Callable[..., Any]]:
+    """Those that are in use, in the order in which they were made."""
+    return list(_kept.values())
 
 
 def source_of(made: Callable[..., Any]) -> str:
     """What `function` has compiled."""
     return "".join(linecache.getlines(made.__code__.co_filename))
-
-
-def forget(made: Callable[..., Any]) -> None:
-    linecache.cache.pop(made.__code__.co_filename, None)

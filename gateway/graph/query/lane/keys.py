@@ -146,6 +146,24 @@ def _any_keys(rows: HasFields, owner: Entity, target: Entity, bind: Mapping[str,
     return keys
 
 
+def argument_key(entity: Entity) -> Callable[[Mapping[str, Any], str, Any], ItemKey]:
+    """The key of an item from the arguments of a field: `(values, own, tenant)`."""
+    place = entity.primary
+    plain = place.shards is None and place.bucket is None and place.when is None
+    if not plain or not all(isinstance(entity.attribute[name].type, Id) for name in entity.key_names):
+        return lambda values, own, tenant: checked_key(tenant, entity, values)
+    names: dict[str, Any] = {"fallback": checked_key, "entity": entity, "fits": _id, "ItemKey": ItemKey}
+    parts, lines = {}, ["def key(values, own, tenant):"]
+    for number, name in enumerate(entity.key_names):
+        names[f"n{number}"] = name
+        lines.append(f"  v{number} = values.get(n{number})")
+        lines.append(f"  if type(v{number}) is not str or fits(v{number}) is None:")
+        lines.append("    return fallback(tenant, entity, values)")
+        parts[name] = f"{{v{number}}}"
+    pk, sk = _expression(place.pk, parts, names, "p"), _expression(place.sk, parts, names, "s")
+    return function("key", [*lines, f"  return ItemKey(own + {pk}, {sk})"], names)
+
+
 def checked_key(tenant: Any, entity: Entity, values: Mapping[str, Any]) -> ItemKey:
     try:
         return item_key(tenant, entity, values)

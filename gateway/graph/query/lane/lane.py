@@ -21,8 +21,7 @@ from gateway.graph.query.operation import Variant
 from gateway.graph.query.tree import AttributeField
 from gateway.iam.shared import SharedPermissions
 from gateway.model.model import Model
-from gateway.model.tenant import partition
-from gateway.store.access import Access, Refusal
+from gateway.store.access import Access
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Attributes
 from gateway.store.read_limits import ReadLimits
@@ -57,12 +56,9 @@ class Lane:
     roots: tuple[Root, ...]
     out: Any
     denied: tuple[Denied, ...]
-    refusals: tuple[Refusal, ...]
 
     async def run(self, request: LaneRequest) -> tuple[bytes, list[Refused]]:
         """The data of the answer as JSON, and what of it was refused."""
-        if self.refusals:
-            request.access.refusals += self.refusals
         values: list[Any] = [None] * self.out.size
         if len(self.roots) == 1:
             answers = [await self.roots[0].answer(request)]
@@ -121,7 +117,6 @@ class LaneRules:
 
 
 _RULES = LaneRules()
-_UNKNOWN: Any = object()
 
 
 class Lanes:
@@ -155,19 +150,22 @@ class Lanes:
         if lane is None:
             self.outcomes.add("reference")
             return None
+        request = LaneRequest(access, variables, self._table, self._cursors, self._limits)
         try:
-            found = await lane.run(LaneRequest(access, variables, self._table, self._cursors, self._limits))
+            found = await lane.run(request)
         except StepBack as step:
             self.outcomes.add(step.reason)
             return None
+        finally:
+            request.close()
         self.outcomes.add("lane")
         access.replay.clear()
         return found
 
     def _lane(self, variant: Variant, access: Access) -> Lane | None:
         key = (variant, access.session.permissions.shared)
-        known = self._made.get(key, _UNKNOWN)
-        if known is not _UNKNOWN:
+        known = self._made.get(key)
+        if known is not None or key in self._made:
             return known
         variant.uses += 1
         if variant.uses <= self._rules.uses or not self._may_make():
@@ -190,17 +188,12 @@ class Lanes:
 
     def make(self, tree: Tree, access: Access) -> Lane:
         session = access.session
+        source = Source(self._table, session)
         attributes = frozenset[str]().union(*(item.attributes for item, _ in tree.items))
-        table = session.tenancy.table
-        refused = session.permissions.attributes_denied(
-            attributes, "GetItem", table, leading_key=partition(session.tenant, "ANY")
-        )
-        denied = frozenset(refused)
-        source = Source(self._table, table, session.permissions.shared)
+        denied = source.denied(attributes)
         roots = Preparation(self._model, source, denied).prepare(tree)
         out = OutType([root.key for root in tree.roots])
-        refusals = tuple(Refusal(name, verdict.reason) for name, verdict in refused.items())
-        return Lane(tuple(roots), out, tuple(denied_fields(tree, denied)), refusals)
+        return Lane(tuple(roots), out, tuple(denied_fields(tree, denied)))
 
 
 def denied_fields(tree: Tree, denied: Attributes) -> Iterator[Denied]:

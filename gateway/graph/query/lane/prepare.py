@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.bind import Tree
 from gateway.graph.query.lane.columns import writer
-from gateway.graph.query.lane.keys import reference_keys, value_reader
+from gateway.graph.query.lane.keys import argument_key, reference_keys, value_reader
 from gateway.graph.query.lane.levels import (
     ItemsLoad,
     Level,
@@ -81,9 +81,12 @@ class Preparation:
 
     def prepare(self, tree: Tree) -> list[Root]:
         roots = self._roots(tree)
-        for reads in (*self._reads.values(), *self._listings.values()):
-            for read in reads:
-                read.remembers = len(reads) > 1
+        for items in self._reads.values():
+            for item in items:
+                item.remembers = len(items) > 1
+        for pages in self._listings.values():
+            for page in pages:
+                page.remembers = len(pages) > 1
         return roots
 
     def _roots(self, tree: Tree) -> list[Root]:
@@ -121,12 +124,9 @@ class Preparation:
             else:
                 wants.append(ItemWant(number, root.arguments, root.parameter, root.plural))
         read = self._items_read(entity, rows, items, strong=strong)
-        return ItemsRoot(entity, read, tuple(wants), self._level(rows, items))
+        return ItemsRoot(argument_key(entity), read, tuple(wants), self._level(rows, items))
 
     # reads and their rows
-
-    def _readable(self, attributes: Attributes) -> Attributes:
-        return attributes - self._denied
 
     def _rows(
         self, items: Iterable[ItemSelection], position: str | None = None, also: dict[str, Attributes] | None = None
@@ -135,7 +135,7 @@ class Preparation:
 
     def _items_read(self, entity: Entity, rows: RowType, items: Iterable[ItemSelection], *, strong: bool) -> ItemsRead:
         attributes = frozenset[str]().union(*(item.attributes for item in items))
-        read = ItemsRead(self._source, entity, rows, self._readable(attributes), strong=strong)
+        read = ItemsRead(self._source, entity, rows, attributes, strong=strong)
         self._reads.setdefault((entity.name, strong), []).append(read)
         return read
 
@@ -218,7 +218,7 @@ class Preparation:
     def _page(self, field: PageField) -> PageLevel:
         items = field.page.items
         rows = self._listing_rows(field.listing, items)
-        read = ListingRead(self._source, field.listing, rows, self._readable(field.page.attributes))
+        read = ListingRead(self._source, field.listing, rows, field.page.attributes)
         self._listings.setdefault(field.listing.name, []).append(read)
         probe = None
         if field.page.has_page_info and field.arguments.names & {"after", "before"}:
@@ -245,14 +245,14 @@ class Preparation:
                 self._level(rows, [target.item]),
             )
         together = None if collection is None or applies is False else self._collection(target, collection)
-        return TargetRead(entity, alone, together)
+        return TargetRead(argument_key(entity), alone, together)
 
     def _collection(self, target: ItemTarget, collection: ItemCollection) -> CollectionRead:
         item, member = target.item, collection.member
         inner = list(member.page.items) if isinstance(member, PageField) else [member.item]
         served = self._model.patterns[member.relation.pattern].entity if member.relation else ""
         rows = self._rows([item, *inner], None, {item.entity.name: frozenset(), served: frozenset()})
-        attributes = self._readable(item.attributes.union(*(each.attributes for each in inner)))
+        attributes = item.attributes.union(*(each.attributes for each in inner))
         plan = QueryPartition(_EXAMPLE, None, "", Bounds(), True, 1, attributes)
         slot = f"f{next(number for number, field in enumerate(item.fields) if field is member)}"
         pages, members = None, None
@@ -268,16 +268,16 @@ class Preparation:
             members = (keys, self._level(rows, inner))
         level = self._level(rows, [item], without=member)
         read = PartitionRead(self._source, plan, rows)
-        return CollectionRead(collection, read, attributes, level, slot, pages, members)
+        return CollectionRead(collection, read, attributes - self._denied, level, slot, pages, members)
 
     def _single(self, number: int, root: SingleField) -> SingleRoot:
         if root.target is None or root.follow is None:
             rows = self._listing_rows(root.listing, [root.item])
-            read = ListingRead(self._source, root.listing, rows, self._readable(root.needed))
+            read = ListingRead(self._source, root.listing, rows, root.needed)
             return SingleRoot(number, root.arguments, root.listing, read, self._level(rows, [root.item]), None)
         owner = self._model.entities[root.listing.entity]
         rows = self._listing_rows(root.listing, (), root.needed)
-        read = ListingRead(self._source, root.listing, rows, self._readable(root.needed))
+        read = ListingRead(self._source, root.listing, rows, root.needed)
         names = self._model.entities[root.target.lookup.entity].key_names
         bind = {name: bound_attribute(root.follow, name) for name in names}
         if not all(own in rows.fields for own in bind.values()):

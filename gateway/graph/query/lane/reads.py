@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from heapq import merge
 from operator import attrgetter
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gateway.aws.sessions import Session
 from gateway.errors import BadUserInput, GatewayError
 from gateway.graph.query.lane.calls import (
     NO_KEY,
@@ -23,14 +24,14 @@ from gateway.graph.query.lane.calls import (
 )
 from gateway.graph.query.lane.request import LaneRequest, run_all
 from gateway.graph.query.lane.rows import RowType
-from gateway.graph.query.lane.step_back import Reason, StepBack
-from gateway.iam.shared import SharedPermissions
+from gateway.graph.query.lane.step_back import NoLane, Reason, StepBack
+from gateway.iam.verdict import Deny
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
 from gateway.model.patterns import Listing
 from gateway.model.staleness import Staleness
-from gateway.model.tenant import TenantId
-from gateway.store.access import shared
+from gateway.model.tenant import TenantId, partition
+from gateway.store.access import Refusal, shared
 from gateway.store.bounds import Bounds, starting_with
 from gateway.store.plan import Attributes, QueryPartition, Window, plan_listing
 from gateway.store.table import CHUNK, PARALLEL_GROUPS, Patience, Table
@@ -45,21 +46,40 @@ class Page(NamedTuple):
     more: bool
 
 
-class Source(NamedTuple):
-    """Where a lane reads: the table as its policies and its tenancy see it."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a lane reads: the table as one session sees it; nothing that it tells depends on the session's tenant."""
 
     table: Table
-    name: str
-    shared: SharedPermissions
+    session: Session
 
-    def permission(self, operation: str, example: Mapping[str, Any]) -> Any:
-        return self.shared.prepare(operation, example)
+    def call(
+        self, operation: str, index: str | None, marker: str, decode: Any, example: Mapping[str, Any], asked: Attributes
+    ) -> PreparedCall:
+        """`asked` are the attributes that the operation needs, also those that the role may not read."""
+        permission = self.session.permissions.shared.prepare(operation, example)
+        refusals = tuple(Refusal(name, deny.reason) for name, deny in self._denied(operation, asked).items())
+        return PreparedCall(operation, index, marker, decode, permission, refusals)
+
+    def denied(self, asked: Attributes) -> Attributes:
+        """What the role may not read, by whatever operation."""
+        found = {frozenset(self._denied(operation, asked)) for operation in ("GetItem", "BatchGetItem", "Query")}
+        if len(found) > 1:
+            raise NoLane
+        return found.pop()
+
+    def _denied(self, operation: str, asked: Attributes) -> Mapping[str, Deny]:
+        session = self.session
+        return session.permissions.attributes_denied(
+            asked, operation, session.tenancy.table, leading_key=partition(session.tenant, "ANY")
+        )
 
 
 class ItemsRead:
     """Items of one entity by their keys: GetItem for one, BatchGetItem for many."""
 
-    def __init__(self, source: Source, entity: Entity, rows: RowType, attributes: Attributes, *, strong: bool) -> None:
+    def __init__(self, source: Source, entity: Entity, rows: RowType, asked: Attributes, *, strong: bool) -> None:
+        attributes = asked - rows.denied
         self.rows = rows
         self.attributes = attributes
         self.remembers = False  # whether another read of the operation may ask for the same items
@@ -68,17 +88,9 @@ class ItemsRead:
         self._names = source.table.stored_names(attributes, None, (entity.name,))
         self._cached = source.table.staleness(entity.cached)
         spec = rows.model.table
-        texts = self._texts = ItemTexts(spec, source.name, self._names, strong=strong)
-        self._get = PreparedCall(
-            "GetItem", None, texts.marker, get_answer(rows), source.permission("GetItem", texts.example_get)
-        )
-        self._batch = PreparedCall(
-            "BatchGetItem",
-            None,
-            texts.marker,
-            batch_answer(rows),
-            source.permission("BatchGetItem", texts.example_batch),
-        )
+        texts = self._texts = ItemTexts(spec, source.session.tenancy.table, self._names, strong=strong)
+        self._get = source.call("GetItem", None, texts.marker, get_answer(rows), texts.example_get, asked)
+        self._batch = source.call("BatchGetItem", None, texts.marker, batch_answer(rows), texts.example_batch, asked)
 
     async def read(self, request: LaneRequest, keys: Iterable[ItemKey]) -> dict[ItemKey, Any]:
         """The rows that exist and have not expired."""
@@ -111,7 +123,7 @@ class ItemsRead:
         else:
             chunks = [wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK)]
             rows = [row for found in await run_all([self._chunk(request, each) for each in chunks]) for row in found]
-        found = {(row.pk.S, row.sk.S): row for row in rows}
+        found: dict[ItemKey, Any] = {row_key(row): row for row in rows}
         if not found.keys() <= set(wanted):
             # nobody has asked for it
             raise StepBack(Reason.FOREIGN_ROW)
@@ -138,6 +150,7 @@ class ItemsRead:
     async def _through_cache(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
         assert self._cached is not None  # noqa: S101  the caller has checked; this tells the type checker
         wanted = tuple(ItemKey(*key) for key in keys)
+        request.access.refusals += (self._get if len(wanted) == 1 else self._batch).refusals
         try:
             found = await request.table.cached_items(
                 request.access, wanted, self._names, self._cached, strong=self._strong
@@ -154,21 +167,16 @@ class PartitionRead:
 
     def __init__(self, source: Source, plan: QueryPartition, rows: RowType, staleness: Staleness | None = None) -> None:
         self.rows = rows
-        self._plan = plan
+        self._plan = replace(plan, attributes=plan.attributes - rows.denied)
         index = plan.index
         entities = tuple(entity.name for entity in rows.entities)
-        names = source.table.stored_names(plan.attributes, index.sk if index is not None else None, entities)
+        names = source.table.stored_names(self._plan.attributes, index.sk if index is not None else None, entities)
         self._names = names
         self._cached = source.table.staleness(staleness)
-        self._texts = QueryTexts(rows.model.table, source.name, plan, names)
+        self._texts = QueryTexts(rows.model.table, source.session.tenancy.table, self._plan, names)
         example = self._texts.example(starting_with("any"), forward=True)
-        self._call = PreparedCall(
-            "Query",
-            index.name if index is not None else None,
-            QueryTexts.marker,
-            query_answer(rows),
-            source.permission("Query", example),
-        )
+        name = index.name if index is not None else None
+        self._call = source.call("Query", name, QueryTexts.marker, query_answer(rows), example, plan.attributes)
 
     async def read(
         self, request: LaneRequest, partition: str, bounds: Bounds, limit: int, *, forward: bool
@@ -201,6 +209,7 @@ class PartitionRead:
         plan = replace(
             self._plan, tenant=request.tenant, partition=partition, bounds=bounds, limit=limit, forward=forward
         )
+        request.access.refusals += self._call.refusals
         try:
             found = await request.table.cached_page(request.access, plan, self._names, self._cached)
             return msgspec.convert(found, list[self.rows.type])  # type: ignore[name-defined]  # made at run time
@@ -208,6 +217,10 @@ class PartitionRead:
             raise StepBack(Reason.FAILED_CALL) from error
         except msgspec.MsgspecError as error:
             raise StepBack(Reason.ROW) from error
+
+
+def row_key(row: Any) -> ItemKey:
+    return ItemKey(row.pk.S, row.sk.S)
 
 
 def converted(row: Any, rows: RowType) -> Any:
@@ -232,17 +245,17 @@ def _expired(row: Any, now: float) -> bool:
 class ListingRead:
     """Pages of a listing, over all its shards and time buckets."""
 
-    def __init__(self, source: Source, listing: Listing, rows: RowType, attributes: Attributes) -> None:
+    def __init__(self, source: Source, listing: Listing, rows: RowType, asked: Attributes) -> None:
         model = rows.model
         self.listing = listing
         self.rows = rows
         self._model = model
         self.remembers = False  # whether another read of the operation may ask for the same page
-        self._attributes = attributes
+        self._attributes = asked - rows.denied
         self._position = attrgetter(f"{rows.position}.S")
         place = model.place(listing)
         index = next((index for index in model.table.indexes if index.name == place.index), None)
-        plan = QueryPartition(_EXAMPLE, index, "", _EXAMPLE_BOUNDS, True, 1, attributes, listing.strong)
+        plan = QueryPartition(_EXAMPLE, index, "", _EXAMPLE_BOUNDS, True, 1, asked, listing.strong)
         self._partition = PartitionRead(source, plan, rows, listing.cached)
         # where the whole partition is the listing, only its path and its size change from request to request
         self._plain = not listing.where and place.bucket is None and place.shards is None and not place.pk.holes

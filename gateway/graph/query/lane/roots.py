@@ -1,6 +1,6 @@
 """The roots of a lane: each answers one field of the query, or several that are read together."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -8,10 +8,9 @@ from gateway.errors import BadUserInput
 from gateway.graph.global_id import read_global_id
 from gateway.graph.nodes import node_key
 from gateway.graph.query.arguments import Arguments
-from gateway.graph.query.lane.keys import checked_key
 from gateway.graph.query.lane.levels import Level, MemberKeys, answers_by_key
 from gateway.graph.query.lane.pages import AskedPage, PageLevel, PagesLoad, asked_page
-from gateway.graph.query.lane.reads import ItemsRead, ListingRead, Page, PartitionRead
+from gateway.graph.query.lane.reads import ItemsRead, ListingRead, Page, PartitionRead, row_key
 from gateway.graph.query.lane.request import LaneRequest, run_all
 from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.graph.query.tree import ItemCollection
@@ -20,6 +19,7 @@ from gateway.model.keys import ItemKey
 from gateway.model.patterns import Listing
 from gateway.store.plan import Attributes, Window, plan_together
 
+KeyOf = Callable[[Mapping[str, Any], str, Any], ItemKey]
 Answers = list[tuple[int, Any]]  # the numbers of the roots, with what they answer
 
 
@@ -45,27 +45,27 @@ class ItemWant:
     parameter: str = ""
     plural: str | None = None
 
-    def keys(self, request: LaneRequest, entity: Entity) -> list[ItemKey]:
+    def keys(self, request: LaneRequest, key_of: KeyOf) -> list[ItemKey]:
         given = request.arguments(self.arguments)
         if self.plural is None:
-            return [checked_key(request.tenant, entity, given)]
+            return [key_of(given, request.own, request.tenant)]
         values = given[self.plural]
         if len(values) > request.limits.page:
             raise StepBack(Reason.LIMIT)
-        return [checked_key(request.tenant, entity, {self.parameter: value}) for value in values]
+        return [key_of({self.parameter: value}, request.own, request.tenant) for value in values]
 
 
 @dataclass(frozen=True, slots=True)
 class ItemsRoot:
     """Items of one entity for all roots that ask for some."""
 
-    entity: Entity
+    key_of: KeyOf
     read: ItemsRead
     wants: tuple[ItemWant, ...]
     level: Level  # with a selection for each of the wants
 
     async def answer(self, request: LaneRequest) -> Answers:
-        asked = [want.keys(request, self.entity) for want in self.wants]
+        asked = [want.keys(request, self.key_of) for want in self.wants]
         found = await self.read.read(request, [key for keys in asked for key in keys])
         answers: Answers = []
         shaped = await answers_by_key(self.level, request, asked, found)
@@ -133,7 +133,7 @@ class CollectionRead:
         assert self.members is not None  # noqa: S101  it is one or the other
         keys_of, level = self.members
         keys = keys_of.of(request, root)
-        found = {(row.pk.S, row.sk.S): row for row in members}
+        found = {row_key(row): row for row in members}
         if not all(key in found for key in keys):
             raise StepBack(Reason.MEMBER_MISSING)
         [answers] = await answers_by_key(level, request, [keys], found)
@@ -144,7 +144,7 @@ class CollectionRead:
 class TargetRead:
     """One item by its key: with a collection of it where one Query answers both, else alone."""
 
-    entity: Entity
+    key_of: KeyOf
     alone: tuple[ItemsRead, Level] | None
     together: CollectionRead | None
 
@@ -154,7 +154,7 @@ class TargetRead:
             return await together.answer(request, values)
         assert self.alone is not None  # noqa: S101  it is made where the collection may not apply
         read, level = self.alone
-        key = checked_key(request.tenant, self.entity, values)
+        key = self.key_of(values, request.own, request.tenant)
         row = (await read.read(request, (key,))).get(key)
         return None if row is None else (await level.answers(request, [[row]]))[0][0]
 

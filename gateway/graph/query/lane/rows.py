@@ -35,6 +35,7 @@ class RowType:
         denied: Attributes,
     ) -> None:
         self.model = model
+        self.denied = denied
         self._selections = tuple(selections)
         entities = list(dict.fromkeys([*(each.entity.name for each in self._selections), *also]))
         self.entities = [model.entities[name] for name in entities]
@@ -117,6 +118,7 @@ class OutType:
 def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attributes) -> Shape:
     """The function that makes the answers of these rows, and checks each row's tenant and what its fields need."""
     names: dict[str, Any] = {"Out": out.type, "StepBack": StepBack, "Reason": Reason, "version": version}
+    names["Row"] = rows.type  # for whoever reads the function: it tells which attribute a field holds
     checks = ["    if not row.pk.S.startswith(own): raise StepBack(Reason.FOREIGN_ROW)"]
     if not rows.expires:
         checks.append("    if row.ttl is not None: raise StepBack(Reason.EXPIRY)")

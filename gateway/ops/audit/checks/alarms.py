@@ -1,13 +1,13 @@
 """Alarms: every signal is watched with dimensions that exist, and what fires reaches somebody."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.dimensions import NAMESPACE, TABLE_NAME, dimension_fault
 from gateway.ops.audit.checks.periods import period_fault
 from gateway.ops.audit.checks.signals import Signal, signals
-from gateway.ops.audit.facts import Alarm, Metric
+from gateway.ops.audit.facts import Alarm, Metric, Missing
 from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
 
 _MOST_METRICS: Final = 10
@@ -24,16 +24,23 @@ def alarms(case: Case) -> Iterator[Finding]:
     ours = [alarm for alarm in found if _ours(alarm, case.subject.table)]
     yield from _faulty(ours)
     yield from _watched(case, ours)
-    yield from _delivered(ours, found)
+    yield from _delivered(ours, found, case.facts.subscribers)
 
 
 def _ours(alarm: Alarm, table: str) -> bool:
-    """About this table, or about DynamoDB without naming any table, where a dimension may have been forgotten."""
+    """About this table; or called after it while its metric names none, where a dimension was forgotten.
+
+    Without that name it may belong to another environment, and cannot count as watching this one.
+    """
     if alarm.name.startswith(_OWN_OF_AUTOSCALING):
         return False
-    return any(
-        metric.namespace == NAMESPACE and metric.dimensions.get(TABLE_NAME, table) == table for metric in alarm.metrics
-    )
+    tables = {metric.dimensions.get(TABLE_NAME) for metric in alarm.metrics if metric.namespace == NAMESPACE}
+    return table in tables or (None in tables and _called_after(alarm.name, table))
+
+
+def _called_after(name: str, table: str) -> bool:
+    # two environments whose names begin alike, `shop` and `shop-eu`, cannot be told apart by this
+    return name == table or name.startswith(f"{table}-")
 
 
 def _faulty(ours: list[Alarm]) -> Iterator[Finding]:
@@ -65,15 +72,34 @@ def _any(signal: Signal, seen: list[Metric]) -> bool:
     return any(signal.watched_by(metric) for metric in seen)
 
 
-def _delivered(ours: list[Alarm], found: tuple[Alarm, ...]) -> Iterator[Finding]:
+def _delivered(
+    ours: list[Alarm], found: tuple[Alarm, ...], subscribers: Mapping[str, int | Missing]
+) -> Iterator[Finding]:
     """An alarm tells somebody itself, or by a composite alarm that names it."""
-    composed = " ".join(alarm.rule for alarm in found if alarm.notifies and alarm.rule)
-    silent = [alarm.name for alarm in ours if not alarm.notifies and not _named(alarm.name, composed)]
+    topics = {action: subscribers.get(action, 1) for alarm in found for action in alarm.actions}
+    composites = [alarm for alarm in found if alarm.rule and any(_named(each.name, alarm.rule) for each in ours)]
+    composed = " ".join(alarm.rule for alarm in composites if _heard(alarm, topics))
+    silent = [alarm.name for alarm in ours if not _heard(alarm, topics) and not _named(alarm.name, composed)]
+    yield from _unheard([*ours, *composites], topics)
     if silent:
         more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
         yield failed(f"nobody is told by {', '.join(silent[:_SHOWN])}{more}", fixes.DELIVERY)
     elif ours:
         yield passed(f"{len(ours)} alarms tell somebody, themselves or by a composite alarm")
+
+
+def _heard(alarm: Alarm, topics: Mapping[str, int | Missing]) -> bool:
+    """What is no topic, such as a function, is its own receiver; a topic that may not be looked at is told below."""
+    return any(topics[action] != 0 for action in alarm.actions)
+
+
+def _unheard(telling: list[Alarm], topics: Mapping[str, int | Missing]) -> Iterator[Finding]:
+    for action in dict.fromkeys(action for alarm in telling for action in alarm.actions):
+        count = topics[action]
+        if not isinstance(count, int):
+            yield missing(count)
+        elif count == 0:
+            yield failed(f"the topic `{action}` has no subscriber who has confirmed", fixes.DELIVERY)
 
 
 def _named(name: str, rules: str) -> bool:

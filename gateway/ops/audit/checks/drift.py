@@ -10,6 +10,7 @@ from gateway.iam.deployment import Deployment, render
 from gateway.iam.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE, documents
 from gateway.iam.wording import canonical
 from gateway.ops.audit import fixes
+from gateway.ops.audit.checks.network import own_endpoints
 from gateway.ops.audit.facts import EndpointFacts, Missing, RoleFacts, Statements, TtlFacts, Unknown
 from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
 
@@ -57,9 +58,9 @@ def policy_drift(case: Case) -> Iterator[Finding]:
         return
     made = documents(case.model)
     yield from _tenant_role(case.facts.tenant_role, made, deployment)
-    yield from _gateway_role(case.facts.gateway_role, made, deployment)
+    yield from _gateway_role(case, case.facts.gateway_role, made, deployment)
     if isinstance(case.facts.endpoints, tuple):
-        yield from _endpoints(case.facts.endpoints, case.facts.gateway_role, made, deployment)
+        yield from _endpoints(own_endpoints(case, case.facts.endpoints), case.facts.gateway_role, made, deployment)
 
 
 def _files(case: Case) -> Iterator[Finding]:
@@ -89,14 +90,31 @@ def _tenant_role(
 
 
 def _gateway_role(
-    role: RoleFacts | Missing, made: Mapping[str, Mapping[str, Any]], deployment: Deployment
+    case: Case, role: RoleFacts | Missing, made: Mapping[str, Mapping[str, Any]], deployment: Deployment
 ) -> Iterator[Finding]:
     if not isinstance(role, RoleFacts):
         yield missing(role)
         return
     # a tenant with a table of its own has a role of its own, and the gateway the same document for it
     wanted = [render(made[GATEWAY_FILE], each) for each in (deployment, *_silos(role, deployment))]
-    yield from _attached("gateway's role", role, GATEWAY_FILE, *wanted)
+    readers = [found for found in role.policies.values() if _assumes_only(found, case.subject.dax_roles)]
+    yield from _attached("gateway's role", role, GATEWAY_FILE, *wanted, *readers)
+
+
+def _assumes_only(found: Statements, roles: frozenset[str]) -> bool:
+    """Whether all that a policy allows is to assume these roles: those in which the gateway reads from DAX clusters."""
+    statements = _statements(found)
+    return bool(statements) and all(
+        each.get("Effect") == "Allow"
+        and each.keys() <= {"Sid", "Effect", "Action", "Resource"}
+        and _several(each.get("Action")) == {"sts:AssumeRole"}
+        and _several(each.get("Resource")) <= roles
+        for each in statements
+    )
+
+
+def _several(given: Any) -> frozenset[Any]:
+    return frozenset(given if isinstance(given, list) else [given])
 
 
 def _silos(role: RoleFacts, deployment: Deployment) -> Iterator[Deployment]:

@@ -25,7 +25,8 @@ def gateway_privilege(case: Case) -> Iterator[Finding]:
         yield from (failed(f"the gateway's role: {each}", fixes.ROLES) for each in broken)
         return
     policies = PolicySet(documents, boundary=boundary)
-    fact = "the gateway's own role reaches no data and assumes nobody's role but the tenants'"
+    further = " and, to read from DAX clusters, those that are made for it" if case.subject.dax_roles else ""
+    fact = f"the gateway's own role reaches no data and assumes nobody's role but the tenants'{further}"
     yield from passed_unless(_faults(case, role, policies), fact)
 
 

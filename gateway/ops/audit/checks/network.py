@@ -1,5 +1,6 @@
 """The way to DynamoDB: a VPC endpoint with routes, and a policy on it that lets nothing pass but tenants' sessions."""
 
+import json
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,11 +11,12 @@ from gateway.iam.questions import questions
 from gateway.model.tenant import tenant_id
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.documents import read_document
-from gateway.ops.audit.facts import EndpointFacts, Statements
+from gateway.ops.audit.facts import EndpointFacts, Statements, Unknown
 from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
 
 _TENANT: Final = tenant_id("audit")
 _STRANGER: Final = "arn:aws:iam::999999999999:role/stranger"
+_GONE: Final = ("deleting", "deleted")
 _PRINCIPALS: Final = ("Principal", "NotPrincipal")
 
 
@@ -23,11 +25,36 @@ def endpoint(case: Case) -> Iterator[Finding]:
     if not isinstance(found, tuple):
         yield missing(found)
         return
+    ours = own_endpoints(case, found)
     where = f"VPC {case.subject.vpc}" if case.subject.vpc else f"any VPC of {case.subject.region}"
-    if not found:
-        yield failed(f"there is no endpoint for DynamoDB in {where}", fixes.ENDPOINT)
-    for each in found:
+    if not ours:
+        yield failed(f"there is no endpoint for DynamoDB in {where}{_instead(case, found)}", fixes.ENDPOINT)
+    for each in ours:
         yield from _endpoint(case, each)
+    if case.subject.vpc is None and len(ours) < len(standing(found)):
+        others = len(standing(found)) - len(ours)
+        yield missing(Unknown(f"{others} other endpoints do not name the tenants' role: whose are they?", fixes.VPC))
+
+
+def own_endpoints(case: Case, found: tuple[EndpointFacts, ...]) -> tuple[EndpointFacts, ...]:
+    """Those of the gateway's VPC. Where that is not named: those that name the tenants' role; without one, all."""
+    vpc, role = case.subject.vpc, case.subject.tenant_role
+    if vpc is not None:
+        return tuple(each for each in standing(found) if each.vpc == vpc)
+    if role is None:
+        return standing(found)
+    return tuple(each for each in standing(found) if f'"{role}"' in json.dumps(each.policy))
+
+
+def standing(found: tuple[EndpointFacts, ...]) -> tuple[EndpointFacts, ...]:
+    """EC2 lists an endpoint for a while after its deletion."""
+    return tuple(each for each in found if each.state not in _GONE)
+
+
+def _instead(case: Case, found: tuple[EndpointFacts, ...]) -> str:
+    if case.subject.vpc is not None or not standing(found):
+        return ""
+    return " whose policy names the tenants' role"
 
 
 def _endpoint(case: Case, found: EndpointFacts) -> Iterator[Finding]:

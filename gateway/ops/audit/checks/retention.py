@@ -1,4 +1,4 @@
-"""What is deleted and what can be brought back: TTL, point-in-time recovery, deletion protection."""
+"""What is deleted and what can be brought back or followed: TTL, recovery, deletion protection, stream."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,8 @@ from gateway.ops.audit.facts import BackupFacts, TtlFacts
 from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
 
 _ON = ("ENABLED", "ENABLING")
+_LEAST_DAYS = 7
+"""A fault that begins on a Friday evening and is noticed after a long weekend can still be undone."""
 
 
 def ttl(case: Case) -> Iterator[Finding]:
@@ -28,6 +30,9 @@ def recovery(case: Case) -> Iterator[Finding]:
         yield missing(found)
     elif not found.enabled:
         yield failed("point-in-time recovery is off", fixes.RECOVERY)
+    elif found.days is not None and found.days < _LEAST_DAYS:
+        days = "1 day" if found.days == 1 else f"{found.days} days"
+        yield failed(f"point-in-time recovery reaches {days} back, not {_LEAST_DAYS}", fixes.RECOVERY_DAYS)
     else:
         days = f", {found.days} days back" if found.days else ""
         yield passed(f"point-in-time recovery is on{days}")
@@ -38,3 +43,10 @@ def deletion_protection(case: Case) -> Iterator[Finding]:
         yield passed("the table cannot be deleted until its protection is switched off")
     else:
         yield failed("the table can be deleted by one call", fixes.PROTECTION)
+
+
+def stream(case: Case) -> Iterator[Finding]:
+    if case.facts.table.stream is None:
+        yield failed("the stream is off: changes cannot be followed, and none of the past can be later", fixes.STREAM)
+    else:
+        yield passed(f"the stream is on, with {case.facts.table.stream}")

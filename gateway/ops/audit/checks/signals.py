@@ -13,12 +13,12 @@ from gateway.ops.audit.lines import Case
 _COUNT: Final = ("Sum",)
 _WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")
 _KINDS: Final = ("Read", "Write")
-_HIGH: Final = re.compile(r"p(9\d(\.\d+)?|100)")
+_HIGH: Final = re.compile(r"p(99(\.\d+)?|100)")
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Watched by an alarm on this metric with exactly these dimensions; `percentile` also takes p90 to p100."""
+    """Watched by an alarm on this metric with exactly these dimensions; `percentile` also takes p99 to p100."""
 
     group: str
     metric: str
@@ -59,7 +59,7 @@ def signals(case: Case) -> Iterator[Signal]:
     for operation in operations(case.facts.code):
         named = {**whole, OPERATION: operation}
         yield Signal("errors", "SystemErrors", named, _COUNT)
-        yield Signal("latency", "SuccessfulRequestLatency", named, ("Average",), percentile=True)
+        yield Signal("latency", "SuccessfulRequestLatency", named, (), percentile=True)
     yield Signal("scans", "SuccessfulRequestLatency", {**whole, OPERATION: "Scan"}, ("SampleCount",))
 
 

@@ -1,11 +1,12 @@
-"""CloudWatch's alarms, metric and composite, and what it has counted."""
+"""CloudWatch's alarms, metric and composite, who is told by them, and what it has counted."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
-from gateway.ops.audit.account import Live
-from gateway.ops.audit.facts import Alarm, Metric, Seen
+from gateway.ops.audit.account import Live, learn
+from gateway.ops.audit.facts import Alarm, Metric, Missing, Seen
 from gateway.ops.capacity.demand import TABLE
 
 NAMESPACE: Final = "AWS/DynamoDB"
@@ -32,13 +33,26 @@ def _alarm(found: Mapping[str, Any]) -> Alarm:
     return Alarm(
         name=found["AlarmName"],
         metrics=tuple(metrics),
-        notifies=bool(found.get("ActionsEnabled", True) and found.get("AlarmActions")),
+        actions=tuple(found.get("AlarmActions", ())) if found.get("ActionsEnabled", True) else (),
         rule=found.get("AlarmRule", ""),
         expressions=sum("Expression" in part for part in parts),
         periods=periods,
         # where it is not said, all of them
         points=found.get("DatapointsToAlarm") or periods,
     )
+
+
+def subscriber_facts(live: Live, alarms: tuple[Alarm, ...] | Missing) -> Mapping[str, int | Missing]:
+    """Of each topic that an alarm names, how many have confirmed that they want its messages."""
+    listed = alarms if isinstance(alarms, tuple) else ()
+    topics = dict.fromkeys(action for alarm in listed for action in alarm.actions if ":sns:" in action)
+    return {topic: learn(partial(_confirmed, live, topic)) for topic in topics}
+
+
+def _confirmed(live: Live, topic: str) -> int:
+    found = live.pages("sns", "list_subscriptions_by_topic", "Subscriptions", TopicArn=topic)
+    # without a confirmation it has words in place of an ARN: PendingConfirmation, Deleted
+    return sum(str(each.get("SubscriptionArn", "")).startswith("arn:") for each in found)
 
 
 def _metric(found: Mapping[str, Any], statistic: str, period: int) -> Metric:

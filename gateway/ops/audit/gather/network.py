@@ -5,12 +5,11 @@ from gateway.ops.audit.facts import EndpointFacts
 from gateway.ops.audit.gather.roles import document
 
 
-def endpoint_facts(live: Live, region: str, vpc: str | None) -> tuple[EndpointFacts, ...]:
-    """Of one VPC, or of the whole region where none is named."""
+def endpoint_facts(live: Live, region: str) -> tuple[EndpointFacts, ...]:
+    """Of the whole region; which of them are the gateway's is judged later."""
     name = f"com.amazonaws.{region}.dynamodb"
     # the name as it is in China, too
     filters = [{"Name": "service-name", "Values": [name, f"cn.{name}"]}]
-    filters += [{"Name": "vpc-id", "Values": [vpc]}] if vpc is not None else []
     found = live.pages("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
     return tuple(
         EndpointFacts(

@@ -1,11 +1,11 @@
-"""The table as DynamoDB describes it: keys, indexes, capacity, TTL, recovery, resource policy."""
+"""The table as DynamoDB describes it: keys, indexes, capacity, TTL, recovery, stream, encryption, resource policy."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from gateway.ops.audit.account import Live, Unlearned
-from gateway.ops.audit.facts import BackupFacts, IndexFacts, Statements, TableFacts, Throughput, TtlFacts
+from gateway.ops.audit.facts import BackupFacts, IndexFacts, KeyFacts, Statements, TableFacts, Throughput, TtlFacts
 
 _NO_LIMIT = float("inf")
 
@@ -24,7 +24,30 @@ def table_facts(live: Live, table: str) -> TableFacts:
         provisioned=_provisioned(found),
         limit=_limit(found),
         deletion_protection=bool(found.get("DeletionProtectionEnabled")),
-        key_arn=found.get("SSEDescription", {}).get("KMSMasterKeyArn"),
+        key_arn=_key(found.get("SSEDescription", {})),
+        stream=_stream(found.get("StreamSpecification", {})),
+    )
+
+
+def _key(found: Mapping[str, Any]) -> str | None:
+    # the key that was used before may still be named
+    return None if found.get("Status") in ("DISABLING", "DISABLED") else found.get("KMSMasterKeyArn")
+
+
+def _stream(found: Mapping[str, Any]) -> str | None:
+    return found.get("StreamViewType", "unknown") if found.get("StreamEnabled") else None
+
+
+def key_facts(live: Live, arn: str | None) -> KeyFacts | None:
+    """None where DynamoDB encrypts with a key of its own, which it does not name."""
+    if arn is None:
+        return None
+    found = live.ask("kms", "describe_key", KeyId=arn)["KeyMetadata"]
+    # KMS rotates the key of a service by itself, and does not tell about it
+    ours = found.get("KeyManager") == "CUSTOMER"
+    rotation = live.ask("kms", "get_key_rotation_status", KeyId=arn) if ours else {}
+    return KeyFacts(
+        found.get("KeyManager", "unknown"), found.get("KeyState", "unknown"), bool(rotation.get("KeyRotationEnabled"))
     )
 
 

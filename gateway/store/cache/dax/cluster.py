@@ -1,7 +1,8 @@
 """One DAX cluster as a way to the table: Amazon's client, which blocks, in a few threads with a time limit.
 
-The client is made when it is first needed: making it already talks to the cluster. It signs with the credentials of the
-process, not with a tenant's: a cluster answers everybody who reaches it with the rights of its own role.
+The client is made when it is first needed: making it already talks to the cluster. It signs with a session of its
+own, in a role that reads from the cluster and nothing else, not with a tenant's: a cluster answers everybody who
+reaches it with the rights of its own role.
 """
 
 import asyncio

@@ -118,3 +118,23 @@ def test_what_was_not_named_or_may_not_be_read_is_unknown(case: Case) -> None:
     assert facts_of(policy_drift, half, Verdict.UNKNOWN) == ["the trust policy was not compared"]
     blind = changed(case, tenant_role=Unknown("a"), gateway_role=Unknown("b"), endpoints=Unknown("c"))
     assert facts_of(policy_drift, blind, Verdict.UNKNOWN) == ["a", "b"]
+
+
+def test_the_role_that_reads_from_dax_may_be_assumed_where_the_settings_name_it(case: Case) -> None:
+    reader = "arn:aws:iam::123456789012:role/shop-prod-dax-reader"
+
+    def with_readers(statement: dict[str, Any], *roles: str) -> Case:
+        policies = {**role_of(case.facts, "gateway_role").policies, "dax-readers": {"Statement": statement}}
+        named = replace(case, subject=replace(case.subject, dax_roles=frozenset(roles)))
+        return with_role(named, "gateway_role", policies=policies)
+
+    right = {"Sid": "AssumeDaxReader", "Effect": "Allow", "Action": "sts:AssumeRole", "Resource": reader}
+    assert failures(policy_drift, with_readers(right, reader)) == []
+    more = ["the gateway's role has a further policy `dax-readers` that allows something"]
+    assert failures(policy_drift, with_readers(right)) == more
+    for wide in (
+        {**right, "Resource": [reader, "*"]},
+        {**right, "Action": ["sts:AssumeRole", "dax:*"]},
+        {**right, "NotAction": "s3:*"},
+    ):
+        assert failures(policy_drift, with_readers(wide, reader)) == more

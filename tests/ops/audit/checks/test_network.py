@@ -1,9 +1,11 @@
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gateway.iam.generate import ENDPOINT_FILE
+from gateway.ops.audit.checks.drift import policy_drift
 from gateway.ops.audit.checks.network import endpoint
 from gateway.ops.audit.facts import EndpointFacts, Unknown
 from gateway.ops.audit.lines import Case, Verdict
@@ -13,10 +15,20 @@ from tests.ops.audit.world import policy
 FULL = {"Version": "2008-10-17", "Statement": [{"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}]}
 
 
-def with_endpoint(case: Case, **changes: Any) -> Case:
+def own(case: Case) -> EndpointFacts:
     assert isinstance(case.facts.endpoints, tuple)
     [found] = case.facts.endpoints
-    return changed(case, endpoints=(replace(found, **changes),))
+    return found
+
+
+def in_vpc(case: Case, vpc: str) -> Case:
+    return replace(case, subject=replace(case.subject, vpc=vpc))
+
+
+def with_endpoint(case: Case, **changes: Any) -> Case:
+    """The endpoint of the gateway's VPC, which is named: whatever its policy says, it is the gateway's."""
+    found = replace(own(case), **changes)
+    return in_vpc(changed(case, endpoints=(found,)), found.vpc)
 
 
 def test_an_account_without_endpoint_fails(case: Case) -> None:
@@ -68,8 +80,42 @@ def test_endpoints_that_nobody_may_list_are_unknown(case: Case) -> None:
     assert verdicts(endpoint(changed(case, endpoints=Unknown("why")))) == {Verdict.UNKNOWN}
 
 
-def test_every_endpoint_is_judged(case: Case) -> None:
-    assert isinstance(case.facts.endpoints, tuple)
-    second = EndpointFacts("vpce-2", "Gateway", "vpc-2", "available", 1, FULL)
-    both = changed(case, endpoints=(*case.facts.endpoints, second))
+def test_every_endpoint_of_the_gateways_vpc_is_judged(case: Case) -> None:
+    found = own(case)
+    second = EndpointFacts("vpce-2", "Gateway", found.vpc, "available", 1, FULL)
+    both = in_vpc(changed(case, endpoints=(found, second)), found.vpc)
     assert verdicts(endpoint(both)) == {Verdict.PASS, Verdict.FAIL}
+
+
+def test_an_endpoint_of_another_vpc_neither_counts_nor_fails(case: Case) -> None:
+    found = own(case)
+    theirs = EndpointFacts("vpce-2", "Gateway", "vpc-2", "available", 1, FULL)
+    beside = in_vpc(changed(case, endpoints=(found, theirs)), found.vpc)
+    assert verdicts(endpoint(beside)) == {Verdict.PASS}
+    assert failures(policy_drift, beside) == []
+    # an endpoint that is right in every way, in a VPC where the gateway is not
+    elsewhere = in_vpc(case, "vpc-2")
+    assert failures(endpoint, elsewhere) == ["there is no endpoint for DynamoDB in VPC vpc-2"]
+
+
+def test_without_the_vpc_an_endpoint_of_another_environment_does_not_fail_but_is_asked_about(case: Case) -> None:
+    found = own(case)
+    role = case.subject.tenant_role or ""
+    others = json.loads(json.dumps(found.policy).replace(role, role.replace("shop-prod", "shop-test")))
+    theirs = replace(found, name="vpce-2", vpc="vpc-2", policy=others)
+    shared = changed(case, endpoints=(found, theirs))
+    assert verdicts(endpoint(shared)) == {Verdict.PASS, Verdict.UNKNOWN}
+    assert failures(policy_drift, shared) == []
+    alone = changed(case, endpoints=(theirs,))
+    assert failures(endpoint, alone) == [
+        "there is no endpoint for DynamoDB in any VPC of eu-west-1 whose policy names the tenants' role"
+    ]
+
+
+@pytest.mark.parametrize("state", ["deleted", "deleting"])
+def test_an_endpoint_that_was_deleted_neither_counts_nor_fails(case: Case, state: str) -> None:
+    found = own(case)
+    gone = replace(found, name="vpce-old", state=state, policy=FULL)
+    assert verdicts(endpoint(in_vpc(changed(case, endpoints=(found, gone)), found.vpc))) == {Verdict.PASS}
+    only = in_vpc(changed(case, endpoints=(replace(found, state=state),)), found.vpc)
+    assert failures(endpoint, only) == [f"there is no endpoint for DynamoDB in VPC {found.vpc}"]

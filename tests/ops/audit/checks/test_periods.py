@@ -7,7 +7,7 @@ from gateway.ops.audit.facts import Alarm, Metric
 
 def alarm(name: str, period: int, periods: int, points: int, namespace: str = "AWS/DynamoDB") -> Alarm:
     metric = Metric(namespace, name, {"TableName": "shop"}, "Sum", period)
-    return Alarm("a", (metric,), notifies=True, periods=periods, points=points)
+    return Alarm("a", (metric,), actions=("topic",), periods=periods, points=points)
 
 
 @pytest.mark.parametrize(

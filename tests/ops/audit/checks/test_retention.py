@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.ops.audit.checks.retention import deletion_protection, recovery, ttl
+from gateway.ops.audit.checks.retention import deletion_protection, recovery, stream, ttl
 from gateway.ops.audit.facts import BackupFacts, TtlFacts, Unknown
 from gateway.ops.audit.lines import Case, Verdict
 from tests.ops.audit.spoil import changed, facts_of, failures, verdicts, with_table
@@ -27,6 +27,24 @@ def test_recovery_that_is_off_fails(case: Case) -> None:
     ]
     kept = changed(case, backups=BackupFacts(enabled=True, days=35))
     assert facts_of(recovery, kept, Verdict.PASS) == ["point-in-time recovery is on, 35 days back"]
+
+
+@pytest.mark.parametrize(
+    ("days", "fact"),
+    [
+        (1, "point-in-time recovery reaches 1 day back, not 7"),
+        (6, "point-in-time recovery reaches 6 days back, not 7"),
+    ],
+)
+def test_recovery_that_does_not_reach_back_a_week_fails(case: Case, days: int, fact: str) -> None:
+    assert failures(recovery, changed(case, backups=BackupFacts(enabled=True, days=days))) == [fact]
+    assert failures(recovery, changed(case, backups=BackupFacts(enabled=True, days=7))) == []
+
+
+def test_a_stream_that_is_off_fails(case: Case) -> None:
+    assert facts_of(stream, case, Verdict.PASS) == ["the stream is on, with NEW_AND_OLD_IMAGES"]
+    [fact] = failures(stream, with_table(case, stream=None))
+    assert fact.startswith("the stream is off")
 
 
 def test_a_table_without_protection_fails(case: Case) -> None:

@@ -1,10 +1,10 @@
 from datetime import UTC, datetime, timedelta
 
 from gateway.ops.audit.account import Account, Live
-from gateway.ops.audit.facts import Alarm, Facts, Metric, Seen
-from gateway.ops.audit.gather.alarms import alarm_facts, seen_facts
-from tests.ops.audit.scripted import Scripted
-from tests.ops.audit.world import OPERATIONS, TABLE, client
+from gateway.ops.audit.facts import Alarm, Facts, Metric, Seen, Unknown
+from gateway.ops.audit.gather.alarms import alarm_facts, seen_facts, subscriber_facts
+from tests.ops.audit.scripted import Scripted, refused
+from tests.ops.audit.world import OPERATIONS, TABLE, TOPIC, client
 
 
 def test_metric_alarms_come_with_their_metrics(facts: Facts) -> None:
@@ -13,7 +13,8 @@ def test_metric_alarms_come_with_their_metrics(facts: Facts) -> None:
     latency = by_name[f"SuccessfulRequestLatency-p99-{TABLE}-Query"]
     named = {"TableName": TABLE, "Operation": "Query"}
     assert latency.metrics == (Metric("AWS/DynamoDB", "SuccessfulRequestLatency", named, "p99"),)
-    assert latency.notifies
+    assert latency.actions == (TOPIC,)
+    assert facts.subscribers == {TOPIC: 1}
     assert len(by_name["system-errors"].metrics) == len(OPERATIONS)
     assert by_name["system-errors"].expressions == 1
 
@@ -24,8 +25,8 @@ def test_composite_alarms_come_with_their_rule_and_switched_off_ones_tell_nobody
         "MetricAlarms": [{"AlarmName": "off", "ActionsEnabled": False, "AlarmActions": ["topic"], "Metrics": []}],
     }
     assert alarm_facts(Scripted({"describe_alarms": answer})) == (
-        Alarm("off", (), notifies=False),
-        Alarm("page", (), notifies=True, rule='ALARM("a")'),
+        Alarm("off", (), actions=()),
+        Alarm("page", (), actions=("topic",), rule='ALARM("a")'),
     )
 
 
@@ -46,3 +47,22 @@ def test_scans_and_throttles_are_counted(account: Account) -> None:
     live.close()
     quiet = {("table", "read"): 0.0, ("table", "write"): 0.0, ("GSI1", "read"): 0.0}
     assert found == Seen(7, 2.0, {**quiet, ("GSI1", "write"): 8.0})
+
+
+def test_only_subscribers_who_have_confirmed_are_counted_and_each_topic_is_asked_once() -> None:
+    asked: list[object] = []
+
+    def answer(**parameters: object) -> dict[str, object]:
+        asked.append(parameters["TopicArn"])
+        return {"Subscriptions": [{"SubscriptionArn": "PendingConfirmation"}, {"SubscriptionArn": f"{TOPIC}:1"}]}
+
+    alarms = (Alarm("a", (), (TOPIC, "arn:aws:lambda:eu-west-1:1:function:x")), Alarm("b", (), (TOPIC,)))
+    live = Scripted({"list_subscriptions_by_topic": answer})
+    assert subscriber_facts(live, alarms) == {TOPIC: 1}
+    assert asked == [TOPIC]
+    assert subscriber_facts(live, Unknown("why")) == {}
+
+
+def test_a_topic_that_may_not_be_read_is_unknown() -> None:
+    live = Scripted({"list_subscriptions_by_topic": refused("AuthorizationError")})
+    assert subscriber_facts(live, (Alarm("a", (), (TOPIC,)),)) == {TOPIC: Unknown("failed: AuthorizationError")}

@@ -12,13 +12,7 @@ def test_an_endpoint_comes_with_its_routes_and_its_policy(facts: Facts) -> None:
     assert found.policy == policy(ENDPOINT_FILE)
 
 
-def test_one_vpc_can_be_named() -> None:
-    asked: list[object] = []
-
-    def answer(**parameters: object) -> dict[str, object]:
-        asked.append(parameters["Filters"])
-        return {"VpcEndpoints": [{"VpcEndpointId": "vpce-1", "SubnetIds": ["a", "b"]}]}
-
-    [found] = endpoint_facts(Scripted({"describe_vpc_endpoints": answer}), "eu-west-1", "vpc-1")
-    assert (found.routes, found.state, found.policy) == (2, "unknown", {})
-    assert {"Name": "vpc-id", "Values": ["vpc-1"]} in asked[0]  # type: ignore[operator]  # a list of filters
+def test_every_endpoint_of_the_region_is_listed_with_its_vpc() -> None:
+    found = {"VpcEndpoints": [{"VpcEndpointId": "vpce-1", "VpcId": "vpc-1", "SubnetIds": ["a", "b"]}]}
+    [endpoint] = endpoint_facts(Scripted({"describe_vpc_endpoints": found}), "eu-west-1")
+    assert (endpoint.vpc, endpoint.routes, endpoint.state, endpoint.policy) == ("vpc-1", 2, "unknown", {})

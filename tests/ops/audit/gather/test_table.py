@@ -3,8 +3,8 @@ import json
 import pytest
 
 from gateway.ops.audit.account import Unlearned
-from gateway.ops.audit.facts import BackupFacts, Facts, Throughput, TtlFacts
-from gateway.ops.audit.gather.table import backup_facts, table_facts, table_policy, ttl_facts
+from gateway.ops.audit.facts import BackupFacts, Facts, KeyFacts, Throughput, TtlFacts
+from gateway.ops.audit.gather.table import backup_facts, key_facts, table_facts, table_policy, ttl_facts
 from tests.ops.audit.scripted import Scripted, refused
 from tests.ops.audit.world import TABLE
 
@@ -18,6 +18,8 @@ def test_a_table_on_demand_is_read_as_it_is(facts: Facts) -> None:
     assert (table.keys, set(table.indexes)) == (("PK", "SK"), {"GSI1", "GSI2", "GSI3"})
     assert (table.limit, table.deletion_protection) == (NO_LIMIT, True)
     assert table.indexes["GSI1"].keys == ("GSI1PK", "GSI1SK")
+    assert table.stream == "NEW_AND_OLD_IMAGES"
+    assert facts.key == KeyFacts("CUSTOMER", "Enabled", rotates=True)
     assert (facts.ttl, facts.backups) == (TtlFacts("ENABLED", "ttl"), BackupFacts(enabled=True, days=35))
 
 
@@ -35,6 +37,7 @@ def test_an_old_table_without_a_billing_mode_is_provisioned() -> None:
     table = table_facts(Scripted({"describe_table": {"Table": described}}), "old")
     assert not table.on_demand
     assert (table.keys, table.provisioned, table.key_arn) == (("PK", "SK"), Throughput(5, 7), "key")
+    assert table.stream is None
     assert table.limit == Throughput(100, float("inf"))
     assert table.indexes["X"].projection == "INCLUDE a b"
 
@@ -52,3 +55,11 @@ def test_no_resource_policy_is_a_fact_and_a_denial_is_none() -> None:
     assert table_policy(Scripted({"get_resource_policy": {"Policy": "[]"}}), "arn") == {}
     with pytest.raises(Unlearned):
         table_policy(Scripted({"get_resource_policy": refused("AccessDeniedException")}), "arn")
+
+
+def test_dynamodbs_own_key_is_none_and_that_of_the_service_is_not_asked_for_its_rotation() -> None:
+    assert key_facts(Scripted({}), None) is None
+    off = {"TableArn": "arn", "SSEDescription": {"Status": "DISABLED", "KMSMasterKeyArn": "former"}}
+    assert table_facts(Scripted({"describe_table": {"Table": off}}), "t").key_arn is None
+    managed = Scripted({"describe_key": {"KeyMetadata": {"KeyManager": "AWS", "KeyState": "Enabled"}}})
+    assert key_facts(managed, "arn") == KeyFacts("AWS", "Enabled", rotates=False)

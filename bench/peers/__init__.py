@@ -1,0 +1,1 @@
+"""The gateway beside what people would use instead, and beside a floor; see bench/README.md."""

@@ -1,0 +1,15 @@
+"""`gateway serve` as in production, but that it may reach its backends on this machine by http.
+
+Settings come from the environment, and as for a sandbox, which alone allows http; what only a sandbox has (metrics,
+pages, CORS for this machine) is left out again.
+"""
+
+from gateway import app, wiring
+from gateway.serve import serve
+from gateway.settings import load_settings
+
+if __name__ == "__main__":
+    settings = load_settings()
+    issuers = wiring.issuers(settings)
+    app.issuers = lambda _: issuers  # type: ignore[attr-defined]
+    serve(settings.model_copy(update={"environment": "production"}))

@@ -1,0 +1,129 @@
+"""What is compared, each in a process of its own on this machine that ends with the benchmark, whatever happens."""
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from gateway.sandbox.issuer import AUDIENCE, JWKS_PATH
+from gateway.sandbox.server import free_port
+from tests.graph.backend import REGION, ROLE_ARN, TABLE, Backend
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+_BUILT = ROOT / ".peers"
+_START_SECONDS = 60
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+GATEWAY, FLOOR = "gateway", "floor: two calls, no GraphQL, no tokens"
+NODE = {
+    "mercurius-jit + lean client": "mercurius-lean",
+    "mercurius-jit + AWS SDK v3": "mercurius",
+    "yoga + AWS SDK v3": "yoga",
+}
+STRAWBERRY = "strawberry + aiobotocore"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    name: str
+    port: int
+    process: subprocess.Popen[bytes]
+
+    def cpu(self) -> float:
+        """Seconds of all its threads, by the scheduler's own count."""
+        spent = 0
+        for thread in Path(f"/proc/{self.process.pid}/task").iterdir():
+            spent += int((thread / "schedstat").read_text().split()[0])
+        return spent / 1e9
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+
+
+@contextmanager
+def child(command: list[str], log: Path, environment: dict[str, str], **more: int) -> Iterator[subprocess.Popen[bytes]]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "NODE_ENV": "production", **environment}
+    with log.open("wb") as output:
+        streams = {"stdout": output, "stderr": output, **more}
+        process = subprocess.Popen(command, cwd=ROOT, env=env, preexec_fn=_end_with_parent, **streams)  # noqa: PLW1509
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def stub(recordings: str, folder: Path) -> Iterator[int]:
+    path = folder / "recordings"
+    path.write_text(recordings)
+    command = [str(_BUILT / "stub"), str(path)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with child(command, folder / "stub.log", {}, **pipes) as process:
+        assert process.stdout is not None
+        yield int(process.stdout.readline())
+
+
+def commands(backend: Backend, dynamodb: int) -> dict[str, tuple[list[str], dict[str, str]]]:
+    """By name: the command, to which the port is given as `PORT`, and its environment."""
+    port = str(dynamodb)
+    found: dict[str, tuple[list[str], dict[str, str]]] = {
+        GATEWAY: ([sys.executable, "-m", "bench.peers.served"], _settings(backend, dynamodb)),
+        FLOOR: ([sys.executable, "-m", "bench.peers.floor", "PORT", port], {}),
+    }
+    for name, kind in NODE.items():
+        found[name] = (["node", str(HERE / "node_peers.mjs"), kind, "PORT", port], {})
+    python = str(_BUILT / "venv/bin/python")
+    found[STRAWBERRY] = ([python, str(HERE / "strawberry_peer.py"), "PORT", port], {"PYTHONPATH": ""})
+    return found
+
+
+@contextmanager
+def started(name: str, command: list[str], environment: dict[str, str], folder: Path) -> Iterator[Server]:
+    port = free_port(0)
+    log = folder / f"{port}.log"
+    filled = [str(port) if part == "PORT" else part for part in command]
+    with child(filled, log, {**environment, "GATEWAY_PORT": str(port)}) as process:
+        end = time.monotonic() + _START_SECONDS
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                if process.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError(f"{name} did not start: {log.read_text()[-2000:]}") from None
+                time.sleep(0.1)
+        yield Server(name, port, process)
+
+
+def _settings(backend: Backend, dynamodb: int) -> dict[str, str]:
+    issuer = {
+        "issuer": backend.issuer.issuer,
+        "audience": [AUDIENCE],
+        "jwks_url": backend.url + JWKS_PATH,
+        "algorithms": ["RS256"],
+    }
+    return {
+        "GATEWAY_ENVIRONMENT": "sandbox",
+        "GATEWAY_TABLE_NAME": TABLE,
+        "GATEWAY_REGION": REGION,
+        "GATEWAY_TENANT_ROLE_ARN": ROLE_ARN,
+        "GATEWAY_CURSOR_SECRET": "c" * 40,
+        "GATEWAY_ISSUERS": orjson.dumps([issuer]).decode(),
+        "GATEWAY_DYNAMODB_ENDPOINT": f"http://127.0.0.1:{dynamodb}",
+        "GATEWAY_STS_ENDPOINT": backend.url,
+        "AWS_ACCESS_KEY_ID": "AKID",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }

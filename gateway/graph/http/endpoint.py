@@ -1,0 +1,231 @@
+"""The walk of a request: HTTP in, caller, document, execution, HTTP out; each step once."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from graphql import ExecutionResult
+
+from gateway.aws.callers import Caller
+from gateway.errors import DeadlineExceeded, Unauthenticated
+from gateway.graph.explain import EXPLAIN, explanation
+from gateway.graph.http.answers import Answer, executed, failed, refused, run_in_lane
+from gateway.graph.http.body import Message, Receive
+from gateway.graph.http.fair_queue import OPERATION_COST, FairQueue
+from gateway.graph.http.http_error import HttpError
+from gateway.graph.http.log_lines import WriteOperation, log_operation
+from gateway.graph.http.packing import accepts_gzip, packed
+from gateway.graph.http.request import JSON, TWICE, GraphQLRequest, Scope, answer_type_of, read_headers, read_request
+from gateway.graph.http.request_log import MAX_NAME, RequestIds, RequestLog
+from gateway.graph.http.running import DISCONNECT, TICK, RunningRequest, RunningRequests
+from gateway.graph.persisted import Persisted
+from gateway.graph.query.lane.lane import Lanes
+from gateway.graph.query.limits import check_text, check_variables
+from gateway.graph.query.operation import Document, Documents, Operation, Variant
+from gateway.graph.query.price import COST, CostLimits
+from gateway.graph.query.reference import Reference
+from gateway.identity.principal import Principal
+from gateway.model.tenant import TenantId
+from gateway.store.access import Access
+
+Send = Callable[[Message], Awaitable[None]]
+Observe = Callable[[RequestLog, list[str]], None]  # a request that was answered, and the codes of its errors
+
+
+class CallerSource(Protocol):
+    """`gateway.aws.callers.Callers`; the seam that tests replace."""
+
+    def known(self, authorization: bytes | None) -> Caller | None: ...
+
+    async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller: ...
+
+
+_ANSWERING = 0.1  # share of the time that a mutation leaves for its answer
+
+
+def ignored(log: RequestLog, codes: list[str]) -> None:
+    """For where nothing is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointLimits:
+    body_bytes: int = 1_000_000
+    seconds: float = 10
+    packed_from: int = 1_400  # bytes of an answer: what fits into one packet gains nothing
+
+
+@dataclass(slots=True)
+class Admitted:
+    """An operation that may run, with its variables as it takes them."""
+
+    document: Document
+    operation: Operation
+    variant: Variant
+    variables: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An ASGI app for one path."""
+
+    documents: Documents
+    cost_limits: CostLimits
+    persisted: Persisted
+    callers: CallerSource
+    reference: Reference
+    lanes: Lanes
+    limits: EndpointLimits
+    queue: FairQueue = field(default_factory=FairQueue)
+    preparing: FairQueue = field(default_factory=partial(FairQueue, 1))
+    explain: bool = False  # whether a request may ask what was done for it
+    observe: Observe = ignored
+    write: WriteOperation = log_operation
+    ids: RequestIds = field(default_factory=RequestIds)
+    running: RunningRequests = field(default_factory=RunningRequests)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = read_headers(scope["headers"])
+        log = self.ids.begin(headers)
+        answer = await self._guarded(scope, headers, receive, log)
+        if log.estimate is not None and (log.priced or log.explained):
+            answer.content["extensions"] = _extensions(log, log.estimate)
+        codes = answer.codes if answer.content else []
+        log.write(answer.status, codes, self.write)
+        self.observe(log, codes)
+        content, pack = answer.text(), False
+        if len(content) >= self.limits.packed_from and b"accept-encoding" in headers:
+            pack = accepts_gzip(headers[b"accept-encoding"].decode("latin-1"))
+            content = packed(content) if pack else content
+        head = answer.head(log.request_id, len(content), packed=pack)
+        await send({"type": "http.response.start", "status": int(answer.status), "headers": head})
+        await send({"type": "http.response.body", "body": content})
+
+    async def _guarded(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, log: RequestLog) -> Answer:
+        media_type = JSON
+        running = self.running.begin(self.limits.seconds)
+        scope[DISCONNECT] = running.disconnected
+        try:
+            media_type = answer_type_of(headers)
+            # INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it.
+            caller = await self._caller(headers.get(b"authorization"), log)
+            asked = await read_request(scope, headers, receive, self.limits.body_bytes)
+            document = await self._document(caller.session.tenant, asked, running)
+            admitted = self._admit(document, asked, caller, log, scope["method"])
+            if isinstance(admitted, Admitted):
+                return await self._run(admitted, asked, log, running, media_type)
+            if isinstance(admitted, ExecutionResult):
+                return executed(admitted, log, media_type)
+            if admitted.ast is None:
+                return refused(admitted, log, media_type)
+            # which operation is meant is not clear, and graphql-core says so
+            result = await self.reference.execute(admitted, asked.operation_name, asked.variables)
+            return executed(result, log, media_type)
+        except asyncio.CancelledError:
+            reason = running.take_cancellation()
+            if reason is None:
+                raise
+            return failed(reason, log, media_type)
+        except Exception as error:
+            return failed(error, log, media_type)
+        finally:
+            self.running.finish(running)
+            del scope[DISCONNECT]
+
+    async def _caller(self, authorization: bytes | None, log: RequestLog) -> Caller:
+        if authorization is TWICE:
+            raise Unauthenticated("more than one authorization header")
+        caller = self.callers.known(authorization) or await self.callers.open(authorization, log.identified)
+        log.caller, log.principal = caller, caller.principal
+        return caller
+
+    async def _document(self, tenant: TenantId, asked: GraphQLRequest, running: RunningRequest) -> Document:
+        text = self.persisted.text(tenant, asked)
+        document = self.documents.known(text)
+        if document is not None:
+            return document
+        check_text(text, self.documents.limits)
+        # INVARIANT: new documents are parsed one at a time, tenants in turn, and beside the loop that serves everybody.
+        await self.preparing.acquire(tenant, len(text), running.deadline)
+        try:
+            document = self.documents.known(text)
+            if document is None:
+                document = await asyncio.to_thread(self.documents.prepare, text)
+                self.documents.remember(text, document)
+            return document
+        finally:
+            self.preparing.release()
+
+    def _admit(
+        self, document: Document, asked: GraphQLRequest, caller: Caller, log: RequestLog, method: str
+    ) -> Admitted | ExecutionResult | Document:
+        """What is to run; or why its variables do not fit; or the document, where it is wrong or leaves a doubt."""
+        log.document = document.hash
+        operation = document.operation(asked.operation_name)
+        if document.ast is None or operation is None:
+            return document
+        # a name may be as long as a request, and a line of the log may not
+        name = operation.name
+        log.operation = name[:MAX_NAME] if name is not None else None
+        log.operation_type = operation.kind
+        if method == "GET" and not operation.is_query:
+            raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries are asked by GET", {"Allow": "POST"})
+        if asked.extensions:
+            self.persisted.keep(caller.session.tenant, asked)
+            log.priced = asked.extensions.get(COST) is True
+            log.explained = self.explain and asked.extensions.get(EXPLAIN) is True
+        check_variables(asked.variables, self.documents.limits)
+        variables = operation.variables.read(asked.variables)
+        if isinstance(variables, list):
+            return ExecutionResult(None, variables)
+        variant = operation.variant(variables)
+        log.estimate = variant.price.estimate(variables)
+        if log.estimate > caller.cost_limit:
+            self.cost_limits.check(log.estimate, caller.role)
+        return Admitted(document, operation, variant, variables)
+
+    async def _run(
+        self, admitted: Admitted, asked: GraphQLRequest, log: RequestLog, running: RunningRequest, media_type: str
+    ) -> Answer:
+        assert log.caller is not None  # noqa: S101  whoever is admitted is known
+        session = log.caller.session
+        variant, variables, is_query = admitted.variant, admitted.variables, admitted.operation.is_query
+        running.cancel_on_disconnect()
+        await self.queue.acquire(session.tenant, OPERATION_COST + (log.estimate or 0), running.deadline)
+        try:
+            if not is_query:
+                # INVARIANT: a mutation is not begun for a caller who has left; once begun, it is carried out.
+                running.carry_on()
+            # a call of a query gives up later than the request is ended, so that a late one is always answered as late;
+            # a mutation leaves time for answering with what was done
+            margin = 2 * TICK if is_query else -self.limits.seconds * _ANSWERING
+            access = log.access = Access(session, running.deadline + margin, log.explained)
+            found = await self.lanes.run(variant, access, variables) if is_query else None
+            if found is not None:
+                return run_in_lane(*found, log, media_type)
+            result = await self.reference.run(
+                variant, admitted.document, asked.operation_name, asked.variables, variables, access
+            )
+        finally:
+            self.queue.release()
+        if _late_with_nothing(result):
+            raise DeadlineExceeded(f"the operation took longer than {self.limits.seconds:g} seconds")
+        return executed(result, log, media_type)
+
+
+def _late_with_nothing(result: ExecutionResult) -> bool:
+    """Whether the time ran out before any root field had an answer."""
+    late = [isinstance(error.original_error, DeadlineExceeded) for error in result.errors or ()]
+    return bool(late) and all(late) and not any(value is not None for value in (result.data or {}).values())
+
+
+def _extensions(log: RequestLog, estimate: float) -> dict[str, Any]:
+    """What the request asked to be told about itself."""
+    found: dict[str, Any] = {}
+    access = log.access
+    if access is not None and log.explained:
+        found[EXPLAIN] = explanation(access, log.started)
+    found[COST] = {"estimate": estimate, "actual": access.capacity if access is not None else 0.0}
+    return found

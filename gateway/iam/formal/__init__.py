@@ -1,0 +1,1 @@
+"""PROVE: policies as formulas, theorems about every request, and an SMT solver that decides them."""

@@ -1,0 +1,206 @@
+"""A solver's answer as what it means at AWS: one authorisation, and where one exists the request that asks for it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gateway.iam import bodies
+from gateway.iam.bodies import Body
+from gateway.iam.clauses import PRINCIPAL_TENANT, ROLE_TAG, TENANT_TAG
+from gateway.iam.deployment import Deployment
+from gateway.iam.formal.formula import (
+    ACTION,
+    ARN,
+    CALLER,
+    ELEMENT,
+    Every,
+    Filled,
+    Formula,
+    Like,
+    Present,
+    Ref,
+    both,
+    either,
+    is_text,
+    negated,
+    one_of,
+)
+from gateway.iam.formal.meaning import (
+    ATTRIBUTES,
+    KEYS,
+    OTHER,
+    REQUESTED_TENANT,
+    RETURNED,
+    SELECT,
+    Scope,
+    of_service,
+    place,
+)
+from gateway.iam.formal.texts import part, rest
+from gateway.iam.review import EVERY_ACTION
+from gateway.iam.variables import Value
+from gateway.iam.verdict import Authorisation
+from gateway.iam.vocabulary import KEYS as VOCABULARY
+from gateway.iam.vocabulary import MULTIVALUED
+from gateway.model.table import TableSpec
+
+_STS: Final = ("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity", "kms:Decrypt", "kms:Encrypt")
+_ACTIONS: Final = {name.lower(): name for name in (*(f"dynamodb:{action}" for action in EVERY_ACTION), *_STS)}
+_KEYS: Final = {
+    key.lower(): key
+    for key in (
+        *MULTIVALUED,
+        *(key for keys in VOCABULARY.values() for key in keys),
+        *(f"aws:{kind}/{tag}" for kind in ("PrincipalTag", "RequestTag") for tag in (TENANT_TAG, ROLE_TAG)),
+        *("aws:PrincipalArn", "kms:ViaService", "sts:SourceIdentity", PRINCIPAL_TENANT),
+        "kms:EncryptionContext:aws:dynamodb:tableName",
+    )
+}
+_SORT_KEY: Final = "META"
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """`asked` is allowed, or denied, against the theorem; `other` is whose rows it reaches, `caller` who asks STS.
+
+    `unknowns` are policies that nobody has written: how they would have to decide.
+    """
+
+    asked: Authorisation
+    other: str | None
+    caller: str | None
+    unknowns: Mapping[str, bool]
+
+    def lines(self) -> list[str]:
+        """The request for people, in the form of `gateway policies explain`."""
+        context = {key: value for key, value in self.asked.context.items() if not key.endswith("KeyValues")}
+        found = [f"{self.asked.action} on {self.asked.resource}"]
+        found += [
+            f"    {key} = {value if isinstance(value, str) else ', '.join(value)}" for key, value in context.items()
+        ]
+        found += [f"    asked by {self.caller}"] if self.caller else []
+        found += [f"    where {name}" for name, holds in self.unknowns.items() if holds]
+        return found + ([f"    which reaches rows of {self.other!r}"] if self.other else [])
+
+
+def counterexample(facts: Mapping[str, Value], unknowns: Mapping[str, bool] | None = None) -> Counterexample:
+    parts = [facts.get(key) for key in ARN]
+    resource = ":".join(("arn", *map(str, parts))) if None not in parts else "*"
+    action = str(facts.get(ACTION, "*"))
+    context = {_KEYS.get(key, key): value for key, value in facts.items() if not key.startswith("request:")}
+    texts = {key: str(facts[key]) for key in (OTHER, CALLER) if key in facts}
+    asked = Authorisation(_ACTIONS.get(action, action), resource, context)
+    return Counterexample(asked, texts.get(OTHER), texts.get(CALLER), unknowns or {})
+
+
+def readable(scope: Scope, deployment: Deployment) -> tuple[Formula, ...]:
+    """What makes a witness look like a request that somebody would send; see `solve`."""
+    last = len(scope.parts) - 1
+    keys = [_keys(scope, last, name) for name in ("globex", "acme2")]
+    batch = one_of(ACTION, "dynamodb:batchgetitem", "dynamodb:batchwriteitem")
+    return (
+        is_text(scope.tags[-1], "acme"),
+        one_of(OTHER, "globex", "acme2"),
+        is_text(OTHER, "globex"),
+        either(
+            *keys, _keys(scope, last, "acme"), negated(Filled(KEYS)), both(batch, _keys(scope, last, "acme", "globex"))
+        ),
+        either(*keys),
+        keys[0],
+        either(of_service("dynamodb"), negated(Present(ARN[0]))),
+        either(
+            negated(of_service("dynamodb")),
+            place(deployment, "dynamodb", is_text(ARN[-1], f"table/{deployment.table}")),
+        ),
+        one_of(ACTION, "dynamodb:getitem", "dynamodb:scan", "dynamodb:batchgetitem"),
+        one_of(ACTION, "dynamodb:getitem", "dynamodb:scan"),
+        is_text(SELECT, "SPECIFIC_ATTRIBUTES"),
+        one_of(SELECT, "SPECIFIC_ATTRIBUTES", "ALL_ATTRIBUTES"),
+        is_text(RETURNED, "NONE"),
+        both(Filled(ATTRIBUTES), Every(ATTRIBUTES, one_of(ELEMENT, "PK", "SK", "email"))),
+        both(Filled(ATTRIBUTES), Every(ATTRIBUTES, one_of(ELEMENT, "PK"))),
+        is_text(REQUESTED_TENANT, "acme"),
+        is_text("sts:sourceidentity", "acme"),
+        is_text(CALLER, f"arn:{deployment.partition}:iam::{deployment.account}:user/somebody"),
+    )
+
+
+def _keys(scope: Scope, last: int, *names: str) -> Formula:
+    """Every key is a row of one of these tenants; with one name, they are the same row."""
+    each = [
+        Like(part(ELEMENT, at), tuple(name if isinstance(token, Ref) else token for token in tokens))
+        for at, tokens in enumerate(scope.parts)
+        for name in names
+    ]
+    rows = (both(*each[start :: len(names)]) for start in range(len(names)))
+    follows = (negated(Like(rest(ELEMENT, at), ())) for at in range(last))
+    tail = Like(rest(ELEMENT, last), (f"{scope.delimiter}USER{scope.delimiter}1",))
+    return both(Filled(KEYS), Every(KEYS, both(either(*rows), *follows, tail)))
+
+
+def request_of(asked: Authorisation, spec: TableSpec) -> tuple[str, Body] | None:
+    """The DynamoDB request that asks for the authorisation; None where no request does."""
+    service, _, action = asked.action.partition(":")
+    path = asked.resource.rpartition(":")[2].split("/")
+    if service != "dynamodb" or path[0] != "table" or len(path) < 2:
+        return None
+    keys = _texts(asked.context.get("dynamodb:LeadingKeys"))
+    index = path[3] if len(path) > 3 else None
+    made = _request(action, path[1], index, keys, _names(asked, spec), spec)
+    if made is None:
+        return None
+    operation, body = made
+    returned = asked.context.get("dynamodb:ReturnValues")
+    if operation in ("PutItem", "UpdateItem", "DeleteItem") and isinstance(returned, str):
+        body = {**body, "ReturnValues": returned}
+    return operation, body
+
+
+def _request(
+    action: str, table: str, index: str | None, keys: Sequence[str], names: tuple[str, ...], spec: TableSpec
+) -> tuple[str, Body] | None:
+    items = [bodies.key(spec, key, _SORT_KEY) for key in keys]
+    whole: dict[str, Any] = {"TableName": table, **({"IndexName": index} if index else {})}
+    if action == "Scan":
+        return "Scan", {**whole, **bodies.projection(names)}
+    if action == "PartiQLSelect":
+        return "ExecuteStatement", {"Statement": f'SELECT * FROM "{table}"'}  # noqa: S608  shown, never run by us
+    if action not in VOCABULARY:
+        return action, whole
+    if action == "BatchGetItem" and items:
+        return action, bodies.batch_get(table, items, names)
+    if action == "BatchWriteItem" and items:
+        return action, bodies.batch_write(table, items, [])
+    return _one(action, table, index, items[0], names, spec) if len(items) == 1 else None
+
+
+def _one(
+    action: str, table: str, index: str | None, item: Body, names: tuple[str, ...], spec: TableSpec
+) -> tuple[str, Body] | None:
+    match action:
+        case "GetItem":
+            return action, bodies.get(table, item, names)
+        case "Query":
+            return action, bodies.query(table, spec, item[spec.pk]["S"], names, index)
+        case "PutItem":
+            return action, bodies.put(table, item, {})
+        case "UpdateItem":
+            return action, bodies.update(table, item, names[-1] if names else "note", {})
+        case "DeleteItem":
+            return action, bodies.delete(table, item, {})
+        case "ConditionCheckItem":
+            check = {"TableName": table, "Key": item, "ConditionExpression": f"attribute_exists({spec.pk})"}
+            return "TransactWriteItems", bodies.transact_write(("ConditionCheck", check))
+    return None
+
+
+def _names(asked: Authorisation, spec: TableSpec) -> tuple[str, ...]:
+    """What a read projects; nothing where it asks for whole items."""
+    if asked.context.get("dynamodb:Select") not in (None, "SPECIFIC_ATTRIBUTES"):
+        return ()
+    found = _texts(asked.context.get("dynamodb:Attributes"))
+    return tuple(dict.fromkeys((spec.pk, *(name for name in found if name)))) if found else ()
+
+
+def _texts(value: Value | None) -> tuple[str, ...]:
+    return () if value is None else (value,) if isinstance(value, str) else value

@@ -1,0 +1,134 @@
+"""Other people's LeadingKeys policies: the same theorems, for a prefix that is named instead of declared in a model."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.errors import BadUserInput
+from gateway.iam import variables
+from gateway.iam.document import Document
+from gateway.iam.formal import meaning
+from gateway.iam.formal.compiling import Compiler, allowed
+from gateway.iam.formal.counterexample import counterexample
+from gateway.iam.formal.formula import (
+    ACTION,
+    ELEMENT,
+    Every,
+    Filled,
+    Formula,
+    Pattern,
+    Ref,
+    Some,
+    both,
+    either,
+    is_text,
+    negated,
+    one_of,
+)
+from gateway.iam.formal.meaning import KEYS, OTHER, Scope, acts, of_service
+from gateway.iam.formal.proof import Outcome
+from gateway.iam.formal.solver import solve
+from gateway.iam.formal.texts import Split
+from gateway.iam.formal.theorems import Theorem
+from gateway.iam.review import EVERY_ACTION
+from gateway.iam.variables import Variable
+from gateway.iam.vocabulary import KEYED
+
+_PREFIX = re.compile(r"(?P<before>[^{}]*)\{(?P<name>\w+)\}(?P<after>[^{}]?)")
+_WITHOUT: Final[Mapping[str, str]] = {
+    "aws:principaltag/": r"""#*?$%&!~|"'<>(){}[];,^`\\""",
+    "cognito-identity.amazonaws.com:": r"""#*?$%&!~|"'<>(){}[];,^`\\/=+_.@ """,
+    "aws:userid": r"""#*?$%&!~|"'<>(){}[];^`\\/ """,
+    "aws:username": r"""#*?$%&!~|"'<>(){}[];^`\\/: """,
+}
+"""Characters that a variable's value cannot hold, by how its key begins; of others nothing is known."""
+UNKEYED: Final = (*sorted(EVERY_ACTION - KEYED), "PartiQLSelect")
+
+REASONS: Final[Mapping[str, str]] = {
+    "some own row can be used": "nothing is allowed, so there is nothing to prove",
+    "no foreign item": "another tenant's item can be reached",
+    "no key outside of the prefix": "a key that is not the tenant's own can be reached",
+    "no action that has no keys": (
+        "AWS fills in no LeadingKeys for this action, and ForAllValues holds for an empty set: the whole table is open"
+    ),
+    "nothing without a key": (
+        "ForAllValues holds where AWS fills in no key: add Null `false` for dynamodb:LeadingKeys. No documented "
+        "request of this action has no key; this is what stands between the table and one that AWS adds"
+    ),
+}
+"""What it means that a theorem does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`prefix` names the rows of one tenant, such as `TENANT#{tenant}#`; `without` are characters that no id holds."""
+
+    policy: Document
+    prefix: str
+    session: Document | None = None
+    boundary: Document | None = None
+    without: str = ""
+
+
+def questioned(asked: Question) -> Iterator[Outcome]:
+    """Each theorem with its outcome, in the order in which one reads them."""
+    scope = scope_of(asked)
+    splits = {KEYS: scope.split} if scope.split.depth else {}
+    compiler = Compiler(splits)
+    layers = [compiler.layer([each]) for each in (asked.policy, asked.session, asked.boundary) if each is not None]
+    for theorem in _theorems(allowed(layers), scope):
+        yield _outcome(theorem, scope, splits)
+
+
+def scope_of(asked: Question) -> Scope:
+    found = _PREFIX.fullmatch(asked.prefix)
+    if found is None:
+        raise BadUserInput("a prefix has one `{name}` and at most one character behind it, such as `TENANT#{tenant}#`")
+    tag, delimiter = _variable(asked), found["after"]
+    texts = found["before"].split(delimiter) if delimiter else [found["before"]]
+    parts: list[Pattern] = [(text,) if text else () for text in texts[:-1]]
+    parts.append((texts[-1], Ref(tag)) if texts[-1] else (Ref(tag),))
+    known = next((text for start, text in _WITHOUT.items() if tag.startswith(start)), "")
+    return Scope(tuple(parts), delimiter, delimited=bool(delimiter) and delimiter in known + asked.without)
+
+
+def _variable(asked: Question) -> str:
+    """The one variable that the policies compare leading keys with."""
+    documents = [each for each in (asked.policy, asked.session, asked.boundary) if each is not None]
+    rows = [row for document in documents for statement in document.statements for row in statement.conditions]
+    values = [value for row in rows if row.key.lower() == KEYS for value in row.values]
+    templates = [variables.template(value, wildcards=True, variables=True) for value in values]
+    keys = {part.key for parts in templates for part in parts if isinstance(part, Variable)}
+    if len(keys) != 1:
+        raise BadUserInput(f"the policies compare leading keys with {len(keys)} variables; a proof is about one")
+    return keys.pop()
+
+
+def _theorems(may: Formula, scope: Scope) -> Iterator[Theorem]:
+    rows = both(may, of_service("dynamodb"))
+    keyed = both(rows, acts(*KEYED))
+    yield Theorem("some own row can be used", "", both(keyed, meaning.own_rows(scope)), possible=True)
+    yield Theorem("no foreign item", "", both(keyed, meaning.foreign(scope)))
+    yield Theorem("no key outside of the prefix", "", both(keyed, Some(KEYS, negated(scope.holds(ELEMENT)))))
+    yield Theorem("no action that has no keys", "", both(rows, acts(*UNKEYED), negated(Filled(KEYS))))
+    yield Theorem("nothing without a key", "", both(rows, negated(Filled(KEYS))))
+
+
+def _outcome(theorem: Theorem, scope: Scope, splits: Mapping[str, Split]) -> Outcome:
+    found = solve(theorem.violation, splits, _wishes(scope))
+    example = counterexample(found.facts, found.unknowns) if found.answer == "possible" else None
+    return Outcome(theorem, found.answer, example, 0.0)
+
+
+def _wishes(scope: Scope) -> Sequence[Formula]:
+    twin = f"acme{scope.delimiter}2" if scope.delimiter and not scope.delimited else "acme2"
+    tag = scope.tags[-1]
+    batch = one_of(ACTION, "dynamodb:batchgetitem", "dynamodb:batchwriteitem")
+    return (
+        is_text(tag, "acme"),
+        *(is_text(OTHER, name) for name in ("globex", twin)),
+        either(Every(KEYS, scope.of_another().holds(ELEMENT)), batch),
+        one_of(ACTION, "dynamodb:getitem", "dynamodb:batchgetitem", "dynamodb:scan"),
+        one_of(ACTION, "dynamodb:getitem", "dynamodb:scan"),
+    )

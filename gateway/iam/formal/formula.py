@@ -1,0 +1,225 @@
+"""Formulas over one authorisation: what a policy says, as a tree that Python evaluates and a solver decides."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.iam.glob import Wild
+
+ELEMENT: Final = "request:element"
+"""The subject inside `Every` and `Some`: one value of the set."""
+ACTION: Final = "request:action"
+ARN: Final = ("request:partition", "request:service", "request:region", "request:account", "request:name")
+"""The parts of the resource's ARN behind `arn:`; all of them are absent where the resource is not an ARN."""
+CALLER: Final = "request:caller"
+"""The user or role that asks STS for a session; its own session, if it has one, is `CALLER_SESSION`."""
+CALLER_SESSION: Final = "request:caller-session"
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The text of another key, literally: what a policy variable stands for."""
+
+    key: str
+
+
+Pattern = tuple[str | Wild | Ref, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a text that is split at a delimiter: part number `index`, or with `rest` all that follows it.
+
+    `index` -1 with `rest` is the whole text.
+    """
+
+    subject: str
+    index: int = -1
+    rest: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    parts: tuple["Formula", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    parts: tuple["Formula", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: "Formula"
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """The request has the key, maybe with an empty text or set."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """The key holds one text, not a set of them."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """The key holds a text or a set that is not empty."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """The key holds a set, and every value of it satisfies the part."""
+
+    key: str
+    part: "Formula"
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """The key holds a set, and at least one value of it satisfies the part."""
+
+    key: str
+    part: "Formula"
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """The piece matches the pattern; `fold` ignores the case of A to Z."""
+
+    piece: Piece
+    pattern: Pattern
+    fold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArnLike:
+    """The text is an ARN whose parts behind `arn:` match the patterns one by one."""
+
+    subject: str
+    patterns: tuple[Pattern, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """The text, read as a number, date, address, boolean or bytes, passes a test.
+
+    `samples` are texts among which every outcome occurs that the test, alone or with the others of its key, can have.
+    """
+
+    subject: str
+    label: str
+    samples: tuple[str, ...]
+    test: Callable[[str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A statement that nobody has written yet: the solver chooses whether it holds."""
+
+    name: str
+
+
+Formula = Constant | And | Or | Not | Present | Single | Filled | Every | Some | Like | ArnLike | Scalar | Unknown
+
+
+TRUE: Final = Constant(True)
+FALSE: Final = Constant(False)
+
+
+def both(*parts: Formula) -> Formula:
+    """The conjunction, flattened and without constants."""
+    found: dict[Formula, None] = {}
+    for part in parts:
+        if part == FALSE:
+            return FALSE
+        found.update(dict.fromkeys(part.parts if isinstance(part, And) else () if part == TRUE else (part,)))
+    kept = tuple(found)
+    return TRUE if not kept else kept[0] if len(kept) == 1 else And(kept)
+
+
+def either(*parts: Formula) -> Formula:
+    """The disjunction, flattened and without constants."""
+    found: dict[Formula, None] = {}
+    for part in parts:
+        if part == TRUE:
+            return TRUE
+        found.update(dict.fromkeys(part.parts if isinstance(part, Or) else () if part == FALSE else (part,)))
+    kept = tuple(found)
+    return FALSE if not kept else kept[0] if len(kept) == 1 else Or(kept)
+
+
+def negated(part: Formula) -> Formula:
+    match part:
+        case Constant(value):
+            return FALSE if value else TRUE
+        case Not(inner):
+            return inner
+    return Not(part)
+
+
+def is_text(subject: str, text: str) -> Like:
+    return Like(Piece(subject), (text,) if text else ())
+
+
+def one_of(subject: str, *texts: str) -> Formula:
+    return either(*(is_text(subject, text) for text in texts))
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """Where an atom or a quantifier stands: inside the quantifier over `key`, and not negated where `positive`."""
+
+    formula: Formula
+    key: str
+    positive: bool
+
+    @property
+    def subject(self) -> str:
+        """The key whose text the atom is about."""
+        match self.formula:
+            case Like(Piece(subject)) | ArnLike(subject) | Scalar(subject):
+                return self.key if subject == ELEMENT else subject
+        return ""
+
+
+def occurrences(formula: Formula, key: str = "", positive: bool = True) -> Iterator[Occurrence]:
+    match formula:
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from occurrences(part, key, positive)
+        case Not(part):
+            yield from occurrences(part, key, not positive)
+        case Every(inner, part) | Some(inner, part):
+            yield Occurrence(formula, key, positive)
+            yield from occurrences(part, inner, positive)
+        case Constant():
+            return
+        case _:
+            yield Occurrence(formula, key, positive)
+
+
+def keys_of(formula: Formula) -> frozenset[str]:
+    """Every key that the formula looks at, also inside of its patterns."""
+    found: set[str] = set()
+    for one in occurrences(formula):
+        match one.formula:
+            case Every(key) | Some(key) | Present(key) | Single(key) | Filled(key):
+                found.add(key)
+            case Like(_, pattern):
+                found |= {one.subject, *(token.key for token in pattern if isinstance(token, Ref))}
+            case ArnLike() | Scalar():
+                found.add(one.subject)
+    return frozenset(found)

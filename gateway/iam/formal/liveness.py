@@ -1,0 +1,77 @@
+"""What each role is declared to use: every access pattern and every write has to pass, or the proof is empty."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gateway.iam import bodies
+from gateway.iam.bodies import Body
+from gateway.iam.formal.compiling import allowed
+from gateway.iam.formal.evaluating import evaluator, facts
+from gateway.iam.formal.meaning import SPLITS, TENANT, RoleMeaning
+from gateway.iam.formal.theorems import Subject
+from gateway.iam.personal import personal_names
+from gateway.iam.policies import place_of
+from gateway.iam.questions import questions, sample
+from gateway.iam.requests import authorisations
+from gateway.model.keys import item_key
+from gateway.model.tenant import tenant_id
+
+_TENANT = tenant_id("acme")
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One request that a role sends, and whether its policies allow it as they should."""
+
+    role: str
+    name: str
+    operation: str
+    expected: bool
+    allowed: bool
+
+    @property
+    def held(self) -> bool:
+        return self.expected == self.allowed
+
+
+def uses(found: Subject) -> Iterator[Use]:
+    place = place_of(found.model, found.deployment)
+    for role in found.roles:
+        may = evaluator(allowed(found.of_role(role)), SPLITS)
+        for name, operation, body, expected in (*_reads(found, role), *_writes(found, role)):
+            asked = authorisations(operation, body, place)
+            held = all(may(facts(one) | {TENANT: _TENANT}) for one in asked)
+            yield Use(role.name, name, operation, expected, held)
+
+
+def _reads(found: Subject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
+    """For a role that does not see everything, with names: it may not ask for whole items."""
+    table = found.model.table
+    for question in questions(found.model, _TENANT):
+        entity = found.model.entities[found.model.patterns[question.pattern].entity]
+        seen = tuple(name for name in entity.attribute if name not in role.hidden)
+        names = (table.pk, table.sk, *seen) if role.hidden else ()
+        body = question.body(table, found.deployment.table, names)
+        hidden = bool(role.hidden) and question.personal
+        yield question.pattern, question.operation, body, question.operation in role.actions and not hidden
+
+
+def _writes(found: Subject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
+    """The members of the transactions that mutations send, and the batches that migrations do."""
+    spec, table = found.model.table, found.deployment.table
+    for entity in found.model.entities.values():
+        open_to = () if role.hidden and personal_names(entity, entity.primary.pk) else role.actions
+        key = item_key(_TENANT, entity, sample(entity, entity.primary), entity.primary)
+        item = bodies.key(spec, key.pk, key.sk)
+        check = {"TableName": table, "Key": item, "ConditionExpression": f"attribute_exists({spec.pk})"}
+        members = {
+            "PutItem": ("Put", bodies.put(table, item, {})),
+            "UpdateItem": ("Update", bodies.update(table, item, "version", {})),
+            "DeleteItem": ("Delete", bodies.delete(table, item, {})),
+            "ConditionCheckItem": ("ConditionCheck", check),
+        }
+        for action, member in members.items():
+            body = bodies.transact_write(member)
+            yield f"{member[0]} {entity.name}", "TransactWriteItems", body, action in open_to
+        batch = bodies.batch_write(table, [item], [])
+        yield f"batch of {entity.name}", "BatchWriteItem", batch, "BatchWriteItem" in open_to

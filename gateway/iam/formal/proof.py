@@ -1,0 +1,68 @@
+"""The proof: every theorem is put to the solver, every answer that refutes one is checked and told as a request."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from gateway.iam.deployment import Deployment
+from gateway.iam.formal.counterexample import Counterexample, counterexample, readable
+from gateway.iam.formal.evaluating import evaluator
+from gateway.iam.formal.formula import And, Constant, Every, Formula, Not, Or, Some, Unknown
+from gateway.iam.formal.meaning import SPLITS, TENANT_ROWS, Scope
+from gateway.iam.formal.solver import Answer, Solution, solve
+from gateway.iam.formal.texts import Split
+from gateway.iam.formal.theorems import Theorem
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`example` is a request that refutes the theorem, or where it claims that one is possible, that request."""
+
+    theorem: Theorem
+    answer: Answer
+    example: Counterexample | None
+    seconds: float
+
+    @property
+    def proved(self) -> bool:
+        return self.answer == ("possible" if self.theorem.possible else "impossible")
+
+
+def prove(
+    theorems: Iterable[Theorem],
+    deployment: Deployment,
+    scope: Scope = TENANT_ROWS,
+    splits: Mapping[str, Split] = SPLITS,
+) -> Iterator[Outcome]:
+    wishes = readable(scope, deployment) if scope.split.depth else ()
+    for theorem in theorems:
+        started = time.perf_counter()
+        found = solve(theorem.violation, splits, () if theorem.possible else wishes)
+        example = None
+        if found.answer == "possible":
+            _check(theorem, found, splits)
+            example = counterexample(found.facts, found.unknowns)
+        yield Outcome(theorem, found.answer, example, time.perf_counter() - started)
+
+
+def _check(theorem: Theorem, found: Solution, splits: Mapping[str, Split]) -> None:
+    """INVARIANT: what the solver answers, Python confirms on the request itself."""
+    if not evaluator(_known(theorem.violation, found.unknowns), splits)(found.facts):
+        raise AssertionError(f"the solver's answer to `{theorem.name}` ({theorem.about}) is not confirmed")
+
+
+def _known(formula: Formula, unknowns: Mapping[str, bool]) -> Formula:
+    match formula:
+        case Unknown(name):
+            return Constant(unknowns.get(name, False))
+        case And(parts):
+            return And(tuple(_known(part, unknowns) for part in parts))
+        case Or(parts):
+            return Or(tuple(_known(part, unknowns) for part in parts))
+        case Not(part):
+            return Not(_known(part, unknowns))
+        case Every(key, part):
+            return Every(key, _known(part, unknowns))
+        case Some(key, part):
+            return Some(key, _known(part, unknowns))
+    return formula

@@ -1,0 +1,258 @@
+"""The theorems: what is claimed of the policies, each as a formula that no request satisfies, or that one must."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.iam.clauses import DECRYPT
+from gateway.iam.deployment import Deployment, render
+from gateway.iam.document import Document, parse
+from gateway.iam.formal import meaning
+from gateway.iam.formal.compiling import Compiler, Layer, allowed
+from gateway.iam.formal.formula import (
+    ACTION,
+    And,
+    Constant,
+    Filled,
+    Formula,
+    Like,
+    Not,
+    Or,
+    Piece,
+    Ref,
+    Unknown,
+    both,
+    either,
+    is_text,
+    negated,
+)
+from gateway.iam.formal.meaning import KEYS, SPLITS, TENANT, RoleMeaning, Scope, acts, of_service
+from gateway.iam.generate import (
+    BOUNDARY_FILE,
+    ENDPOINT_FILE,
+    GATEWAY_FILE,
+    KINDS,
+    TENANT_FILE,
+    TRUST_FILE,
+    session_file,
+)
+from gateway.iam.glob import compiled
+from gateway.iam.review import EVERY_ACTION
+from gateway.iam.roles import ITEM_ACTIONS
+from gateway.model.model import Model
+
+NOT_ROWS = tuple(sorted(EVERY_ACTION - set(ITEM_ACTIONS)))
+"""Documented actions that LeadingKeys cannot keep apart: scans, PartiQL, streams, copies, bulk, vectors, control."""
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem:
+    """`violation` is a formula that no request may satisfy; where `possible`, one has to satisfy it.
+
+    `name` is a key of `EXPLAINED`; `about` is the role or the document.
+    """
+
+    name: str
+    about: str
+    violation: Formula
+    possible: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is proved: the documents of a model in one deployment, compiled; `roles` are their declared meanings."""
+
+    model: Model
+    deployment: Deployment
+    roles: tuple[RoleMeaning, ...]
+    documents: Mapping[str, Document]
+    layers: Mapping[str, Layer] = field(default_factory=dict)
+
+    def of_role(self, role: RoleMeaning) -> tuple[Layer, ...]:
+        return tuple(self.layers[name] for name in (TENANT_FILE, session_file(role.name), BOUNDARY_FILE))
+
+
+def subject(
+    model: Model, roles: Sequence[RoleMeaning], documents: Mapping[str, Mapping[str, Any]], deployment: Deployment
+) -> Subject:
+    """Refuses a document that is not understood as a whole."""
+    kinds = {name: KINDS.get(name, "session") for name in documents}
+    parsed = {name: parse(render(found, deployment), kinds[name]) for name, found in documents.items()}
+    layers = {name: Compiler(SPLITS).layer([document]) for name, document in parsed.items()}
+    return Subject(model, deployment, tuple(roles), parsed, layers)
+
+
+def theorems(found: Subject) -> Iterator[Theorem]:
+    """All of them; those of one document alone are in `of_document`."""
+    for role in found.roles:
+        yield from _of_role(role, allowed(found.of_role(role)))
+    yield from _order(found)
+    yield from _attached(found)
+    yield from _sessions(found)
+    for name in found.documents:
+        yield from of_document(found, name)
+
+
+def isolation(about: str, may: Formula, scope: Scope, prefix: str = "") -> Iterator[Theorem]:
+    """What keeps tenants apart, of any combination of policies."""
+    rows = both(may, of_service("dynamodb"))
+    yield Theorem(f"{prefix}no foreign item", about, both(rows, meaning.foreign(scope)))
+    yield Theorem(f"{prefix}no key outside of the prefix", about, both(rows, meaning.outside(scope)))
+    yield Theorem(f"{prefix}nothing without a key", about, both(rows, negated(Filled(KEYS))))
+    yield Theorem(f"{prefix}nothing without a tenant", about, both(rows, negated(Filled(TENANT))))
+
+
+def _of_role(role: RoleMeaning, may: Formula) -> Iterator[Theorem]:
+    yield from isolation(role.name, may, role.rows)
+    yield Theorem("only actions on items", role.name, both(may, of_service("dynamodb"), negated(acts(*role.actions))))
+    yield Theorem(
+        "only data", role.name, both(may, negated(either(of_service("dynamodb"), is_text(ACTION, DECRYPT.lower()))))
+    )
+    if role.hidden:
+        yield Theorem("hidden attributes stay hidden", role.name, both(may, meaning.shows_hidden(role)))
+    own = meaning.own_rows(role.rows)
+    for action in role.actions:
+        yield Theorem("every granted action is usable", f"{role.name} {action}", both(may, acts(action), own), True)
+
+
+def _order(found: Subject) -> Iterator[Theorem]:
+    may = {role.name: allowed(found.of_role(role)) for role in found.roles}
+    for strong in found.roles:
+        for weak in found.roles:
+            more = both(may[weak.name], negated(may[strong.name]))
+            if strong != weak:
+                yield Theorem(
+                    "roles are ordered as declared", f"{weak.name} <= {strong.name}", more, not strong.includes(weak)
+                )
+
+
+def _attached(found: Subject) -> Iterator[Theorem]:
+    """Somebody attaches any policy to the tenants' role, or passes any session policy."""
+    identity, boundary = found.layers[TENANT_FILE], found.layers[BOUNDARY_FILE]
+    anything = Layer(Unknown("a further policy allows"), Unknown("a further policy denies"))
+    more = Layer(either(identity.allows, anything.allows), either(identity.denies, anything.denies))
+    scope = meaning.TENANT_ROWS
+    yield from isolation("any policy attached to the role", allowed((anything, boundary)), scope, "boundary: ")
+    # An action that AWS adds later, without keys, passes a list of denials: the boundary is what stops it.
+    known = both(allowed((more,)), acts(*EVERY_ACTION))
+    yield from isolation("any policy attached to the role", known, scope, "denials: ")
+    with_any = allowed((identity, anything, boundary))
+    yield from isolation("any session policy", with_any, scope, "session: ")
+    wider = both(with_any, negated(allowed((identity, boundary))))
+    yield Theorem("a session policy cannot widen", "any session policy", wider)
+
+
+def _sessions(found: Subject) -> Iterator[Theorem]:
+    trust = found.layers[TRUST_FILE]
+    may = allowed((trust,))
+    yield Theorem(
+        "only the gateway starts sessions", TRUST_FILE, both(may, negated(meaning.is_gateway(found.deployment)))
+    )
+    started = both(*(with_action(may, action) for action in ("sts:assumerole", "sts:tagsession")))
+    linked = meaning.tags_are_told_twice()
+    yield Theorem(
+        "a session has exactly two tags", TRUST_FILE, both(linked, started, negated(meaning.exactly_two_tags()))
+    )
+    yield Theorem("the gateway can start a session", TRUST_FILE, both(linked, started), True)
+    gateway = found.layers[GATEWAY_FILE]
+    further = Layer(either(gateway.allows, Unknown("a further policy allows")), gateway.denies)
+    data = both(allowed((further,)), of_service("dynamodb", "dax"))
+    yield Theorem("the gateway's role has no data", GATEWAY_FILE, data)
+    endpoint = both(
+        allowed((found.layers[ENDPOINT_FILE],)), negated(is_text("aws:principalarn", found.deployment.tenant_role))
+    )
+    yield Theorem("the endpoint serves the tenants' role alone", ENDPOINT_FILE, endpoint)
+    for role in found.roles:
+        both_allow = both(allowed(found.of_role(role)), of_service("dynamodb"), _as_tenant(found))
+        stopped = both(both_allow, negated(allowed((found.layers[ENDPOINT_FILE],))))
+        yield Theorem("the endpoint stops nothing that a role may do", role.name, stopped)
+
+
+def _as_tenant(found: Subject) -> Formula:
+    return is_text("aws:principalarn", found.deployment.tenant_role)
+
+
+def of_document(found: Subject, name: str) -> Iterator[Theorem]:
+    """One document by itself: it grants what it is declared to grant, no more and no less, and denies the rest.
+
+    Its grants and its denials are also judged apart, so that neither leans on the other.
+    """
+    layer = found.layers[name]
+    means, grants = _means(found, name)
+    yield Theorem("grants no more than declared", name, both(allowed((layer,)), negated(means)))
+    yield Theorem("grants no less than declared", name, both(means, negated(allowed((layer,)))))
+    yield Theorem("grants hold without denials", name, both(layer.allows, negated(grants)))
+    for what, violation in _must_deny(found, name):
+        yield Theorem("denies explicitly", f"{name}: {what}", both(violation, negated(layer.denies)))
+    for what, violation in _must_restrict(found, name):
+        yield Theorem("denies by condition", f"{name}: {what}", both(violation, negated(layer.restricts)))
+
+
+def _means(found: Subject, name: str) -> tuple[Formula, Formula]:
+    """What the document allows, and what its allowing statements alone may allow."""
+    match name:
+        case "tenant-role.json" | "boundary.json":
+            means = meaning.tenant_role_means(found.model, found.deployment)
+        case "tenant-trust.json":
+            means = meaning.trust_means(found.deployment, [role.name for role in found.roles])
+        case "gateway-role.json":
+            means = meaning.gateway_means(found.deployment)
+        case "vpc-endpoint.json":
+            means = meaning.endpoint_means(found.model, found.deployment)
+        case _:
+            role = _role(found, name)
+            return meaning.session_means(role), meaning.session_grants(role)
+    return means, means
+
+
+def _must_deny(found: Subject, name: str) -> Iterator[tuple[str, Formula]]:
+    match name:
+        case "tenant-role.json":
+            yield "every other documented action", acts(*NOT_ROWS)
+        case "boundary.json":
+            yield "every other action", _all_but(ITEM_ACTIONS)
+        case "gateway-role.json":
+            yield "data", of_service("dynamodb", "dax")
+        case "tenant-trust.json" | "vpc-endpoint.json":
+            return
+        case _:
+            yield "every other action", _all_but(_role(found, name).actions)
+
+
+def _must_restrict(found: Subject, name: str) -> Iterator[tuple[str, Formula]]:
+    """What has to be denied whatever is granted beside it."""
+    if name == TENANT_FILE:
+        yield "the rows of others", both(of_service("dynamodb"), meaning.outside(meaning.TENANT_ROWS))
+        yield "a request without keys", both(acts(*ITEM_ACTIONS), negated(Filled(KEYS)))
+        yield "a session without a tenant", both(of_service("dynamodb"), negated(Filled(TENANT)))
+    elif KINDS.get(name, "session") == "session" and _role(found, name).hidden:
+        yield "what shows a hidden attribute", meaning.shows_hidden(_role(found, name))
+
+
+def no_weaker(old: Layer, new: Layer) -> Formula:
+    """Satisfied by a request on which the new document is weaker than the old one in any of its parts."""
+    parts = ((new.allows, old.allows), (old.denies, new.denies), (old.restricts, new.restricts))
+    return either(*(both(one, negated(other)) for one, other in parts))
+
+
+def _all_but(actions: Sequence[str]) -> Formula:
+    return negated(either(acts(*actions), is_text(ACTION, DECRYPT.lower())))
+
+
+def _role(found: Subject, name: str) -> RoleMeaning:
+    return next(role for role in found.roles if session_file(role.name) == name)
+
+
+def with_action(formula: Formula, action: str) -> Formula:
+    """The formula for one given action."""
+    match formula:
+        case And(parts):
+            return both(*(with_action(part, action) for part in parts))
+        case Or(parts):
+            return either(*(with_action(part, action) for part in parts))
+        case Not(part):
+            return negated(with_action(part, action))
+        case Like(Piece(subject), pattern) if subject == ACTION:
+            fixed = tuple(token for token in pattern if not isinstance(token, Ref))
+            return Constant(compiled(fixed)(action))
+    return formula

@@ -1,0 +1,87 @@
+"""What `gateway explain-program` prints: the functions that are generated for a query and a role."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn
+
+from gateway.aws.credentials import Credentials
+from gateway.aws.dynamodb import DynamoDBClient
+from gateway.aws.session import Session
+from gateway.aws.target import Target
+from gateway.aws.tenants import Tenancy
+from gateway.domains.loading import Loaded
+from gateway.errors import BadUserInput
+from gateway.graph.query.lane.generated import functions, source_of
+from gateway.graph.query.lane.lane import Lane, Lanes
+from gateway.graph.query.lane.step_back import NoLane
+from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.operation import Documents, Operation
+from gateway.graph.schema import build_schema, core_schema
+from gateway.iam.policies import generated
+from gateway.iam.roles import ROLE_NAMES
+from gateway.model.tenant import tenant_id
+from gateway.ops.policy_files import permissions_for
+from gateway.store.access import Access
+from gateway.store.cursor import Cursors
+from gateway.store.read_limits import ReadLimits
+from gateway.store.table import Table
+
+# what is generated depends neither on the tenant nor on where the table is
+_ANYWHERE = Tenancy(
+    "gateway",
+    "arn:aws:iam::123456789012:role/gateway-tenant",
+    Target("https://dynamodb.example", "eu-west-1"),
+    "eu-west-1",
+)
+
+
+def program_text(loaded: Loaded, text: str, role: str, name: str | None, variables: Mapping[str, Any]) -> str:
+    """`variables` decide what `@include` and `@skip` leave of the query."""
+    if role not in ROLE_NAMES:
+        raise BadUserInput(f"there is no role `{role}`; there are {', '.join(ROLE_NAMES)}")
+    before = set(functions())
+    # held until its functions are printed: they go with it
+    lane = _lane(loaded, _operation(loaded, text, name), role, variables)
+    made = [each for each in functions() if each not in before]
+    assert lane.roots  # noqa: S101  a query selects something
+    return "\n".join(line for each in made for line in (*_legend(each), source_of(each)))
+
+
+def _operation(loaded: Loaded, text: str, name: str | None) -> Operation:
+    schema = core_schema(build_schema(loaded.model, loaded.mutations))
+    documents = Documents(loaded.model, schema, loaded.mutations, DocumentLimits(), introspection=True)
+    document = documents.prepare(text)
+    if document.ast is None:
+        raise BadUserInput(f"the document cannot run: {document.errors[0].message}")
+    operation = document.operation(name)
+    if operation is None:
+        raise BadUserInput(f"name one of the operations: {', '.join(map(str, document.operations))}")
+    if not operation.is_query:
+        raise BadUserInput("nothing is generated for a mutation: graphql-core runs it")
+    return operation
+
+
+def _lane(loaded: Loaded, operation: Operation, role: str, variables: Mapping[str, Any]) -> Lane:
+    model, tenant = loaded.model, tenant_id("any")
+    permissions = permissions_for(generated(model), model)(_ANYWHERE, tenant, role)
+    table = Table(DynamoDBClient(), model, _no_renewal)
+    lanes = Lanes(model, table, Cursors("c" * 32), ReadLimits())
+    session = Session(tenant, role, Credentials("", ""), _ANYWHERE, permissions)
+    try:
+        return lanes.make(operation.variant(variables).tree, Access(session))
+    except NoLane as error:
+        raise BadUserInput(f"nothing is generated for role `{role}`: graphql-core runs this query") from error
+
+
+async def _no_renewal(session: Session) -> NoReturn:
+    raise AssertionError("nothing is sent")
+
+
+def _legend(made: Callable[..., Any]) -> Iterator[str]:
+    """What the names in the source stand for: fields of rows and answers, and texts."""
+    values = {name: value for name, value in made.__globals__.items() if name in {"Row", *made.__code__.co_names}}
+    for name, value in values.items():
+        if hasattr(value, "__struct_encode_fields__"):
+            fields = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
+            yield f"# {name}: {', '.join(f'{field} = {known}' for field, known in fields)}"
+        elif isinstance(value, str):
+            yield f"# {name} = {value!r}"

@@ -1,0 +1,63 @@
+"""`gateway isolation prove --formal`: the policies of a model, or those in a directory, for every request."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from gateway.domains.loading import load_domains
+from gateway.errors import GatewayError
+from gateway.iam.deployment import Deployment
+from gateway.iam.formal.liveness import uses
+from gateway.iam.formal.meaning import role_meaning
+from gateway.iam.formal.proof import prove
+from gateway.iam.formal.theorems import Subject, subject, theorems
+from gateway.iam.generate import documents
+from gateway.iam.roles import ROLES
+from gateway.iam.wording import read_json
+from gateway.model.model import Model
+from gateway.ops.formal_report import FormalReport
+
+_ACCOUNT: Final = "123456789012"
+EXAMPLE: Final = Deployment(
+    "aws",
+    "eu-west-1",
+    _ACCOUNT,
+    "gateway",
+    f"arn:aws:iam::{_ACCOUNT}:role/gateway-tenant",
+    f"arn:aws:iam::{_ACCOUNT}:role/gateway",
+)
+"""What is proved does not depend on where the table is; see the assumptions."""
+
+
+def prove_formally(domains: Sequence[str], directory: Path | None = None) -> FormalReport:
+    """Of the documents that the model makes; of the files of a directory, where one is named."""
+    model = load_domains(domains).model
+    made = documents(model)
+    found = made if directory is None else {name: read_document(directory / name) for name in made}
+    about = f"{len(found)} documents " + ("of the model" if directory is None else f"in `{directory}`")
+    hashes = {name: sha256(_text(name, document, directory)).hexdigest() for name, document in found.items()}
+    return formal_report(model_subject(model, found), about, hashes)
+
+
+def model_subject(model: Model, found: Mapping[str, Mapping[str, Any]], deployment: Deployment = EXAMPLE) -> Subject:
+    return subject(model, [role_meaning(model, role) for role in ROLES], found, deployment)
+
+
+def formal_report(about: Subject, words: str, hashes: Mapping[str, str]) -> FormalReport:
+    outcomes = tuple(prove(theorems(about), about.deployment))
+    return FormalReport(datetime.now(UTC), words, hashes, outcomes, tuple(uses(about)))
+
+
+def _text(name: str, document: Mapping[str, Any], directory: Path | None) -> bytes:
+    """The file as it is, or as `gateway policies` would write it."""
+    return (json.dumps(document, indent=2) + "\n").encode() if directory is None else (directory / name).read_bytes()
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    try:
+        return read_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeError) as error:
+        raise GatewayError(f"`{path}` cannot be read: {error}") from error

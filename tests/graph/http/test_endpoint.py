@@ -1,0 +1,481 @@
+"""The walk of a request: every wrong one gets the right status, a clear JSON error and does no harm."""
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+import orjson
+import pytest
+from httpx2 import Response
+
+from gateway.errors import Internal, NotFound, TenantSuspended, Unavailable
+from gateway.graph.http.endpoint import EndpointLimits
+from gateway.graph.http.request import GRAPHQL_JSON, JSON
+from gateway.graph.query.limits import DocumentLimits
+from gateway.store.read_limits import ReadLimits
+from tests.graph.world import World, principal_of
+
+TOKEN = {"Authorization": "Bearer acme/viewer"}
+HELLO = '{ product(productId: "p-1001") { productId } }'
+
+
+def code(response: Response) -> str:
+    error = response.json()["errors"][0]
+    assert error["extensions"]["requestId"] == response.headers["x-request-id"]
+    found: str = error["extensions"]["code"]
+    return found
+
+
+async def test_without_a_token_nothing_is_read(world: World) -> None:
+    response = await world.client.post("/graphql", json={"query": HELLO})
+    assert (response.status_code, code(response)) == (401, "UNAUTHENTICATED")
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert world.memory.sent == []
+
+
+class Recorded:
+    """A request made by hand: what it was asked for, and what was sent back."""
+
+    def __init__(self, headers: list[tuple[bytes, bytes]], *messages: dict[str, Any], method: str = "POST") -> None:
+        self.scope: dict[str, Any] = {
+            "type": "http", "method": method, "path": "/graphql", "query_string": b"", "headers": headers,
+        }  # fmt: skip
+        self.messages = list(messages)
+        self.sent: list[Any] = []
+
+    async def receive(self) -> dict[str, Any]:
+        return self.messages.pop(0)
+
+    async def send(self, message: Any) -> None:
+        self.sent.append(message)
+
+    async def ask(self, world: World) -> Any:
+        await world.endpoint(self.scope, self.receive, self.send)
+        return orjson.loads(self.sent[1]["body"])
+
+
+ASKED = {"type": "http.request", "body": orjson.dumps({"query": HELLO}), "more_body": False}
+HEADERS = [(b"authorization", b"Bearer acme/viewer"), (b"content-type", b"application/json")]
+
+
+@pytest.mark.parametrize("headers", [[], [(b"content-type", b"application/json")], HEADERS[:1] * 2])
+async def test_the_token_is_verified_before_a_byte_of_the_body_is_read(
+    world: World, headers: list[tuple[bytes, bytes]]
+) -> None:
+    """INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it."""
+    asked = Recorded(headers, ASKED)
+    assert (await asked.ask(world))["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
+    assert asked.messages == [ASKED]
+
+
+async def test_an_answer_is_one_head_and_one_body(world: World) -> None:
+    asked = Recorded(HEADERS, ASKED)
+    assert await asked.ask(world) == {"data": {"product": {"productId": "p-1001"}}}
+    start, body = asked.sent
+    assert (start["type"], type(start["status"]), start["status"]) == ("http.response.start", int, 200)
+    assert body["type"] == "http.response.body"
+    assert not body.get("more_body")
+    headers = dict(start["headers"])
+    assert len(headers) == len(start["headers"])
+    assert headers[b"content-length"] == b"%d" % len(body["body"])
+    assert headers[b"cache-control"] == b"no-store"
+
+
+@pytest.mark.parametrize(
+    ("messages", "status"),
+    [
+        ([{"type": "http.disconnect"}], 400),
+        ([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}], 400),
+        ([{"type": "http.request", "body": b'{"query":', "more_body": True},
+          {"type": "http.request", "body": b'"{__typename}"}'}], 200),
+        ([{"type": "http.request"}], 400),
+    ],
+)  # fmt: skip
+async def test_a_body_comes_in_pieces_or_not_at_all(world: World, messages: list[Any], status: int) -> None:
+    asked = Recorded(HEADERS, *messages)
+    await asked.ask(world)
+    assert asked.sent[0]["status"] == status
+
+
+@pytest.mark.parametrize("declared", [b"1000001", b"9" * 5_000])
+async def test_a_body_that_is_declared_too_long_is_not_read(world: World, declared: bytes) -> None:
+    asked = Recorded([*HEADERS, (b"content-length", declared)], ASKED)
+    assert (await asked.ask(world))["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
+    assert asked.messages == [ASKED]
+
+
+async def test_who_has_a_good_token_and_no_session_is_named_in_the_log(
+    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def suspended(authorization: bytes | None, identified: Any) -> Any:
+        identified(principal_of(authorization))
+        raise TenantSuspended("the tenant is suspended")
+
+    monkeypatch.setattr(world.endpoint.callers, "open", suspended)
+    with caplog.at_level(logging.INFO, "gateway.operation"):
+        assert (await world.post(HELLO)).status_code == 403
+    [record] = [record for record in caplog.records if record.name == "gateway.operation"]
+    fields = record.fields  # type: ignore[attr-defined]  # written by the log
+    assert (fields["tenant"], fields["role"], len(fields["subject"])) == ("acme", None, 16)
+
+
+async def test_two_tokens_are_one_too_many(world: World) -> None:
+    headers = [("Authorization", "Bearer acme/viewer"), ("Authorization", "Bearer globex/viewer")]
+    response = await world.client.post("/graphql", json={"query": HELLO}, headers=headers)
+    assert (response.status_code, code(response)) == (401, "UNAUTHENTICATED")
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type", "status"),
+    [
+        (b"{", JSON, 400),
+        (b"[]", JSON, 400),
+        (b'"text"', JSON, 400),
+        (b"{}", JSON, 400),
+        (b'{"query": 7}', JSON, 400),
+        (b'{"query": ""}', JSON, 400),
+        (b'{"query": "{ a }", "variables": []}', JSON, 400),
+        (b'{"query": "{ a }", "variables": "x"}', JSON, 400),
+        (b'{"query": "{ a }", "operationName": 1}', JSON, 400),
+        (b'{"query": "{ a }", "extensions": 1}', JSON, 400),
+        (b'[{"query": "{ a }"}]', JSON, 400),
+        (b'{"query": "\xff"}', JSON, 400),
+        (b'{"query": "{ a }"}', "text/plain", 415),
+        (b'{"query": "{ a }"}', "application/jsonx", 415),
+        (b'{"query": "{ a }"}', "application/json; charset=latin-1", 415),
+        (b'{"query": "{ a }"}', "application/json; charset=utf-8; charset=utf-16", 415),
+        (b'{"query": "{ a }"}', "application/json, text/plain", 415),
+        (b"query=x", "application/x-www-form-urlencoded", 415),
+        (b'{"query": "{ a }"}', "", 415),
+    ],
+)
+async def test_a_malformed_request_is_refused(world: World, content: bytes, content_type: str, status: int) -> None:
+    headers = {**TOKEN, "Content-Type": content_type} if content_type else TOKEN
+    response = await world.client.post("/graphql", content=content, headers=headers)
+    assert (response.status_code, code(response)) == (status, "BAD_REQUEST")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"query": "{ a }", "query": "{ b }"}',
+        b'{"query": "{ a }", "variables": {"x": 1, "x": 1}}',
+        b'{"query": "{ a }", "variables": {"x": [{"y": {}, "y": {}}]}}',
+        b'{"query": "{ a }", "qu\\u0065ry": "{ b }"}',
+        b'{"query": "{ a }", "variables": {"x": 1, "x": "\\u003a"}}',
+        b'{"query": "{ a }", "variables": {"x": ":", "x": "\\u003A\\u003a"}}',
+        b'{"query": "{ a }", "variables": {"x": "\\\\\\u003a", "x": "\\\\u003a"}}',
+    ],
+)
+async def test_a_name_that_stands_twice_is_refused(world: World, content: bytes) -> None:
+    response = await world.client.post("/graphql", content=content, headers={**TOKEN, "Content-Type": JSON})
+    assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
+    assert "a name twice" in response.json()["errors"][0]["message"]
+
+
+async def test_a_name_that_stands_twice_in_the_variables_of_a_get_is_refused(world: World) -> None:
+    params = {"query": HELLO, "variables": '{"x": 1, "x": 2}'}
+    response = await world.client.get("/graphql", params=params, headers=TOKEN)
+    assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
+
+
+@pytest.mark.parametrize("text", [":", "\\u003a", "\\u003A:", "\\\\u003a", "\\\\\\u003a", '\\":\\"', "\\\\\\\\u003a:"])
+async def test_colons_in_texts_are_no_names(world: World, text: str) -> None:
+    variables = f'{{"x": "{text}", "{text}": 1, "y": {{"x": 1}}}}'
+    body = f'{{"query": {json.dumps(HELLO)}, "variables": {variables}}}'.encode()
+    response = await world.client.post("/graphql", content=body, headers={**TOKEN, "Content-Type": JSON})
+    assert response.json()["data"]["product"]
+
+
+async def test_other_methods_are_refused_and_told_which_are_allowed(world: World) -> None:
+    response = await world.client.put("/graphql", json={"query": HELLO}, headers=TOKEN)
+    assert (response.status_code, response.headers["allow"]) == (405, "GET, POST")
+
+
+@pytest.mark.parametrize("declared", [True, False])
+async def test_a_body_of_2_mb_is_refused(world: World, declared: bool) -> None:
+    body = json.dumps({"query": HELLO, "variables": {"x": "y" * 2_000_000}}).encode()
+
+    async def stream() -> Any:
+        for start in range(0, len(body), 65_536):
+            yield body[start : start + 65_536]
+
+    headers = {**TOKEN, "Content-Type": JSON}
+    response = await world.client.post("/graphql", content=body if declared else stream(), headers=headers)
+    assert (response.status_code, code(response)) == (413, "LIMIT_EXCEEDED")
+
+
+async def test_get_asks_queries(world: World) -> None:
+    params = {"query": "query A($id: ID!) { product(productId: $id) { title } }", "variables": '{"id": "p-1001"}'}
+    response = await world.client.get("/graphql", params=params, headers=TOKEN)
+    assert response.status_code == 200
+    assert response.json()["data"]["product"]["title"]
+
+
+@pytest.mark.parametrize(
+    "params", ["query=%7B%20a%20%7D&variables=%7B", "query=a&query=b", "", "query=%7Ba%7D&variables=[]"]
+)
+async def test_get_with_wrong_parameters_is_refused(world: World, params: str) -> None:
+    response = await world.client.get(f"/graphql?{params}", headers=TOKEN)
+    assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
+
+
+@pytest.mark.parametrize(
+    ("accept", "expected"),
+    [
+        (None, JSON),
+        ("*/*", JSON),
+        ("application/*", JSON),
+        (JSON, JSON),
+        (GRAPHQL_JSON, GRAPHQL_JSON),
+        (f"{GRAPHQL_JSON}, {JSON}", GRAPHQL_JSON),
+        (f"{JSON}, {GRAPHQL_JSON}", JSON),
+        (f"{JSON};q=0.5, {GRAPHQL_JSON}", GRAPHQL_JSON),
+        (f"{GRAPHQL_JSON};q=0.5, {JSON};q=0.9", JSON),
+        ("text/event-stream, application/json", JSON),
+        (f"{JSON};q=0, */*", GRAPHQL_JSON),
+        (f"{GRAPHQL_JSON};q=0, application/*;q=0.1", JSON),
+        (f"*/*;q=0.1, {GRAPHQL_JSON};q=0.2", GRAPHQL_JSON),
+        (f"{JSON}, */*", JSON),
+    ],
+)
+async def test_the_answer_has_the_type_that_is_liked_best(world: World, accept: str | None, expected: str) -> None:
+    headers = TOKEN | ({"Accept": accept} if accept else {})
+    response = await world.client.post("/graphql", json={"query": HELLO}, headers=headers)
+    assert response.headers["content-type"] == f"{expected}; charset=utf-8"
+
+
+@pytest.mark.parametrize("accept", ["text/html", f"{JSON};q=0", f"{JSON};q=0, {GRAPHQL_JSON};q=0, */*"])
+async def test_what_accepts_no_json_gets_none(world: World, accept: str) -> None:
+    response = await world.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "Accept": accept})
+    assert response.status_code == 406
+
+
+async def test_what_is_accepted_may_be_told_in_several_headers(world: World) -> None:
+    headers = [*TOKEN.items(), ("Accept", "text/html"), ("Accept", GRAPHQL_JSON)]
+    response = await world.client.post("/graphql", json={"query": HELLO}, headers=headers)
+    assert response.headers["content-type"] == f"{GRAPHQL_JSON}; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["application/json; charset=UTF-8; x=y", "application/json; x=y", 'APPLICATION/json;charset="utf-8"', f"{JSON};"],
+)
+async def test_parameters_of_the_content_type_other_than_the_charset_mean_nothing(
+    world: World, content_type: str
+) -> None:
+    content = orjson.dumps({"query": HELLO})
+    headers = {**TOKEN, "Content-Type": content_type}
+    assert (await world.client.post("/graphql", content=content, headers=headers)).status_code == 200
+
+
+async def test_an_empty_operation_name_is_none(world: World) -> None:
+    for given in (None, ""):
+        body = {"query": "query A { __typename }", "operationName": given}
+        response = await world.client.post("/graphql", json=body, headers=TOKEN)
+        assert response.json() == {"data": {"__typename": "Query"}}
+        response = await world.client.get("/graphql", params={**body, "operationName": given or ""}, headers=TOKEN)
+        assert response.json() == {"data": {"__typename": "Query"}}
+
+
+@pytest.mark.parametrize(
+    ("query", "variables", "expected"),
+    [
+        ("{", {}, "GRAPHQL_PARSE_FAILED"),
+        ("{ nothing }", {}, "GRAPHQL_VALIDATION_FAILED"),
+        ("query ($id: ID!) { product(productId: $id) { title } }", {}, "BAD_USER_INPUT"),
+        ("query A { __typename } query B { __typename }", {}, "BAD_USER_INPUT"),
+    ],
+)
+async def test_what_cannot_run_is_400_for_clients_of_the_new_type_and_200_for_old_ones(
+    world: World, query: str, variables: dict[str, Any], expected: str
+) -> None:
+    for accept, status in ((JSON, 200), (GRAPHQL_JSON, 400)):
+        response = await world.client.post(
+            "/graphql", json={"query": query, "variables": variables}, headers={**TOKEN, "Accept": accept}
+        )
+        assert (response.status_code, code(response)) == (status, expected)
+        assert "data" not in response.json()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '{ user(userId: "a#b") { name } }',
+        '{ user(userId: "") { name } }',
+        '{ user(userId: "é") { name } }',
+        "{ activeOrders(first: -1) { nodes { orderId } } }",
+        "{ activeOrders(first: 101) { nodes { orderId } } }",
+        "{ activeOrders(last: 100000) { nodes { orderId } } }",
+        "{ activeOrders(first: 1, last: 1) { nodes { orderId } } }",
+        '{ activeOrders(after: "forged") { nodes { orderId } } }',
+        '{ activeOrders(placedAt: {from: "2026-02-01T00:00:00Z", to: "2026-01-01T00:00:00Z"}) { nodes { orderId } } }',
+        '{ userByEmail(email: "a#b") { name } }',
+        '{ productsByCategory(categoryId: "tools", price: {from: "-1"}) { nodes { title } } }',
+        "{ users(userIds: [" + '"u",' * 101 + "]) { name } }",
+        "{ nodes(ids: [" + '"u",' * 101 + "]) { id } }",
+    ],
+)
+async def test_wrong_arguments_are_bad_user_input_and_read_nothing(world: World, query: str) -> None:
+    response = await world.post(query)
+    assert response.status_code == 200
+    assert code(response) == "BAD_USER_INPUT"
+    assert world.memory.sent == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '{ activeOrders(placedAt: {from: "2026-02-01"}) { nodes { orderId } } }',
+        '{ activeOrders(placedAt: {from: "yesterday"}) { nodes { orderId } } }',
+        "{ activeOrders(first: 3000000000) { nodes { orderId } } }",
+        '{ productsByCategory(categoryId: "tools", price: {from: 1.5}) { nodes { title } } }',
+        "{ ordersByStatus(status: GONE) { nodes { orderId } } }",
+    ],
+)
+async def test_wrong_literals_do_not_pass_validation(world: World, query: str) -> None:
+    assert code(await world.post(query)) in {"GRAPHQL_VALIDATION_FAILED", "BAD_USER_INPUT"}
+    assert world.memory.sent == []
+
+
+async def test_a_cursor_of_another_field_or_tenant_is_refused(world: World) -> None:
+    page = "{ pageInfo { endCursor } }"
+    cursor = (await world.ask(f"{{ activeOrders(first: 1) {page} }}"))["activeOrders"]["pageInfo"]["endCursor"]
+    elsewhere = "query ($after: String) { reviewQueue(after: $after) { nodes { orderId } } }"
+    assert code(await world.post(elsewhere, {"after": cursor})) == "BAD_USER_INPUT"
+    same = "query ($after: String) { activeOrders(after: $after) { nodes { orderId } } }"
+    assert code(await world.post(same, {"after": cursor}, token="globex/viewer")) == "BAD_USER_INPUT"
+    await world.ask(same, {"after": cursor})
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "{ " + " ".join(f'a{n}: product(productId: "p") {{ title }}' for n in range(500)) + " }",
+        "{ " + " ".join("__typename @skip(if: false)" for _ in range(200)) + " }",
+        '{ user(userId: "u") ' + "{ orders { nodes { user " * 4 + "{ name }" + "} } }" * 4 + " }",
+        "{" * 3_000,
+        "{ " + "a " * 6_000 + "}",
+        "query { ...F0 } "
+        + " ".join(f"fragment F{n} on Query {{ ...F{n + 1} ...F{n + 1} }}" for n in range(40))
+        + " fragment F40 on Query { __typename }",
+    ],
+    ids=["500 aliases", "200 directives", "deep", "3,000 brackets", "6,000 tokens", "fragment bomb"],
+)
+async def test_too_much_is_refused_before_it_runs(world: World, query: str) -> None:
+    response = await world.post(query)
+    assert code(response) in {"LIMIT_EXCEEDED", "GRAPHQL_PARSE_FAILED"}
+    assert world.memory.sent == []
+
+
+async def test_a_list_in_a_list_is_bounded() -> None:
+    world = World(reads=ReadLimits(queries=3))
+    response = await world.post("{ categories { nodes { products(first: 1) { nodes { title } } } } }")
+    assert code(response) == "LIMIT_EXCEEDED"
+
+
+async def test_introspection_and_suggestions_are_off_by_setting() -> None:
+    world = World(introspection=False)
+    response = await world.post("{ __schema { types { name } } }")
+    assert code(response) == "GRAPHQL_VALIDATION_FAILED"
+    assert "Did you mean" not in (await world.post("{ prodct(productId: 1) { title } }")).text
+    assert "Did you mean" in (await World().post("{ prodct(productId: 1) { title } }")).text
+
+
+async def test_an_unknown_failure_is_masked_and_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    for failure in (Internal("secret detail"), ZeroDivisionError("secret detail")):
+        world.memory.script["GetItem"].append(failure)
+        response = await world.post(HELLO)
+        assert code(response) == "INTERNAL"
+        assert "secret" not in response.text
+        assert any("secret detail" in str(record.exc_info) for record in caplog.records)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code_told"),
+    [
+        (RuntimeError("secret"), 500, "INTERNAL"),
+        (Internal("secret"), 500, "INTERNAL"),
+        (NotFound("gone"), 400, "NOT_FOUND"),
+    ],
+)
+async def test_a_failure_before_anything_runs_is_an_answer_too(
+    world: World, error: Exception, status: int, code_told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*_: object) -> Any:
+        raise error
+
+    monkeypatch.setattr(world.endpoint.callers, "open", broken)
+    response = await world.post(HELLO)
+    assert (response.status_code, code(response)) == (status, code_told)
+    assert "secret" not in response.text
+    assert response.headers["x-request-id"] == response.json()["errors"][0]["extensions"]["requestId"]
+
+
+async def test_a_known_failure_of_a_field_leaves_the_rest(world: World) -> None:
+    world.memory.script["GetItem"].append(Unavailable("aws is not reachable"))
+    response = await world.post('{ product(productId: "p-1001") { title } categories(first: 1) { nodes { title } } }')
+    content = response.json()
+    assert content["data"]["product"] is None
+    assert content["data"]["categories"]["nodes"]
+    assert content["errors"][0]["extensions"]["code"] == "UNAVAILABLE"
+    assert content["errors"][0]["path"] == ["product"]
+
+
+async def test_an_operation_that_takes_too_long_is_cancelled() -> None:
+    world = World(limits=EndpointLimits(seconds=0.5))
+    ended = asyncio.Event()
+
+    async def slow(*_: Any, **__: Any) -> Any:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    world.memory.call = slow  # type: ignore[method-assign]
+    response = await world.post(HELLO)
+    assert (response.status_code, code(response)) == (504, "TIMEOUT")
+    await asyncio.wait_for(ended.wait(), 60)
+
+
+async def test_request_and_trace_ids_are_taken_over_only_when_well_formed(world: World) -> None:
+    good = await world.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "X-Request-Id": "abc-1"})
+    assert good.headers["x-request-id"] == "abc-1"
+    bad = await world.client.post("/graphql", json={"query": HELLO}, headers={**TOKEN, "X-Request-Id": 'a" injected'})
+    assert "injected" not in bad.headers["x-request-id"]
+
+
+async def test_one_line_tells_about_an_operation(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "gateway.operation")
+    headers = {**TOKEN, "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
+    body = {"query": 'query Named { product(productId: "p-1001") { title } }'}
+    response = await world.client.post("/graphql", json=body, headers=headers)
+    [record] = [record for record in caplog.records if record.name == "gateway.operation"]
+    fields = record.fields  # type: ignore[attr-defined]
+    assert fields["trace_id"] == "4bf92f3577b34da6a3ce929d0e0e4736"
+    assert fields["request_id"] == response.headers["x-request-id"]
+    assert (fields["tenant"], fields["role"], fields["operation"]) == ("acme", "viewer", "Named")
+    assert (fields["dynamodb_calls"], fields["status"], fields["codes"]) == (1, 200, [])
+    assert fields["consumed_capacity"] > 0
+    assert fields["subject"] != "ada"
+    assert len(fields["document"]) == 64
+
+
+async def test_a_line_does_not_hold_a_name_of_any_length(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "gateway.operation"):
+        await world.ask("query " + "N" * 10_000 + " { __typename }")
+    (record,) = [record for record in caplog.records if record.name == "gateway.operation"]
+    assert record.fields["operation"] == "N" * 100  # type: ignore[attr-defined]  # written by the journal
+
+
+async def test_a_document_is_prepared_once(world: World) -> None:
+    await world.post(HELLO)
+    documents = world.endpoint.documents
+    assert documents.get(HELLO) is documents.get(HELLO)
+
+
+async def test_document_limits_are_settings() -> None:
+    world = World(document_limits=DocumentLimits(aliases=1))
+    assert code(await world.post("{ a: __typename b: __typename }")) == "LIMIT_EXCEEDED"
+    assert (await world.post("{ a: __typename }")).json() == {"data": {"a": "Query"}}

@@ -1,0 +1,157 @@
+"""A caller who leaves: what was only read for it ends, what it wanted changed is changed."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from gateway.graph.http.running import DISCONNECT, RunningRequests, notify_disconnect
+from tests.graph.http.test_cancellation import OPERATIONS, Stuck
+from tests.graph.world import World
+
+CHANGE = OPERATIONS["a change"]
+QUERIES = [query for query in OPERATIONS.values() if query != CHANGE]
+
+
+class Asked:
+    """One request, with what was sent back for it."""
+
+    def __init__(self, world: World, query: str) -> None:
+        headers = [(b"authorization", b"Bearer acme/admin"), (b"content-type", b"application/json")]
+        self.body = json.dumps({"query": query}).encode()
+        self.sent: list[Any] = []
+        self.scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/graphql", "headers": headers}
+        self.answer = asyncio.ensure_future(world.endpoint(self.scope, self._receive, self._send))
+
+    async def _receive(self) -> dict[str, Any]:
+        return {"type": "http.request", "body": self.body, "more_body": False}
+
+    async def _send(self, message: Any) -> None:
+        self.sent.append(message)
+
+
+async def _asked(world: World, query: str, stuck: Stuck) -> Asked:
+    world.memory.call = stuck.call  # type: ignore[method-assign]
+    asked = Asked(world, query)
+    await asyncio.wait_for(stuck.begun.wait(), 30)
+    return asked
+
+
+@pytest.mark.parametrize("query", QUERIES)
+async def test_a_query_ends_with_all_that_runs_below_it(world: World, query: str) -> None:
+    stuck = Stuck()
+    asked = await _asked(world, query, stuck)
+    notify_disconnect(asked.scope)
+    await asyncio.wait_for(asked.answer, 30)
+    assert b"the caller left" in asked.sent[1]["body"]
+    await asyncio.wait_for(stuck.all_ended.wait(), 30)
+    assert len(world.endpoint.running) == 0
+
+
+async def test_a_change_goes_on(world: World) -> None:
+    stuck = Stuck()
+    asked = await _asked(world, CHANGE, stuck)
+    notify_disconnect(asked.scope)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert stuck.running == 1
+    assert not asked.answer.done()
+    asked.answer.cancel()
+    await asyncio.wait([asked.answer])
+
+
+async def test_who_leaves_before_a_query_begins_has_none_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened, real = asyncio.Event(), world.endpoint.callers.open
+
+    async def slow(*given: Any) -> Any:
+        await opened.wait()
+        return await real(*given)
+
+    monkeypatch.setattr(world.endpoint.callers, "open", slow)
+    asked = Asked(world, QUERIES[0])
+    await asyncio.sleep(0)
+    notify_disconnect(asked.scope)
+    opened.set()
+    await asyncio.wait_for(asked.answer, 30)
+    assert b"the caller left" in asked.sent[1]["body"]
+    assert world.memory.sent == []
+
+
+async def test_who_ends_the_task_for_other_reasons_ends_it(world: World) -> None:
+    asked = await _asked(world, QUERIES[0], Stuck())
+    asked.answer.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked.answer
+    assert asked.sent == []
+    assert len(world.endpoint.running) == 0
+
+
+async def test_who_ends_the_task_while_the_caller_leaves_ends_it_too(world: World) -> None:
+    asked = await _asked(world, QUERIES[0], Stuck())
+    notify_disconnect(asked.scope)
+    asked.answer.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked.answer
+
+
+async def test_after_the_answer_nobody_is_told(world: World) -> None:
+    asked = Asked(world, "{ __typename }")
+    await asyncio.wait_for(asked.answer, 30)
+    assert DISCONNECT not in asked.scope
+    notify_disconnect(asked.scope)
+
+
+async def test_one_timer_looks_after_all_requests_and_lapses_when_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    timers: list[Any] = []
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda *given: timers.append(given))
+    requests = RunningRequests()
+    one, other = requests.begin(60), requests.begin(60)
+    assert len(timers) == 1
+    requests.finish(one)
+    timers[0][1](*timers[0][2:])
+    assert len(timers) == 2, "one still runs"
+    requests.finish(other)
+    timers[1][1](*timers[1][2:])
+    assert len(timers) == 2
+    requests.begin(60)
+    assert len(timers) == 3
+
+
+async def test_only_those_whose_time_is_over_are_ended() -> None:
+    requests = RunningRequests()
+
+    async def run(seconds: float) -> str:
+        running = requests.begin(seconds)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            reason = running.take_cancellation()
+            return "cancelled" if reason is None else type(reason).__name__
+        finally:
+            requests.finish(running)
+        return "answered"
+
+    late, early = asyncio.ensure_future(run(0.0)), asyncio.ensure_future(run(600))
+    assert await asyncio.wait_for(late, 30) == "DeadlineExceeded"
+    assert not early.done()
+    assert len(requests) == 1
+    early.cancel()
+    assert await early == "cancelled"
+
+
+def test_a_request_on_another_loop_has_a_deadline_too() -> None:
+    requests = RunningRequests()
+
+    async def run(seconds: float) -> None:
+        running = requests.begin(seconds)
+        try:
+            await asyncio.sleep(0 if seconds else 30)
+        finally:
+            requests.finish(running)
+
+    asyncio.run(run(60))  # its loop ends before the timer
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(run(0))

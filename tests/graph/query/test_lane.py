@@ -1,0 +1,226 @@
+"""What runs in a lane, what must not step back from it, and what it must never do."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from graphql import OperationDefinitionNode, OperationType, parse
+
+from gateway.domains.examples import load_examples
+from gateway.errors import Unavailable
+from gateway.graph.query.lane.lane import LaneRules
+from gateway.graph.query.lane.request import LaneRequest
+from gateway.graph.query.lane.step_back import NoLane
+from gateway.iam.residual import Residual
+from gateway.store.access import Access
+from tests.graph.test_call_counts import OPERATIONS
+from tests.graph.world import NOW, OpenDoor, World
+
+ROOT = Path(__file__).parents[3]
+USER, ORDER = ("TENANT#acme#USER#u-1001", "PROFILE"), ("TENANT#acme#ORDER#o-1001", "META")
+# every form of query that the model has
+FORMS = {
+    "a lookup": '{ product(productId: "p-1001") { title price tags version id __typename } }',
+    "many lookups": '{ products(productIds: ["p-1001", "nobody", "p-1002", "p-1001"]) { title } }',
+    "roots that ask for the same entity": '{ a: user(userId: "u-1001") { name } b: user(userId: "u-1002") { email } }',
+    "a page": "{ reviewQueue(first: 2) { nodes { orderId } } }",
+    "a page backwards": "{ reviewQueue(last: 2) { nodes { orderId } pageInfo { hasPreviousPage } } }",
+    "shards": "{ activeOrders(first: 7) { edges { cursor node { orderId placedAt } } pageInfo { endCursor } } }",
+    "a range": """{ ordersOfUser(userId: "u-1001", placedAt: {from: "2026-01-01T00:00:00Z"}, first: 2) {
+        nodes { orderId } } }""",
+    "buckets": '{ readings(deviceId: "d-1001", lastHours: 5, first: 3) { nodes { recordedAt value } } }',
+    "rows that expire": '{ session(sessionId: "sess-1001") { userId expiresAt } }',
+    "references": "{ reviewQueue { nodes { user { name } lines { product { title stock { available } } } } } }",
+    "a collection by keys": '{ orders(orderIds: ["o-1001", "o-1002"]) { lines { title quantity } } }',
+    "nested pages": "{ categories(first: 2) { nodes { products(first: 2) { nodes { title } } } } }",
+    "an item with its collection": '{ user(userId: "u-1001") { name orders(first: 2) { nodes { orderId } } } }',
+    "an item with its members": '{ order(orderId: "o-1001") { total lines { title } } }',
+    "an item found by a listing": '{ userByEmail(email: "jonas.kaya@acme.example") { name } }',
+    "a total": '{ posts(postIds: ["post-1001", "post-1002"]) { title likes } }',
+    "a struct": '{ user(userId: "u-1001") { address { street city __typename } } }',
+    "conditions": 'query ($on: Boolean = true) { user(userId: "u-1") { name @include(if: $on) email @skip(if: $on) } }',
+    "fragments": '{ user(userId: "u-1001") { ...F ... on User { email } } } fragment F on User { name }',
+    "nothing": '{ product(productId: "nobody") { title } users(userIds: []) { name } node(id: "x") { id } }',
+}
+
+
+@pytest.mark.parametrize("query", FORMS.values(), ids=FORMS.keys())
+@pytest.mark.parametrize("role", ["viewer", "admin"])
+async def test_every_form_of_query_runs_in_a_lane(world: World, query: str, role: str) -> None:
+    await world.ask(query, token=f"acme/{role}")
+    assert world.lanes == {"lane": 1}
+
+
+async def test_further_pages_by_cursors_run_in_a_lane_both_ways(world: World) -> None:
+    query = """query ($first: Int, $after: String, $last: Int, $before: String) {
+      activeOrders(first: $first, after: $after, last: $last, before: $before) {
+        nodes { orderId } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }"""
+    one = (await world.ask(query, {"first": 3}))["activeOrders"]
+    two = (await world.ask(query, {"first": 3, "after": one["pageInfo"]["endCursor"]}))["activeOrders"]
+    back = (await world.ask(query, {"last": 3, "before": two["pageInfo"]["startCursor"]}))["activeOrders"]
+    assert back["nodes"] == one["nodes"]
+    assert two["pageInfo"]["hasPreviousPage"]
+    assert back["pageInfo"]["hasNextPage"]
+    assert world.lanes == {"lane": 3}
+
+
+async def test_by_global_id_runs_in_a_lane(world: World) -> None:
+    ids = [each["id"] for each in (await world.ask('{ users(userIds: ["u-1001", "u-1002"]) { id } }'))["users"]]
+    found = await world.ask(
+        "query ($ids: [ID!]!) { nodes(ids: $ids) { __typename ... on User { name } } }", {"ids": ids}
+    )
+    assert [each["__typename"] for each in found["nodes"]] == ["User", "User"]
+    assert world.lanes == {"lane": 2}
+
+
+async def test_what_a_role_may_not_read_is_refused_in_a_lane(world: World) -> None:
+    query = "{ reviewQueue(first: 2) { nodes { orderId user { userId name email } } } }"
+    answer = (await world.post(query, token="acme/support")).json()
+    assert world.lanes == {"lane": 1}
+    assert {node["user"]["name"] for node in answer["data"]["reviewQueue"]["nodes"]} == {None}
+    paths = [error["path"] for error in answer["errors"]]
+    assert ["reviewQueue", "nodes", 1, "user", "email"] in paths
+    assert {error["extensions"]["code"] for error in answer["errors"]} == {"FORBIDDEN"}
+    assert all("email" not in str(body.get("ExpressionAttributeNames", "")) for _, body in world.memory.sent)
+
+
+def _without(world: World, key: tuple[str, str], name: str) -> None:
+    world.memory.rows[key] = {each: value for each, value in world.memory.rows[key].items() if each != name}
+
+
+def _with(world: World, key: tuple[str, str], **values: Any) -> None:
+    world.memory.rows[key] = {**world.memory.rows[key], **values}
+
+
+async def test_rows_that_are_unusual_but_right_do_not_step_back(world: World) -> None:
+    _without(world, USER, "phone")
+    _with(world, USER, name={"S": 'ö "\\ \u2028 𝄞'}, createdAt={"S": "2026-01-31T10:00:00.123456Z"})
+    query = """{ user(userId: "u-1001") { name phone createdAt }
+      orders(orderIds: ["o-1001", "o-1002", "o-1001"]) { user { name } note total } }"""
+    del world.memory.rows["TENANT#acme#USER#u-1002", "PROFILE"]  # a reference that leads to nothing
+    data = await world.ask(query)
+    assert data["user"] == {"name": 'ö "\\ \u2028 𝄞', "phone": None, "createdAt": "2026-01-31T10:00:00.123456Z"}
+    assert world.lanes == {"lane": 1}
+
+
+async def test_pages_of_the_table_that_are_cut_are_followed_in_a_lane(world: World) -> None:
+    world.memory.page_bytes = 400
+    data = await world.ask("{ categories(first: 50) { nodes { title } } }")
+    assert len(data["categories"]["nodes"]) > 3
+    assert world.calls.count("Query") > 1
+    assert world.lanes == {"lane": 1}
+
+
+async def test_almost_all_documents_of_the_clients_run_in_a_lane() -> None:
+    """In examples, clients and front ends; a mutation is the reference's."""
+    texts = [example.query for example in load_examples(NOW)] + [query for _, query, _ in OPERATIONS]
+    texts.append((ROOT / "tests/clients/operations.graphql").read_text())
+    for path in (ROOT / "examples/storefront/src").glob("*.ts*"):
+        texts += re.findall(r"graphql\(\s*(?:/\* GraphQL \*/)?\s*`(.*?)`", path.read_text(), re.DOTALL)
+    world, made, missed = World(), 0, list[str]()
+    fragments = "\n".join(re.findall(r"fragment \w+ on \w+ \{.*?\n\}", "\n".join(texts), re.DOTALL))
+    access = Access((await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session)
+    for text in texts:
+        used = text if "..." not in text or "fragment" in text else f"{text}\n{fragments}"
+        document = world.endpoint.documents.get(used)
+        if document.ast is None:
+            continue
+        for node in parse(used).definitions:
+            if isinstance(node, OperationDefinitionNode) and node.operation is OperationType.QUERY:
+                operation = document.operation(node.name.value if node.name else None)
+                assert operation is not None
+                values = dict.fromkeys(operation._conditions, True)
+                try:
+                    world.endpoint.lanes.make(operation.variant(values).tree, access)
+                    made += 1
+                except NoLane:
+                    missed.append(used[:80])
+    assert made >= 30
+    assert len(missed) <= 0.05 * (made + len(missed)), missed
+
+
+async def test_a_step_back_reads_nothing_twice(world: World) -> None:
+    _with(world, ORDER, total={"N": "x"})
+    query = (
+        '{ orders(orderIds: ["o-1001", "o-1002"]) { total user { name } } reviewQueue(first: 2) { nodes { orderId } } }'
+    )
+    world.memory.sent.clear()
+    answer = (await world.post(query)).json()
+    assert world.lanes == {"row": 1}
+    assert answer["errors"]
+    bodies = [str(body) for _, body in world.memory.sent]
+    assert len(bodies) == len(set(bodies))
+
+
+async def test_a_failed_call_is_not_made_again(world: World) -> None:
+    world.memory.script["GetItem"].append(Unavailable("aws is not reachable"))
+    answer = (await world.post('{ product(productId: "p-1001") { title } }')).json()
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["UNAVAILABLE"]
+    assert world.calls == ["GetItem"]
+    assert world.lanes == {"failed_call": 1}
+
+
+async def test_a_fault_of_ours_in_a_lane_is_internal_and_logged(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(self: LaneRequest) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(LaneRequest, "count_query", broken)
+    response = await world.post("{ categories { nodes { title } } }")
+    assert response.json()["errors"][0]["extensions"]["code"] == "INTERNAL"
+    assert "ZeroDivisionError" in caplog.text
+
+
+async def test_where_a_prepared_permission_does_not_say_yes_the_evaluator_decides(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """INVARIANT: no request leaves that the policies do not allow."""
+    monkeypatch.setattr(Residual, "allows_text", lambda *_: False)
+    assert (await world.ask('{ product(productId: "p-1001") { title } }'))["product"]
+    session_denies = '{ userByEmail(email: "jonas.kaya@acme.example") { name } }'
+    answer = (await world.post(session_denies, token="acme/support")).json()
+    assert answer["errors"][0]["extensions"]["code"] == "FORBIDDEN"
+
+
+async def test_a_lane_of_one_role_is_not_used_for_another(world: World) -> None:
+    query = '{ user(userId: "u-1001") { email } }'
+    assert (await world.ask(query))["user"]["email"]
+    answer = (await world.post(query, token="acme/support")).json()
+    assert answer["data"]["user"]["email"] is None
+    assert (await world.ask(query, token="acme/admin"))["user"]["email"]
+
+
+async def test_a_lane_serves_every_tenant_its_own_rows(world: World) -> None:
+    query = '{ user(userId: "u-1001") { name email } reviewQueue { nodes { orderId user { email } } } }'
+    seen = {tenant: await world.ask(query, token=f"{tenant}/viewer") for tenant in ("acme", "globex")}
+    assert world.lanes == {"lane": 2}
+    assert seen["acme"] != seen["globex"]
+    assert all("acme" not in str(seen["globex"]) for _ in seen)
+
+
+async def test_a_foreign_row_is_never_answered(world: World) -> None:
+    row = dict(world.memory.rows["TENANT#globex#USER#u-1001", "PROFILE"])
+    world.memory.rows[USER] = row  # as if AWS had answered with another tenant's item
+    response = await world.post(
+        '{ user(userId: "u-1001") { name email } users(userIds: ["u-1001", "u-1002"]) { email } }'
+    )
+    assert "globex" not in response.text
+    assert world.lanes == {"foreign_row": 1}
+
+
+async def test_a_lane_is_made_at_the_third_use_and_not_too_often() -> None:
+    world = World(lane_rules=LaneRules(uses=2, per_second=0.001))
+    for _ in range(4):
+        await world.ask('{ product(productId: "p-1001") { title } }')
+    for _ in range(4):
+        await world.ask('{ product(productId: "p-1001") { price } }')
+    assert world.lanes == {"reference": 6, "lane": 2}, "only one lane may be made in this time"
+
+
+async def test_only_so_many_lanes_are_kept() -> None:
+    world = World(lane_rules=LaneRules(uses=0, per_second=1e9, kept=3))
+    for name in ("title", "price", "currency", "description", "version"):
+        await world.ask(f'{{ product(productId: "p-1001") {{ {name} }} }}')
+    assert len(world.endpoint.lanes._made) == 3

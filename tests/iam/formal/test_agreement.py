@@ -1,0 +1,99 @@
+"""One semantics: the formula of a policy decides every request as the evaluator does, on more than 100,000 of them."""
+
+from collections.abc import Mapping
+from random import Random
+
+import pytest
+
+from gateway.domains import MODEL
+from gateway.iam.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.formal.compiling import Compiler, allowed
+from gateway.iam.formal.evaluating import evaluator, facts
+from gateway.iam.formal.meaning import KEYS, SPLITS
+from gateway.iam.formal.texts import Split
+from gateway.iam.personal import personal_attributes
+from gateway.iam.policies import generated
+from gateway.iam.review import EVERY_ACTION
+from gateway.iam.roles import ITEM_ACTIONS, ROLE_NAMES
+from gateway.iam.variables import Value
+from tests.iam.formal.requests import document, request
+from tests.policies.cases import ELSEWHERE
+from tests.policies.world import DEPLOYMENT, INDEXES, TABLE
+
+EACH = 20_000
+DOCUMENTS = 260
+OF_EACH = 100
+TENANTS = ("acme", "acme2", "globex", "a", "")
+PATHS = (*("", "#", "#USER#1", "#ORDER#1") * 3, "#EMAIL#a@b", "#PHONE#1", "USER#1")
+ODD_KEYS = ("TENANT", "TENANT#", "tenant#acme#1", "", "USER#1", "TENANT#*", "#TENANT#acme")
+ATTRIBUTES = (*("PK", "SK", "status", "version") * 6, *personal_attributes(MODEL))
+ACTIONS = (*(f"dynamodb:{name}" for name in (*ITEM_ACTIONS * 12, *sorted(EVERY_ACTION))), "kms:Decrypt", "s3:GetObject")
+VIA = ("dynamodb.eu-west-1.amazonaws.com", "dynamodb.us-east-1.amazonaws.com", "s3.eu-west-1.amazonaws.com")
+
+
+def shop_request(random: Random) -> Authorisation:
+    """Near to what is allowed: one thing is wrong, or two."""
+    tenant = random.choice(TENANTS)
+    keys = [_key(random, tenant) for _ in range(random.choice((0, 1, 1, 1, 2, 3)))]
+    context: dict[str, Value] = {"aws:PrincipalTag/TenantId": tenant} if random.random() < 0.95 else {}
+    if keys or random.random() < 0.5:
+        context["dynamodb:LeadingKeys"] = tuple(dict.fromkeys(keys))
+    if random.random() < 0.8:
+        context["dynamodb:Attributes"] = tuple(dict.fromkeys(random.choices(ATTRIBUTES, k=random.randint(0, 3))))
+    if random.random() < 0.8:
+        context["dynamodb:Select"] = random.choice(("SPECIFIC_ATTRIBUTES",) * 3 + ("COUNT", "ALL_ATTRIBUTES", ""))
+    if random.random() < 0.8:
+        context["dynamodb:ReturnValues"] = random.choice(("NONE", "NONE", "ALL_OLD"))
+    context["kms:ViaService"] = random.choice(VIA)
+    context["kms:EncryptionContext:aws:dynamodb:tableName"] = random.choice(("shop-table", "other"))
+    resources = (*(TABLE,) * 6, *INDEXES, *ELSEWHERE, "*", "arn:aws:kms:eu-west-1:123456789012:key/1")
+    return Authorisation(random.choice(ACTIONS), random.choice(resources), context)
+
+
+def _key(random: Random, tenant: str) -> str:
+    owner = tenant if random.random() < 0.8 else random.choice(TENANTS)
+    return f"TENANT#{owner}{random.choice(PATHS)}" if random.random() < 0.95 else random.choice(ODD_KEYS)
+
+
+@pytest.mark.parametrize("role", ROLE_NAMES)
+def test_the_shipped_policies_are_decided_alike(role: str) -> None:
+    random = Random(role)
+    policies = generated(MODEL).policy_set(role, DEPLOYMENT)
+    formula = evaluator(allowed(Compiler(SPLITS).layers(policies)), SPLITS)
+    verdicts = {True: 0, False: 0}
+    for _ in range(EACH):
+        asked = shop_request(random)
+        verdict = evaluate(policies, asked).allowed
+        # Prepared permissions, once they are there, are the third that must say the same here.
+        assert formula(facts(asked)) is verdict, asked
+        verdicts[verdict] += 1
+    assert min(verdicts.values()) > EACH // 100, "both verdicts are common"
+
+
+@pytest.mark.parametrize("splits", [{}, SPLITS], ids=["whole", "split"])
+def test_any_policies_are_decided_alike(splits: Mapping[str, Split]) -> None:
+    """Every operator, every quantifier, variables with and without a value, texts whole and in parts."""
+    random = Random(7 if splits else 8)
+    verdicts = {True: 0, False: 0}
+    for _ in range(DOCUMENTS):
+        policies = PolicySet(
+            tuple(document(random, "identity") for _ in range(random.randint(1, 2))),
+            (document(random, "session"),) if random.random() < 0.3 else None,
+            document(random, "boundary") if random.random() < 0.3 else None,
+        )
+        formula = evaluator(allowed(Compiler(splits).layers(policies)), splits)
+        for _ in range(OF_EACH):
+            asked = request(random)
+            if splits and "#" in str(asked.context.get("aws:PrincipalTag/TenantId", "")):
+                continue  # STS takes no such tag, and split texts are for values without the delimiter
+            verdict = evaluate(policies, asked).allowed
+            assert formula(facts(asked)) is verdict, (policies, asked)
+            verdicts[verdict] += 1
+    assert min(verdicts.values()) > 500
+
+
+def test_these_are_more_than_a_hundred_thousand() -> None:
+    assert EACH * len(ROLE_NAMES) + DOCUMENTS * OF_EACH >= 100_000, (
+        "the split half leaves some out, so it is not counted"
+    )
+    assert KEYS in SPLITS

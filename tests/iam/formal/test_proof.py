@@ -1,0 +1,205 @@
+"""The theorems hold for what is shipped, for the example outside of the package, and for models and roles at random."""
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gateway.domains import MODEL
+from gateway.domains.loading import load_domains
+from gateway.iam.document import parse
+from gateway.iam.formal import solver
+from gateway.iam.formal.compiling import Compiler, allowed
+from gateway.iam.formal.errors import NotProvable
+from gateway.iam.formal.explained import EXPLAINED, explanation
+from gateway.iam.formal.formula import FALSE, Like, Piece, Ref, Scalar, both
+from gateway.iam.formal.lemma import lemma, weakened
+from gateway.iam.formal.liveness import uses
+from gateway.iam.formal.meaning import KEYS, TENANT, Scope, role_meaning
+from gateway.iam.formal.proof import Outcome, prove
+from gateway.iam.formal.solver import solve
+from gateway.iam.formal.theorems import Subject, Theorem, isolation, subject, theorems
+from gateway.iam.generate import documents, session_document, session_file
+from gateway.iam.roles import ITEM_ACTIONS, ROLE_NAMES, ROLES, GatewayRole
+from gateway.model.entity import Attribute, Entity, Key, OnIndex
+from gateway.model.model import Model
+from gateway.model.patterns import Lookup
+from gateway.model.types import Id, KeyText, Text
+from tests.model.build import model
+from tests.policies.world import DEPLOYMENT, SHIPPED, TABLE
+
+SUBJECT = "aws:principaltag/subject"
+
+
+def about(found: Model, made: Mapping[str, Mapping[str, Any]] | None = None) -> Subject:
+    return subject(found, [role_meaning(found, role) for role in ROLES], made or documents(found), DEPLOYMENT)
+
+
+def refuted(outcomes: list[Outcome]) -> list[tuple[str, str]]:
+    return [(each.theorem.name, each.theorem.about) for each in outcomes if not each.proved]
+
+
+def test_every_theorem_holds_for_the_shipped_policies() -> None:
+    found = about(MODEL, SHIPPED)
+    outcomes = list(prove(theorems(found), DEPLOYMENT))
+    assert refuted(outcomes) == []
+    assert len(outcomes) > 100
+    names = {each.theorem.name for each in outcomes}
+    assert {name.partition(": ")[2] or name for name in names} == set(EXPLAINED), "each is explained, none is left over"
+    assert all(explanation(name) for name in names)
+
+
+def test_every_pattern_and_every_write_of_every_role_is_allowed_as_declared() -> None:
+    found = list(uses(about(MODEL, SHIPPED)))
+    assert [use for use in found if not use.held] == []
+    for role in ROLE_NAMES:
+        names = {use.name for use in found if use.role == role}
+        assert set(MODEL.patterns) <= names
+        assert {f"Put {entity}" for entity in MODEL.entities} <= names
+    assert {use.role for use in found if use.allowed and use.operation == "TransactWriteItems"} == {"admin", "editor"}
+
+
+def test_an_empty_policy_is_no_proof() -> None:
+    """A document that denies everything keeps tenants apart, and fails the theorems of use."""
+    nothing = {"Sid": "Nothing", "Effect": "Deny", "Action": "*", "Resource": "*"}
+    made = {**SHIPPED, "boundary.json": {"Version": "2012-10-17", "Statement": [nothing]}}
+    found = about(MODEL, made)
+    names = {name for name, _ in refuted(list(prove(theorems(found), DEPLOYMENT)))}
+    assert {"every granted action is usable", "grants no less than declared"} <= names
+    assert "no foreign item" not in names
+    assert not all(use.held for use in uses(found))
+
+
+def test_every_theorem_holds_for_a_domain_outside_of_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend("examples")
+    found = about(load_domains(["helpdesk.domain"]).model)
+    assert refuted(list(prove(theorems(found), DEPLOYMENT))) == []
+    assert all(use.held for use in uses(found))
+
+
+attributes = st.builds(
+    lambda email, label: (
+        Attribute("thingId", Id(), "Its id."),
+        Attribute("ownerId", Id(), "Whose it is."),
+        Attribute("email", KeyText(), "Whom to write to.", personal=email),
+        Attribute("label", Text(), "What is written on it.", personal=label),
+    ),
+    st.booleans(),
+    st.booleans(),
+)
+keys = st.sampled_from(["THING#{thingId}", "A#{thingId}#B", "EMAIL#{email}#{thingId}"])
+index_keys = st.sampled_from(["OWNER#{ownerId}", "MAIL#{email}", "M#{ownerId}#{email}", "M#{email}#X"])
+indexes = st.lists(index_keys, max_size=2).map(
+    lambda found: tuple(
+        OnIndex(index=f"GSI{at}", pk=pk, sk="{thingId}", small="a test") for at, pk in enumerate(found, 1)
+    )
+)
+things = st.builds(
+    lambda attributes, pk, indexes: Entity(
+        name="Thing", description="", attributes=attributes, key=Key(pk=pk, sk="META"), indexes=indexes
+    ),
+    attributes,
+    keys,
+    indexes,
+)
+roles = st.tuples(
+    *(
+        st.builds(
+            lambda actions, sees, name=name: GatewayRole(name, "", tuple(sorted(actions)), sees),
+            st.sets(st.sampled_from(ITEM_ACTIONS), min_size=1),
+            st.booleans(),
+        )
+        for name in ROLE_NAMES
+    )
+)
+
+
+@settings(deadline=None, max_examples=4, suppress_health_check=list(HealthCheck))
+@given(things, roles)
+def test_every_theorem_holds_for_any_model_and_any_roles(thing: Entity, declared: tuple[GatewayRole, ...]) -> None:
+    found = model(thing, patterns=(Lookup(name="thing", entity="Thing", description=""),))
+    sessions = {session_file(role.name): session_document(found, role) for role in declared}
+    made = {**documents(found), **sessions}
+    proved = subject(found, [role_meaning(found, role) for role in declared], made, DEPLOYMENT)
+    assert refuted(list(prove(theorems(proved), DEPLOYMENT))) == []
+    assert [use for use in uses(proved) if not use.held] == []
+
+
+OWN_ROWS = Scope((("TENANT",), (Ref(TENANT),), ("USER",), (Ref(SUBJECT),)))
+PREFIX = "TENANT#${aws:PrincipalTag/TenantId}#USER#${aws:PrincipalTag/Subject}"
+
+
+def own_rows(*patterns: str) -> list[Outcome]:
+    """A role whose rows are a subject's own, written by hand: no such role is declared yet."""
+    statement = {
+        "Effect": "Allow",
+        "Action": ["dynamodb:GetItem", "dynamodb:BatchGetItem"],
+        "Resource": TABLE,
+        "Condition": {
+            "ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(patterns)},
+            "Null": {"dynamodb:LeadingKeys": "false"},
+        },
+    }
+    splits = {KEYS: OWN_ROWS.split}
+    document = parse({"Version": "2012-10-17", "Statement": statement}, "identity")
+    may = allowed([Compiler(splits).layer([document])])
+    return list(prove(isolation("customer", may, OWN_ROWS), DEPLOYMENT, OWN_ROWS, splits))
+
+
+def test_the_same_theorems_keep_subjects_of_one_tenant_apart() -> None:
+    assert refuted(own_rows(PREFIX, f"{PREFIX}#*")) == []
+
+
+def test_a_rule_for_the_tenant_does_not_keep_its_subjects_apart() -> None:
+    outcomes = own_rows("TENANT#${aws:PrincipalTag/TenantId}", "TENANT#${aws:PrincipalTag/TenantId}#*")
+    assert ("no foreign item", "customer") in refuted(outcomes)
+    [leak] = [each.example for each in outcomes if each.theorem.name == "no foreign item" and each.example]
+    (key,) = tuple(leak.asked.context["dynamodb:LeadingKeys"])
+    assert key.endswith("#USER#globex#USER#1")
+    assert leak.asked.context["aws:principaltag/subject"] == "acme"
+
+
+def test_the_lemma_is_proved_by_a_second_solver_that_can_say_no() -> None:
+    assert lemma() == "impossible"
+    assert lemma(weakened()) == "possible"
+
+
+@pytest.mark.parametrize("name", ["z3", "cvc5"])
+def test_without_a_solver_the_proof_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, name, None)
+    solver.z3_module.cache_clear()
+    try:
+        with pytest.raises(NotProvable, match="pip install"):
+            solve(FALSE, {}) if name == "z3" else lemma()
+    finally:
+        solver.z3_module.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        {"StringEqualsIgnoreCase": {"aws:x": "${aws:PrincipalTag/TenantId}"}},
+        {"StringLike": {"aws:x": "?${aws:PrincipalTag/TenantId}"}},
+        {"StringLike": {"aws:x": "*a*${aws:PrincipalTag/TenantId}*b"}},
+        {"ArnLike": {"aws:x": "arn:aws:iam::*:role/${aws:PrincipalTag/TenantId}"}},
+        {"NumericLessThan": {"aws:x": "10"}, "StringLike": {"aws:x": "1*"}},
+        {"NumericLessThan": {"aws:x": "1e-30"}},
+    ],
+)
+def test_what_the_solver_cannot_decide_is_refused(condition: dict[str, Any]) -> None:
+    """INVARIANT: a proof never ignores a part of a policy."""
+    statement = {"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "*", "Condition": condition}
+    document = parse({"Version": "2012-10-17", "Statement": statement}, "identity")
+    with pytest.raises(NotProvable):
+        solve(allowed([Compiler().layer([document])]), {})
+
+
+def test_an_answer_of_the_solver_that_python_does_not_confirm_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Scalar("aws:x", "never", ("1",), lambda text: False)
+    found = solver.Solution("possible", {"aws:x": "1"}, {})
+    monkeypatch.setattr("gateway.iam.formal.proof.solve", lambda *given: found)
+    with pytest.raises(AssertionError, match="not confirmed"):
+        list(prove([Theorem("no foreign item", "x", both(wrong, Like(Piece("aws:x"), ("1",))))], DEPLOYMENT))

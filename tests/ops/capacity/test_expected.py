@@ -1,0 +1,15 @@
+"""What Terraform is told of the model's traffic."""
+
+from gateway.domains import MODEL
+from gateway.ops.capacity.assumptions import DEFAULTS
+from gateway.ops.capacity.demand import demand
+from gateway.ops.capacity.expected import expected_units
+
+
+def test_it_is_the_demand_of_every_place_in_whole_units() -> None:
+    wanted, found = demand(MODEL, DEFAULTS), expected_units(MODEL)
+    assert found.keys() == set(wanted.places)
+    for place, units in found.items():
+        need = wanted.need(place)
+        assert 0 <= units["read"] - need.read < 1
+        assert 0 <= units["write"] - need.write < 1

@@ -1,0 +1,37 @@
+"""Mutants before the solver alone: no lint, no review, no sampled case."""
+
+from functools import cache
+from typing import Literal
+
+from gateway.domains import MODEL
+from gateway.iam.errors import PolicyError
+from gateway.iam.formal.meaning import SPLITS, role_meaning
+from gateway.iam.formal.solver import solve
+from gateway.iam.formal.theorems import Subject, Theorem, no_weaker, of_document, subject
+from gateway.iam.roles import ROLES
+from tests.policies.mutations import Mutant
+from tests.policies.world import DEPLOYMENT, SHIPPED
+
+Fate = Literal["refused", "refuted", "no weaker", "survived"]
+
+
+@cache
+def shipped() -> Subject:
+    return subject(MODEL, [role_meaning(MODEL, role) for role in ROLES], SHIPPED, DEPLOYMENT)
+
+
+def fate(name: str, mutant: Mutant) -> tuple[Fate, Theorem | None]:
+    """`refuted` comes with the theorem that a request refutes.
+
+    `no weaker` is proved: the mutant allows nothing more and denies nothing less than the document, in any of its
+    parts, so that there is nothing to notice.
+    """
+    try:
+        made = subject(MODEL, shipped().roles, {**SHIPPED, name: mutant.document}, DEPLOYMENT)
+    except PolicyError:
+        return "refused", None
+    for theorem in of_document(made, name):
+        if solve(theorem.violation, SPLITS).answer == "possible":
+            return "refuted", theorem
+    same = solve(no_weaker(shipped().layers[name], made.layers[name]), SPLITS).answer == "impossible"
+    return ("no weaker" if same else "survived"), None

@@ -10,14 +10,14 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from starlette.requests import Request
-
+from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.http.fair_queue import FairQueue
+from tests.graph.http.exchange import Exchange
 from tests.graph.world import World
 
 LATENCY = 0.005  # seconds of one call
 FLOOD, ASKED = 400, 15
-QUERY = b'{"query": "{ user(userId: \\"u-1001\\") { name orders(first: 5) { nodes { orderId total } } } }"}'
+QUERY = '{ user(userId: "u-1001") { name orders(first: 5) { nodes { orderId total } } } }'
 
 
 def delay(world: World, seconds: float) -> None:
@@ -31,14 +31,10 @@ def delay(world: World, seconds: float) -> None:
     world.memory.call = call  # type: ignore[method-assign]
 
 
-def _request(tenant: str) -> Request:
-    headers = [(b"content-type", b"application/json"), (b"authorization", f"Bearer {tenant}/viewer".encode())]
-    scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": QUERY, "more_body": False}
-
-    return Request(scope, receive)
+async def _asked(endpoint: Endpoint, tenant: str) -> Exchange:
+    asked = Exchange(endpoint, {"query": QUERY}, f"{tenant}/viewer")
+    await asked.answered
+    return asked
 
 
 async def _waits(concurrent: int, flood: int) -> list[float]:
@@ -50,7 +46,7 @@ async def _waits(concurrent: int, flood: int) -> list[float]:
 
     async def keep_asking() -> None:
         while not ended:
-            answer = await endpoint(_request("acme"))
+            answer = await _asked(endpoint, "acme")
             await asyncio.sleep(int(answer.headers.get("retry-after", 0)))
 
     crowd = [asyncio.ensure_future(keep_asking()) for _ in range(flood)]
@@ -58,8 +54,8 @@ async def _waits(concurrent: int, flood: int) -> list[float]:
     waits = []
     for _ in range(ASKED):
         started = time.perf_counter()
-        answer = await endpoint(_request("globex"))
-        assert answer.status_code == 200
+        answer = await _asked(endpoint, "globex")
+        assert answer.status == 200
         waits.append(time.perf_counter() - started)
     ended = True
     await asyncio.gather(*crowd)

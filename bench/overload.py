@@ -10,13 +10,11 @@ from dataclasses import replace
 from itertools import count, repeat
 from typing import Any
 
-import orjson
-from starlette.requests import Request
-
 from bench.fairness import delay
-from gateway.graph.endpoint import Endpoint
+from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.http.fair_queue import FairQueue
-from gateway.graph.leaving import tell
+from gateway.graph.http.running import notify_disconnect
+from tests.graph.http.exchange import Exchange
 from tests.graph.http.overload import FirstInFirstOut
 from tests.graph.world import World
 
@@ -43,26 +41,15 @@ def _endpoint(queue: Any) -> Endpoint:
     return replace(world.endpoint, queue=queue)
 
 
-def _request(body: Body) -> Request:
-    headers = [(b"content-type", b"application/json"), (b"authorization", b"Bearer acme/admin")]
-    scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": orjson.dumps(body), "more_body": False}
-
-    return Request(scope, receive)
-
-
 async def _answered(endpoint: Endpoint, body: Body) -> bool:
     """Whether it was, before its caller left."""
-    request = _request(body)
-    answer = asyncio.ensure_future(endpoint(request))
-    done, _ = await asyncio.wait([answer], timeout=PATIENCE)
+    asked = Exchange(endpoint, body)
+    done, _ = await asyncio.wait([asked.answered], timeout=PATIENCE)
     if not done:
-        tell(request.scope)
-        await asyncio.wait([answer])
+        notify_disconnect(asked.scope)
+        await asyncio.wait([asked.answered])
         return False
-    return answer.result().status_code == 200
+    return asked.status == 200
 
 
 async def _capacity(bodies: Bodies) -> float:

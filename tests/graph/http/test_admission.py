@@ -2,21 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
-from starlette.responses import Response
 
-from gateway.aws.sessions import Session
+from gateway.aws.callers import Caller
 from gateway.graph.http.fair_queue import OPERATION_COST, FairQueue
-from gateway.graph.leaving import tell
+from gateway.graph.http.running import notify_disconnect
 from gateway.identity.principal import Principal
 from gateway.model.tenant import TenantId, tenant_id
-from tests.graph.test_cancellation import OPERATIONS
-from tests.graph.test_leaving import request_for
-from tests.graph.world import World, open_session
+from tests.graph.http.exchange import Exchange
+from tests.graph.http.test_cancellation import OPERATIONS
+from tests.graph.world import OpenDoor, World
 
 FLOOD = tenant_id("flood")
 QUERY, CHANGE = OPERATIONS["one item"], OPERATIONS["a change"]
@@ -87,23 +86,22 @@ async def test_tenants_share_by_the_price_of_their_operations(world: World) -> N
     assert costs == [("acme", OPERATION_COST + 0.5), ("globex", OPERATION_COST + 18)]
 
 
-async def _left(world: World, query: str) -> tuple[Response, FairQueue]:
+async def _left(world: World, query: str) -> tuple[Exchange, FairQueue]:
     """The answer to a caller who left while all places were taken."""
     async with full(world) as queue:
         world.memory.sent.clear()
-        request = request_for(query)
-        answer = asyncio.ensure_future(world.endpoint(request))
+        asked = Exchange(world.endpoint, {"query": query})
         await waiting(queue)
-        tell(request.scope)
-        response = await asyncio.wait_for(answer, 30)
+        notify_disconnect(asked.scope)
+        await asyncio.wait_for(asked.answered, 30)
         assert queue.waiting == 0
-    return response, queue
+    return asked, queue
 
 
 @pytest.mark.parametrize("query", [QUERY, CHANGE], ids=["query", "mutation"])
 async def test_what_has_not_begun_is_not_begun_for_a_caller_who_left(world: World, query: str) -> None:
-    response, queue = await _left(world, query)
-    assert b"the caller left" in response.body
+    asked, queue = await _left(world, query)
+    assert b"the caller left" in asked.body
     assert not world.calls
     assert queue.running == 0
 
@@ -111,15 +109,17 @@ async def test_what_has_not_begun_is_not_begun_for_a_caller_who_left(world: Worl
 @pytest.mark.parametrize("query", [QUERY, CHANGE], ids=["query", "mutation"])
 async def test_nor_for_one_who_left_before_there_was_a_queue(world: World, query: str) -> None:
     """While the session was opened, which may take a call to STS."""
-    request = request_for(query)
 
-    async def slowly(principal: Principal) -> Session:
-        tell(request.scope)
-        return await open_session(principal)
+    class Slow(OpenDoor):
+        async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller:
+            notify_disconnect(asked.scope)
+            return await super().open(authorization, identified)
 
-    endpoint = replace(world.endpoint, open_session=slowly)
+    endpoint = replace(world.endpoint, callers=Slow())
     world.memory.sent.clear()
-    assert b"the caller left" in (await endpoint(request)).body
+    asked = Exchange(endpoint, {"query": query})
+    await asyncio.wait_for(asked.answered, 30)
+    assert b"the caller left" in asked.body
     assert not world.calls
     assert endpoint.queue.running == 0
 
@@ -127,12 +127,12 @@ async def test_nor_for_one_who_left_before_there_was_a_queue(world: World, query
 async def test_nor_when_the_place_comes_in_the_moment_of_leaving(world: World) -> None:
     async with full(world) as queue:
         world.memory.sent.clear()
-        request = request_for(CHANGE)
-        answer = asyncio.ensure_future(world.endpoint(request))
+        asked = Exchange(world.endpoint, {"query": CHANGE})
         await waiting(queue)
         queue.release()
-        tell(request.scope)
-        assert b"the caller left" in (await asyncio.wait_for(answer, 30)).body
+        notify_disconnect(asked.scope)
+        await asyncio.wait_for(asked.answered, 30)
+        assert b"the caller left" in asked.body
         assert not world.calls
         assert queue.running == 0
         await queue.acquire(FLOOD, 1, 1e9)

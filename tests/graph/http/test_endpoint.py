@@ -85,8 +85,8 @@ async def test_an_answer_is_one_head_and_one_body(world: World) -> None:
 @pytest.mark.parametrize(
     ("messages", "status"),
     [
-        ([{"type": "http.disconnect"}], 400),
-        ([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}], 400),
+        ([{"type": "http.disconnect"}], 499),
+        ([{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}], 499),
         ([{"type": "http.request", "body": b'{"query":', "more_body": True},
           {"type": "http.request", "body": b'"{__typename}"}'}], 200),
         ([{"type": "http.request"}], 400),

@@ -38,6 +38,7 @@ from gateway.graph.query.operation import Documents
 from gateway.graph.query.reference import Reference
 from gateway.graph.schema import core_schema
 from gateway.identity.authenticator import Authenticator
+from gateway.ops.lane_metrics import LaneCollector
 from gateway.ops.metrics import Metrics
 from gateway.ops.policy_files import load_policies, permissions_for
 from gateway.ops.pool_check import PoolCheck
@@ -131,13 +132,14 @@ def build_gateway(
     cursors = Cursors(settings.cursor_secret.get_secret_value())
     costs = cost_limits(settings)
     metrics = metrics_of(settings, known, cache, sessions, queue, table)
+    lanes = Lanes(model, table, cursors, reads)
     endpoint = Endpoint(
         documents=documents,
         cost_limits=costs,
         persisted=known,
         callers=Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units)),
         reference=Reference(model, schema, table, cursors, reads, discreet=documents.discreet),
-        lanes=Lanes(model, table, cursors, reads),
+        lanes=lanes,
         limits=EndpointLimits(
             body_bytes=settings.max_body_bytes,
             seconds=settings.request_seconds,
@@ -151,6 +153,7 @@ def build_gateway(
     )
     readiness = Readiness(pools(settings), PoolCheck(sessions.open, client, model.table).faults)
     if metrics is not None:
+        metrics.collect_from(LaneCollector(lanes.outcomes))
         metrics.gauge("gateway_ready", "1 once everything behind the process was reached.", lambda: readiness.ready)
     return Gateway(endpoint, client, sts, sessions, authenticator, readiness, cache, metrics)
 

@@ -159,6 +159,7 @@ async def test_health_is_answered_during_an_overload(sandbox: Sandbox) -> None:
     address = f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}"
     settings: dict[str, Any] = {
         "dynamodb_endpoint": address,
+        "readiness_tenant": None,  # so that the first who asks is the query
         "max_concurrent_operations": 1,
         "max_queued_per_tenant": 0,
     }
@@ -223,7 +224,7 @@ async def test_answers_tell_browsers_who_may_read_them(sandbox: Sandbox) -> None
         response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
         assert response.json() == {"data": {"__typename": "Query"}}
         assert response.headers["access-control-allow-origin"] == "https://shop.example"
-        assert response.headers["access-control-expose-headers"] == "x-request-id"
+        assert response.headers["access-control-expose-headers"] == "x-request-id, retry-after"
 
 
 async def test_it_can_be_mounted_in_another_app(sandbox: Sandbox) -> None:
@@ -302,3 +303,13 @@ async def test_nobody_is_sent_elsewhere(client: AsyncClient, path: str) -> None:
     response = await client.post(f"http://gateway{path}", headers={"Host": "elsewhere.example"})
     assert response.status_code == 404
     assert "location" not in response.headers
+
+
+async def test_metrics_tell_how_queries_were_run(sandbox: Sandbox) -> None:
+    token = sandbox.token("acme", "viewer")
+    async for client in _client(_app(sandbox)):
+        for _ in range(4):
+            await ask(client, token)
+        page = (await client.get("/metrics")).text
+    assert 'gateway_queries_total{run="reference"} 2.0' in page
+    assert 'gateway_queries_total{run="lane"} 2.0' in page

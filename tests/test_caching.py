@@ -86,7 +86,7 @@ def test_a_contradiction_is_named(changes: dict[str, Any], said: list[str]) -> N
     "address", ["https://pool.example", "daxs://", "daxs://user@pool", "daxs://pool/x", "pool:8111"]
 )
 def test_the_address_of_a_cluster_has_a_form(address: str) -> None:
-    with pytest.raises(ValueError, match="daxs://"):
+    with pytest.raises(ConfigurationError, match="daxs://"):
         made(cache="dax", dax_endpoint=address, **ACCEPTED)
 
 

@@ -36,7 +36,7 @@ def raised() -> set[str]:
 def written() -> set[str]:
     """Those that the GraphQL room writes without a class, such as a failed validation."""
     found = set()
-    for path in (ROOT / "gateway" / "graph").glob("*.py"):
+    for path in (ROOT / "gateway" / "graph").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and _CODE.fullmatch(node.value):
                 found.add(node.value)

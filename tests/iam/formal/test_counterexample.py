@@ -46,6 +46,9 @@ def rig() -> Iterator[Rig]:
         yield made
 
 
+WRITES = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
+
+
 def deployment(rig: Rig) -> Deployment:
     role, gateway = (f"arn:aws:iam::{rig.account}:role/{name}" for name in ("tenant", "gateway"))
     return Deployment("aws", rig.region, rig.account, NAME, role, gateway)
@@ -90,7 +93,9 @@ def test_a_counterexample_succeeds_on_the_sandbox_and_not_with_the_shipped_docum
     example, document = leak(rig, name, title)
     request = request_of(example.asked, MODEL.table)
     assert request is not None, example
-    assert shows in json.dumps(sent(rig, name, document, *request), default=str)
+    answer = json.dumps(sent(rig, name, document, *request), default=str)
+    # which action the solver names is its choice: a write that succeeds is the leak itself, a read shows what leaks
+    assert shows in answer or request[0] in WRITES
     with pytest.raises(ClientError, match="AccessDenied"):
         sent(rig, name, SHIPPED[name], *request)
 

@@ -30,7 +30,6 @@ _MEMBERS: dict[str, type] = {
 }
 # what nearly all clients send
 _ANSWER_TYPES = {None: JSON, b"*/*": JSON, _JSON: JSON, GRAPHQL_JSON.encode(): GRAPHQL_JSON}
-_ESCAPED_COLON = re.compile(rb"(?<!\\)(?:\\\\)*\\u003[aA]")
 _QUALITY = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
 
 
@@ -107,9 +106,16 @@ def _json(raw: bytes, what: str) -> Any:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} is not valid JSON") from error
     # Of two members with one name the last would win here and perhaps the first in a proxy that looks for something.
     # Each member has a colon; a text has its own. Where some are missing from the value, members were left out of it.
-    if raw.count(b":") + len(_ESCAPED_COLON.findall(raw)) != orjson.dumps(content).count(b":"):
+    if _colons(raw) != orjson.dumps(content).count(b":"):
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} has a name twice in one JSON object")
     return content
+
+
+def _colons(raw: bytes) -> int:
+    """Those of a JSON text, also where they are escaped; by what C does at once, since a body may be a megabyte."""
+    # an escaped backslash escapes nothing behind it
+    single = raw.replace(b"\\\\", b"") if b"\\\\" in raw else raw
+    return raw.count(b":") + single.count(b"\\u003a") + single.count(b"\\u003A")
 
 
 def _check_content_type(text: str) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 import orjson
 import pytest
 from httpx2 import Response
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway.errors import Internal, NotFound, TenantSuspended, Unavailable
 from gateway.graph.http.endpoint import EndpointLimits
-from gateway.graph.http.request import GRAPHQL_JSON, JSON
+from gateway.graph.http.request import GRAPHQL_JSON, JSON, _json
 from gateway.graph.query.limits import DocumentLimits
 from gateway.store.read_limits import ReadLimits
 from tests.graph.world import World, principal_of
@@ -479,3 +481,20 @@ async def test_document_limits_are_settings() -> None:
     world = World(document_limits=DocumentLimits(aliases=1))
     assert code(await world.post("{ a: __typename b: __typename }")) == "LIMIT_EXCEEDED"
     assert (await world.post("{ a: __typename }")).json() == {"data": {"a": "Query"}}
+
+
+@given(st.dictionaries(st.text('\\":u003aA ', max_size=12), st.text('\\":u003aA ', max_size=12), max_size=4))
+def test_colons_in_texts_are_not_taken_for_names(variables: dict[str, str]) -> None:
+    body = {"query": "{ a }", "variables": variables}
+    for raw in (orjson.dumps(body), _escaped_texts(body)):
+        assert _json(raw, "the body") == body
+
+
+def _escaped_texts(body: dict[str, Any]) -> bytes:
+    """Every colon inside a text is escaped, which JSON allows."""
+
+    def text(value: str) -> str:
+        return json.dumps(value).replace(":", "\\u003A")
+
+    members = ", ".join(f"{text(name)}: {text(value)}" for name, value in body["variables"].items())
+    return f'{{"query": {text(body["query"])}, "variables": {{{members}}}}}'.encode()

@@ -64,7 +64,7 @@ def test_the_shipped_policies_are_decided_alike(role: str) -> None:
     for _ in range(EACH):
         asked = shop_request(random)
         verdict = evaluate(policies, asked).allowed
-        # Prepared permissions, once they are there, are the third that must say the same here.
+        # prepared permissions are compared with the same evaluator in tests/iam/test_prepared_random.py
         assert formula(facts(asked)) is verdict, asked
         verdicts[verdict] += 1
     assert min(verdicts.values()) > EACH // 100, "both verdicts are common"

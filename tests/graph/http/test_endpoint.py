@@ -273,8 +273,8 @@ async def test_parameters_of_the_content_type_other_than_the_charset_mean_nothin
 
 
 async def test_an_empty_operation_name_is_none(world: World) -> None:
-    for given in (None, ""):
-        body = {"query": "query A { __typename }", "operationName": given}
+    for name in (None, ""):
+        body = {"query": "query A { __typename }", "operationName": name}
         response = await world.client.post("/graphql", json=body, headers=TOKEN)
         assert response.json() == {"data": {"__typename": "Query"}}
         response = await world.client.get("/graphql", params={**body, "operationName": given or ""}, headers=TOKEN)

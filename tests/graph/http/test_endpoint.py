@@ -277,7 +277,7 @@ async def test_an_empty_operation_name_is_none(world: World) -> None:
         body = {"query": "query A { __typename }", "operationName": name}
         response = await world.client.post("/graphql", json=body, headers=TOKEN)
         assert response.json() == {"data": {"__typename": "Query"}}
-        response = await world.client.get("/graphql", params={**body, "operationName": given or ""}, headers=TOKEN)
+        response = await world.client.get("/graphql", params={**body, "operationName": name or ""}, headers=TOKEN)
         assert response.json() == {"data": {"__typename": "Query"}}
 
 

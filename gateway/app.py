@@ -1,5 +1,6 @@
 """Where the rooms meet: settings in, ASGI app out."""
 
+import asyncio
 import gc
 import ssl
 from collections.abc import AsyncIterator
@@ -14,11 +15,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from gateway.aws.boto_sts import BotoSts
+from gateway.aws.call_rate import CallRate
 from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.limits import WireLimits
 from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
+from gateway.aws.sts_client import StsClient
 from gateway.domains.loading import load_domains
 from gateway.graph.endpoint import Endpoint, EndpointLimits, ignored
 from gateway.graph.landing import HEADERS, landing_page
@@ -29,6 +31,7 @@ from gateway.graph.query.reference import Reference
 from gateway.graph.schema import build_schema, core_schema
 from gateway.graph.turns import Turns
 from gateway.identity.authenticator import Authenticator
+from gateway.model.tenant import TenantId
 from gateway.ops.metrics import Metrics
 from gateway.ops.policy_files import load_policies, permissions_for
 from gateway.settings import Settings
@@ -46,6 +49,7 @@ from gateway.wiring import (
     playground,
     read_path,
     tenants,
+    warm_up,
 )
 
 
@@ -62,11 +66,13 @@ class Gateway:
 
     endpoint: Endpoint
     client: DynamoDBClient
-    sts: BotoSts
+    sts: StsClient
     sessions: Sessions
     authenticator: Authenticator
     cache: ReadPath | None = None
     metrics: Metrics | None = None
+    # the tenants and roles whose sessions are opened at start
+    warm_up: tuple[tuple[TenantId, ...], tuple[str, ...]] = ((), ())
 
     async def close(self) -> None:
         if self.cache is not None:
@@ -83,18 +89,26 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
     model = loaded.model
     client = DynamoDBClient(WireLimits(connections=settings.max_connections), tls=ssl.create_default_context())
     aws = aws or boto3.Session(region_name=settings.region)
-    sts = BotoSts(aws, endpoint_url=settings.sts_endpoint)
     policies = load_policies(settings.policies_dir, model)
     rules = SessionRules(
-        seconds=settings.session_seconds, sessions=settings.max_sessions, per_subject=settings.session_per_subject
+        seconds=settings.session_seconds,
+        sessions=settings.max_sessions,
+        calls_per_second=settings.max_sts_calls_per_second,
+        # nobody waits longer than a request may take
+        call_seconds=settings.request_seconds,
+        per_subject=settings.session_per_subject,
     )
+    roles = Roles(policies.sessions)
+    rate = CallRate(rules.calls_per_second, rules.calls)
+    sts = StsClient(aws, endpoint_url=settings.sts_endpoint, before_retry=rate.retry)
     cache = read_path(settings, model, aws)
     sessions = Sessions(
         sts,
         tenants(settings),
-        Roles(policies.sessions),
+        roles,
         permissions_for(policies, model),
         rules,
+        rate=rate,
         on_forget=cache.forget if cache is not None else lambda tenant: None,
     )
     authenticator = Authenticator(issuers(settings))
@@ -130,7 +144,7 @@ def build_gateway(settings: Settings, aws: boto3.Session | None = None) -> Gatew
         explain=settings.explain,
         observe=metrics.observe if metrics is not None else ignored,
     )
-    return Gateway(endpoint, client, sts, sessions, authenticator, cache, metrics)
+    return Gateway(endpoint, client, sts, sessions, authenticator, cache, metrics, warm_up(settings, roles))
 
 
 def _document_limits(settings: Settings) -> DocumentLimits:
@@ -171,7 +185,9 @@ def create_app(settings: Settings, state: State | None = None, aws: boto3.Sessio
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
+        warming = asyncio.create_task(gateway.sessions.warm_up(*gateway.warm_up))
         yield
+        warming.cancel()
         await gateway.close()
 
     app = Starlette(

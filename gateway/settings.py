@@ -44,6 +44,8 @@ class Settings(BaseSettings):
     sts_endpoint: Url | None = None
     session_seconds: int = Field(default=3_600, ge=900, le=3_600)
     max_sessions: int = Field(default=20_000, ge=10)
+    max_sts_calls_per_second: int = Field(default=50, ge=1, le=600)  # of this process; those of a fleet add up
+    warm_up_roles: list[Words] = []  # at start, sessions in these roles are opened for every tenant of `tenants`
     session_per_subject: bool = False  # CloudTrail then names the subject; one STS call for each subject
     tenants: list[Tenant] | None = None  # where set, nobody else is served
     silos: dict[Tenant, SiloSettings] = {}
@@ -118,7 +120,15 @@ class Settings(BaseSettings):
         return self.tenant_role_arn.split(":")[4]
 
     @field_validator(
-        "tenants", "silos", "suspended_tenants", "issuers", "cors_origins", "domains", "max_cost_by_role", mode="before"
+        "tenants",
+        "silos",
+        "suspended_tenants",
+        "warm_up_roles",
+        "issuers",
+        "cors_origins",
+        "domains",
+        "max_cost_by_role",
+        mode="before",
     )
     @classmethod
     def _from_json(cls, value: Any) -> Any:
@@ -142,6 +152,8 @@ class Settings(BaseSettings):
         for name in dict.fromkeys((*self.silos, *self.suspended_tenants)):
             if self.tenants is not None and name not in self.tenants:
                 yield f"tenants: `{name}` has settings of its own but is not among the tenants"
+        if self.warm_up_roles and (self.tenants is None or self.session_per_subject):
+            yield "warm_up_roles: needs the list of tenants, and sessions that subjects share"
         if self.only_trusted and self.trusted_documents is None:
             yield "only_trusted: is on but there are no trusted_documents, so nothing could be asked"
         if self.metrics_port not in (None, 0) and self.metrics_port == self.port:

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gateway.aws.roles import Roles
 from gateway.aws.sessions import Sessions
 from gateway.aws.target import Target
 from gateway.aws.tenants import Tenancy, Tenants
@@ -69,6 +70,14 @@ def tenants(settings: Settings) -> Tenants:
     suspended = [_tenant("suspended_tenants", name) for name in settings.suspended_tenants]
     known = None if settings.tenants is None else [_tenant("tenants", name) for name in settings.tenants]
     return Tenants(pooled, silos, suspended=suspended, known=known)
+
+
+def warm_up(settings: Settings, roles: Roles) -> tuple[tuple[TenantId, ...], tuple[str, ...]]:
+    """The tenants and roles whose sessions are opened at start."""
+    if unknown := [role for role in settings.warm_up_roles if role not in roles.names]:
+        raise ConfigurationError([f"warm_up_roles: there is no role `{role}`" for role in unknown])
+    names = settings.tenants or () if settings.warm_up_roles else ()
+    return tuple(_tenant("tenants", name) for name in names), tuple(settings.warm_up_roles)
 
 
 def _tenant(where: str, name: str) -> TenantId:

@@ -1,5 +1,6 @@
 """The whole gateway on the sandbox, in process: real tokens, real sessions, IAM enforced by the front."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -198,3 +199,17 @@ async def test_nobody_is_sent_elsewhere(client: AsyncClient, path: str) -> None:
     response = await client.post(f"http://gateway{path}", headers={"Host": "elsewhere.example"})
     assert response.status_code == 404
     assert "location" not in response.headers
+
+
+async def test_sessions_are_warmed_up_at_start(sandbox: Sandbox) -> None:
+    app = _app(sandbox, tenants=["acme", "globex"], warm_up_roles=["viewer"])
+    async for client in _client(app):
+        async with asyncio.timeout(20):
+            while "gateway_sessions 2.0" not in app.state.metrics.page().decode():
+                await asyncio.sleep(0.01)
+        assert (await ask(client, sandbox.token("acme", "viewer"))).status_code == 200
+
+
+def test_a_role_that_does_not_exist_is_not_warmed_up(sandbox: Sandbox) -> None:
+    with pytest.raises(ConfigurationError, match="warm_up_roles: there is no role `chef`"):
+        _app(sandbox, tenants=["acme"], warm_up_roles=["chef"])

@@ -364,3 +364,10 @@ def test_limits_of_roles_are_json(environment: pytest.MonkeyPatch) -> None:
     assert load_settings().max_cost_by_role == {"support": 200}
     put(environment, "max_cost_by_role", {"support": -1})
     assert [fault.partition(":")[0] for fault in faults()] == ["max_cost_by_role.support"]
+
+
+def test_a_warm_up_needs_tenants_that_are_listed(environment: pytest.MonkeyPatch) -> None:
+    put(environment, "warm_up_roles", ["viewer"])
+    assert faults() == ["warm_up_roles: needs the list of tenants, and sessions that subjects share"]
+    put(environment, "tenants", ["acme"])
+    assert load_settings().warm_up_roles == ["viewer"]

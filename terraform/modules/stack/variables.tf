@@ -138,11 +138,13 @@ variable "issuers" {
 variable "gateway_settings" {
   description = "Settings of the gateway by their own names; what is left out is as in docs/settings.md. Secrets never stand here."
   type = object({
-    session_seconds     = optional(number)
-    max_sessions        = optional(number)
-    session_per_subject = optional(bool)
-    tenants             = optional(list(string))
-    suspended_tenants   = optional(list(string))
+    session_seconds          = optional(number)
+    max_sessions             = optional(number)
+    session_per_subject      = optional(bool)
+    max_sts_calls_per_second = optional(number)
+    warm_up_roles            = optional(list(string))
+    tenants                  = optional(list(string))
+    suspended_tenants        = optional(list(string))
     silos = optional(map(object({
       table_name      = optional(string)
       tenant_role_arn = optional(string)

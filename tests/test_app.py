@@ -205,7 +205,7 @@ async def test_sessions_are_warmed_up_at_start(sandbox: Sandbox) -> None:
     app = _app(sandbox, tenants=["acme", "globex"], warm_up_roles=["viewer"])
     async for client in _client(app):
         async with asyncio.timeout(20):
-            while "gateway_sessions 2.0" not in app.state.metrics.page().decode():
+            while "gateway_sessions 2.0" not in app.state.metrics.page().decode():  # noqa: ASYNC110 - a page is polled
                 await asyncio.sleep(0.01)
         assert (await ask(client, sandbox.token("acme", "viewer"))).status_code == 200
 

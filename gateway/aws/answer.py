@@ -20,10 +20,25 @@ from gateway.aws.errors import (
 )
 
 
+class Headers:
+    """Headers by their names as they were sent; hardly any is ever asked for."""
+
+    __slots__ = ("_sent",)
+
+    def __init__(self, sent: dict[bytes, bytes]) -> None:
+        self._sent = sent
+
+    def get(self, name: bytes) -> bytes | None:
+        """`name` is in lower case; the value that was sent last counts."""
+        value = self._sent.get(name)
+        if value is not None:
+            return value
+        return next((value for sent, value in reversed(self._sent.items()) if sent.lower() == name), None)
+
+
 class Answer(NamedTuple):
     status: int
-    # names in lower case
-    headers: Mapping[bytes, bytes]
+    headers: Headers
     body: bytes
 
 
@@ -104,7 +119,7 @@ def _content(body: bytes) -> dict[str, Any]:
 
 
 def _text(answer: Answer, name: bytes) -> str:
-    return answer.headers.get(name, b"").decode("latin-1")
+    return (answer.headers.get(name) or b"").decode("latin-1")
 
 
 def _date(answer: Answer) -> float | None:

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
-from gateway.aws.answer import Answer
+from gateway.aws.answer import Answer, Headers
 from gateway.aws.errors import AnswerCorrupt, AnswerLate, AwsError, ConnectionBroken, Retry, Said
 from gateway.aws.limits import WireLimits
 
@@ -44,13 +45,21 @@ class Connection(asyncio.Protocol):
         self._limits = limits
         self._on_lost = on_lost
         self._loop = asyncio.get_running_loop()
-        self._parser = HttpResponseParser(self)
         self._transport: asyncio.Transport | None = None
         self._waiter: asyncio.Future[Answer] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._armed_for = self._lapses_at = self._deadline = 0.0
+        # what the parser has found so far; it fills them itself, without a call of ours for each header
         self._headers: dict[bytes, bytes] = {}
         self._body: list[bytes] = []
+        self._parser = HttpResponseParser(
+            SimpleNamespace(
+                on_message_begin=self._on_message_begin,
+                on_header=self._headers.__setitem__,
+                on_body=self._body.append,
+                on_message_complete=self._on_message_complete,
+            )
+        )
         self._received = 0
         self._used = False
         self.usable = False
@@ -64,8 +73,6 @@ class Connection(asyncio.Protocol):
             raise self._broken("the connection ended before it was used")
         waiter: asyncio.Future[Answer] = self._loop.create_future()
         self._waiter = waiter
-        self._headers = {}
-        self._body = []
         self._deadline = deadline
         late = self._loop.time() + self._limits.read_seconds
         self._lapse_at(min(late, deadline))
@@ -124,32 +131,28 @@ class Connection(asyncio.Protocol):
 
     # what the parser calls
 
-    def on_message_begin(self) -> None:
+    def _on_message_begin(self) -> None:
+        # INVARIANT: nothing of an earlier message is part of this one.
+        self._headers.clear()
+        self._body.clear()
         if self._waiter is None:
             # a second answer in the same breath
             self.abort()
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.lower()] = value
-
-    def on_body(self, body: bytes) -> None:
-        self._body.append(body)
-
-    def on_message_complete(self) -> None:
+    def _on_message_complete(self) -> None:
         status = self._parser.get_status_code()
         waiter = self._waiter
-        if waiter is None:
-            return
-        if status < 200:
-            # "100 Continue" and the like announce the answer
-            self._headers = {}
+        # "100 Continue" and the like announce the answer
+        if waiter is None or status < 200:
             return
         self._waiter = None
         if not self._parser.should_keep_alive():
             self.abort()
         if not waiter.done():
-            body = self._body
-            waiter.set_result(Answer(status, self._headers, body[0] if len(body) == 1 else b"".join(body)))
+            body = self._body[0] if len(self._body) == 1 else b"".join(self._body)
+            waiter.set_result(Answer(status, Headers(self._headers.copy()), body))
+        # an idle connection keeps nothing of an answer
+        self._body.clear()
 
     # the one timer, for a late answer and for idleness: it is moved only when it fires, since most never do
 

@@ -6,7 +6,7 @@ from zlib import crc32
 import orjson
 import pytest
 
-from gateway.aws.answer import Answer
+from gateway.aws.answer import Answer, Headers
 from gateway.aws.answer import content_of as result
 from gateway.aws.errors import (
     AccessDenied,
@@ -26,19 +26,20 @@ ARN = "arn:aws:sts::123456789012:assumed-role/tenant/acme"
 
 def refused(content: object, status: int = 400, **headers: str) -> AwsError:
     body = content if isinstance(content, bytes) else orjson.dumps(content)
+    sent = {name.replace("_", "-").encode(): text.encode() for name, text in headers.items()}
     with pytest.raises(AwsError) as caught:
-        result(Answer(status, {name.replace("_", "-").encode(): text.encode() for name, text in headers.items()}, body))
+        result(Answer(status, Headers(sent), body))
     return caught.value
 
 
 def test_a_success_is_decoded() -> None:
     body = b'{"Item":{"total":{"N":"1.10"}}}'
     headers = {b"x-amz-crc32": str(crc32(body)).encode()}
-    assert result(Answer(200, headers, body)) == {"Item": {"total": {"N": "1.10"}}}
+    assert result(Answer(200, Headers(headers), body)) == {"Item": {"total": {"N": "1.10"}}}
 
 
 def test_engines_without_checksums_are_trusted() -> None:
-    assert result(Answer(200, {}, b"{}")) == {}
+    assert result(Answer(200, Headers({}), b"{}")) == {}
 
 
 @pytest.mark.parametrize("checksum", ["0", "", "-1", "x", "+2745614147"])

@@ -1,6 +1,7 @@
 """A connection hands an answer to the request it belongs to, or ends."""
 
 import asyncio
+import random
 
 import pytest
 
@@ -41,7 +42,7 @@ async def one_answer(*parts: bytes) -> tuple[Answer, bool]:
 
 async def test_an_answer_has_status_headers_and_body() -> None:
     answer, kept = await one_answer(response(b'{"a":1}', 400, {"X-Odd-Case": "Value"}))
-    assert (answer.status, answer.body, answer.headers[b"x-odd-case"]) == (400, b'{"a":1}', b"Value")
+    assert (answer.status, answer.body, answer.headers.get(b"x-odd-case")) == (400, b'{"a":1}', b"Value")
     assert kept
 
 
@@ -63,7 +64,7 @@ async def test_an_answer_may_be_announced() -> None:
     announcement = b"HTTP/1.1 100 Continue\r\nX-Early: 1\r\n\r\n"
     answer, kept = await one_answer(announcement + response(b"{}"))
     assert answer.status == 200
-    assert b"x-early" not in answer.headers
+    assert answer.headers.get(b"x-early") is None
     assert kept
 
 
@@ -245,3 +246,31 @@ async def test_an_answer_that_arrives_with_the_cancellation_is_dropped() -> None
             await request
         assert not connection.usable
         await connection.lost
+
+
+async def test_an_answer_keeps_its_own_headers_and_body_when_the_next_one_comes() -> None:
+    async with fake_aws(
+        raw(response(b"first", headers={"X-Note": "1", "X-First": "a"})), raw(response(b"2", headers={"X-Note": "2"}))
+    ) as fake:
+        connection = await connect(fake)
+        first, second = await ask(connection), await ask(connection)
+        await ended(connection)
+    assert (first.body, first.headers.get(b"x-note"), first.headers.get(b"x-first")) == (b"first", b"1", b"a")
+    assert (second.body, second.headers.get(b"x-note"), second.headers.get(b"x-first")) == (b"2", b"2", None)
+
+
+async def test_answers_cut_at_random_bytes_are_what_they_are_in_one_piece() -> None:
+    chance = random.Random(3)
+    for _ in range(40):
+        body = chance.randbytes(chance.choice((0, 1, 50, 3_000)))
+        chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-Note: c\r\n\r\n%x\r\n%b\r\n0\r\n\r\n"
+        plain = response(body, chance.choice((200, 400)), {"X-Note": "p"})
+        whole = chance.choice((plain, b"HTTP/1.1 100 Continue\r\n\r\n" + plain, chunked % (len(body), body)))
+        if not body and whole.startswith(chunked[:40]):
+            continue
+        cuts = sorted(chance.sample(range(1, len(whole)), chance.randint(1, 4)))
+        parts = [whole[start:end] for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+        (one, kept), (cut, cut_kept) = await one_answer(whole), await one_answer(*parts)
+        assert (cut.status, cut.body, cut.headers.get(b"x-note")) == (one.status, body, one.headers.get(b"x-note"))
+        assert kept
+        assert cut_kept

@@ -6,7 +6,7 @@ import pytest
 from botocore.retries.standard import ThrottledRetryableChecker
 from botocore.session import get_session
 
-from gateway.aws.answer import Answer
+from gateway.aws.answer import Answer, Headers
 from gateway.aws.errors import (
     AccessDenied,
     AnswerCorrupt,
@@ -22,7 +22,7 @@ from tests.aws.sts_wire import refusal_text
 
 
 def refused(code: str, status: int = 400) -> AwsError:
-    return failure(Answer(status, {}, refusal_text(code).encode()))
+    return failure(Answer(status, Headers({}), refusal_text(code).encode()))
 
 
 def modelled_codes() -> list[str]:
@@ -74,8 +74,8 @@ def test_an_unknown_code_is_judged_by_its_status(status: int, expected: type[Gat
 
 @pytest.mark.parametrize("body", [b"", b"<html>proxy", b"<ErrorResponse/>", b"<!DOCTYPE a><a/>", b"\xff"])
 def test_an_error_without_anything_in_it_is_judged_by_its_status(body: bytes) -> None:
-    assert isinstance(failure(Answer(503, {}, body)), AwsUnavailable)
-    assert isinstance(failure(Answer(403, {}, body)), AccessDenied)
+    assert isinstance(failure(Answer(503, Headers({}), body)), AwsUnavailable)
+    assert isinstance(failure(Answer(403, Headers({}), body)), AccessDenied)
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import uvicorn
-from prometheus_client import start_http_server
+from prometheus_client import CollectorRegistry, start_http_server
 
 from gateway import wiring
 from gateway.accepting import Acceptor
@@ -30,7 +30,18 @@ from gateway.wary import WaryHttp
 
 
 def serve(settings: Settings) -> None:
+    """In this process alone, until it is told to stop."""
     configure_logging(settings.log_level)
+    server, metrics = server_of(settings)
+    with (
+        bound("port", settings.host, settings.port) as sockets,
+        metrics_served(settings, metrics.registry if metrics is not None else None),
+    ):
+        server.run(sockets)
+
+
+def server_of(settings: Settings) -> "tuple[DrainingServer, Metrics | None]":
+    """A server that is ready to run, and what it will count."""
     state = State()
     app = create_app(settings, state=state)
     http: Any = partial(WaryHttp, lambda: state.draining)
@@ -47,10 +58,14 @@ def serve(settings: Settings) -> None:
         lifespan="on",
         timeout_keep_alive=75,
         # what is under way may take as long as any operation may
-        timeout_graceful_shutdown=int(settings.request_seconds) + 1,
+        timeout_graceful_shutdown=finishing_seconds(settings),
     )
-    with bound("port", settings.host, settings.port) as sockets, metrics_served(settings, app.state.metrics):
-        DrainingServer(config, state, settings.drain_seconds).run(sockets)
+    return DrainingServer(config, state, settings.drain_seconds), app.state.metrics
+
+
+def finishing_seconds(settings: Settings) -> int:
+    """How long what is under way may take once no more requests are taken."""
+    return int(settings.request_seconds) + 1
 
 
 def _port_is_free(settings: Settings) -> None:
@@ -76,13 +91,13 @@ START_CHECKS: tuple[Check, ...] = (
 
 
 @contextmanager
-def metrics_served(settings: Settings, metrics: Metrics | None) -> Iterator[None]:
+def metrics_served(settings: Settings, registry: CollectorRegistry | None) -> Iterator[None]:
     """On a port of their own, in a thread: they can be read however busy the gateway is."""
-    if metrics is None or settings.metrics_port is None:
+    if registry is None or settings.metrics_port is None:
         yield
         return
     try:
-        server, thread = start_http_server(settings.metrics_port, settings.metrics_host, metrics.registry)
+        server, thread = start_http_server(settings.metrics_port, settings.metrics_host, registry)
     except OSError as error:
         where = f"{settings.metrics_host}:{settings.metrics_port}"
         raise ConfigurationError([f"metrics_port: cannot listen on {where}: {error.strerror}"]) from error
@@ -105,6 +120,11 @@ class DrainingServer(uvicorn.Server):
         self._drain_seconds = drain_seconds
         self._stop_at: float | None = None
         self._acceptor: Acceptor | None = None
+        self.on_started: Callable[[], None] = lambda: None
+
+    def finish(self) -> None:
+        """Takes no more requests and finishes those under way; may be called from another thread."""
+        self._state.draining = self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -112,6 +132,8 @@ class DrainingServer(uvicorn.Server):
         if self.started and not isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop):
             listening = [each for server in self.servers for each in server.sockets]
             self._acceptor = Acceptor(listening, self._connection)
+        if self.started:
+            self.on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._acceptor is not None:
@@ -146,8 +168,9 @@ class DrainingServer(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def configure_logging(level: str) -> None:
-    lines = logging.StreamHandler(sys.stdout)
+def configure_logging(level: str, lines: logging.Handler | None = None) -> None:
+    """`lines` is where they are written to; standard output if it is not given."""
+    lines = lines or logging.StreamHandler(sys.stdout)
     lines.setFormatter(JsonLines())
     logging.basicConfig(level=level, handlers=[lines], force=True)
     logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLevelName(level)))

@@ -16,6 +16,7 @@ from gateway.aws.sessions import PermissionsFor, Session
 from gateway.domains import MODEL, MUTATIONS
 from gateway.errors import Unauthenticated
 from gateway.graph.http.endpoint import Endpoint, EndpointLimits
+from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.mutation import Mutation
 from gateway.graph.persisted import Persisted
 from gateway.graph.query.lane.lane import LaneRules, Lanes
@@ -130,6 +131,8 @@ class World:
             reference=Reference(model, core, table, cursors, self.reads, discreet=not self.introspection),
             lanes=Lanes(model, table, cursors, self.reads, self.lane_rules),
             limits=self.limits,
+            # a place for everybody: what a queue refuses on a slow machine is tested by itself
+            queue=FairQueue(1_000_000),
             explain=self.explain,
         )
         self.client = AsyncClient(transport=ASGITransport(app=self._handle), base_url="http://gateway")

@@ -80,6 +80,7 @@ class Endpoint:
     limits: EndpointLimits
     queue: FairQueue = field(default_factory=FairQueue)
     preparing: FairQueue = field(default_factory=partial(FairQueue, 1))
+    parsing: dict[tuple[TenantId, str], "asyncio.Task[Document]"] = field(default_factory=dict)
     explain: bool = False  # whether a request may ask what was done for it
     observe: Observe = ignored
     write: WriteOperation = log_operation
@@ -147,8 +148,16 @@ class Endpoint:
         if document is not None:
             return document
         check_text(text, self.documents.limits)
+        # a tenant's requests for one new document wait for it together
+        parsing = self.parsing.get((tenant, text))
+        if parsing is None:
+            parsing = self.parsing[tenant, text] = asyncio.ensure_future(self._parse(tenant, text, running.deadline))
+            parsing.add_done_callback(lambda done: self._parsed((tenant, text), done))
+        return await asyncio.shield(parsing)
+
+    async def _parse(self, tenant: TenantId, text: str, deadline: float) -> Document:
         # INVARIANT: new documents are parsed one at a time, tenants in turn, and beside the loop that serves everybody.
-        await self.preparing.acquire(tenant, len(text), running.deadline)
+        await self.preparing.acquire(tenant, len(text), deadline)
         try:
             document = self.documents.known(text)
             if document is None:
@@ -157,6 +166,11 @@ class Endpoint:
             return document
         finally:
             self.preparing.release()
+
+    def _parsed(self, key: tuple[TenantId, str], done: "asyncio.Task[Document]") -> None:
+        del self.parsing[key]
+        if not done.cancelled():
+            done.exception()  # perhaps nobody waits for it any more; then nobody misses how it failed
 
     def _admit(
         self, document: Document, asked: GraphQLRequest, caller: Caller, log: RequestLog, method: str

@@ -33,10 +33,11 @@ async def full(world: World, queued: int = 1_000) -> AsyncIterator[FairQueue]:
 
 
 async def waiting(queue: FairQueue) -> None:
-    for _ in range(200):
-        await asyncio.sleep(0)
+    """A new document is parsed in a thread, so this may take a moment."""
+    for _ in range(60_000):
         if queue.waiting:
             return
+        await asyncio.sleep(0.001)
     raise AssertionError("nothing waits")
 
 

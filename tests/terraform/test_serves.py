@@ -1,6 +1,7 @@
 """The gateway starts from Terraform's output and serves a tenant, on the account that Terraform made."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,12 @@ def test_a_tenant_is_served(tenant: str, on_moto: Served, deployed: Deployed) ->
 
 def test_the_gateways_lines_are_those_that_the_filters_count(on_moto: Served, deployed: Deployed) -> None:
     on_moto.ask(deployed.issuer.token("acme", "viewer"), _QUERY)
-    lines = [json.loads(line) for line in on_moto.log.read_text().splitlines() if line.startswith("{")]
-    operations = [line for line in lines if line["logger"] == "gateway.operation"]
+    operations: list[dict[str, Any]] = []
+    end = time.monotonic() + 60
+    while not operations and time.monotonic() < end:
+        time.sleep(0.05)  # lines are written together
+        lines = [json.loads(line) for line in on_moto.log.read_text().splitlines() if line.endswith("}")]
+        operations = [line for line in lines if line["logger"] == "gateway.operation"]
     assert operations
     for line in operations:
         assert line.keys() >= {"codes", "status", "duration_ms", "consumed_capacity"}

@@ -9,7 +9,8 @@ import time
 
 import bench
 
-_NOT_BENCHES = {"stub", "__main__", "naive", "replay", "ordered"}
+# `peers` needs npm and has a command of its own: `make bench-peers`
+_NOT_BENCHES = {"stub", "__main__", "naive", "replay", "ordered", "peers"}
 
 
 def main(names: list[str]) -> None:

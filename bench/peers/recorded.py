@@ -17,7 +17,7 @@ async def record(backend: Backend) -> str:
     """The recordings for the stub: every call that the bodies make, and its answer."""
     lines = []
     app = backend.app()
-    async with app.router.lifespan_context(app):
+    async with app.lifespan():
         for name, (role, body) in BODIES.items():
             backend.seen.clear()
             answer = await ask(app, orjson.dumps(body), backend.issuer.token("acme", role))

@@ -15,7 +15,6 @@ from gateway.aws.sessions import Session, Sessions
 from gateway.aws.sts import subject_hash
 from gateway.identity.authenticator import Authenticator, VerifiedToken
 from gateway.identity.principal import Principal
-from gateway.model.tenant import partition
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +24,12 @@ class Caller:
     principal: Principal
     session: Session
     role: str
-    own: str  # how the tenant's partition keys begin
     subject: str  # hashed, as it is logged
     cost_limit: float  # capacity units that one operation may take
 
 
 def caller_of(principal: Principal, session: Session, cost_limit: float) -> Caller:
-    own = partition(session.tenant, "")
-    return Caller(principal, session, session.role, own, subject_hash(principal.subject), cost_limit)
+    return Caller(principal, session, session.role, subject_hash(principal.subject), cost_limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ async def test_a_caller_is_who_the_token_names_with_the_session_of_its_tenant_an
     caller = await World().open(good_token())
     assert (caller.principal.tenant, caller.principal.subject, caller.role) == (ACME, "user-1", "viewer")
     assert (caller.session.tenant, caller.session.role) == (ACME, "viewer")
-    assert (caller.own, caller.subject, caller.cost_limit) == ("TENANT#acme#", subject_hash("user-1"), 50.0)
+    assert (caller.subject, caller.cost_limit) == (subject_hash("user-1"), 50.0)
 
 
 async def test_nothing_is_asked_twice(verified: list[str]) -> None:

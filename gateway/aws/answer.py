@@ -56,18 +56,24 @@ def failure(answer: Answer) -> AwsError:
     kind = content.get("__type") or content.get("code") or _text(answer, b"x-amzn-errortype").partition(":")[0]
     code = str(kind).rpartition("#")[2]
     verdict = rule(code, answer.status)
-    said = Said(
-        code=code or f"HTTP {answer.status}",
-        detail=str(content.get("message") or content.get("Message") or answer.body[:300].decode("utf-8", "replace")),
-        request_id=_text(answer, b"x-amzn-requestid"),
-        date=_date(answer),
-        wait=_wait(answer),
-    )
+    detail = str(content.get("message") or content.get("Message") or answer.body[:300].decode("utf-8", "replace"))
+    said = said_of(answer, code, detail)
     # a 5xx is the fault of AWS whatever its code says
     retry = Retry.TRANSIENT if answer.status >= 500 and verdict.retry is Retry.NEVER else verdict.retry
     error = verdict.error(verdict.message, said=said, retry=retry)
     _add_particulars(error, content)
     return error
+
+
+def said_of(answer: Answer, code: str, detail: str, request_id: str = "") -> Said:
+    """What an answer says, with what its headers add."""
+    return Said(
+        code=code or f"HTTP {answer.status}",
+        detail=detail,
+        request_id=request_id or _text(answer, b"x-amzn-requestid"),
+        date=_date(answer),
+        wait=_wait(answer),
+    )
 
 
 def _add_particulars(error: AwsError, content: Mapping[str, Any]) -> None:

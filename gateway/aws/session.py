@@ -35,7 +35,9 @@ class SessionRules:
     refresh: tuple[float, float] = (0.75, 0.9)
     # calls to STS at one time
     calls: int = 16
-    # seconds until one of them has to be answered, the wait for its turn included
+    # calls to STS that may begin within any second, retries included; an account has 600, which its processes share
+    calls_per_second: int = 50
+    # seconds until STS has to answer; for whoever waits for a session the wait for its turn is included
     call_seconds: float = 25.0
     # how long a failure is remembered: without asking STS again, whoever needs the session is told the same
     hold_seconds: float = 5.0

@@ -1,11 +1,9 @@
-"""Signature version 4 for requests of one form: `POST /`, JSON, the operation named by `X-Amz-Target`."""
+"""Signature version 4 for requests of one form: `POST /`, the operation named by `X-Amz-Target` or by the body."""
 
 import hashlib
 import hmac
 import time
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import NamedTuple
 
 from gateway.aws.credentials import Credentials
 
@@ -19,69 +17,80 @@ class Form:
     region: str
     authority: str
     content_type: str
-    operation: str
+    # the value of `X-Amz-Target`; None where the body names the operation
+    operation: str | None
     # the canonical request before and after the lines that change with the moment and the credentials
     opening: str = field(init=False, repr=False)
     closing: str = field(init=False, repr=False)
+    # the names of the signed headers, without and with a session token
+    signed: str = field(init=False, repr=False)
+    signed_with_token: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         opening = f"POST\n/\n\ncontent-type:{_trim(self.content_type)}\nhost:{self.authority}\nx-amz-date:"
+        target_line, target_name = "", ""
+        if self.operation is not None:
+            target_line, target_name = f"x-amz-target:{_trim(self.operation)}\n", ";x-amz-target"
+        names = "content-type;host;x-amz-date"
         object.__setattr__(self, "opening", opening)
-        object.__setattr__(self, "closing", f"x-amz-target:{_trim(self.operation)}\n\n")
+        object.__setattr__(self, "closing", f"{target_line}\n")
+        object.__setattr__(self, "signed", f"{names}{target_name}")
+        object.__setattr__(self, "signed_with_token", f"{names};x-amz-security-token{target_name}")
 
 
-class _Key(NamedTuple):
-    """What a day's requests with the same credentials in the same region have in common."""
+class _Scope:
+    """A day in a region: signing keys are derived for it, once for each credentials. Compared by identity."""
 
-    # already keyed: a copy costs less than a new one
-    mac: hmac.HMAC
-    scope: str
-    token_line: str
-    signed_headers: str
-    headers: str
+    __slots__ = ("day", "text")
+
+    def __init__(self, day: str, region: str, name: str) -> None:
+        self.day = day
+        self.text = f"{day}/{region}/{name}/aws4_request"
 
 
 class Signer:
-    """Derives the signing key once for credentials, day and region; keeps the ones used last."""
+    """Derives the signing key once for credentials, day and region; the credentials keep it."""
 
-    def __init__(self, name: str, keys: int = 16_384) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self._key = lru_cache(maxsize=keys)(self._derive)
-        self._stamp = lru_cache(maxsize=8)(_stamp)
+        self._second = -1
+        self._stamp = ""
+        # of the day that was signed last, by region
+        self._scopes: dict[str, _Scope] = {}
 
     def headers(self, form: Form, credentials: Credentials, body: bytes, moment: float) -> str:
         """The header lines that sign the request; `moment` is in seconds since the epoch."""
-        stamp = self._stamp(int(moment))
-        key = self._key(credentials, stamp[:8], form.region)
-        canonical = (
-            f"{form.opening}{stamp}\n{key.token_line}{form.closing}{key.signed_headers}\n"
-            f"{hashlib.sha256(body).hexdigest()}"
-        )
-        to_sign = f"{_ALGORITHM}\n{stamp}\n{key.scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
-        mac = key.mac.copy()
-        mac.update(to_sign.encode())
-        return f"X-Amz-Date: {stamp}\r\n{key.headers}{mac.hexdigest()}\r\n"
-
-    def _derive(self, credentials: Credentials, day: str, region: str) -> _Key:
-        signing_key = f"AWS4{credentials.secret_key}".encode()
-        for part in (day, region, self._name, "aws4_request"):
-            signing_key = hmac.digest(signing_key, part.encode(), "sha256")
-        scope = f"{day}/{region}/{self._name}/aws4_request"
-        token = credentials.session_token
-        signed = f"content-type;host;x-amz-date;{'x-amz-security-token;' if token else ''}x-amz-target"
-        authorization = f"{_ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={signed}, Signature="
-        token_header = f"X-Amz-Security-Token: {token}\r\n" if token else ""
-        return _Key(
-            mac=hmac.new(signing_key, digestmod="sha256"),
-            scope=scope,
-            token_line=f"x-amz-security-token:{_trim(token)}\n" if token else "",
-            signed_headers=signed,
-            headers=f"{token_header}Authorization: {authorization}",
+        second = int(moment)
+        if second != self._second:
+            self._stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(second))
+            self._second = second
+        stamp = self._stamp
+        scope = self._scopes.get(form.region)
+        # INVARIANT: a key of another day is not used.
+        if scope is None or scope.day != stamp[:8]:
+            scope = self._scopes[form.region] = _Scope(stamp[:8], form.region, self._name)
+        key = credentials.signing_key if credentials.scope is scope else _derive(credentials, scope)
+        token_line = token_header = ""
+        signed = form.signed
+        if token := credentials.session_token:
+            token_line = f"x-amz-security-token:{_trim(token) if ' ' in token else token}\n"
+            token_header = f"X-Amz-Security-Token: {token}\r\n"
+            signed = form.signed_with_token
+        canonical = f"{form.opening}{stamp}\n{token_line}{form.closing}{signed}\n{hashlib.sha256(body).hexdigest()}"
+        to_sign = f"{_ALGORITHM}\n{stamp}\n{scope.text}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
+        return (
+            f"X-Amz-Date: {stamp}\r\n{token_header}Authorization: {_ALGORITHM} "
+            f"Credential={credentials.access_key}/{scope.text}, SignedHeaders={signed}, "
+            f"Signature={hmac.digest(key, to_sign.encode(), 'sha256').hex()}\r\n"
         )
 
 
-def _stamp(second: int) -> str:
-    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(second))
+def _derive(credentials: Credentials, scope: _Scope) -> bytes:
+    key = f"AWS4{credentials.secret_key}".encode()
+    for part in scope.text.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    credentials.keep_signing_key(scope, key)
+    return key
 
 
 def _trim(value: str) -> str:

@@ -22,7 +22,9 @@ def parsed(headers: str) -> dict[str, str]:
 
 
 def by_botocore(url: str, form: Form, credentials: Credentials, body: bytes) -> dict[str, str]:
-    headers = {"Content-Type": form.content_type, "X-Amz-Target": form.operation}
+    headers = {"Content-Type": form.content_type}
+    if form.operation is not None:
+        headers["X-Amz-Target"] = form.operation
     request = AWSRequest("POST", url, headers=headers, data=body)
     signing = BotocoreCredentials(credentials.access_key, credentials.secret_key, credentials.session_token)
     SigV4Auth(signing, "dynamodb", form.region).add_auth(request)
@@ -54,7 +56,8 @@ def some_form(chance: random.Random, url: str) -> Form:
     region = chance.choice(["eu-west-1", "us-gov-east-1", "local", text(chance, string.ascii_lowercase + "-0", 12)])
     content_type = chance.choice(["application/x-amz-json-1.0", "a  b", " x ", "application/json; charset=utf-8"])
     operation = f"DynamoDB_20120810.{text(chance, string.ascii_letters + ' .~', 20)}"
-    return Form(region, endpoint(Target(url, region)).authority, content_type, operation)
+    named = operation if chance.random() < 0.8 else None
+    return Form(region, endpoint(Target(url, region)).authority, content_type, named)
 
 
 def some_body(chance: random.Random) -> bytes:
@@ -66,7 +69,7 @@ def test_thousands_of_random_requests_are_signed_as_botocore_signs_them(monkeypa
     chance = random.Random(4)
     now = datetime.fromtimestamp(0, UTC)
     monkeypatch.setattr("botocore.auth.get_current_datetime", lambda: now)
-    signer = Signer("dynamodb", keys=64)
+    signer = Signer("dynamodb")
     known: list[Credentials] = []
     for _ in range(3000):
         credentials = chance.choice(known) if known and chance.random() < 0.7 else some_credentials(chance)
@@ -101,9 +104,29 @@ def test_a_key_of_yesterday_is_not_used_today() -> None:
     assert kept.headers(form, credentials, b"{}", midnight) == fresh.headers(form, credentials, b"{}", midnight)
 
 
-def test_only_so_many_keys_are_kept() -> None:
-    signer = Signer("dynamodb", keys=3)
+def test_a_key_is_derived_once_a_day_and_kept_by_the_credentials() -> None:
     form = Form("eu-west-1", "host", "application/x-amz-json-1.0", "DynamoDB_20120810.GetItem")
-    for number in range(10):
-        signer.headers(form, Credentials(f"AKID{number}", "secret"), b"{}", 1e9)
-    assert signer._key.cache_info().currsize == 3
+    credentials, signer = Credentials("A", "secret"), Signer("dynamodb")
+    signer.headers(form, credentials, b"{}", 1e9)
+    first = credentials.signing_key
+    signer.headers(form, credentials, b"other", 1e9 + 1)
+    assert credentials.signing_key is first
+    signer.headers(form, credentials, b"{}", 1e9 + 86_400)
+    assert credentials.signing_key != first
+
+
+def test_credentials_that_two_signers_use_are_never_signed_with_the_key_of_the_other() -> None:
+    form = Form("eu-west-1", "host", "application/x-amz-json-1.0", None)
+    shared = Credentials("A", "secret", "token")
+    signers = [Signer("dynamodb"), Signer("sts")]
+    for _ in range(2):
+        for name, signer in zip(("dynamodb", "sts"), signers, strict=True):
+            fresh = Signer(name).headers(form, Credentials("A", "secret", "token"), b"{}", 1e9)
+            assert signer.headers(form, shared, b"{}", 1e9) == fresh
+
+
+def test_a_kept_key_is_no_part_of_what_credentials_are_and_is_not_shown() -> None:
+    form = Form("eu-west-1", "host", "application/x-amz-json-1.0", None)
+    used, unused = Credentials("A", "secret"), Credentials("A", "secret")
+    Signer("sts").headers(form, used, b"{}", 1e9)
+    assert (used, hash(used), repr(used)) == (unused, hash(unused), repr(unused))

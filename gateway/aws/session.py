@@ -1,6 +1,7 @@
 """What a tenant's request may use, and for how long it is kept."""
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 from gateway.aws.credentials import Credentials
@@ -21,6 +22,13 @@ class Session:
     permissions: Permissions = field(repr=False)
     # as CloudTrail shows it
     source_identity: str = ""
+    # by our own clock; it is over when its credentials expire
+    opened_at: float = 0.0
+    refresh_at: float = inf
+
+    def serves(self, now: float, margin: float) -> bool:
+        # A clock that is set back must not prolong a session.
+        return self.opened_at - margin <= now < self.credentials.expires_at - margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +77,6 @@ def question(key: Key, policy: str, seconds: int) -> AssumeRole:
         region=key.tenancy.sts_region,
         external_id=key.tenancy.external_id,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    session: Session
-    opened_at: float
-    refresh_at: float
-    over_at: float
-
-    def serves(self, now: float, margin: float) -> bool:
-        # A clock that is set back must not prolong a session.
-        return self.opened_at - margin <= now < self.over_at - margin
 
 
 @dataclass(frozen=True, slots=True)

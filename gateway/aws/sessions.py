@@ -11,13 +11,14 @@ import random
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TypeVar
 
 from gateway.aws.call_rate import CallRate, Priority, Ticket
 from gateway.aws.errors import AnswerLate, AwsError
 from gateway.aws.flights import Flights
 from gateway.aws.roles import Roles
-from gateway.aws.session import Failure, Kept, Key, Session, SessionRules, failure, question
+from gateway.aws.session import Failure, Key, Session, SessionRules, failure, question
 from gateway.aws.sts import Sts, source_identity
 from gateway.aws.tenants import Tenancy, Tenants
 from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavailable
@@ -62,7 +63,7 @@ class Sessions:
         self._clock = clock
         self._jitter = jitter
         # both with the one unused for longest first
-        self._kept: OrderedDict[Key, Kept] = OrderedDict()
+        self._kept: OrderedDict[Key, Session] = OrderedDict()
         self._failures: OrderedDict[Key, Failure] = OrderedDict()
         self._flights: Flights[Key, Session | GatewayError] = Flights(self._fly)
         # given by whoever sends retries past it, so that they count as well
@@ -85,7 +86,7 @@ class Sessions:
         tenancy = self._tenants.lookup(session.tenant)
         key = Key(session.tenant, session.role, session.source_identity, tenancy)
         kept = self._kept.get(key)
-        if kept is not None and kept.session.credentials == session.credentials:
+        if kept is not None and kept.credentials == session.credentials:
             # A new one would fare no better, and every request would ask STS for yet another.
             if self._clock() < kept.opened_at + self._rules.hold_seconds:
                 raise Unavailable("aws does not accept the session that it has just given")
@@ -96,7 +97,7 @@ class Sessions:
     def fresh_until(self, session: Session) -> float:
         """Until then `open` hands out this very session, unless the epoch moves; 0 where it is not kept any more."""
         kept = self._kept.get(Key(session.tenant, session.role, session.source_identity, session.tenancy))
-        return kept.refresh_at if kept is not None and kept.session is session else 0.0
+        return session.refresh_at if kept is session else 0.0
 
     def suspend(self, tenant: TenantId) -> None:
         self._tenants.suspend(tenant)
@@ -149,7 +150,7 @@ class Sessions:
         self._kept.move_to_end(key)
         if now >= kept.refresh_at:
             self._refresh(key, now)
-        return kept.session
+        return kept
 
     def _refresh(self, key: Key, now: float) -> None:
         """In the background: nobody waits, and whoever asks meanwhile is served by the session there is."""
@@ -182,14 +183,14 @@ class Sessions:
     async def _fly(self, key: Key, ticket: Ticket) -> Session | GatewayError:
         """Never raises, so that each who waits can be given an error of its own."""
         try:
-            kept = await self._assume(key, ticket)
+            session = await self._assume(key, ticket)
         except Exception as error:  # INVARIANT: trouble of any kind is no session
             return self._failed(key, error)
-        _put(self._kept, key, kept, self._rules.sessions)
+        _put(self._kept, key, session, self._rules.sessions)
         self._failures.pop(key, None)
-        return kept.session
+        return session
 
-    async def _assume(self, key: Key, ticket: Ticket) -> Kept:
+    async def _assume(self, key: Key, ticket: Ticket) -> Session:
         permissions = self._permissions(key)
         request = question(key, self._roles.policy(key.role), self._rules.seconds)
         try:
@@ -200,20 +201,22 @@ class Sessions:
                     credentials = await self._sts.assume_role(request)
         except TimeoutError as error:
             raise AnswerLate("sts did not answer in time") from error
-        session = Session(key.tenant, key.role, credentials, key.tenancy, permissions, key.source_identity)
         # By whichever clock it ends first: ours may be behind that of AWS, or ahead.
-        over_at = min(credentials.expires_at, asked_at + self._rules.seconds)
-        usable = over_at - self._rules.margin - asked_at
+        credentials = replace(credentials, expires_at=min(credentials.expires_at, asked_at + self._rules.seconds))
+        usable = credentials.expires_at - self._rules.margin - asked_at
         first, last = self._rules.refresh
-        kept = Kept(session, asked_at, asked_at + usable * (first + (last - first) * self._jitter()), over_at)
-        if not kept.serves(self._clock(), self._rules.margin):
+        refresh_at = asked_at + usable * (first + (last - first) * self._jitter())
+        session = Session(
+            key.tenant, key.role, credentials, key.tenancy, permissions, key.source_identity, asked_at, refresh_at
+        )
+        if not session.serves(self._clock(), self._rules.margin):
             raise Unavailable("sts gave a session that is already over")
-        return kept
+        return session
 
     def _permissions(self, key: Key) -> Permissions:
         # A refreshed session keeps those it has.
         kept = self._kept.get(key)
-        return kept.session.permissions if kept else self._permissions_for(key.tenancy, key.tenant, key.role)
+        return kept.permissions if kept else self._permissions_for(key.tenancy, key.tenant, key.role)
 
     def _failed(self, key: Key, error: Exception) -> GatewayError:
         ours = error if isinstance(error, _EXPECTED) else Internal("the session could not be opened")

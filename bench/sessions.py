@@ -101,10 +101,8 @@ async def open_all(sessions: Sessions, principals: list[Principal]) -> float:
 
 async def use_all(sessions: Sessions, principals: list[Principal]) -> None:
     """What a query leaves behind in each session: the signing key of the day, and what its permissions remember."""
-    signer = Signer("dynamodb")
-    form = Form(
-        "eu-west-1", "dynamodb.eu-west-1.amazonaws.com", "application/x-amz-json-1.0", "DynamoDB_20120810.Query"
-    )
+    signer = Signer("dynamodb", "eu-west-1")
+    form = Form("dynamodb.eu-west-1.amazonaws.com", "application/x-amz-json-1.0", "DynamoDB_20120810.Query")
     for principal in principals:
         session = await sessions.open(principal)
         body = {
@@ -113,7 +111,7 @@ async def use_all(sessions: Sessions, principals: list[Principal]) -> None:
             "ExpressionAttributeValues": {":pk": {"S": f"TENANT#{principal.tenant}#USER#1"}},
         }
         session.permissions.check("Query", body)
-        signer.headers(form, session.credentials, b"{}", time.time())
+        signer.request(form, session.credentials, b"{}", time.time())
 
 
 async def ours(principals: list[Principal]) -> tuple[Cost, float]:

@@ -32,20 +32,20 @@ def body_of(answer: Answer) -> bytes:
     checksum = answer.headers.get(b"x-amz-crc32")
     # INVARIANT: an answer whose checksum does not fit is never used; engines other than DynamoDB may send none.
     if checksum is not None and checksum != b"%d" % crc32(answer.body):
-        raise _corrupt(answer, "the checksum does not fit the body")
+        raise _corrupt("the checksum does not fit the body", _text(answer, b"x-amzn-requestid"))
     if answer.status != 200:
         raise failure(answer)
     return answer.body
 
 
-def content_of(answer: Answer) -> dict[str, Any]:
-    """The decoded body of a success."""
+def decoded(body: bytes) -> dict[str, Any]:
+    """What the body of a success says."""
     try:
-        content = orjson.loads(body_of(answer))
+        content = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise _corrupt(answer, "the body is not json") from error
+        raise _corrupt("the body is not json") from error
     if not isinstance(content, dict):
-        raise _corrupt(answer, "the body is not an object")
+        raise _corrupt("the body is not an object")
     return content
 
 
@@ -89,8 +89,8 @@ def _add_particulars(error: AwsError, content: Mapping[str, Any]) -> None:
         error.reasons = tuple(str(reason.get("reason")) for reason in reasons)
 
 
-def _corrupt(answer: Answer, detail: str) -> AnswerCorrupt:
-    said = Said(detail=detail, request_id=_text(answer, b"x-amzn-requestid"))
+def _corrupt(detail: str, request_id: str = "") -> AnswerCorrupt:
+    said = Said(detail=detail, request_id=request_id)
     return AnswerCorrupt("the database's answer arrived damaged", said=said, retry=Retry.TRANSIENT)
 
 

@@ -1,22 +1,35 @@
 """The one way to DynamoDB: a call with somebody's credentials, answered or raised."""
 
+import re
 import ssl
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Protocol, Self
+from uuid import uuid4
 
 import orjson
 
-from gateway.aws.answer import body_of, content_of
-from gateway.aws.client import AwsClient, Retried
+from gateway.aws.answer import body_of, decoded
+from gateway.aws.client import AwsClient, Retried, Service
 from gateway.aws.credentials import Credentials
+from gateway.aws.errors import InvalidRequest
 from gateway.aws.limits import WireLimits
-from gateway.aws.request import draft, payload
 from gateway.aws.retry import RetryRules
-from gateway.aws.target import Target
+from gateway.aws.signer import Form
+from gateway.aws.target import Target, endpoint
 
 _LIMITS = WireLimits()
 _RETRY = RetryRules()
+_CONTENT_TYPE = "application/x-amz-json-1.0"
+_OPERATION = re.compile(r"[A-Z][A-Za-z]{1,60}")
+# the member that makes a repeated request the same request: filled in where it is missing, as the SDKs do
+_CLIENT_TOKENS = {
+    "TransactWriteItems": "ClientRequestToken",
+    "ExecuteTransaction": "ClientRequestToken",
+    "ExportTableToPointInTime": "ClientToken",
+    "ImportTable": "ClientToken",
+    "StartBulkPutItems": "ClientToken",
+}
 
 
 class DynamoDB(Protocol):
@@ -49,7 +62,7 @@ class DynamoDB(Protocol):
         return orjson.dumps(answer)
 
 
-class DynamoDBClient(DynamoDB):
+class DynamoDBClient(AwsClient, DynamoDB):
     """One for all tenants of a process; belongs to the event loop it is first used in."""
 
     def __init__(
@@ -60,7 +73,7 @@ class DynamoDBClient(DynamoDB):
         tls: ssl.SSLContext | None = None,
         on_retry: Callable[[Retried], None] = lambda retried: None,
     ) -> None:
-        self._client = AwsClient("dynamodb", draft, limits, retry, tls=tls, on_retry=on_retry)
+        super().__init__(Service("dynamodb", form, body_of), limits, retry, tls=tls, on_retry=on_retry)
 
     async def call(
         self,
@@ -72,21 +85,7 @@ class DynamoDBClient(DynamoDB):
         deadline: float | None = None,
     ) -> dict[str, Any]:
         content = payload(operation, body)
-        return await self._client.call(content_of, operation, content, credentials, target, deadline)
-
-    async def send(
-        self,
-        operation: str,
-        content: bytes,
-        *,
-        credentials: Credentials,
-        target: Target,
-        deadline: float | None = None,
-    ) -> bytes:
-        return await self._client.call(body_of, operation, content, credentials, target, deadline)
-
-    async def close(self) -> None:
-        await self._client.close()
+        return await self.ask(decoded, operation, content, credentials, target, deadline)
 
     async def __aenter__(self) -> Self:
         return self
@@ -95,3 +94,26 @@ class DynamoDBClient(DynamoDB):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+
+def form(target: Target, operation: str) -> Form:
+    # INVARIANT: an operation is letters only, so that its header cannot be followed by another.
+    if not _OPERATION.fullmatch(operation):
+        raise InvalidRequest(f"not an operation: `{operation}`")
+    return Form(endpoint(target).authority, _CONTENT_TYPE, f"DynamoDB_20120810.{operation}")
+
+
+def payload(operation: str, body: Mapping[str, Any]) -> bytes:
+    token = _CLIENT_TOKENS.get(operation)
+    if token is not None and token not in body:
+        body = {**body, token: str(uuid4())}
+    try:
+        return orjson.dumps(body, default=_plain)
+    except orjson.JSONEncodeError as error:
+        raise InvalidRequest("a request that cannot be written as json") from error
+
+
+def _plain(value: object) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError

@@ -8,14 +8,12 @@ from urllib.parse import quote, urlencode
 
 import boto3
 
-from gateway import __version__
 from gateway.aws.answer import Answer
-from gateway.aws.client import AwsClient
+from gateway.aws.client import AwsClient, Service
 from gateway.aws.credentials import Credentials
 from gateway.aws.errors import AnswerCorrupt, AwsError
 from gateway.aws.limits import WireLimits
 from gateway.aws.own_credentials import OwnCredentials
-from gateway.aws.request import Draft
 from gateway.aws.retry import RetryRules
 from gateway.aws.signer import Form
 from gateway.aws.sts import AssumeRole, Sts, session_arn
@@ -49,14 +47,14 @@ class StsClient(Sts):
     ) -> None:
         self._own = OwnCredentials(session)
         self._endpoint_url = endpoint_url
-        self._client = AwsClient("sts", _draft, limits, retry, tls=tls, before_retry=before_retry)
+        self._client = AwsClient(Service("sts", _form, _body), limits, retry, tls=tls, before_retry=before_retry)
         self._targets: dict[str, Target] = {}
 
     async def assume_role(self, request: AssumeRole) -> Credentials:
         target = self._targets.get(request.region) or self._add_target(request.region)
         own = await self._own.get()
         try:
-            body = await self._client.call(_body, "AssumeRole", written_form(request), own, target, None)
+            body = await self._client.send("AssumeRole", written_form(request), credentials=own, target=target)
         except (AwsError, DeadlineExceeded) as error:
             if own_rejected(error):
                 self._own.forget()
@@ -129,13 +127,8 @@ def _moment(text: str) -> float:
     return moment.timestamp()
 
 
-def _draft(target: Target, operation: str) -> Draft:
-    form = Form(target.region, endpoint(target).authority, _CONTENT_TYPE, None)
-    head = (
-        f"POST / HTTP/1.1\r\nHost: {form.authority}\r\nContent-Type: {form.content_type}\r\n"
-        f"User-Agent: tenant-graphql-gateway/{__version__}\r\nAccept-Encoding: identity\r\n"
-    )
-    return Draft(form, head)
+def _form(target: Target, operation: str) -> Form:
+    return Form(endpoint(target).authority, _CONTENT_TYPE, None)
 
 
 def _body(answer: Answer) -> bytes:

@@ -126,7 +126,7 @@ async def test_any_mixture_of_cancelled_calls_leaves_the_pool_whole() -> None:
                 call.cancel()
             results = await asyncio.gather(*calls, return_exceptions=True)
             assert all(found == {} or isinstance(found, asyncio.CancelledError) for found in results)
-        lane = dynamodb._client._routes[fake.target].lane
+        lane = dynamodb._routes[fake.target].lane
         assert lane._free_slots + len(lane._idle) == 3
         assert len(lane._waiting) == 0
         await asyncio.gather(*(get(dynamodb, fake) for _ in range(8)))

@@ -1,7 +1,11 @@
-"""A server that answers every DynamoDB call with canned JSON, fast enough to measure clients instead of itself."""
+"""A server that answers every DynamoDB call with canned JSON, fast enough to measure clients instead of itself.
+
+It answers AssumeRole, too, with the credentials of the session that was asked for.
+"""
 
 import asyncio
 import sys
+from urllib.parse import parse_qs
 from zlib import crc32
 
 import httptools
@@ -47,10 +51,26 @@ RESPONSES = {
 }
 
 
+def _assumed(form: bytes) -> bytes:
+    asked = {name: values[0] for name, values in parse_qs(form.decode()).items()}
+    account, role = asked["RoleArn"].split(":", 5)[4:]
+    arn = f"arn:aws:sts::{account}:assumed-role/{role.rpartition('/')[2]}/{asked['RoleSessionName']}"
+    mark = f"{hash(arn) & 0xFFFFFFFFFFFF:012x}"
+    body = (
+        '<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult>'
+        f"<AssumedRoleUser><AssumedRoleId>AROA</AssumedRoleId><Arn>{arn}</Arn></AssumedRoleUser><Credentials>"
+        f"<AccessKeyId>ASIA{mark}</AccessKeyId><SecretAccessKey>{mark}{'s' * 28}</SecretAccessKey>"
+        f"<SessionToken>{mark}{'t' * 788}</SessionToken><Expiration>2090-01-01T00:00:00Z</Expiration></Credentials>"
+        f"<PackedPolicySize>40</PackedPolicySize><SourceIdentity>{asked['SourceIdentity']}</SourceIdentity>"
+        "</AssumeRoleResult><ResponseMetadata><RequestId>r</RequestId></ResponseMetadata></AssumeRoleResponse>"
+    )
+    return f"HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
 class Stub(asyncio.Protocol):
     def __init__(self) -> None:
         self._parser = httptools.HttpRequestParser(self)
-        self._operation = b""
+        self._operation = self._body = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
@@ -62,8 +82,12 @@ class Stub(asyncio.Protocol):
         if name.lower() == b"x-amz-target":
             self._operation = value
 
+    def on_body(self, body: bytes) -> None:
+        self._body += body
+
     def on_message_complete(self) -> None:
-        self._transport.write(RESPONSES[self._operation])
+        self._transport.write(RESPONSES[self._operation] if self._operation else _assumed(self._body))
+        self._body = b""
 
 
 async def main() -> None:

@@ -18,12 +18,13 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from gateway.aws.boto_sts import BotoSts
+from gateway.aws.call_rate import CallRate
 from gateway.aws.callers import Callers
 from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.limits import WireLimits
 from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
+from gateway.aws.sts_client import StsClient
 from gateway.domains.loading import load_domains
 from gateway.graph.first_query import first_query
 from gateway.graph.http.body import Receive
@@ -38,6 +39,7 @@ from gateway.graph.query.operation import Documents
 from gateway.graph.query.reference import Reference
 from gateway.graph.schema import core_schema
 from gateway.identity.authenticator import Authenticator
+from gateway.model.tenant import TenantId
 from gateway.ops.lane_metrics import LaneCollector
 from gateway.ops.metrics import Metrics
 from gateway.ops.policy_files import load_policies, permissions_for
@@ -59,6 +61,7 @@ from gateway.wiring import (
     pools,
     read_path,
     tenants,
+    warm_up,
 )
 
 GRAPHQL_PATH: Final = "/graphql"
@@ -77,12 +80,14 @@ class Gateway:
 
     endpoint: Endpoint
     client: DynamoDBClient
-    sts: BotoSts
+    sts: StsClient
     sessions: Sessions
     authenticator: Authenticator
     readiness: Readiness
     cache: ReadPath | None = None
     metrics: Metrics | None = None
+    # the tenants and roles whose sessions are opened at start
+    warm_up: tuple[tuple[TenantId, ...], tuple[str, ...]] = ((), ())
 
     async def close(self) -> None:
         if self.cache is not None:
@@ -101,18 +106,26 @@ def build_gateway(
     model = loaded.model
     client = DynamoDBClient(WireLimits(connections=settings.max_connections), tls=ssl.create_default_context())
     aws = aws or boto3.Session(region_name=settings.region)
-    sts = BotoSts(aws, endpoint_url=settings.sts_endpoint)
     policies = load_policies(settings.reviewed_policies, model)
     rules = SessionRules(
-        seconds=settings.session_seconds, sessions=settings.max_sessions, per_subject=settings.session_per_subject
+        seconds=settings.session_seconds,
+        sessions=settings.max_sessions,
+        calls_per_second=settings.max_sts_calls_per_second,
+        # nobody waits longer than a request may take
+        call_seconds=settings.request_seconds,
+        per_subject=settings.session_per_subject,
     )
+    roles = Roles(policies.sessions)
+    rate = CallRate(rules.calls_per_second, rules.calls)
+    sts = StsClient(aws, endpoint_url=settings.sts_endpoint, before_retry=rate.retry)
     cache = read_path(settings, model, aws)
     sessions = Sessions(
         sts,
         tenants(settings),
-        Roles(policies.sessions),
+        roles,
         permissions_for(policies, model),
         rules,
+        rate=rate,
         on_forget=cache.forget if cache is not None else lambda tenant: None,
     )
     authenticator = Authenticator(issuers(settings))
@@ -155,7 +168,7 @@ def build_gateway(
     if metrics is not None:
         metrics.collect_from(LaneCollector(lanes.outcomes))
         metrics.gauge("gateway_ready", "1 once everything behind the process was reached.", lambda: readiness.ready)
-    return Gateway(endpoint, client, sts, sessions, authenticator, readiness, cache, metrics)
+    return Gateway(endpoint, client, sts, sessions, authenticator, readiness, cache, metrics, warm_up(settings, roles))
 
 
 def _document_limits(settings: Settings) -> DocumentLimits:
@@ -245,9 +258,11 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
         starting = asyncio.create_task(gateway.readiness.until_ready())
         # documents are parsed in another thread, which gives way to the loop this often
         sys.setswitchinterval(0.0005)
+        warming = asyncio.create_task(gateway.sessions.warm_up(*gateway.warm_up))
         yield
-        starting.cancel()
-        await asyncio.wait((starting,))
+        for task in (starting, warming):
+            task.cancel()
+        await asyncio.wait((starting, warming))
         await gateway.close()
 
     cors = _cors(settings)

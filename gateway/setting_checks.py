@@ -56,6 +56,11 @@ def _tenants(settings: "Settings") -> Iterator[str]:
             yield f"tenants: `{name}` has settings of its own but is not among the tenants"
 
 
+def _warm_up(settings: "Settings") -> Iterator[str]:
+    if settings.warm_up_roles and (settings.tenants is None or settings.session_per_subject):
+        yield "warm_up_roles: needs the list of tenants, and sessions that subjects share"
+
+
 def _readiness(settings: "Settings") -> Iterator[str]:
     name = settings.readiness_tenant
     if name is None:
@@ -154,6 +159,6 @@ def _drain(settings: "Settings") -> Iterator[str]:
 
 _UNSAFE = (_issuers_https, _dynamodb_https, _sts_https, _silos_https, _origins, _introspection, _drain)
 CONTRADICTIONS: tuple[Check, ...] = (
-    *(_issuers, _tenants, _readiness, _trusted, _metrics_port, _playground, _cache),
+    *(_issuers, _tenants, _warm_up, _readiness, _trusted, _metrics_port, _playground, _cache),
     *map(_in_production, _UNSAFE),
 )

@@ -61,6 +61,8 @@ class Settings(BaseSettings):
     sts_endpoint: Url | None = None
     session_seconds: int = Field(default=3_600, ge=900, le=3_600)
     max_sessions: int = Field(default=20_000, ge=10)
+    max_sts_calls_per_second: int = Field(default=50, ge=1, le=600)  # of this process; those of a fleet add up
+    warm_up_roles: list[Words] = []  # at start, sessions in these roles are opened for every tenant of `tenants`
     session_per_subject: bool = False  # CloudTrail then names the subject; one STS call for each subject
     tenants: list[Tenant] | None = None  # where set, nobody else is served
     silos: dict[Tenant, SiloSettings] = {}
@@ -146,7 +148,15 @@ class Settings(BaseSettings):
         return self.policies_dir
 
     @field_validator(
-        "tenants", "silos", "suspended_tenants", "issuers", "cors_origins", "domains", "max_cost_by_role", mode="before"
+        "tenants",
+        "silos",
+        "suspended_tenants",
+        "warm_up_roles",
+        "issuers",
+        "cors_origins",
+        "domains",
+        "max_cost_by_role",
+        mode="before",
     )
     @classmethod
     def _from_json(cls, value: Any) -> Any:

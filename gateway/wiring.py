@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.aws.reader_role import in_role
+from gateway.aws.roles import Roles
 from gateway.aws.sessions import Sessions
 from gateway.aws.target import Target
 from gateway.aws.tenants import Tenancy, Tenants
@@ -85,6 +86,14 @@ def pools(settings: Settings) -> list[Pool]:
     )
     silos = [_tenant("silos", name) for name in settings.silos if name not in settings.suspended_tenants]
     return [*shared, *(Pool(f"silo {tenant}", tenant, known.lookup(tenant), required=False) for tenant in silos)]
+
+
+def warm_up(settings: Settings, roles: Roles) -> tuple[tuple[TenantId, ...], tuple[str, ...]]:
+    """The tenants and roles whose sessions are opened at start."""
+    if unknown := [role for role in settings.warm_up_roles if role not in roles.names]:
+        raise ConfigurationError([f"warm_up_roles: there is no role `{role}`" for role in unknown])
+    names = settings.tenants or () if settings.warm_up_roles else ()
+    return tuple(_tenant("tenants", name) for name in names), tuple(settings.warm_up_roles)
 
 
 def _tenant(where: str, name: str) -> TenantId:

@@ -313,3 +313,20 @@ async def test_metrics_tell_how_queries_were_run(sandbox: Sandbox) -> None:
         page = (await client.get("/metrics")).text
     assert 'gateway_queries_total{run="reference"} 2.0' in page
     assert 'gateway_queries_total{run="lane"} 2.0' in page
+
+
+async def test_sessions_are_warmed_up_at_start(sandbox: Sandbox) -> None:
+    app = _app(sandbox, tenants=["acme", "globex"], warm_up_roles=["viewer"])
+    async for client in _client(app):
+        for _ in range(2_000):
+            if "gateway_sessions 2.0" in (await client.get("/metrics")).text:
+                break
+            await asyncio.sleep(0.01)
+        else:
+            pytest.fail("the sessions were not opened")
+        assert (await ask(client, sandbox.token("acme", "viewer"))).status_code == 200
+
+
+def test_a_role_that_does_not_exist_is_not_warmed_up(sandbox: Sandbox) -> None:
+    with pytest.raises(ConfigurationError, match="warm_up_roles: there is no role `chef`"):
+        _app(sandbox, tenants=["acme"], warm_up_roles=["chef"])

@@ -410,3 +410,10 @@ def test_checks_of_others_are_told_in_the_same_list(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         load_settings(written(tmp_path, RIGHT), (port_is_free, region_is_near))
     assert [fault.partition(":")[0] for fault in caught.value.faults] == ["port", "region"]
+
+
+def test_a_warm_up_needs_tenants_that_are_listed(environment: pytest.MonkeyPatch) -> None:
+    put(environment, "warm_up_roles", ["viewer"])
+    assert faults() == ["warm_up_roles: needs the list of tenants, and sessions that subjects share"]
+    put(environment, "tenants", ["acme"])
+    assert load_settings().warm_up_roles == ["viewer"]

@@ -32,20 +32,20 @@ def body_of(answer: Answer) -> bytes:
     checksum = answer.headers.get(b"x-amz-crc32")
     # INVARIANT: an answer whose checksum does not fit is never used; engines other than DynamoDB may send none.
     if checksum is not None and checksum != b"%d" % crc32(answer.body):
-        raise _corrupt(answer, "the checksum does not fit the body")
+        raise _corrupt("the checksum does not fit the body", _text(answer, b"x-amzn-requestid"))
     if answer.status != 200:
         raise failure(answer)
     return answer.body
 
 
-def content_of(answer: Answer) -> dict[str, Any]:
-    """The decoded body of a success."""
+def decoded(body: bytes) -> dict[str, Any]:
+    """What the body of a success says."""
     try:
-        content = orjson.loads(body_of(answer))
+        content = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise _corrupt(answer, "the body is not json") from error
+        raise _corrupt("the body is not json") from error
     if not isinstance(content, dict):
-        raise _corrupt(answer, "the body is not an object")
+        raise _corrupt("the body is not an object")
     return content
 
 
@@ -56,18 +56,24 @@ def failure(answer: Answer) -> AwsError:
     kind = content.get("__type") or content.get("code") or _text(answer, b"x-amzn-errortype").partition(":")[0]
     code = str(kind).rpartition("#")[2]
     verdict = rule(code, answer.status)
-    said = Said(
-        code=code or f"HTTP {answer.status}",
-        detail=str(content.get("message") or content.get("Message") or answer.body[:300].decode("utf-8", "replace")),
-        request_id=_text(answer, b"x-amzn-requestid"),
-        date=_date(answer),
-        wait=_wait(answer),
-    )
+    detail = str(content.get("message") or content.get("Message") or answer.body[:300].decode("utf-8", "replace"))
+    said = said_of(answer, code, detail)
     # a 5xx is the fault of AWS whatever its code says
     retry = Retry.TRANSIENT if answer.status >= 500 and verdict.retry is Retry.NEVER else verdict.retry
     error = verdict.error(verdict.message, said=said, retry=retry)
     _add_particulars(error, content)
     return error
+
+
+def said_of(answer: Answer, code: str, detail: str, request_id: str = "") -> Said:
+    """What an answer says, with what its headers add."""
+    return Said(
+        code=code or f"HTTP {answer.status}",
+        detail=detail,
+        request_id=request_id or _text(answer, b"x-amzn-requestid"),
+        date=_date(answer),
+        wait=_wait(answer),
+    )
 
 
 def _add_particulars(error: AwsError, content: Mapping[str, Any]) -> None:
@@ -83,8 +89,8 @@ def _add_particulars(error: AwsError, content: Mapping[str, Any]) -> None:
         error.reasons = tuple(str(reason.get("reason")) for reason in reasons)
 
 
-def _corrupt(answer: Answer, detail: str) -> AnswerCorrupt:
-    said = Said(detail=detail, request_id=_text(answer, b"x-amzn-requestid"))
+def _corrupt(detail: str, request_id: str = "") -> AnswerCorrupt:
+    said = Said(detail=detail, request_id=request_id)
     return AnswerCorrupt("the database's answer arrived damaged", said=said, retry=Retry.TRANSIENT)
 
 

@@ -1,8 +1,17 @@
-"""One connection to AWS that carries one request at a time, over HTTP/1.1."""
+"""One connection to AWS that carries one request at a time, over HTTP/1.1.
+
+The parser tells where an answer ends, and reads no header: of a success only the checksum is needed, and that is found
+by a search. Such an answer is handed over as its body. Any other one is handed over as an `Answer`, with its headers.
+INVARIANT: an answer whose checksum does not fit is never handed over as a body; `body_of` refuses it.
+"""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from math import inf
+from types import SimpleNamespace
 from typing import cast
+from zlib import crc32
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
@@ -12,25 +21,28 @@ from gateway.aws.limits import WireLimits
 
 # event loops fire timers up to this much early
 _GRAIN = 0.002
+_CHECKSUM = b"\r\nx-amz-crc32: "
 
 
 class Connection(asyncio.Protocol):
-    """Lives as long as it is certain that the next bytes from AWS answer the next request.
+    """Usable as long as it is certain that the next bytes from AWS answer the next request.
 
-    INVARIANT: a request that ends without its answer, by cancellation, timeout or fault, closes the connection, and so
-    do bytes that nobody asked for; no answer is ever under way that the next tenant's request could receive.
+    INVARIANT: it is not usable from the first byte of a request to the last byte of its answer, and never again after
+    bytes that nobody asked for. A request that ends without its answer, by cancellation, timeout or fault, leaves a
+    connection that cannot be used: no answer is ever under way that the next tenant's request could receive.
     """
 
     __slots__ = (
         "_armed_for",
         "_body",
         "_deadline",
-        "_headers",
         "_lapses_at",
         "_limits",
         "_loop",
         "_on_lost",
+        "_open",
         "_parser",
+        "_pieces",
         "_received",
         "_timer",
         "_transport",
@@ -44,46 +56,47 @@ class Connection(asyncio.Protocol):
         self._limits = limits
         self._on_lost = on_lost
         self._loop = asyncio.get_running_loop()
-        self._parser = HttpResponseParser(self)
         self._transport: asyncio.Transport | None = None
-        self._waiter: asyncio.Future[Answer] | None = None
+        self._waiter: asyncio.Future[bytes | Answer] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._armed_for = self._lapses_at = self._deadline = 0.0
-        self._headers: dict[bytes, bytes] = {}
+        self._armed_for = inf
+        self._lapses_at = self._deadline = 0.0
+        # the answer as it came, and its body, which the parser fills without a call of ours
+        self._pieces: list[bytes] = []
         self._body: list[bytes] = []
+        self._parser = HttpResponseParser(
+            SimpleNamespace(
+                on_message_begin=self._on_message_begin,
+                on_body=self._body.append,
+                on_message_complete=self._on_message_complete,
+            )
+        )
         self._received = 0
         self._used = False
+        self._open = False
         self.usable = False
         self.lost = self._loop.create_future()
 
-    async def exchange(self, request: bytes, deadline: float) -> Answer:
-        """Sends one request and waits for its answer, at most until `deadline` by the loop's clock."""
-        self._received = 0
-        transport = self._transport
+    def exchange(self, request: bytes, deadline: float) -> asyncio.Future[bytes | Answer]:
+        """Sends one request; its answer comes at most until `deadline` by the loop's clock.
+
+        The body is that of a success that fits its checksum; everything else is an `Answer` or an error.
+        """
+        transport, loop = self._transport, self._loop
         if transport is None or not self.usable:
             raise self._broken("the connection ended before it was used")
-        waiter: asyncio.Future[Answer] = self._loop.create_future()
-        self._waiter = waiter
-        self._headers = {}
-        self._body = []
+        self.usable = False
+        waiter = self._waiter = loop.create_future()
         self._deadline = deadline
-        late = self._loop.time() + self._limits.read_seconds
-        self._lapse_at(min(late, deadline))
+        lapses_at = loop.time() + self._limits.read_seconds
+        self._lapses_at = lapses_at = min(lapses_at, deadline)
+        if lapses_at < self._armed_for:
+            self._arm(lapses_at)
         transport.write(request)
-        try:
-            return await waiter
-        except BaseException:
-            self.abort()
-            raise
-        finally:
-            self._used = True
-
-    def rest(self) -> None:
-        """Waits for the next request; closes itself when none comes."""
-        self._lapse_at(self._loop.time() + self._limits.idle_seconds)
+        return waiter
 
     def abort(self) -> None:
-        self.usable = False
+        self._open = self.usable = False
         if self._transport is not None:
             self._transport.abort()
 
@@ -92,7 +105,10 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports behave like asyncio's without being derived from them
         self._transport = cast(asyncio.Transport, transport)
-        self.usable = True
+        self._open = self.usable = True
+        now = self._loop.time()
+        self._lapses_at = now + self._limits.idle_seconds
+        self._arm(now + min(self._limits.idle_seconds, self._limits.read_seconds))
 
     def data_received(self, data: bytes) -> None:
         if self._waiter is None:
@@ -102,6 +118,7 @@ class Connection(asyncio.Protocol):
         if self._received > self._limits.answer_bytes:
             self._fail(AnswerCorrupt("the database's answer is too large"))
             return
+        self._pieces.append(data)
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
@@ -111,10 +128,10 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> None:
         # nobody may take it while the transport closes itself
-        self.usable = False
+        self._open = self.usable = False
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.usable = False
+        self._open = self.usable = False
         self._transport = None
         if self._timer is not None:
             self._timer.cancel()
@@ -124,48 +141,47 @@ class Connection(asyncio.Protocol):
 
     # what the parser calls
 
-    def on_message_begin(self) -> None:
+    def _on_message_begin(self) -> None:
         if self._waiter is None:
             # a second answer in the same breath
             self.abort()
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.lower()] = value
-
-    def on_body(self, body: bytes) -> None:
-        self._body.append(body)
-
-    def on_message_complete(self) -> None:
-        status = self._parser.get_status_code()
-        waiter = self._waiter
-        if waiter is None:
+    def _on_message_complete(self) -> None:
+        waiter, status = self._waiter, self._parser.get_status_code()
+        # "100 Continue" and the like announce the answer
+        if waiter is None or status < 200:
             return
-        if status < 200:
-            # "100 Continue" and the like announce the answer
-            self._headers = {}
-            return
+        pieces, parts = self._pieces, self._body
+        body = parts[0] if len(parts) == 1 else b"".join(parts)
+        good = status == 200 and _fits(pieces[0], body)
+        answer = body if good else Answer(status, _headers(pieces), body)
+        # an idle connection keeps nothing of an answer
+        pieces.clear()
+        parts.clear()
         self._waiter = None
-        if not self._parser.should_keep_alive():
+        self._received = 0
+        self._used = True
+        if waiter.done() or not self._parser.should_keep_alive():
             self.abort()
+        self.usable = self._open
+        self._lapses_at = self._loop.time() + self._limits.idle_seconds
         if not waiter.done():
-            body = self._body
-            waiter.set_result(Answer(status, self._headers, body[0] if len(body) == 1 else b"".join(body)))
+            waiter.set_result(answer)
 
     # the one timer, for a late answer and for idleness: it is moved only when it fires, since most never do
 
-    def _lapse_at(self, moment: float) -> None:
-        self._lapses_at = moment
+    def _arm(self, moment: float) -> None:
         if self._timer is not None:
-            if self._armed_for <= moment:
-                return
             self._timer.cancel()
         self._armed_for = moment
         self._timer = self._loop.call_at(moment, self._on_timer)
 
     def _on_timer(self) -> None:
         self._timer = None
-        if self._lapses_at - self._loop.time() > _GRAIN:
-            self._lapse_at(self._lapses_at)
+        now = self._loop.time()
+        if self._lapses_at - now > _GRAIN:
+            # not later than a request that begins now could lapse: it would have to be moved again
+            self._arm(min(self._lapses_at, now + self._limits.read_seconds))
             return
         self._fail(AnswerLate("the database did not answer in time", retry=Retry.TIMEOUT))
 
@@ -181,3 +197,34 @@ class Connection(asyncio.Protocol):
         )
         error.stale = self._used and not self._received
         return error
+
+
+def _fits(first: bytes, body: bytes) -> bool:
+    """Whether the head in the first piece of an answer has the body's checksum, or none at all; false where in doubt.
+
+    Engines other than DynamoDB may send none.
+    """
+    at = first.find(_CHECKSUM)
+    if at >= 0:
+        at += len(_CHECKSUM)
+        return first[at : first.find(b"\r\n", at)] == b"%d" % crc32(body)
+    head = first[: first.find(b"\r\n\r\n") + 1]
+    return head.startswith(b"HTTP/1.1 200 ") and b"x-amz-crc32" not in head.lower()
+
+
+def _headers(pieces: Iterable[bytes]) -> dict[bytes, bytes]:
+    """The headers of the first answer that is not only announced, by their names in lower case."""
+    headers: dict[bytes, bytes] = {}
+    answers: list[dict[bytes, bytes]] = []
+
+    def keep() -> None:
+        if parser.get_status_code() >= 200:
+            answers.append({name.lower(): value for name, value in headers.items()})
+
+    found = SimpleNamespace(on_message_begin=headers.clear, on_header=headers.__setitem__, on_headers_complete=keep)
+    parser = HttpResponseParser(found)
+    # the answer itself was read; what follows it may be anything
+    with suppress(HttpParserError, HttpParserUpgrade):
+        for piece in pieces:
+            parser.feed_data(piece)
+    return answers[0] if answers else {}

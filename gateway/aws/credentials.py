@@ -13,9 +13,16 @@ class Credentials:
     session_token: str | None = field(default=None, repr=False)
     # seconds since the epoch; static credentials never expire
     expires_at: float = inf
+    # the signing key that the signer derived last, and what it is for; it goes when the credentials go
+    scope: object = field(default=None, init=False, repr=False, compare=False)
+    signing_key: bytes = field(default=b"", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # INVARIANT: key and token are printable ASCII, so nothing in them can end a header and start another.
         for text in (self.access_key, self.session_token or ""):
             if not (text.isascii() and text.isprintable()):
                 raise Internal("an access key and a session token are printable ascii")
+
+    def keep_signing_key(self, scope: object, signing_key: bytes) -> None:
+        object.__setattr__(self, "signing_key", signing_key)
+        object.__setattr__(self, "scope", scope)

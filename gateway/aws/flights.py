@@ -2,34 +2,46 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from gateway.aws.call_rate import Ticket
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
+class Flight(NamedTuple, Generic[V]):
+    task: asyncio.Task[V]
+    # its place in the queue for STS, which whoever joins may improve
+    ticket: Ticket
+
+
 class Flights(Generic[K, V]):
     """`fly` must not raise: nobody may be there to hear it."""
 
-    def __init__(self, fly: Callable[[K], Coroutine[Any, Any, V]]) -> None:
+    def __init__(self, fly: Callable[[K, Ticket], Coroutine[Any, Any, V]]) -> None:
         self._fly = fly
-        self._flights: dict[K, asyncio.Task[V]] = {}
+        self._flights: dict[K, Flight[V]] = {}
         # also those that were called off and have not ended yet
         self._tasks: set[asyncio.Task[V]] = set()
         self.closed = False
 
-    def join(self, key: K) -> asyncio.Task[V]:
-        """The flight under way, or a new one; who waits by `asyncio.wait` and is cancelled leaves it to the others."""
+    def join(self, key: K, ticket: Ticket) -> Flight[V]:
+        """The flight under way with its own ticket, or a new one with this ticket.
+
+        Who waits by `asyncio.wait` and is cancelled leaves it to the others.
+        """
         flight = self._flights.get(key)
         if flight is None:
-            flight = self._flights[key] = asyncio.create_task(self._fly(key))
-            self._tasks.add(flight)
-            flight.add_done_callback(lambda done: self._ended(key, done))
+            task = asyncio.create_task(self._fly(key, ticket))
+            flight = self._flights[key] = Flight(task, ticket)
+            self._tasks.add(task)
+            task.add_done_callback(lambda done: self._ended(key, done))
         return flight
 
     def call_off(self, concerned: Callable[[K], bool]) -> None:
         for key in [key for key in self._flights if concerned(key)]:
-            self._flights.pop(key).cancel()
+            self._flights.pop(key).task.cancel()
 
     async def close(self) -> None:
         self.closed = True
@@ -38,8 +50,9 @@ class Flights(Generic[K, V]):
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    def _ended(self, key: K, flight: asyncio.Task[V]) -> None:
-        self._tasks.discard(flight)
+    def _ended(self, key: K, task: asyncio.Task[V]) -> None:
+        self._tasks.discard(task)
         # after it was called off there may be another
-        if self._flights.get(key) is flight:
+        flight = self._flights.get(key)
+        if flight is not None and flight.task is task:
             del self._flights[key]

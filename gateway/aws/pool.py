@@ -55,12 +55,13 @@ class Lane:
     def release(self, connection: Connection) -> None:
         """Gives a connection back, whatever state it is in."""
         if not connection.usable:
+            # its answer may still be under way
+            connection.abort()
             self._pass_on_slot()
         elif self._waiting and (waiter := self._next_waiting()) is not None:
             waiter.set_result(connection)
         else:
             self._idle.append(connection)
-            connection.rest()
 
     def drop_idle(self) -> None:
         """Closes what is idle: where AWS closed one kept connection, it probably closed the others too."""

@@ -12,8 +12,8 @@ from botocore.config import Config
 from botocore.credentials import DeferredRefreshableCredentials
 from botocore.session import get_session
 
-from gateway.aws.boto_sts import session_arn
 from gateway.aws.errors import AnswerCorrupt
+from gateway.aws.sts import session_arn
 from gateway.aws.target import Target
 
 if TYPE_CHECKING:

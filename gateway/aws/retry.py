@@ -36,10 +36,10 @@ class RetryRules:
 class Budget:
     """The retries that a target has left."""
 
-    __slots__ = ("_capacity", "tokens")
+    __slots__ = ("capacity", "tokens")
 
     def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
+        self.capacity = capacity
         self.tokens = capacity
 
     def spend(self, cost: int) -> bool:
@@ -50,8 +50,8 @@ class Budget:
 
     def refund(self, spent: int) -> None:
         """After a success: puts back what the call's last retry took, since it was worth it, or a little."""
-        if self.tokens < self._capacity:
-            self.tokens = min(self._capacity, self.tokens + (spent or _REFUND))
+        if self.tokens < self.capacity:
+            self.tokens = min(self.capacity, self.tokens + (spent or _REFUND))
 
 
 class Retries:

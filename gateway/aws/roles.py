@@ -29,6 +29,10 @@ class Roles:
                 return name
         raise Forbidden("the token carries no role that this gateway knows")
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._policies)
+
     def policy(self, role: str) -> str:
         """The text that goes to STS: the very one that the evaluator judges by."""
         return self._policies[role].text

@@ -1,6 +1,7 @@
 """What a tenant's request may use, and for how long it is kept."""
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 from gateway.aws.credentials import Credentials
@@ -21,6 +22,13 @@ class Session:
     permissions: Permissions = field(repr=False)
     # as CloudTrail shows it
     source_identity: str = ""
+    # by our own clock; it is over when its credentials expire
+    opened_at: float = 0.0
+    refresh_at: float = inf
+
+    def serves(self, now: float, margin: float) -> bool:
+        # A clock that is set back must not prolong a session.
+        return self.opened_at - margin <= now < self.credentials.expires_at - margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +43,9 @@ class SessionRules:
     refresh: tuple[float, float] = (0.75, 0.9)
     # calls to STS at one time
     calls: int = 16
-    # seconds until one of them has to be answered, the wait for its turn included
+    # calls to STS that may begin within any second, retries included; an account has 600, which its processes share
+    calls_per_second: int = 50
+    # seconds until STS has to answer; for whoever waits for a session the wait for its turn is included
     call_seconds: float = 25.0
     # how long a failure is remembered: without asking STS again, whoever needs the session is told the same
     hold_seconds: float = 5.0
@@ -67,18 +77,6 @@ def question(key: Key, policy: str, seconds: int) -> AssumeRole:
         region=key.tenancy.sts_region,
         external_id=key.tenancy.external_id,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    session: Session
-    opened_at: float
-    refresh_at: float
-    over_at: float
-
-    def serves(self, now: float, margin: float) -> bool:
-        # A clock that is set back must not prolong a session.
-        return self.opened_at - margin <= now < self.over_at - margin
 
 
 @dataclass(frozen=True, slots=True)

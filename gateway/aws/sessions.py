@@ -2,21 +2,23 @@
 
 An unexpired session keeps serving whatever STS says meanwhile, because AWS judges each call to DynamoDB by itself; who
 has to be refused at once is suspended. Without a session there is no access: no failure leads to the gateway's own
-credentials. Only use refreshes a session: a tenant that nobody asks for costs no call.
+credentials. Only use refreshes a session: a tenant that nobody asks for costs no call, unless it is warmed up.
 """
 
 import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TypeVar
 
-from cachetools import LRUCache
-
+from gateway.aws.call_rate import CallRate, Priority, Ticket
 from gateway.aws.errors import AnswerLate, AwsError
 from gateway.aws.flights import Flights
 from gateway.aws.roles import Roles
-from gateway.aws.session import Failure, Kept, Key, Session, SessionRules, failure, question
+from gateway.aws.session import Failure, Key, Session, SessionRules, failure, question
 from gateway.aws.sts import Sts, source_identity
 from gateway.aws.tenants import Tenancy, Tenants
 from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavailable
@@ -28,6 +30,7 @@ __all__ = ["PermissionsFor", "Session", "SessionRules", "Sessions"]
 
 PermissionsFor = Callable[[Tenancy, TenantId, str], Permissions]
 
+V = TypeVar("V")
 _RULES = SessionRules()
 # whatever else goes wrong is our own fault
 _EXPECTED = (Forbidden, Throttled, Unavailable, Internal)
@@ -45,6 +48,7 @@ class Sessions:
         permissions_for: PermissionsFor,
         rules: SessionRules = _RULES,
         *,
+        rate: CallRate | None = None,
         on_forget: Callable[[TenantId], None] = lambda tenant: None,
         clock: Callable[[], float] = time.time,
         jitter: Callable[[], float] = random.random,
@@ -58,10 +62,12 @@ class Sessions:
         self._on_forget = on_forget
         self._clock = clock
         self._jitter = jitter
-        self._kept: LRUCache[Key, Kept] = LRUCache(rules.sessions)
-        self._failures: LRUCache[Key, Failure] = LRUCache(rules.sessions)
+        # both with the one unused for longest first
+        self._kept: OrderedDict[Key, Session] = OrderedDict()
+        self._failures: OrderedDict[Key, Failure] = OrderedDict()
         self._flights: Flights[Key, Session | GatewayError] = Flights(self._fly)
-        self._turns = asyncio.Semaphore(rules.calls)
+        # given by whoever sends retries past it, so that they count as well
+        self._rate = rate or CallRate(rules.calls_per_second, rules.calls)
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -80,7 +86,7 @@ class Sessions:
         tenancy = self._tenants.lookup(session.tenant)
         key = Key(session.tenant, session.role, session.source_identity, tenancy)
         kept = self._kept.get(key)
-        if kept is not None and kept.session.credentials == session.credentials:
+        if kept is not None and kept.credentials == session.credentials:
             # A new one would fare no better, and every request would ask STS for yet another.
             if self._clock() < kept.opened_at + self._rules.hold_seconds:
                 raise Unavailable("aws does not accept the session that it has just given")
@@ -91,7 +97,7 @@ class Sessions:
     def fresh_until(self, session: Session) -> float:
         """Until then `open` hands out this very session, unless the epoch moves; 0 where it is not kept any more."""
         kept = self._kept.get(Key(session.tenant, session.role, session.source_identity, session.tenancy))
-        return kept.refresh_at if kept is not None and kept.session is session else 0.0
+        return session.refresh_at if kept is session else 0.0
 
     def suspend(self, tenant: TenantId) -> None:
         self._tenants.suspend(tenant)
@@ -112,6 +118,27 @@ class Sessions:
             for key in [key for key in kept if key.tenant == tenant]:
                 del kept[key]
 
+    async def warm_up(self, tenants: Iterable[TenantId], roles: Iterable[str]) -> None:
+        """Opens sessions in advance, behind everything else that STS is asked for; stops where STS fails."""
+        names = tuple(roles)
+        pairs = ((tenant, role) for tenant in tenants for role in names)
+        await asyncio.gather(*(self._warm_up(pairs) for _ in range(self._rules.calls)))
+
+    async def _warm_up(self, pairs: Iterator[tuple[TenantId, str]]) -> None:
+        for tenant, role in pairs:
+            try:
+                key = Key(tenant, role, source_identity(tenant), self._tenants.lookup(tenant))
+            except Forbidden:
+                continue
+            if self._flights.closed or len(self._kept) >= self._rules.sessions:
+                return
+            if key in self._kept:
+                continue
+            flight = self._flights.join(key, Ticket(Priority.WARM_UP))
+            await asyncio.wait((flight.task,))
+            if not flight.task.cancelled() and isinstance(flight.task.result(), Throttled | Unavailable):
+                return
+
     async def close(self) -> None:
         await self._flights.close()
 
@@ -120,22 +147,26 @@ class Sessions:
         kept = self._kept.get(key)
         if kept is None or not kept.serves(now, self._rules.margin):
             return None
+        self._kept.move_to_end(key)
         if now >= kept.refresh_at:
             self._refresh(key, now)
-        return kept.session
+        return kept
 
     def _refresh(self, key: Key, now: float) -> None:
         """In the background: nobody waits, and whoever asks meanwhile is served by the session there is."""
         last = self._failures.get(key)
         if not self._flights.closed and (last is None or not last.pauses(now)):
-            self._flights.join(key)
+            self._flights.join(key, Ticket(Priority.REFRESH))
 
     async def _obtain(self, key: Key) -> Session:
+        deadline = asyncio.get_running_loop().time() + self._rules.call_seconds
         while True:
             if self._flights.closed:
                 raise Unavailable("the gateway is shutting down")
             self._raise_if_just_failed(key)
-            flight = self._flights.join(key)
+            flight, ticket = self._flights.join(key, Ticket(Priority.CALLER, deadline))
+            # it may be one that was to be opened in the background
+            self._rate.promote(ticket, deadline)
             # `wait` and not `await`: who is cancelled leaves the flight to the others.
             await asyncio.wait((flight,))
             # INVARIANT: a tenant that was suspended while it waited gets nothing.
@@ -149,47 +180,60 @@ class Sessions:
         if last is not None and last.holds(self._clock()):
             _landed(last.error)
 
-    async def _fly(self, key: Key) -> Session | GatewayError:
+    async def _fly(self, key: Key, ticket: Ticket) -> Session | GatewayError:
         """Never raises, so that each who waits can be given an error of its own."""
         try:
-            kept = await self._assume(key)
+            session = await self._assume(key, ticket)
         except Exception as error:  # INVARIANT: trouble of any kind is no session
             return self._failed(key, error)
-        self._kept[key] = kept
+        _put(self._kept, key, session, self._rules.sessions)
         self._failures.pop(key, None)
-        return kept.session
+        return session
 
-    async def _assume(self, key: Key) -> Kept:
+    async def _assume(self, key: Key, ticket: Ticket) -> Session:
         permissions = self._permissions(key)
         request = question(key, self._roles.policy(key.role), self._rules.seconds)
         try:
-            async with asyncio.timeout(self._rules.call_seconds), self._turns:
+            async with self._rate.turn(ticket):
+                end = min(asyncio.get_running_loop().time() + self._rules.call_seconds, ticket.deadline)
                 asked_at = self._clock()
-                credentials = await self._sts.assume_role(request)
+                async with asyncio.timeout_at(end):
+                    credentials = await self._sts.assume_role(request)
         except TimeoutError as error:
             raise AnswerLate("sts did not answer in time") from error
-        session = Session(key.tenant, key.role, credentials, key.tenancy, permissions, key.source_identity)
         # By whichever clock it ends first: ours may be behind that of AWS, or ahead.
-        over_at = min(credentials.expires_at, asked_at + self._rules.seconds)
-        usable = over_at - self._rules.margin - asked_at
+        credentials = replace(credentials, expires_at=min(credentials.expires_at, asked_at + self._rules.seconds))
+        usable = credentials.expires_at - self._rules.margin - asked_at
         first, last = self._rules.refresh
-        kept = Kept(session, asked_at, asked_at + usable * (first + (last - first) * self._jitter()), over_at)
-        if not kept.serves(self._clock(), self._rules.margin):
+        refresh_at = asked_at + usable * (first + (last - first) * self._jitter())
+        session = Session(
+            key.tenant, key.role, credentials, key.tenancy, permissions, key.source_identity, asked_at, refresh_at
+        )
+        if not session.serves(self._clock(), self._rules.margin):
             raise Unavailable("sts gave a session that is already over")
-        return kept
+        return session
 
     def _permissions(self, key: Key) -> Permissions:
         # A refreshed session keeps those it has.
         kept = self._kept.get(key)
-        return kept.session.permissions if kept else self._permissions_for(key.tenancy, key.tenant, key.role)
+        return kept.permissions if kept else self._permissions_for(key.tenancy, key.tenant, key.role)
 
     def _failed(self, key: Key, error: Exception) -> GatewayError:
         ours = error if isinstance(error, _EXPECTED) else Internal("the session could not be opened")
         ours.__cause__ = error.__cause__ if ours is error else error
         said = ours.said.code if isinstance(ours, AwsError) else type(error).__name__
         _log.warning("no session for tenant `%s` as `%s`: %s (%s)", key.tenant, key.role, ours.message, said)
-        self._failures[key] = failure(_twin(ours), self._failures.get(key), self._clock(), self._jitter(), self._rules)
+        last = failure(_twin(ours), self._failures.get(key), self._clock(), self._jitter(), self._rules)
+        _put(self._failures, key, last, self._rules.sessions)
         return ours
+
+
+def _put(kept: OrderedDict[Key, V], key: Key, value: V, most: int) -> None:
+    """The value as the one used last; the one unused for longest makes room."""
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > most:
+        kept.popitem(last=False)
 
 
 def _landed(outcome: Session | GatewayError) -> Session:

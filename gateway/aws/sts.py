@@ -44,6 +44,12 @@ def session_name(tenant: TenantId, role: str) -> str:
     return _fit(f"{role}@{tenant}", _LONGEST_NAME)
 
 
+def session_arn(role_arn: str, session_name: str) -> str:
+    """The ARN of the session: it has the role's partition and account, and the role's name without its path."""
+    _, partition, _, _, account, role = role_arn.split(":", 5)
+    return f"arn:{partition}:sts::{account}:assumed-role/{role.rpartition('/')[2]}/{session_name}"
+
+
 def source_identity(tenant: TenantId, subject: str | None = None) -> str:
     """Names the tenant, and the subject where sessions are kept per subject."""
     if subject is None:

@@ -3,30 +3,22 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from botocore.exceptions import (
-    BotoCoreError,
-    ClientError,
-    ConnectTimeoutError,
-    CredentialRetrievalError,
-    HTTPClientError,
-    NoCredentialsError,
-    ParamValidationError,
-    PartialCredentialsError,
-    ReadTimeoutError,
-)
-from botocore.exceptions import ConnectionError as BotoConnectionError
-
+from gateway.aws.answer import Answer, said_of
 from gateway.aws.codes import Rule
 from gateway.aws.errors import (
     AccessDenied,
+    AnswerCorrupt,
     AnswerLate,
     AwsError,
     AwsUnavailable,
     ConnectionBroken,
     InvalidRequest,
+    Retry,
     Said,
     ThroughputExceeded,
 )
+from gateway.aws.xml_answer import NotReadable, texts
+from gateway.errors import GatewayError
 
 _REFUSED = Rule(AccessDenied, "aws gives this tenant and role no session")
 # INVARIANT: a policy that STS does not take is our own fault and final: a session without it would be a wider one.
@@ -34,21 +26,25 @@ _POLICY = Rule(InvalidRequest, "sts does not accept the session policy or the ta
 _REGION = Rule(AwsUnavailable, "sts is switched off in the region of the tenant")
 # The gateway's own credentials, not the tenant's: a mistake there is no verdict about the tenant.
 _OWN = Rule(AwsUnavailable, "aws does not accept the gateway's own credentials")
-_THROTTLED = Rule(ThroughputExceeded, "too many sessions are being opened at the moment")
-_FAILED = Rule(AwsUnavailable, "sts is not available at the moment")
+_SKEWED = Rule(AwsUnavailable, "aws does not accept the gateway's own credentials or its time", Retry.SKEWED)
+_MISSING = Rule(AwsUnavailable, "the gateway's own credentials cannot be read")
+_THROTTLED = Rule(ThroughputExceeded, "too many sessions are being opened at the moment", Retry.THROTTLED)
+_FAILED = Rule(AwsUnavailable, "sts is not available at the moment", Retry.TRANSIENT)
 _INVALID = Rule(InvalidRequest, "sts did not understand the request")
 _LATE = Rule(AnswerLate, "sts did not answer in time")
 _UNREACHABLE = Rule(ConnectionBroken, "sts cannot be reached")
+_CORRUPT = Rule(AnswerCorrupt, "sts gave no answer that can be read")
 
 _CODES: Mapping[Rule, str] = {
     _REFUSED: "AccessDenied AccessDeniedException NotAuthorized UnauthorizedOperation",
     _POLICY: """MalformedPolicyDocument MalformedPolicyDocumentException PackedPolicyTooLarge
         PackedPolicyTooLargeException""",
     _REGION: "OptInRequired RegionDisabled RegionDisabledException",
-    _OWN: """AuthFailure ExpiredToken ExpiredTokenException IncompleteSignature IncompleteSignatureException
-        InvalidAccessKeyId InvalidClientTokenId InvalidSignatureException MissingAuthenticationToken
-        MissingAuthenticationTokenException RequestExpired RequestInTheFuture RequestTimeTooSkewed
-        SignatureDoesNotMatch TokenRefreshRequired UnrecognizedClientException""",
+    _OWN: """ExpiredToken ExpiredTokenException IncompleteSignature IncompleteSignatureException InvalidAccessKeyId
+        InvalidClientTokenId MissingAuthenticationToken MissingAuthenticationTokenException TokenRefreshRequired
+        UnrecognizedClientException""",
+    _SKEWED: """AuthFailure InvalidSignatureException RequestExpired RequestInTheFuture RequestTimeTooSkewed
+        SignatureDoesNotMatch""",
     _THROTTLED: """BandwidthLimitExceeded EC2ThrottledException LimitExceededException PriorRequestNotComplete
         ProvisionedThroughputExceededException RequestLimitExceeded RequestThrottled RequestThrottledException SlowDown
         ThrottledException Throttling ThrottlingException TooManyRequestsException TransactionInProgressException""",
@@ -62,30 +58,43 @@ _CODES: Mapping[Rule, str] = {
 RULES: Mapping[str, Rule] = MappingProxyType({code: rule for rule, codes in _CODES.items() for code in codes.split()})
 
 
-def answered(error: ClientError) -> AwsError:
+def failure(answer: Answer) -> AwsError:
     """What STS said no with."""
-    response = error.response
-    about = response.get("Error", {})
-    metadata = response.get("ResponseMetadata", {})
-    code = about.get("Code", "")
-    # The gateway may get its own credentials by another call to STS, such as AssumeRoleWithWebIdentity.
-    ours = error.operation_name == "AssumeRole"
-    rule = _rule(code, metadata.get("HTTPStatusCode", 0)) if ours else _OWN
-    return rule.error(rule.message, said=Said(code, about.get("Message", ""), metadata.get("RequestId", "")))
+    try:
+        content = texts(answer.body)
+    except NotReadable:
+        # something between us and STS answered in its place
+        content = {}
+    code = content.get("Error/Code", "")
+    detail = content.get("Error/Message") or answer.body[:300].decode("utf-8", "replace")
+    rule = _rule(code, answer.status)
+    # a 5xx is the fault of AWS whatever its code says
+    retry = Retry.TRANSIENT if answer.status >= 500 and rule.retry is Retry.NEVER else rule.retry
+    said = said_of(answer, code, detail, content.get("RequestId", ""))
+    return rule.error(rule.message, said=said, retry=retry)
 
 
-def unanswered(error: BotoCoreError) -> AwsError:
-    """What kept STS from answering."""
-    rule = _FAILED
-    if isinstance(error, NoCredentialsError | PartialCredentialsError | CredentialRetrievalError):
-        rule = _OWN
-    elif isinstance(error, ReadTimeoutError | ConnectTimeoutError):
-        rule = _LATE
-    elif isinstance(error, HTTPClientError | BotoConnectionError):
+def unanswered(error: GatewayError) -> AwsError:
+    """What kept STS from answering, in words about STS; what STS said itself stays as it is."""
+    if isinstance(error, AwsError) and not isinstance(error, AnswerLate | ConnectionBroken | AnswerCorrupt):
+        return error
+    rule = _LATE
+    if isinstance(error, ConnectionBroken):
         rule = _UNREACHABLE
-    elif isinstance(error, ParamValidationError):
-        rule = _INVALID
-    return rule.error(rule.message, said=Said(type(error).__name__, str(error)))
+    elif isinstance(error, AnswerCorrupt):
+        rule = _CORRUPT
+    said = error.said if isinstance(error, AwsError) else Said(type(error).__name__, error.message)
+    return rule.error(rule.message, said=said)
+
+
+def own_rejected(error: GatewayError) -> bool:
+    """Whether AWS refused the gateway's own credentials."""
+    return isinstance(error, AwsError) and RULES.get(error.aws_code) in {_OWN, _SKEWED}
+
+
+def own_missing(error: Exception) -> AwsError:
+    """The gateway's own credentials could not be read, whatever boto3 says about it."""
+    return _MISSING.error(_MISSING.message, said=Said(type(error).__name__, str(error)))
 
 
 def _rule(code: str, status: int) -> Rule:

@@ -157,7 +157,7 @@ async def _read(reader: asyncio.StreamReader, number: int) -> Received:
     assert lines[0] == "POST / HTTP/1.1"
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
     body = await reader.readexactly(int(headers["content-length"]))
-    return Received(headers["x-amz-target"].removeprefix("DynamoDB_20120810."), headers, body, number)
+    return Received(headers.get("x-amz-target", "").removeprefix("DynamoDB_20120810."), headers, body, number)
 
 
 @asynccontextmanager

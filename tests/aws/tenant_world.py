@@ -107,7 +107,9 @@ def world(rules: SessionRules | None = None, tenants: Tenants | None = None, rol
     sts = MemorySts(clock)
     sts.gate.set()
     served = tenants or Tenants(POOLED)
-    sessions = Sessions(sts, served, roles, permissions_for, rules or SessionRules(), clock=clock, jitter=lambda: 0.5)
+    # a rate that holds nobody up: its own tests are those of `CallRate`
+    chosen = rules or SessionRules(calls_per_second=100_000)
+    sessions = Sessions(sts, served, roles, permissions_for, chosen, clock=clock, jitter=lambda: 0.5)
     return World(clock, sts, served, sessions)
 
 

@@ -1,13 +1,13 @@
 """An answer becomes a result or the right error, and keeps to itself what callers must not see."""
 
 import logging
+from typing import Any
 from zlib import crc32
 
 import orjson
 import pytest
 
-from gateway.aws.answer import Answer
-from gateway.aws.answer import content_of as result
+from gateway.aws.answer import Answer, body_of, decoded
 from gateway.aws.errors import (
     AccessDenied,
     AnswerCorrupt,
@@ -22,6 +22,10 @@ from gateway.aws.errors import (
 )
 
 ARN = "arn:aws:sts::123456789012:assumed-role/tenant/acme"
+
+
+def result(answer: Answer) -> dict[str, Any]:
+    return decoded(body_of(answer))
 
 
 def refused(content: object, status: int = 400, **headers: str) -> AwsError:

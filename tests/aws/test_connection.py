@@ -1,10 +1,12 @@
 """A connection hands an answer to the request it belongs to, or ends."""
 
 import asyncio
+import random
+from zlib import crc32
 
 import pytest
 
-from gateway.aws.answer import Answer
+from gateway.aws.answer import Answer, body_of
 from gateway.aws.connection import Connection
 from gateway.aws.errors import AnswerCorrupt, AnswerLate, ConnectionBroken, Retry
 from gateway.aws.limits import WireLimits
@@ -21,7 +23,9 @@ async def connect(fake: FakeAws, limits: WireLimits | None = None) -> Connection
 
 
 async def ask(connection: Connection, seconds: float = 5.0) -> Answer:
-    return await connection.exchange(REQUEST, asyncio.get_running_loop().time() + seconds)
+    """The answer; where only its body was handed over, it has no headers."""
+    answer = await connection.exchange(REQUEST, asyncio.get_running_loop().time() + seconds)
+    return Answer(200, {}, answer) if isinstance(answer, bytes) else answer
 
 
 async def ended(connection: Connection) -> None:
@@ -176,7 +180,6 @@ async def test_the_deadline_ends_the_connection_before_the_read_timeout_does() -
     async with fake_aws(ok(), silence) as fake:
         connection = await connect(fake, WireLimits(read_seconds=60.0))
         await ask(connection)
-        connection.rest()
         with pytest.raises(AnswerLate):
             await ask(connection, seconds=0.03)
         await connection.lost
@@ -202,7 +205,6 @@ async def test_idleness_ends_the_connection() -> None:
     async with fake_aws() as fake:
         connection = await connect(fake, WireLimits(idle_seconds=0.03))
         await ask(connection)
-        connection.rest()
         await asyncio.wait_for(connection.lost, 60)
         assert not connection.usable
 
@@ -212,7 +214,6 @@ async def test_work_puts_off_the_end_of_an_idle_connection() -> None:
     async with fake_aws(ok(), after(gate, ok())) as fake:
         connection = await connect(fake, WireLimits(idle_seconds=0.02))
         await ask(connection)
-        connection.rest()
         asyncio.get_running_loop().call_later(0.05, gate.set)
         assert (await ask(connection)).status == 200
         await ended(connection)
@@ -245,3 +246,81 @@ async def test_an_answer_that_arrives_with_the_cancellation_is_dropped() -> None
             await request
         assert not connection.usable
         await connection.lost
+
+
+async def handed_over(*parts: bytes) -> bytes | Answer:
+    """What a connection makes of an answer that comes in parts."""
+    async with fake_aws(silence) as fake:
+        connection = await connect(fake)
+        answer = connection.exchange(REQUEST, asyncio.get_running_loop().time() + 60)
+        for part in parts:
+            connection.data_received(part)
+        await ended(connection)
+        return await answer
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b'{"a":"\xc3\xa9"}' * 500])
+async def test_a_success_that_fits_its_checksum_is_handed_over_as_its_body(body: bytes) -> None:
+    assert await handed_over(response(body)) == body
+    without = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+    assert await handed_over(without) == body
+
+
+@pytest.mark.parametrize("name", [b"x-amz-crc32", b"X-Amz-Crc32", b"X-AMZ-CRC32"])
+@pytest.mark.parametrize("checksum", [b"1", b"", b"x", b"-2745614147", b" 1"])
+async def test_a_body_that_does_not_fit_its_checksum_is_never_handed_over(name: bytes, checksum: bytes) -> None:
+    text = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n%b: %b\r\n\r\n{}" % (name, checksum)
+    for cut in range(1, len(text)):
+        answer = await handed_over(text[:cut], text[cut:])
+        assert isinstance(answer, Answer)
+        with pytest.raises(AnswerCorrupt):
+            body_of(answer)
+
+
+async def test_an_answer_keeps_its_own_headers_and_body_when_the_next_one_comes() -> None:
+    first_text = response(b"first", 400, {"X-Note": "1", "X-First": "a"})
+    async with fake_aws(raw(first_text), raw(response(b"2", 400, {"X-Note": "2"}))) as fake:
+        connection = await connect(fake)
+        first, second = await ask(connection), await ask(connection)
+        await ended(connection)
+    assert (first.body, first.headers[b"x-note"], first.headers[b"x-first"]) == (b"first", b"1", b"a")
+    assert (second.body, second.headers[b"x-note"]) == (b"2", b"2")
+    assert b"x-first" not in second.headers
+
+
+async def test_answers_cut_at_random_bytes_are_what_they_are_in_one_piece() -> None:
+    chance = random.Random(3)
+    for _ in range(60):
+        body = chance.randbytes(chance.choice((1, 50, 3_000)))
+        checksum = chance.choice((crc32(body), crc32(body), 1))
+        plain = response(body, chance.choice((200, 400)), checksum=checksum)
+        chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nx-amz-crc32: %d\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (
+            checksum,
+            len(body),
+            body,
+        )
+        whole = chance.choice((plain, b"HTTP/1.1 100 Continue\r\n\r\n" + plain, chunked))
+        cuts = sorted(chance.sample(range(1, len(whole)), chance.randint(1, 4)))
+        parts = [whole[start:end] for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+        for answer in (await handed_over(whole), await handed_over(*parts)):
+            good = checksum != 1 and b" 400 " not in whole[:60]
+            assert good or isinstance(answer, Answer)
+            read = Answer(200, {}, answer) if isinstance(answer, bytes) else answer
+            assert (read.status, read.body) == (400 if b" 400 " in whole[:60] else 200, body)
+            if isinstance(answer, Answer):
+                assert answer.headers[b"x-amz-crc32"] == b"%d" % checksum
+
+
+async def test_a_connection_is_not_usable_while_its_answer_is_under_way() -> None:
+    text = response(b"{}")
+    async with fake_aws(silence) as fake:
+        connection = await connect(fake)
+        answer = connection.exchange(REQUEST, asyncio.get_running_loop().time() + 60)
+        for part in (text[:-2], text[-2:-1], text[-1:]):
+            assert not connection.usable
+            with pytest.raises(ConnectionBroken):
+                connection.exchange(REQUEST, asyncio.get_running_loop().time() + 60)
+            connection.data_received(part)
+        assert connection.usable
+        assert await answer == b"{}"
+        await ended(connection)

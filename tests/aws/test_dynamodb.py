@@ -9,8 +9,9 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials as BotocoreCredentials
 
+from gateway.aws.client import Retried
 from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDBClient, Retried
+from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.errors import (
     AccessDenied,
     AnswerCorrupt,

@@ -9,7 +9,7 @@ from gateway.aws.limits import WireLimits
 from gateway.aws.pool import Lane, Pool
 from gateway.aws.target import Endpoint, Target, endpoint
 from gateway.errors import DeadlineExceeded, Unavailable
-from tests.aws.fake import BOTH_LOOPS, FakeAws, deaf_port, fake_aws
+from tests.aws.fake import BOTH_LOOPS, FakeAws, deaf_port, fake_aws, silence
 
 pytestmark = BOTH_LOOPS
 
@@ -241,3 +241,18 @@ async def test_a_connection_that_opens_while_the_pool_closes_is_closed() -> None
         await pool.close()
         with pytest.raises(Unavailable):
             await opening
+
+
+async def test_a_connection_that_waits_for_its_answer_is_ended_when_it_is_given_back() -> None:
+    async with fake_aws(silence) as fake:
+        lane = lane_to(fake, connections=1)
+        connection = await lane.open(soon())
+        answer = connection.exchange(b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", soon())
+        lane.release(connection)
+        await asyncio.wait_for(connection.lost, 60)
+        with pytest.raises(ConnectionBroken):
+            await answer
+        fresh = await lane.open(soon())
+        assert fresh is not connection
+        lane.release(fresh)
+        await lane.close()

@@ -1,26 +1,58 @@
 """The role in which the gateway reads from a DAX cluster: who assumes it, where, and what is believed of the answer."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qs
 
 import boto3
 import pytest
-from botocore.session import get_session
+from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
 
 from gateway.aws.errors import AnswerCorrupt
 from gateway.aws.reader_role import in_role
-from tests.aws.sts_wire import LOADER, Wire, answer
+from tests.aws.sts_wire import own_session, text
 
 ROLE = "arn:aws:iam::123456789012:role/gateway-dax-reader"
 ASSUMED = "arn:aws:sts::123456789012:assumed-role/gateway-dax-reader/gateway-dax"
 
 
+class _Body:
+    """What botocore reads an answer from."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def stream(self, **_: Any) -> Iterator[bytes]:
+        yield self._content
+
+
+@dataclass(slots=True)
+class Wire:
+    """Stands where botocore would open a connection, and answers by a script."""
+
+    script: list[tuple[int, str]]
+    urls: list[str] = field(default_factory=list)
+    sent: list[dict[str, str]] = field(default_factory=list)
+
+    def __call__(self, request: Any, **_: Any) -> AWSResponse:
+        self.urls.append(request.url)
+        form = request.body if isinstance(request.body, str) else request.body.decode()
+        self.sent.append({name: values[0] for name, values in parse_qs(form).items()})
+        status, content = self.script.pop(0)
+        body: Any = _Body(content.encode())
+        return AWSResponse(request.url, status, HTTPHeaders(), body)
+
+
+def answer(arn: str) -> tuple[int, str]:
+    return 200, text(arn)
+
+
 def gateway(*script: tuple[int, str]) -> tuple[boto3.Session, Wire]:
     """The session of the gateway's own role, and the wire between it and STS."""
     wire = Wire(list(script))
-    wire.gate.set()
-    core = get_session()
-    core.register_component("data_loader", LOADER)
-    made = boto3.Session("AKIAGATEWAY", "secret", botocore_session=core)
+    made = own_session()
     answering: Any = wire
     made.events.register("before-send.sts", answering)
     return made, wire
@@ -46,8 +78,8 @@ def test_the_role_is_assumed_when_it_is_needed_by_the_gateways_own_at_the_region
 
 
 def test_credentials_that_run_out_are_renewed() -> None:
-    status, text = answer(ASSUMED)
-    soon = status, text.replace("2030-01-01", "2020-01-01").replace("ASIAACME", "ASIAOLD")
+    status, content = answer(ASSUMED)
+    soon = status, content.replace("2030-01-01", "2020-01-01").replace("ASIAACME", "ASIAOLD")
     own, wire = gateway(soon, answer(ASSUMED))
     credentials: Any = in_role(own, ROLE, "eu-west-1").get_credentials()
     with pytest.raises(RuntimeError, match="still expired"):

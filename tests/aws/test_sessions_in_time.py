@@ -4,8 +4,10 @@ import asyncio
 
 import pytest
 
-from gateway.aws.session import SessionRules
-from gateway.errors import Unavailable
+from gateway.aws.call_rate import Priority, Ticket
+from gateway.aws.session import Key, SessionRules
+from gateway.errors import Throttled, Unavailable
+from gateway.model.tenant import tenant_id
 from tests.aws.tenant_world import (
     ACME,
     HOUR,
@@ -13,6 +15,7 @@ from tests.aws.tenant_world import (
     principal,
     settle,
     token,
+    until_called,
     world,
 )
 
@@ -168,3 +171,49 @@ async def test_a_session_that_is_no_longer_kept_is_renewed() -> None:
     old = await here.sessions.open(principal())
     here.sessions.forget(ACME)
     assert (await here.sessions.renew(old)).credentials != old.credentials
+
+
+async def test_a_warm_up_opens_what_is_not_there_yet_and_skips_who_is_not_served() -> None:
+    here = world()
+    await here.sessions.open(principal(ACME))
+    here.tenants.suspend(tenant_id("gone"))
+    tenants = [ACME, tenant_id("gone"), *(tenant_id(f"tenant-{number}") for number in range(40))]
+    await here.sessions.warm_up(tenants, ["viewer", "admin"])
+    assert here.calls == 1 + 1 + 40 * 2
+    await here.sessions.open(principal(tenant_id("tenant-7"), "admin"))
+    assert here.calls == 82
+    assert here.sts.most_running <= SessionRules().calls
+
+
+async def test_a_warm_up_ends_where_sts_fails() -> None:
+    here = world()
+    here.sts.fault = OUTAGE
+    await here.sessions.warm_up([tenant_id(f"tenant-{number}") for number in range(1_000)], ["viewer"])
+    assert here.calls == SessionRules().calls
+
+
+async def test_a_caller_overtakes_the_warm_up() -> None:
+    here = world(SessionRules(calls=1))
+    here.sts.gate.clear()
+    tenants = [tenant_id(f"tenant-{number}") for number in range(5)]
+    for tenant in tenants:
+        here.sessions._flights.join(
+            Key(tenant, "viewer", tenant, here.tenants.lookup(tenant)), Ticket(Priority.WARM_UP)
+        )
+    await until_called(here, 1)
+    waiting = asyncio.create_task(here.sessions.open(principal(tenants[-1])))
+    await settle()
+    here.sts.gate.set()
+    await waiting
+    await settle()
+    order = [dict(request.tags)["TenantId"] for request in here.sts.requests]
+    assert order[:2] == [tenants[0], tenants[-1]]
+
+
+async def test_a_caller_that_the_rate_cannot_serve_in_time_is_throttled_at_once() -> None:
+    here = world(SessionRules(calls_per_second=2, call_seconds=0.5))
+    outcomes = await asyncio.gather(
+        *(here.sessions.open(principal(tenant_id(f"tenant-{number}"))) for number in range(4)), return_exceptions=True
+    )
+    assert [type(outcome) for outcome in outcomes[2:]] == [Throttled, Throttled]
+    assert here.calls == 2

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from gateway.aws.request import payload
+from gateway.aws.dynamodb import payload
 from gateway.iam.requests import OPERATIONS
 from gateway.model.model import Model
 from gateway.ops.audit.facts import CodeFacts

@@ -113,12 +113,14 @@ variable "further_tenant_role_arns" {
 
 variable "gateway_settings" {
   type = object({
-    session_seconds     = optional(number)
-    max_sessions        = optional(number)
-    session_per_subject = optional(bool)
-    tenants             = optional(list(string))
-    suspended_tenants   = optional(list(string))
-    readiness_tenant    = optional(string)
+    session_seconds          = optional(number)
+    max_sessions             = optional(number)
+    session_per_subject      = optional(bool)
+    max_sts_calls_per_second = optional(number)
+    warm_up_roles            = optional(list(string))
+    tenants                  = optional(list(string))
+    suspended_tenants        = optional(list(string))
+    readiness_tenant         = optional(string)
     silos = optional(map(object({
       table_name      = optional(string)
       tenant_role_arn = optional(string)

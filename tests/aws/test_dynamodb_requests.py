@@ -6,15 +6,15 @@ import orjson
 import pytest
 from botocore.session import get_session
 
+from gateway.aws.dynamodb import form, payload
 from gateway.aws.errors import InvalidRequest
-from gateway.aws.request import draft, payload
 from gateway.aws.target import Target
 
 TARGET = Target("http://localhost:8000", "local")
 
 
 def test_the_head_names_the_operation_and_asks_for_no_compression() -> None:
-    head = draft(TARGET, "GetItem").head
+    head = form(TARGET, "GetItem").head
     assert head.startswith("POST / HTTP/1.1\r\nHost: localhost:8000\r\nContent-Type: application/x-amz-json-1.0\r\n")
     assert "X-Amz-Target: DynamoDB_20120810.GetItem\r\n" in head
     assert "Accept-Encoding: identity\r\n" in head
@@ -23,7 +23,7 @@ def test_the_head_names_the_operation_and_asks_for_no_compression() -> None:
 @pytest.mark.parametrize("operation", ["", "getItem", "GetItem\r\nX-Evil: 1", "Get Item", "GetItem\n", "Get.Item"])
 def test_an_operation_is_letters_only(operation: str) -> None:
     with pytest.raises(InvalidRequest):
-        draft(TARGET, operation)
+        form(TARGET, operation)
 
 
 def test_read_only_mappings_are_written_too() -> None:

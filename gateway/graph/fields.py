@@ -7,7 +7,9 @@ from dataclasses import MISSING
 from typing import Annotated, Any
 
 import strawberry
+from graphql import GraphQLObjectType, GraphQLSchema
 from strawberry.annotation import StrawberryAnnotation
+from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 from strawberry.types.fields.resolver import StrawberryResolver
 
@@ -24,7 +26,7 @@ def basic(
     default: Any = MISSING,
     deprecated: str | None = None,
 ) -> StrawberryField:
-    """A field that the default resolver answers: no arguments, no call into Python code of ours."""
+    """A field without arguments that answers an attribute of its object."""
     return StrawberryField(
         python_name=name,
         graphql_name=alias or name,
@@ -52,6 +54,21 @@ def resolved(
     field = basic(types, name, annotation, description, deprecated=deprecated)
     field.base_resolver = StrawberryResolver(resolver)
     return field
+
+
+def bind_resolvers(schema: GraphQLSchema, attribute: Callable[[str], Callable[..., Any]]) -> None:
+    """Gives graphql-core our resolvers themselves.
+
+    Strawberry's own would make an `Info` and convert the arguments anew for each field; ours take what graphql-core has.
+    """
+    for kind in schema.type_map.values():
+        if not isinstance(kind, GraphQLObjectType):
+            continue
+        for field in kind.fields.values():
+            declared = field.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
+            if isinstance(declared, StrawberryField):
+                own = declared.base_resolver
+                field.resolve = attribute(declared.python_name) if own is None else own.wrapped_func
 
 
 def argument(name: str, annotation: Any, description: str, *, required: bool) -> inspect.Parameter:

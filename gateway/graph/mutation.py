@@ -1,19 +1,20 @@
 """Mutations as declared data: an input, what is done, and a payload with the changed item and user errors."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from strawberry import UNSET
+from graphql import GraphQLResolveInfo
 
 from gateway.errors import BadUserInput, DeadlineExceeded, LimitExceeded
+from gateway.graph.context import Context
 from gateway.model.shape_checks import field_faults
 from gateway.model.types import AttributeType, Field, ListOf, SetOf, Struct
 from gateway.store.faults import Fault, Rejected, UserErrorCode
+from gateway.store.idempotency import Once, once
 from gateway.store.rows import Item
-from gateway.store.writer import Outcome, Writer
+from gateway.store.writer import Outcome, Work, Writer
 
 EXTRA = "extra_"  # before the name of what a payload holds beside its item
 Values = Mapping[str, Any]
@@ -54,24 +55,29 @@ class Payload:
     extras: Values = field(default_factory=dict)
 
 
-@asynccontextmanager
-async def in_time(deadline: float | None) -> AsyncIterator[None]:
-    """Ends one change at the deadline, so that those before it are still answered; later ones are not begun."""
-    if deadline is not None and asyncio.get_running_loop().time() >= deadline:
-        raise DeadlineExceeded("the time was over before this change was begun; nothing was written")
-    try:
-        async with asyncio.timeout_at(deadline):
-            yield
-    except TimeoutError as error:
-        raise DeadlineExceeded(
-            "the time was over while this change was made; the same `idempotencyKey` tells whether it was"
-        ) from error
+def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
+    """The resolver of its field: values out of the input, the change in its time, the item as a read would show it."""
+
+    async def resolve(root: None, info: GraphQLResolveInfo[Context], **arguments: Any) -> Payload:
+        context = info.context
+        values = plain(mutation.input, arguments["input"])
+        key = arguments.get("idempotencyKey")
+        known = once(key, mutation.name, values) if key is not None else None
+
+        async def work(writer: Writer) -> Outcome:
+            return await mutation.run(writer, dict(values))
+
+        payload = await _carry_out(context.writer, work, known)
+        context.reader.changed(payload.item)
+        return payload
+
+    return resolve
 
 
-async def carry_out(work: Awaitable[Outcome]) -> Payload:
+async def _carry_out(writer: Writer, work: Work, once: Once | None) -> Payload:
     """What the caller can mend is part of the payload; everything else is an error of the field."""
     try:
-        outcome = await work
+        outcome = await _in_time(writer, work, once)
     except Rejected as error:
         return Payload(None, error.faults)
     except LimitExceeded as error:
@@ -81,25 +87,34 @@ async def carry_out(work: Awaitable[Outcome]) -> Payload:
     return Payload(outcome.item if outcome.item.values else None, (), outcome.extras)
 
 
+async def _in_time(writer: Writer, work: Work, once: Once | None) -> Outcome:
+    """Ends one change at the deadline, so that those before it are still answered; later ones are not begun."""
+    deadline = writer.access.deadline
+    if deadline is not None and asyncio.get_running_loop().time() >= deadline:
+        raise DeadlineExceeded("the time was over before this change was begun; nothing was written")
+    try:
+        async with asyncio.timeout_at(deadline):
+            return await writer.run(work, once)
+    except TimeoutError as error:
+        raise DeadlineExceeded(
+            "the time was over while this change was made; the same `idempotencyKey` tells whether it was"
+        ) from error
+
+
 def _field(message: str) -> str | None:
     """Our messages name the attribute first, in backticks."""
     return message.split("`")[1] if message.startswith("`") else None
 
 
-def plain(fields: tuple[Field, ...], given: Any) -> dict[str, Any]:
-    """A strawberry input as values of the model: what was left out is absent, null is None."""
-    values: dict[str, Any] = {}
-    for each in fields:
-        value = getattr(given, each.name, UNSET)
-        if value is not UNSET:
-            values[each.name] = _plain(each.type, value)
-    return values
+def plain(fields: tuple[Field, ...], given: Values) -> dict[str, Any]:
+    """An input as values of the model: what was left out is absent, null is None."""
+    return {each.name: _plain(each.type, given[each.name]) for each in fields if each.name in given}
 
 
 def _plain(kind: AttributeType, value: Any) -> Any:
+    if value is None or type(value) is str:
+        return value
     match kind:
-        case _ if value is None:
-            return None
         case Struct(_, fields):
             return {name: each for name, each in plain(fields, value).items() if each is not None}
         case ListOf(of):

@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-import strawberry
 from strawberry.types.field import StrawberryField
 
 from gateway.graph.annotations import Annotations
-from gateway.graph.context import Context
 from gateway.graph.fields import Types, argument, basic, object_type, resolved
-from gateway.graph.mutation import EXTRA, Mutation, Payload, carry_out, in_time, plain
+from gateway.graph.mutation import EXTRA, Mutation, resolver
 from gateway.model.types import Choice
 from gateway.store.faults import UserErrorCode
-from gateway.store.idempotency import once
-from gateway.store.writer import Outcome, Writer
 
 
 def mutation_type(types: Types, annotations: Annotations, mutations: Sequence[Mutation], description: str) -> Any:
@@ -53,7 +49,7 @@ def _field(types: Types, annotations: Annotations, mutation: Mutation) -> Strawb
         # without `!`, so that what failed takes nothing away from what other fields of the operation have done
         payload | None,
         mutation.description,
-        _resolver(mutation),
+        resolver(mutation),
         arguments,
         deprecated=mutation.deprecated,
     )
@@ -78,20 +74,3 @@ def _payload(types: Types, annotations: Annotations, mutation: Mutation, name: s
         ),
     ]
     return object_type(types, name, f"What `{mutation.name}` answers.", fields)
-
-
-def _resolver(mutation: Mutation) -> Any:
-    async def resolve(root: None, info: strawberry.Info, **arguments: Any) -> Payload:
-        context: Context = info.context
-        values = plain(mutation.input, arguments["input"])
-        key = arguments.get("idempotencyKey")
-        known = once(key, mutation.name, values) if isinstance(key, str) else None
-
-        async def work(writer: Writer) -> Outcome:
-            return await mutation.run(writer, dict(values))
-
-        async with in_time(context.writer.access.deadline):
-            payload = await carry_out(context.writer.run(work, known))
-        return Payload(context.reader.changed(payload.item), payload.errors, payload.extras)
-
-    return resolve

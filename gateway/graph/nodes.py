@@ -2,13 +2,11 @@
 
 from typing import Any
 
-from strawberry import Info
-
 from gateway.errors import BadUserInput
 from gateway.graph.context import Context
 from gateway.graph.global_id import global_id, read_global_id
 from gateway.graph.query.tree import NodeField
-from gateway.graph.resolvers import Resolver, value_of
+from gateway.graph.resolvers import Info, Resolver, value_of
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key, key_parts
 from gateway.model.tenant import TenantId
@@ -17,7 +15,7 @@ from gateway.store.rows import Item
 
 
 def item_id(entity: Entity) -> Resolver:
-    async def resolve(root: Item, info: Info) -> str:
+    def resolve(root: Item, info: Info) -> str:
         context: Context = info.context
         values = {name: value_of(root, name) for name in entity.key_names}
         parts = {**key_parts(entity, entity.primary.pk, values), **key_parts(entity, entity.primary.sk, values)}

@@ -4,16 +4,15 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from aiodataloader import DataLoader
 
 from gateway.errors import LimitExceeded
-from gateway.graph.loading import Loading
+from gateway.graph.item_loader import Found, ItemLoader, RequestTasks, weak_method
 from gateway.graph.paging import page_window
-from gateway.graph.shelves import Found, Shelves
 from gateway.graph.sight import Sight
-from gateway.graph.weakly import weakly
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
@@ -59,31 +58,39 @@ class Reader:
         self._table = table
         self._cursors = cursors
         self._sight = Sight(model, access)
-        self._loading = Loading()
-        self._shelves = Shelves(table, access, self._sight, self._loading)
-        load: Any = weakly(self._load_pages)  # it may answer failures among the pages
-        self._pages: DataLoader[_Asked, Page] = DataLoader(load)
+        self._tasks = RequestTasks()
         self._joined: dict[_Joined, asyncio.Task[Item | None]] = {}
         self._queries = 0
 
+    # loaders are made when something is loaded: most mutations need none
+
+    @cached_property
+    def _items(self) -> ItemLoader:
+        return ItemLoader(self._table, self.access, self._sight, self._tasks)
+
+    @cached_property
+    def _pages(self) -> "DataLoader[_Asked, Page]":
+        load: Any = weak_method(self._load_pages)  # it may answer failures among the pages
+        return DataLoader(load)
+
     def close(self) -> None:
         """Ends what still runs below: loaders work in tasks of their own, which a cancelled request leaves behind."""
-        self._loading.close()
+        self._tasks.close()
         # what failed holds on to the frames that it passed, and they to the reader
-        self._forget()
+        self.forget()
 
     def changed(self, item: Item | None) -> Item | None:
         """What a mutation answers, as a read would show it; what was loaded before it is forgotten."""
-        self._forget()
+        self.forget()
         if item is not None:
             values = frozenset(item.values)
             self._sight.readable(values, "GetItem")
             self._sight.refuse(item, values, "GetItem")
         return item
 
-    def _forget(self) -> None:
-        self._shelves.clear()
-        self._pages.clear_all()
+    def forget(self) -> None:
+        self.__dict__.pop("_items", None)
+        self.__dict__.pop("_pages", None)
         self._joined.clear()
 
     @property
@@ -102,7 +109,7 @@ class Reader:
 
     def items_at(self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes) -> Coroutine[Any, Any, Found]:
         """Items by their keys; whatever is asked for in the same turn of the loop is read together."""
-        return self._shelves.items_at(lookup, keys, attributes)
+        return self._items.items_at(lookup, keys, attributes)
 
     async def page(self, listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> Page:
         return await shared(self._pages.load(_asked(listing, arguments, window, attributes)))
@@ -115,7 +122,7 @@ class Reader:
         task = self._joined.get(joined)
         if task is None:
             task = self._joined[joined] = asyncio.ensure_future(self._read_together(joined))
-            self._loading.track(task)
+            self._tasks.track(task)
         return await shared(task)
 
     async def _read_together(self, asked: "_Joined") -> Item | None:
@@ -141,7 +148,7 @@ class Reader:
             self._pages.prime(_asked(served, names, window, members), page)
         elif isinstance(served, Lookup):
             for item in found:
-                self._shelves.put(served, ItemKey(plan.query.partition, item.position), members, item)
+                self._items.put(served, ItemKey(plan.query.partition, item.position), members, item)
         return root
 
     def window(
@@ -161,7 +168,7 @@ class Reader:
 
     async def _load_pages(self, asked: list[_Asked]) -> list[Page | Exception]:
         """What fails is remembered by the loader and is the failure of that page alone."""
-        self._loading.track(asyncio.current_task())
+        self._tasks.track(asyncio.current_task())
         self._queries += len(asked)
         if self._queries > self.limits.queries:
             raise LimitExceeded(

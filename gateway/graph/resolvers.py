@@ -1,10 +1,12 @@
-"""The few resolvers there are: each serves one kind of pattern or relation for every entity."""
+"""The few resolvers there are: each serves one kind of pattern or relation for every entity.
 
-from collections.abc import Awaitable, Callable
+They are graphql-core's own: `info` and arguments come as it makes them, with nothing of strawberry in between.
+"""
+
+from collections.abc import Callable
 from typing import Any
 
 from graphql import GraphQLResolveInfo
-from strawberry import UNSET, Info
 
 from gateway.errors import BadUserInput
 from gateway.graph.connection import Connection
@@ -29,24 +31,24 @@ from gateway.model.relation_checks import bound_attribute, open_parameters
 from gateway.store.plan import Attributes, Range, Window
 from gateway.store.rows import Item
 
-Resolver = Callable[..., Awaitable[Any]]
+Resolver = Callable[..., Any]
+Info = GraphQLResolveInfo[Any]
 _PAGING = ("first", "after", "last", "before")
 
 
-def raw_info(info: Info) -> GraphQLResolveInfo[Any]:
-    return info._raw_info  # noqa: SLF001  strawberry has no public name for it
-
-
-def default_resolver(source: Any, name: str) -> Any:
+def attribute(name: str) -> Resolver:
     """What a field without a resolver answers: an attribute of an item, of a struct, or of one of our objects."""
-    if type(source) is Item:
-        value = source.values.get(name)
-        return sorted(value) if type(value) is frozenset else value
-    if type(source) is dict:
-        return source.get(name)
-    if name.startswith(EXTRA):
-        return source.extras.get(name.removeprefix(EXTRA))
-    return getattr(source, name)
+    extra = name.removeprefix(EXTRA) if name.startswith(EXTRA) else None
+
+    def resolve(source: Any, info: Info) -> Any:
+        if type(source) is Item:
+            value = source.values.get(name)
+            return sorted(value) if type(value) is frozenset else value
+        if type(source) is dict:
+            return source.get(name)
+        return getattr(source, name) if extra is None else source.extras.get(extra)
+
+    return resolve
 
 
 def value_of(item: Item, name: str) -> Any:
@@ -57,13 +59,13 @@ def value_of(item: Item, name: str) -> Any:
 
 
 def given(arguments: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in arguments.items() if value is not UNSET and value is not None}
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def lookup_one() -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> Item | None:
         context: Context = info.context
-        field: LookupField = context.field(raw_info(info))
+        field: LookupField = context.field(info)
         return await fetch(context, field.target, arguments)
 
     return resolve
@@ -101,7 +103,7 @@ def lookup_many(lookup: Lookup, parameter: str, plural: str) -> Resolver:
             raise BadUserInput(
                 f"`{plural}` has {len(wanted)} members, at most {context.reader.limits.page} are allowed"
             )
-        field: LookupManyField = context.field(raw_info(info))
+        field: LookupManyField = context.field(info)
         return await context.reader.items(lookup, [{parameter: each} for each in wanted], field.item.attributes)
 
     return resolve
@@ -116,18 +118,14 @@ def listing_page(listing: Listing) -> Resolver:
 
 async def _connection(listing: Listing, info: Info, arguments: dict[str, Any]) -> Connection:
     context: Context = info.context
-    field: PageField = context.field(raw_info(info))
+    field: PageField = context.field(info)
     span = arguments.get(listing.between or "")
     if span is not None and listing.between is not None:
-        arguments[listing.between] = Range(_end(span.first), _end(span.last))
+        arguments[listing.between] = Range(span.get("from"), span.get("to"))
     paging = [arguments.pop(name, None) for name in _PAGING]
     window = context.reader.window(listing, arguments, *paging)
     page = await context.reader.page(listing, arguments, window, field.page.attributes)
     return Connection(context.reader, listing, arguments, window, page)
-
-
-def _end(value: Any) -> Any:
-    return None if value is UNSET else value
 
 
 def listing_single(model: Model, listing: Listing) -> Resolver:
@@ -135,7 +133,7 @@ def listing_single(model: Model, listing: Listing) -> Resolver:
 
     async def resolve(root: None, info: Info, **arguments: Any) -> Item | None:
         context: Context = info.context
-        field: SingleField = context.field(raw_info(info))
+        field: SingleField = context.field(info)
         page = await context.reader.page(listing, given(arguments), Window(1), field.needed)
         if not page.items or field.follow is None or field.target is None:
             return page.items[0] if page.items else None
@@ -159,7 +157,7 @@ def reference(model: Model, relation: Reference) -> Resolver:
         values = bound(model, relation, root)
         if values is None:
             return None
-        field: ReferenceField = context.field(raw_info(info))
+        field: ReferenceField = context.field(info)
         return await context.reader.item(lookup, values, field.item.attributes)
 
     return resolve
@@ -176,7 +174,7 @@ def collection_each(model: Model, owner: Entity, relation: Collection) -> Resolv
         context: Context = info.context
         shared = {name: value_of(root, bound_attribute(relation, name)) for name in fixed}
         wanted: list[Arguments] = [{**shared, free: member} for member in value_of(root, each) or ()]
-        field: MembersField = context.field(raw_info(info))
+        field: MembersField = context.field(info)
         found = await context.reader.items(lookup, wanted, field.item.attributes)
         return [item for item in found if item is not None]
 

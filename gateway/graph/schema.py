@@ -11,7 +11,7 @@ from strawberry.types.field import StrawberryField
 from gateway.errors import BadUserInput
 from gateway.graph import nodes, resolvers
 from gateway.graph.annotations import Annotations, optional
-from gateway.graph.fields import Types, argument, basic, object_type, resolved
+from gateway.graph.fields import Types, argument, basic, bind_resolvers, object_type, resolved
 from gateway.graph.mutation import Mutation
 from gateway.graph.mutations import mutation_type
 from gateway.graph.scalars import SCALARS
@@ -42,11 +42,13 @@ class Node:
 
 def build_schema(model: Model, mutations: Sequence[Mutation] = ()) -> strawberry.Schema:
     build = _Build(model)
-    return strawberry.Schema(
+    schema = strawberry.Schema(
         query=build.query(),
         mutation=build.mutation(mutations) if mutations else None,
-        config=StrawberryConfig(auto_camel_case=False, default_resolver=resolvers.default_resolver, scalar_map=SCALARS),
+        config=StrawberryConfig(auto_camel_case=False, scalar_map=SCALARS),
     )
+    bind_resolvers(core_schema(schema), resolvers.attribute)
+    return schema
 
 
 def core_schema(schema: strawberry.Schema) -> GraphQLSchema:
@@ -214,15 +216,15 @@ class _Build:
         return self._asked(listing, listing.name, f"{target} | None", resolver, arguments)
 
     def _nodes(self) -> Iterator[StrawberryField]:
-        async def one(root: None, info: strawberry.Info, **arguments: Any) -> Item | None:
-            field = info.context.field(resolvers.raw_info(info))
+        async def one(root: None, info: resolvers.Info, **arguments: Any) -> Item | None:
+            field = info.context.field(info)
             return await nodes.find_node(info.context, field, arguments["id"])
 
-        async def many(root: None, info: strawberry.Info, **arguments: Any) -> list[Item | Exception | None]:
+        async def many(root: None, info: resolvers.Info, **arguments: Any) -> list[Item | Exception | None]:
             ids, limit = arguments["ids"], info.context.reader.limits.page
             if len(ids) > limit:
                 raise BadUserInput(f"`ids` has {len(ids)} members, at most {limit} are allowed")
-            field = info.context.field(resolvers.raw_info(info))
+            field = info.context.field(info)
             # one that fails is an error in its place, and the others are answered
             return await settled([nodes.find_node(info.context, field, each) for each in ids])
 

@@ -4,10 +4,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from strawberry import Info
-
 from gateway.graph.context import Context
-from gateway.graph.resolvers import Resolver, value_of
+from gateway.graph.resolvers import Info, Resolver, value_of
 from gateway.model.entity import Total
 from gateway.model.model import Model
 from gateway.model.relation_checks import bound_attribute, own_parameters

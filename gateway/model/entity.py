@@ -9,7 +9,7 @@ from typing import Literal as OneOf
 
 from gateway.model.staleness import Staleness
 from gateway.model.template import DERIVED, Template, parse_template
-from gateway.model.types import Field
+from gateway.model.types import Field, KeyType
 
 PRIMARY = "primary"
 
@@ -160,20 +160,21 @@ class Placement:
     sk: Template
     index: str | None
     declared: Key
+    attributes: tuple[Attribute, ...]
 
-    @property
+    @cached_property
     def shards(self) -> Shards | None:
         return self.declared.shards
 
-    @property
+    @cached_property
     def bucket(self) -> Bucket | None:
         return self.declared.bucket
 
-    @property
+    @cached_property
     def when(self) -> When | None:
         return self.declared.when if isinstance(self.declared, OnIndex) else None
 
-    @property
+    @cached_property
     def filling(self) -> bool:
         return isinstance(self.declared, OnIndex) and self.declared.filling
 
@@ -182,6 +183,27 @@ class Placement:
         """Every attribute that decides where the item lies here."""
         derived = {part for part in (self.shards and self.shards.by, self.bucket and self.bucket.of) if part}
         return self.pk.names | self.sk.names | derived
+
+    @cached_property
+    def decided_by(self) -> frozenset[str]:
+        """Every attribute that decides where, and whether, the item lies here."""
+        return self.names | ({self.when.attribute} if self.when is not None else set())
+
+    @cached_property
+    def pk_parts(self) -> "tuple[KeyPart, ...]":
+        return self._parts(self.pk)
+
+    @cached_property
+    def sk_parts(self) -> "tuple[KeyPart, ...]":
+        return self._parts(self.sk)
+
+    def _parts(self, template: Template) -> "tuple[KeyPart, ...]":
+        kinds: dict[str, Any] = {attribute.name: attribute.type for attribute in self.attributes}
+        holes = (hole for hole in template.holes if hole.name not in DERIVED)
+        return tuple((hole.name, kinds[hole.name], hole.width, hole.scale) for hole in holes)
+
+
+KeyPart = tuple[str, KeyType, int, int]  # the attribute that fills a hole, its type, its width and scale
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,4 +266,4 @@ class Entity:
 
     def _placement(self, name: str, index: str | None, place: Key) -> Placement:
         pk, sk = (parse_template(f"entity {self.name}", text) for text in (place.pk, place.sk))
-        return Placement(name, pk, sk, index, place)
+        return Placement(name, pk, sk, index, place, self.attributes)

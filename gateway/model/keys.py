@@ -60,14 +60,22 @@ def rendered(entity: Entity, place: Placement, values: Mapping[str, Any]) -> tup
             return None
     if place.when is not None and not _holds(entity, place.when, values):
         return None
-    parts = key_parts(entity, place.pk, values)
+    parts = {}
+    for name, kind, width, scale in place.pk_parts:
+        parts[name] = key_text(name, kind, values[name], width, scale)
     if place.shards is not None:
         # by the text in a key, so that one value in two spellings (a moment in two time zones) has one shard
         by = place.shards.by
         parts[SHARD] = shard_of(_text(entity, Hole(by), values[by]), place.shards.count)
     if place.bucket is not None:
         parts[BUCKET] = bucket_of(place.bucket, values[place.bucket.of])
-    return place.pk.render(parts), place.sk.render(key_parts(entity, place.sk, values))
+    path = place.pk.form.format_map(parts)
+    if not place.sk_parts:
+        return path, place.sk.text
+    parts = {}
+    for name, kind, width, scale in place.sk_parts:
+        parts[name] = key_text(name, kind, values[name], width, scale)
+    return path, place.sk.form.format_map(parts)
 
 
 def _holds(entity: Entity, when: When, values: Mapping[str, Any]) -> bool:

@@ -57,13 +57,14 @@ class Template:
         return frozenset(hole.name for hole in self.holes) - DERIVED
 
     @cached_property
-    def _format(self) -> str:
+    def form(self) -> str:
+        """Itself as Python's own format string."""
         # literals and names are words, so that no brace can be mistaken
         parts = (each.text if isinstance(each, Literal) else f"{{{each.name}}}" for each in self.segments)
         return KEY_SEPARATOR.join(parts)
 
     def render(self, parts: Mapping[str, str]) -> str:
-        return self._format.format_map(parts)
+        return self.form.format_map(parts)
 
     def prefix(self, parts: Mapping[str, str]) -> str:
         """The text up to the first hole that is not filled; it ends with `#` unless every hole is."""

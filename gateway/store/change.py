@@ -12,7 +12,7 @@ from gateway.model.tenant import TenantId, partition
 from gateway.model.types import key_text
 from gateway.store.codec import Wire, encode_attribute
 from gateway.store.faults import Fault, UserErrorCode
-from gateway.store.items import items_for
+from gateway.store.items import items_before_and_after, items_for
 from gateway.store.rewrite import difference, everything, update_body
 from gateway.store.rows import Item
 from gateway.store.size import check_size
@@ -65,13 +65,13 @@ class Change:
         version = item.values[self.model.table.version]
         before = {name: value for name, value in item.values.items() if name in entity.attribute}
         after = {name: value for name, value in {**before, **changes}.items() if value is not None}
-        old, new = (items_for(self.model, entity, self.tenant, each) for each in (before, after))
+        old, new = items_before_and_after(self.model, entity, self.tenant, before, changes, version + 1)
         check_size(entity.name, new[0])
         whole = item.stale or entity.moving
         written = everything(self.model, entity, old[0], new[0]) if whole else difference(old[0], new[0])
         body = update_body(self.model, entity, written, version, version + 1)
         self._add("Update", self._key(new[0]), body, self._conflict(entity, after))
-        self._move_copies(entity, old[1:], items_for(self.model, entity, self.tenant, after, version + 1)[1:])
+        self._move_copies(entity, old[1:], new[1:])
         for attribute in entity.unique:
             if before.get(attribute) != after.get(attribute):
                 self._release(entity, attribute, before)

@@ -40,7 +40,13 @@ _TEXT_MAGIC, _BYTES_MAGIC = b"\x01t", b"\x01b"
 
 def encode_attribute(attribute: Attribute, value: Any) -> Wire:
     """One attribute as it is stored; a wrong value is a `BadUserInput` that names the attribute."""
-    wire = encode(attribute.name, attribute.type, value)
+    kind = attribute.type
+    # most attributes are ids and texts
+    wire = (
+        {"S": _bounded_text(attribute.name, value, kind.max_length)}
+        if type(kind) is Text
+        else encode(attribute.name, kind, value)
+    )
     if not attribute.compressed:
         return wire
     magic, raw = (_TEXT_MAGIC, value.encode()) if isinstance(value, str) else (_BYTES_MAGIC, value)
@@ -122,7 +128,7 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _bounded_text(name: str, value: Any, limit: int) -> str:
-    text: str = _instance(name, value, str, "a string")
+    text: str = value if type(value) is str else _instance(name, value, str, "a string")
     if len(text) > limit:
         raise BadUserInput(f"`{name}` has {len(text)} characters, at most {limit} are allowed")
     try:

@@ -17,17 +17,42 @@ def items_for(
 ) -> list[Wire]:
     """The item and its copies; they are written together or not at all."""
     content = _content(model, entity, values, version)
-    original = {**_key(model, entity, tenant, values, entity.primary), **content}
+    return _items(model, entity, _keys(model, entity, tenant, values), content, content)
+
+
+def items_before_and_after(
+    model: Model, entity: Entity, tenant: TenantId, before: Mapping[str, Any], changes: Mapping[str, Any], version: int
+) -> tuple[list[Wire], list[Wire]]:
+    """What is stored, and what will be: only what changes is encoded again, only keys that it decides are made again.
+
+    Copies will have `version`; that of the item itself is left to the update.
+    """
+    content, keys = _content(model, entity, before, 1), _keys(model, entity, tenant, before)
+    after = {name: value for name, value in {**before, **changes}.items() if value is not None}
+    new_content = _changed_content(model, entity, content, after, changes)
+    new_keys = [
+        key if place.decided_by.isdisjoint(changes) else _key_in(model, entity, tenant, after, place)
+        for place, key in zip(entity.placements, keys, strict=True)
+    ]
+    copied = {**new_content, model.table.version: {"N": str(version)}} if entity.copies else new_content
+    return _items(model, entity, keys, content, content), _items(model, entity, new_keys, new_content, copied)
+
+
+def _items(model: Model, entity: Entity, keys: list[Wire | None], content: Wire, copied: Wire) -> list[Wire]:
+    """`keys` are those of each placement."""
     # INVARIANT: index keys are derived by the model, never taken from input.
-    original |= _index_keys(model, entity, tenant, values)
-    copies = (place for place in entity.placements[1:] if place.index is None)
-    return [original, *(_copy(model, entity, tenant, values, content, place) for place in copies)]
+    original, copies = {**(keys[0] or {}), **content}, []
+    for place, key in zip(entity.placements, keys, strict=True):
+        if key is not None and place.index is not None:
+            original |= key
+        elif key is not None and place is not entity.primary:
+            # a copy has no index keys, or the item would be found twice
+            copies.append({**key, **copied, model.table.copy_of: {"S": place.name}})
+    return [original, *copies]
 
 
 def _content(model: Model, entity: Entity, values: Mapping[str, Any], version: int) -> Wire:
-    unknown = set(values) - set(entity.attribute)
-    if unknown:
-        raise BadUserInput(f"{entity.name} has no attribute `{min(unknown)}`")
+    _check_names(entity, values)
     content: Wire = {model.table.entity_type: {"S": entity.name}, model.table.version: {"N": str(version)}}
     if entity.schema > 1:
         content[model.table.schema] = {"N": str(entity.schema)}
@@ -36,11 +61,46 @@ def _content(model: Model, entity: Entity, values: Mapping[str, Any], version: i
         if value is not None:
             content[attribute.name] = encode_attribute(attribute, value)
         elif attribute.required:
-            raise BadUserInput(f"`{attribute.name}` of {entity.name} is required")
-    expires = expires_at(entity, values)
-    if expires is not None:
-        content[model.table.ttl] = {"N": str(int(expires.timestamp()))}
+            raise _required(entity, attribute.name)
+    if entity.expiry is not None:
+        content |= _expiry(model, entity, values)
     return content
+
+
+def _changed_content(
+    model: Model, entity: Entity, content: Wire, after: Mapping[str, Any], changes: Mapping[str, Any]
+) -> Wire:
+    _check_names(entity, after)
+    content = dict(content)
+    for attribute in entity.attributes:
+        name = attribute.name
+        if name not in changes:
+            continue
+        if name in after:
+            content[name] = encode_attribute(attribute, after[name])
+        elif attribute.required:
+            raise _required(entity, name)
+        else:
+            content.pop(name, None)
+    if entity.expiry is not None:
+        content.pop(model.table.ttl, None)
+        content |= _expiry(model, entity, after)
+    return content
+
+
+def _check_names(entity: Entity, values: Mapping[str, Any]) -> None:
+    if not values.keys() <= entity.attribute.keys():
+        unknown = set(values) - set(entity.attribute)
+        raise BadUserInput(f"{entity.name} has no attribute `{min(unknown)}`")
+
+
+def _required(entity: Entity, name: str) -> BadUserInput:
+    return BadUserInput(f"`{name}` of {entity.name} is required")
+
+
+def _expiry(model: Model, entity: Entity, values: Mapping[str, Any]) -> Wire:
+    expires = expires_at(entity, values)
+    return {} if expires is None else {model.table.ttl: {"N": str(int(expires.timestamp()))}}
 
 
 def expires_at(entity: Entity, values: Mapping[str, Any]) -> datetime | None:
@@ -50,24 +110,18 @@ def expires_at(entity: Entity, values: Mapping[str, Any]) -> datetime | None:
     return moment + entity.expiry.after if isinstance(moment, datetime) else None
 
 
-def _key(model: Model, entity: Entity, tenant: TenantId, values: Mapping[str, Any], place: Placement) -> Wire:
-    key = item_key(tenant, entity, values, place)
-    return {model.table.pk: {"S": key.pk}, model.table.sk: {"S": key.sk}}
+def _keys(model: Model, entity: Entity, tenant: TenantId, values: Mapping[str, Any]) -> list[Wire | None]:
+    return [_key_in(model, entity, tenant, values, place) for place in entity.placements]
 
 
-def _index_keys(model: Model, entity: Entity, tenant: TenantId, values: Mapping[str, Any]) -> Wire:
-    attributes = {index.name: index for index in model.table.indexes}
-    keys: Wire = {}
-    for place in entity.placements:
-        texts = rendered(entity, place, values) if place.index is not None else None
-        if place.index is not None and texts is not None:
-            index = attributes[place.index]
-            keys |= {index.pk: {"S": partition(tenant, texts[0])}, index.sk: {"S": texts[1]}}
-    return keys
-
-
-def _copy(
-    model: Model, entity: Entity, tenant: TenantId, values: Mapping[str, Any], content: Wire, place: Placement
-) -> Wire:
-    # a copy has no index keys, or the item would be found twice
-    return {**_key(model, entity, tenant, values, place), **content, model.table.copy_of: {"S": place.name}}
+def _key_in(model: Model, entity: Entity, tenant: TenantId, values: Mapping[str, Any], place: Placement) -> Wire | None:
+    """The key of the item in this placement; None where it has no place in an index."""
+    table = model.table
+    if place.index is None:
+        key = item_key(tenant, entity, values, place)
+        return {table.pk: {"S": key.pk}, table.sk: {"S": key.sk}}
+    texts = rendered(entity, place, values)
+    if texts is None:
+        return None
+    [index] = [index for index in table.indexes if index.name == place.index]
+    return {index.pk: {"S": partition(tenant, texts[0])}, index.sk: {"S": texts[1]}}

@@ -44,12 +44,15 @@ class Writer:
         self.access = access
         self.table = table
         self._transactions = Transactions(table, model)
-        self._records = Records(table, model)
         self._once: Once | None = None
 
     @property
     def tenant(self) -> TenantId:
         return self.access.session.tenant
+
+    @property
+    def _records(self) -> Records:
+        return Records(self.table, self.model)
 
     def change(self) -> Change:
         return Change(self.model, self.tenant)

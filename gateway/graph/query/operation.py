@@ -65,6 +65,7 @@ class Variant:
     tree: Tree
     price: Price
     uses: int = 0
+    execution: Any = None  # what the reference has read of the document
 
 
 class Operation:

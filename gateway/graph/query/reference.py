@@ -6,13 +6,27 @@ from. It is the author of every dynamic error.
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from types import CoroutineType
 from typing import Any
 
-from graphql import ExecutionResult, GraphQLSchema, execute
+from graphql import (
+    ExecutionResult,
+    Executor,
+    FragmentDefinitionNode,
+    GraphQLObjectType,
+    GraphQLSchema,
+    Undefined,
+    default_field_resolver,
+    default_type_resolver,
+    execute,
+)
+from graphql.execution.collect_fields import CollectedFields, FieldDetailsList, FragmentDetails
+from graphql.execution.get_variable_signature import get_variable_signature
+from graphql.execution.values import VariableValues, VariableValueSource
 
 from gateway.graph.context import Context
 from gateway.graph.query.arguments import MAX_ERRORS, Variables
-from gateway.graph.query.operation import Document, Variant
+from gateway.graph.query.operation import Document, Operation, Variant
 from gateway.graph.reader import Reader
 from gateway.model.model import Model
 from gateway.store.access import Access
@@ -20,6 +34,62 @@ from gateway.store.cursor import Cursors
 from gateway.store.read_limits import ReadLimits
 from gateway.store.table import Table
 from gateway.store.writer import Writer
+
+
+# our resolvers and graphql-core itself wait by coroutines and by nothing else
+_is_awaitable = CoroutineType.__instancecheck__
+
+
+class _Executor(Executor):
+    """graphql-core's executor for a variant: which fields are collected depends on its conditions alone, so it is kept.
+
+    The nodes that are named by their ids live as long as the document, and so as long as the variant.
+    """
+
+    collected: dict[Any, CollectedFields]
+
+    def collect_subfields(
+        self, return_type: GraphQLObjectType, field_details_list: FieldDetailsList
+    ) -> CollectedFields:
+        key = (return_type, *[id(details.node) for details in field_details_list])
+        kept = self.collected.get(key)
+        if kept is None:
+            kept = self.collected[key] = super().collect_subfields(return_type, field_details_list)
+        return kept
+
+
+class Execution:
+    """What graphql-core needs of a variant, read from its document once: it is given the variables as they were read."""
+
+    __slots__ = ("_collected", "_definitions", "_fragments", "_node", "_signatures")
+
+    def __init__(self, schema: GraphQLSchema, operation: Operation) -> None:
+        self._node = operation.node
+        nodes = operation.document.ast.definitions if operation.document.ast is not None else ()
+        self._definitions = {node.name.value: node for node in nodes if isinstance(node, FragmentDefinitionNode)}
+        self._fragments = {name: FragmentDetails(node, None) for name, node in self._definitions.items()}
+        signatures = [get_variable_signature(schema, each) for each in self._node.variable_definitions or ()]
+        self._signatures = [each for each in signatures if not isinstance(each, Exception)]
+        self._collected: dict[Any, CollectedFields] = {}
+
+    def run(self, reference: "Reference", given: Variables, variables: Variables, context: Context) -> Any:
+        sources = {each.name: VariableValueSource(each, given.get(each.name, Undefined)) for each in self._signatures}
+        executor = _Executor(
+            reference.schema,
+            self._definitions,
+            self._fragments,
+            None,
+            context,
+            self._node,
+            VariableValues(sources, dict(variables)),
+            default_field_resolver,
+            default_type_resolver,
+            default_field_resolver,
+            is_awaitable=_is_awaitable,
+            hide_suggestions=reference.discreet,
+        )
+        executor.collected = self._collected
+        return executor.execute_operation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +108,26 @@ class Reference:
         writer = Writer(self.model, self.table, access)
         try:
             context = Context(reader, writer, variant.tree.places, variables)
-            return await self.execute(document, name, given, context)
+            result = self._execution(variant, document, name).run(self, given, variables, context)
+            found: ExecutionResult = await result if _is_awaitable(result) else result
+            return found
         finally:
             reader.close()
 
-    async def execute(
-        self, document: Document, name: str | None, given: Variables, context: Context | None = None
-    ) -> ExecutionResult:
-        """Without a context for an operation that cannot run: graphql-core says why."""
+    def _execution(self, variant: Variant, document: Document, name: str | None) -> Execution:
+        made: Execution | None = variant.execution
+        if made is None:
+            operation = document.operation(name)
+            assert operation is not None  # noqa: S101  a variant is of an operation
+            made = variant.execution = Execution(self.schema, operation)
+        return made
+
+    async def execute(self, document: Document, name: str | None, given: Variables) -> ExecutionResult:
+        """For an operation that cannot run: graphql-core says why."""
         assert document.ast is not None  # noqa: S101  the caller has checked; this tells the type checker
         result: Any = execute(
             self.schema,
             document.ast,
-            context_value=context,
             variable_values=dict(given),
             operation_name=name,
             max_coercion_errors=MAX_ERRORS,

@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakMethod
 
 from aiodataloader import DataLoader
 
-from gateway.graph.loading import Loading
 from gateway.graph.sight import Sight
-from gateway.graph.weakly import weakly
 from gateway.model.keys import ItemKey
 from gateway.model.patterns import Lookup
 from gateway.store.access import Access
@@ -18,7 +17,47 @@ from gateway.store.plan import Attributes, GetItems
 from gateway.store.rows import Item
 from gateway.store.table import Table
 
+T = TypeVar("T")
 Found = dict[ItemKey, Item | None]
+
+
+class RequestTasks:
+    """The tasks in which a request's loaders work: they end with the request, also with one that was cancelled."""
+
+    __slots__ = ("_closed", "_tasks")
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._closed = False
+
+    def track(self, task: "asyncio.Task[Any] | None") -> None:
+        if self._closed:
+            # asked for in the last turn: nobody waits any more
+            raise asyncio.CancelledError
+        if task is not None:
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def close(self) -> None:
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+
+
+def weak_method(load: Callable[..., Coroutine[Any, Any, T]]) -> Callable[..., Coroutine[Any, Any, T]]:
+    """The method, as long as its object lives.
+
+    A loader that held its reader would keep both, and all that was read, for the collector.
+    """
+    held = WeakMethod(load)
+
+    async def loaded(*wanted: Any) -> T:
+        alive = held()
+        if alive is None:
+            raise asyncio.CancelledError
+        return await alive(*wanted)
+
+    return loaded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,12 +83,12 @@ class _Shelf:
         return [key for key in wanted.keys if key not in known or not wanted.attributes <= known[key][0]]
 
 
-class Shelves:
-    def __init__(self, table: Table, access: Access, sight: Sight, loading: Loading) -> None:
+class ItemLoader:
+    def __init__(self, table: Table, access: Access, sight: Sight, tasks: RequestTasks) -> None:
         self._table = table
         self._access = access
         self._sight = sight
-        self._loading = loading
+        self._tasks = tasks
         self._known: dict[tuple[str, bool], _Shelf] = {}
 
     def clear(self) -> None:
@@ -70,12 +109,12 @@ class Shelves:
         key = (lookup.entity, lookup.strong)
         shelf = self._known.get(key)
         if shelf is None:
-            shelf = self._known[key] = _Shelf(partial(weakly(self._load), *key))
+            shelf = self._known[key] = _Shelf(partial(weak_method(self._load), *key))
         return shelf
 
     async def _load(self, entity: str, strong: bool, wanted: list[_Wanted]) -> list[Found]:
         """One read for all that were asked for in this turn, with the union of their attributes."""
-        self._loading.track(asyncio.current_task())
+        self._tasks.track(asyncio.current_task())
         shelf = self._known[entity, strong]
         if shelf.failure is not None:
             raise shelf.failure

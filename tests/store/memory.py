@@ -118,9 +118,7 @@ class Memory(DynamoDB):
         self._check_table(body["TableName"])
         pk, sk = self._index_keys(body)
         matches = _matcher(body, sk)
-        partition = body["ExpressionAttributeValues"][":pk"]
-        # every row of the table is looked at: the test that costs least goes first
-        near = [row for row in self.rows.values() if row.get(pk) == partition]
+        near = self._partition(pk, body["ExpressionAttributeValues"][":pk"])
         rows = sorted(filter(matches, near), key=lambda row: self._order(row, sk))
         if not body["ScanIndexForward"]:
             rows.reverse()
@@ -145,6 +143,9 @@ class Memory(DynamoDB):
             keys = {self.spec.pk, self.spec.sk, pk, sk}
             answer["LastEvaluatedKey"] = {name: read[-1][name] for name in keys}
         return answer
+
+    def _partition(self, pk: str, partition: Row) -> list[Row]:
+        return [row for row in self.rows.values() if row.get(pk) == partition]
 
     def _index_keys(self, body: Row) -> tuple[str, str]:
         if "IndexName" not in body:

@@ -1,32 +1,43 @@
 """A lane answers what graphql-core answers, byte for byte, or steps back: over random documents, roles and faults.
 
-`python -m tests.graph.query.equality --documents 20000` runs many; a difference is told with its seed.
+`make equality` runs 20,000 documents; a difference is told with its document and the command that asks it again.
 """
 
 import argparse
 import asyncio
-import copy
+import gc
 import hashlib
+import logging
 import random
 import re
+import sys
+import warnings
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import repeat
+from multiprocessing import get_context
 from typing import Any
 
 import orjson
+from graphql import OverlappingFieldsCanBeMergedRule
 
 from gateway.aws.dynamodb import DynamoDB
 from gateway.errors import Throttled, Unavailable
-from gateway.graph.query.lane.lane import Lanes
+from gateway.graph.http.endpoint import Endpoint
+from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.graph.query.lane.step_back import Reason
 from gateway.graph.schema import core_schema
 from gateway.store.table import Table
+from tests.graph.query.indexed_memory import IndexedMemory
 from tests.graph.query.random_documents import Documents, RandomDocument, damage
-from tests.graph.world import IN_LANES, SCHEMA, World, no_lanes, no_renewal
-from tests.store.memory import Memory
+from tests.graph.world import SCHEMA, World, no_lanes, no_renewal
 
 ROLES = ("viewer", "viewer", "support", "admin")
+ASKED = 2  # how often each document is asked, with other rows and faults
+# every query runs in a lane, and is not asked again once the next one comes
+_RULES = LaneRules(uses=0, per_second=1e9, kept=10)
 _REQUEST_ID = re.compile(rb'"requestId":"[^"]*"')
 
 
@@ -34,7 +45,7 @@ _REQUEST_ID = re.compile(rb'"requestId":"[^"]*"')
 class Faulty(DynamoDB):
     """The table in memory, with failures that depend on what is asked alone, so that both executors meet the same."""
 
-    memory: Memory
+    memory: IndexedMemory
     salt: int = 0  # no failures where it is 0
     calls: list[bytes] = field(default_factory=list)
 
@@ -72,99 +83,167 @@ def _half(answer: dict[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass
-class Comparison:
-    seed: int
+class Findings:
+    """How documents were run, and where the answers differ."""
+
     counts: Counter[str] = field(default_factory=Counter)
     differences: list[str] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.random = random.Random(self.seed)
-        self.world = World()
-        self.plain = World()
-        self.whole = dict(self.world.memory.rows)
-        rows = [copy.deepcopy(row) for row in self.whole.values() if row["PK"]["S"].startswith("TENANT#acme#")]
-        self.documents = Documents(core_schema(SCHEMA), rows, self.random)
-        self.faulty = Faulty(self.world.memory)
-        table = Table(self.faulty, self.world.setting.model, no_renewal)
-        for world in (self.world, self.plain):
-            reference = replace(world.endpoint.reference, table=table)
-            world.endpoint = replace(world.endpoint, reference=reference)
-        self.plain.endpoint = replace(self.plain.endpoint, lanes=no_lanes(self.plain))
-        reference = self.world.endpoint.reference
-        lanes = Lanes(reference.model, table, reference.cursors, reference.limits, IN_LANES)
-        self.world.endpoint = replace(self.world.endpoint, lanes=lanes)
+    def add(self, other: "Findings") -> None:
+        self.counts += other.counts
+        self.differences += other.differences
+
+    def report(self) -> str:
+        names = ("documents", "not run", "comparisons", "lane", "reference", "before it ran", *Reason)
+        lines = [f"{name:<16}{self.counts[name]:>8}" for name in (*names, "other calls", "more calls", "read twice")]
+        return "\n".join([*self.differences[:5], *lines, f"{'differences':<16}{len(self.differences):>8}"])
+
+
+class Comparison:
+    """Two endpoints over one table: one has lanes, the other has graphql-core alone. They share what they understand
+    of a document, since both read it as it is bound."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.found = Findings()
+        world = World()
+        model = world.setting.model
+        self.memory = IndexedMemory(model.table, world.memory.name, rows=world.memory.rows)
+        self.faulty = Faulty(self.memory)
+        self.own = [key for key in self.memory.whole if key[0].startswith("TENANT#acme#")]
+        self.random = random.Random(seed)
+        self.documents = Documents(core_schema(SCHEMA), [self.memory.whole[key] for key in self.own], self.random)
+        table = Table(self.faulty, model, no_renewal)
+        # drawn documents keep the other rules by construction, and both endpoints would refuse them alike
+        world.endpoint.documents._rules = (OverlappingFieldsCanBeMergedRule,)
+        reference = replace(world.endpoint.reference, table=table)
+        lanes = Lanes(model, table, reference.cursors, reference.limits, _RULES)
+        self.prepared = replace(world.endpoint, reference=reference, lanes=lanes)
+        self.plain = replace(world.endpoint, reference=reference, lanes=no_lanes(world))
 
     async def run(self, documents: int) -> None:
         for number in range(documents):
-            document = self.documents.draw()
-            if self.world.endpoint.documents.get(document.text).ast is None:
-                self.counts["refused"] += 1
-                continue
-            for _ in range(2):
-                await self._compare(document, number)
+            await self.run_one(number)
 
-    async def _compare(self, document: RandomDocument, number: int) -> None:
-        told = self._prepare_rows()
+    async def run_one(self, number: int) -> None:
+        """A document by its number and the seed alone, so that it can be asked again without the others."""
+        self.random.seed(f"{self.seed}/{number}")
+        document = self.documents.draw()
+        self.found.counts["documents"] += 1
+        if self.prepared.documents.get(document.text).ast is None:
+            self.found.counts["not run"] += 1
+            return
         token = f"acme/{self.random.choice(ROLES)}"
+        try:
+            for _ in range(ASKED):
+                await self._compare(document, number, token)
+        except Exception as error:
+            error.add_note(self._again(document, number))
+            raise
+
+    def _again(self, document: RandomDocument, number: int) -> str:
+        command = f"python -m tests.graph.query.equality --seed {self.seed} --document {number}"
+        return f"{document.text}\n{document.variables}\nagain: {command}\n"
+
+    async def _compare(self, document: RandomDocument, number: int, token: str) -> None:
+        told = self._prepare_rows()
         self.faulty.salt = self.random.choice((0, 0, 0, number + 1))
-        ours, our_calls = await self._answer(self.world, document, token)
+        ours, our_calls = await self._answer(self.prepared, document, token)
         theirs, their_calls = await self._answer(self.plain, document, token)
         outcome = self._outcome()
-        self.counts[outcome] += 1
+        self.found.counts["comparisons"] += 1
+        self.found.counts[outcome] += 1
         if self.faulty.salt and set(our_calls) != set(their_calls):
             # other calls meet other faults; what they have in common was compared without any
-            self.counts["other calls"] += 1
+            self.found.counts["other calls"] += 1
         elif not _equal(ours, theirs, in_lane=outcome == "lane"):
-            self.differences.append(
-                f"seed {self.seed}, document {number}, {token}, faults {self.faulty.salt}, rows: {told}\n"
-                f"{document.text}\n{document.variables}\nlane ({outcome}): {ours!r}\nreference: {theirs!r}"
+            self.found.differences.append(
+                f"{token}, faults {self.faulty.salt}, rows: {told}\nlane ({outcome}): {ours!r}\nreference: {theirs!r}\n"
+                + self._again(document, number)
             )
         repeated = len(our_calls) - len(set(our_calls))
         if outcome != "lane" and repeated > len(their_calls) - len(set(their_calls)):
-            self.counts["read twice"] += 1
+            self.found.counts["read twice"] += 1
         if len(our_calls) > len(their_calls) and not self.faulty.salt:
-            self.counts["more calls"] += 1
+            self.found.counts["more calls"] += 1
 
     def _prepare_rows(self) -> str:
-        rows = self.world.memory.rows
-        rows.clear()
-        rows.update(self.whole)
+        self.memory.restore()
         if self.random.random() < 0.6:
             return ""
-        own = [key for key in self.whole if key[0].startswith("TENANT#acme#")]
-        chosen = {key: copy.deepcopy(self.whole[key]) for key in self.random.sample(own, len(own) // 4)}
-        rows.update(chosen)
-        return damage(list(chosen.values()), self.random)
+        # damage puts other values into a row; it changes none
+        chosen = {key: dict(self.memory.whole[key]) for key in self.random.sample(self.own, len(self.own) // 4)}
+        told = damage(list(chosen.values()), self.random)
+        self.memory.change({key: row for key, row in chosen.items() if row != self.memory.whole[key]})
+        return told
 
     async def _answer(
-        self, world: World, document: RandomDocument, token: str
+        self, endpoint: Endpoint, document: RandomDocument, token: str
     ) -> tuple[tuple[int, bytes], list[bytes]]:
         self.faulty.calls.clear()
-        response = await world.post(document.text, document.variables, token)
-        return (response.status_code, _REQUEST_ID.sub(b'"requestId":""', response.content)), list(self.faulty.calls)
+        self.memory.sent.clear()
+        status, content = await _post(endpoint, document, token)
+        return (status, _REQUEST_ID.sub(b'"requestId":""', content)), list(self.faulty.calls)
 
     def _outcome(self) -> str:
-        counts = self.world.lanes
-        self.world.endpoint.lanes.outcomes.counts.clear()
-        [outcome] = counts or {"before it ran": 1}
+        counts = self.prepared.lanes.outcomes.counts
+        [outcome] = [str(each) for each in counts] or ["before it ran"]
+        counts.clear()
         return outcome
 
-    def report(self) -> str:
-        total = sum(self.counts[name] for name in ("lane", "reference", *Reason))
-        lines = [f"{name:<16}{count:>8}" for name, count in self.counts.most_common()]
-        return "\n".join([f"{total} comparisons, {len(self.differences)} differences", *lines])
+
+async def _post(endpoint: Endpoint, document: RandomDocument, token: str) -> tuple[int, bytes]:
+    body = orjson.dumps({"query": document.text, "variables": document.variables})
+    headers = [(b"content-type", b"application/json"), (b"authorization", f"Bearer {token}".encode())]
+    scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await endpoint(scope, receive, send)
+    return sent[0]["status"], sent[1]["body"]
+
+
+def run_many(seed: int, documents: int) -> Findings:
+    """In a process of its own: what is damaged on purpose is not logged, what was imported is not collected."""
+    logging.disable(logging.CRITICAL)
+    # graphql-core drops what it has not begun when a sibling fails, and each dropped coroutine is complained of
+    warnings.simplefilter("ignore")
+    sys.unraisablehook = lambda _: None
+    comparison = Comparison(seed)
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    asyncio.run(comparison.run(documents))
+    return comparison.found
+
+
+def run_one(seed: int, number: int) -> Findings:
+    comparison = Comparison(seed)
+    asyncio.run(comparison.run_one(number))
+    return comparison.found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--documents", type=int, default=1_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--documents", type=int, default=1_000, help="for each process")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1, help="of the first process; the next one has the next")
+    parser.add_argument("--document", type=int, help="only this one of the seed")
     given = parser.parse_args()
-    comparison = Comparison(given.seed)
-    asyncio.run(comparison.run(given.documents))
-    print("\n\n".join(comparison.differences[:5]))
-    print(comparison.report())
-    raise SystemExit(bool(comparison.differences))
+    found = Findings()
+    if given.document is not None:
+        found.add(run_one(given.seed, given.document))
+    else:
+        seeds = range(given.seed, given.seed + given.processes)
+        with ProcessPoolExecutor(given.processes, get_context("spawn")) as pool:
+            for each in pool.map(run_many, seeds, repeat(given.documents)):
+                found.add(each)
+    print(found.report())
+    raise SystemExit(bool(found.differences or found.counts["read twice"]))
 
 
 if __name__ == "__main__":

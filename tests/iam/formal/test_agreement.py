@@ -1,4 +1,7 @@
-"""One semantics: the formula of a policy decides every request as the evaluator does, on more than 100,000 of them."""
+"""One semantics: the formula of a policy decides every request as the evaluator does, on more than 100,000 of them.
+
+That many in `make test-random`, a sample in `make test`.
+"""
 
 from collections.abc import Mapping
 from random import Random
@@ -16,12 +19,13 @@ from gateway.iam.policies import generated
 from gateway.iam.review import EVERY_ACTION
 from gateway.iam.roles import ITEM_ACTIONS, ROLE_NAMES
 from gateway.iam.variables import Value
+from tests.drawn import drawn
 from tests.iam.formal.requests import document, request
 from tests.policies.cases import ELSEWHERE
 from tests.policies.world import DEPLOYMENT, INDEXES, TABLE
 
-EACH = 20_000
-DOCUMENTS = 260
+EACH = drawn(20_000, 2_000)
+DOCUMENTS = drawn(260, 40)
 OF_EACH = 100
 TENANTS = ("acme", "acme2", "globex", "a", "")
 PATHS = (*("", "#", "#USER#1", "#ORDER#1") * 3, "#EMAIL#a@b", "#PHONE#1", "USER#1")
@@ -67,7 +71,7 @@ def test_the_shipped_policies_are_decided_alike(role: str) -> None:
         # prepared permissions are compared with the same evaluator in tests/iam/test_prepared_random.py
         assert formula(facts(asked)) is verdict, asked
         verdicts[verdict] += 1
-    assert min(verdicts.values()) > EACH // 100, "both verdicts are common"
+    assert min(verdicts.values()) > EACH // 200, "both verdicts are common"
 
 
 @pytest.mark.parametrize("splits", [{}, SPLITS], ids=["whole", "split"])
@@ -89,11 +93,11 @@ def test_any_policies_are_decided_alike(splits: Mapping[str, Split]) -> None:
             verdict = evaluate(policies, asked).allowed
             assert formula(facts(asked)) is verdict, (policies, asked)
             verdicts[verdict] += 1
-    assert min(verdicts.values()) > 500
+    assert min(verdicts.values()) > 2 * DOCUMENTS - 20
 
 
 def test_these_are_more_than_a_hundred_thousand() -> None:
-    assert EACH * len(ROLE_NAMES) + DOCUMENTS * OF_EACH >= 100_000, (
+    assert EACH * len(ROLE_NAMES) + DOCUMENTS * OF_EACH >= drawn(100_000, 10_000), (
         "the split half leaves some out, so it is not counted"
     )
     assert KEYS in SPLITS

@@ -28,6 +28,7 @@ from gateway.model.entity import Attribute, Entity, Key, OnIndex
 from gateway.model.model import Model
 from gateway.model.patterns import Lookup
 from gateway.model.types import Id, KeyText, Text
+from tests.drawn import drawn
 from tests.model.build import model
 from tests.policies.world import DEPLOYMENT, SHIPPED, TABLE
 
@@ -117,7 +118,7 @@ roles = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=4, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=drawn(8, 1), suppress_health_check=list(HealthCheck))
 @given(things, roles)
 def test_every_theorem_holds_for_any_model_and_any_roles(thing: Entity, declared: tuple[GatewayRole, ...]) -> None:
     found = model(thing, patterns=(Lookup(name="thing", entity="Thing", description=""),))

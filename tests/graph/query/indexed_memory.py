@@ -1,0 +1,37 @@
+"""The table in memory for very many reads: its partitions are looked up, and changed rows are put back at once."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tests.store.memory import Memory, Row
+
+Key = tuple[str, str]
+
+
+@dataclass
+class IndexedMemory(Memory):
+    whole: dict[Key, Row] = field(init=False)
+    changed: dict[Key, Row] = field(default_factory=dict)
+    partitions: defaultdict[tuple[str, str], dict[Key, Row]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.whole = dict(self.rows)
+        self.partitions = defaultdict(dict)
+        for name in (self.spec.pk, *(index.pk for index in self.spec.indexes)):
+            for key, row in self.whole.items():
+                if name in row:
+                    self.partitions[name, row[name]["S"]][key] = row
+
+    def change(self, rows: Mapping[Key, Row]) -> None:
+        self.changed.update(rows)
+        self.rows.update(rows)
+
+    def restore(self) -> None:
+        self.rows.update({key: self.whole[key] for key in self.changed})
+        self.changed.clear()
+
+    def _partition(self, pk: str, partition: Row) -> list[Row]:
+        whole = self.partitions.get((pk, partition["S"]), {})
+        kept = [row for key, row in whole.items() if key not in self.changed]
+        return kept + [row for row in self.changed.values() if row.get(pk) == partition]

@@ -225,16 +225,20 @@ def prove(
 
 
 def _prove_formally(domains: list[str], policies_dir: Path | None, report: Path) -> None:
-    from gateway.ops.formal_proof import prove_formally  # noqa: PLC0415
+    from gateway.ops.formal_proof import prove_formally, without_sandbox  # noqa: PLC0415
     from gateway.ops.formal_report import why, write_formal_report  # noqa: PLC0415
 
+    try:
+        from gateway.sandbox.counterexamples import replayed as send  # noqa: PLC0415
+    except ImportError:
+        send = without_sandbox
     with told():
-        made = prove_formally(domains, policies_dir)
+        made = prove_formally(domains, policies_dir, send)
         markdown, machine = write_formal_report(made, report)
         for outcome in made.outcomes:
             if not outcome.proved:
                 typer.echo(f"NOT PROVED: {outcome.theorem.name} ({outcome.theorem.about}): {why(outcome)}", err=True)
-                for line in outcome.example.lines() if outcome.example else ():
+                for line in outcome.lines():
                     typer.echo(f"  {line}", err=True)
         proved = sum(outcome.proved for outcome in made.outcomes)
         held = sum(use.held for use in made.uses)

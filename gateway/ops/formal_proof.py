@@ -1,7 +1,8 @@
 """`gateway isolation prove --formal`: the policies of a model, or those in a directory, for every request."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -10,9 +11,12 @@ from typing import Any, Final
 from gateway.domains.loading import load_domains
 from gateway.errors import GatewayError
 from gateway.iam.deployment import Deployment
+from gateway.iam.formal.errors import NotProvable
+from gateway.iam.formal.lemma import lemma
 from gateway.iam.formal.liveness import uses
 from gateway.iam.formal.meaning import role_meaning
-from gateway.iam.formal.proof import prove
+from gateway.iam.formal.proof import Outcome, prove
+from gateway.iam.formal.solver import Answer
 from gateway.iam.formal.theorems import Subject, subject, theorems
 from gateway.iam.generate import documents
 from gateway.iam.roles import ROLES
@@ -32,23 +36,47 @@ EXAMPLE: Final = Deployment(
 """What is proved does not depend on where the table is; see the assumptions."""
 
 
-def prove_formally(domains: Sequence[str], directory: Path | None = None) -> FormalReport:
+Replay = Callable[[Subject, Sequence[Outcome]], Iterator[str]]
+"""Sends the requests that refute theorems; what became of each, in words."""
+
+
+def prove_formally(domains: Sequence[str], directory: Path | None = None, replay: Replay | None = None) -> FormalReport:
     """Of the documents that the model makes; of the files of a directory, where one is named."""
     model = load_domains(domains).model
     made = documents(model)
     found = made if directory is None else {name: read_document(directory / name) for name in made}
     about = f"{len(found)} documents " + ("of the model" if directory is None else f"in `{directory}`")
     hashes = {name: sha256(_text(name, document, directory)).hexdigest() for name, document in found.items()}
-    return formal_report(model_subject(model, found), about, hashes)
+    return formal_report(model_subject(model, found), about, hashes, replay)
+
+
+def without_sandbox(about: Subject, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Instead of sending anything, where the sandbox is not installed."""
+    return ("not sent to the sandbox: pip install 'tenant-graphql-gateway[sandbox]'" for _ in outcomes)
 
 
 def model_subject(model: Model, found: Mapping[str, Mapping[str, Any]], deployment: Deployment = EXAMPLE) -> Subject:
     return subject(model, [role_meaning(model, role) for role in ROLES], found, deployment)
 
 
-def formal_report(about: Subject, words: str, hashes: Mapping[str, str]) -> FormalReport:
+def formal_report(about: Subject, words: str, hashes: Mapping[str, str], replay: Replay | None = None) -> FormalReport:
     outcomes = tuple(prove(theorems(about), about.deployment))
-    return FormalReport(datetime.now(UTC), words, hashes, outcomes, tuple(uses(about)))
+    return FormalReport(datetime.now(UTC), words, hashes, _sent(about, outcomes, replay), tuple(uses(about)), _lemma())
+
+
+def _sent(about: Subject, outcomes: Sequence[Outcome], send: Replay | None) -> tuple[Outcome, ...]:
+    """With what became of the requests that refute theorems."""
+    refuted = [each for each in outcomes if not each.proved and each.example is not None]
+    words = send(about, refuted) if send is not None and refuted else iter(())
+    return tuple(replace(each, replay=next(words, "")) if each in refuted else each for each in outcomes)
+
+
+def _lemma() -> Answer | None:
+    """None where the second solver is not installed; the extra has the first alone."""
+    try:
+        return lemma()
+    except NotProvable:
+        return None
 
 
 def _text(name: str, document: Mapping[str, Any], directory: Path | None) -> bytes:

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,15 @@ from typer.testing import CliRunner
 
 from gateway.cli import app
 from gateway.domains import MODEL
+from gateway.iam.evaluator import Allow, Deny
 from gateway.iam.formal.difference import Widening, widenings
+from gateway.iam.formal.formula import FALSE, TRUE
+from gateway.iam.formal.proof import prove
+from gateway.iam.formal.solver import Answer
+from gateway.iam.formal.theorems import Theorem, theorems
 from gateway.iam.generate import documents
-from gateway.ops.formal_proof import EXAMPLE
+from gateway.ops.formal_proof import EXAMPLE, model_subject, without_sandbox
+from gateway.ops.formal_report import FormalReport, write_formal_report
 from gateway.ops.policy_diff import unannounced
 
 RUN = CliRunner()
@@ -66,6 +73,11 @@ def test_the_proof_of_a_broken_directory_fails_with_a_request(tmp_path: Path) ->
     assert machine["passed"] is False
     assert set(machine["documents"]) == set(documents(MODEL))
     refuted = [each for each in machine["theorems"] if not each["proved"]]
+    [shown] = [each["counterexample"] for each in refuted if each["theorem"] == "boundary: no foreign item"]
+    assert shown["context"]["dynamodb:LeadingKeys"] == ["TENANT#acme2#USER#1"]
+    assert shown["replay"] == "sent to the sandbox: GetItem succeeds there and answers 1 row"
+    assert shown["replay"] in ran.output
+    assert shown["replay"] in report
     assert {each["theorem"] for each in refuted} >= {"boundary: no foreign item", "grants no more than declared"}
     assert all(each["means"] for each in machine["theorems"])
 
@@ -78,6 +90,44 @@ def test_the_proof_of_what_the_model_makes_passes(tmp_path: Path) -> None:
     assert "**Proved.**" in report
     for file in (Path(__file__).parents[2] / "policies").glob("*.json"):
         assert f"| {file.name} | `{sha256(file.read_bytes()).hexdigest()}` |" in report
+
+
+def test_the_report_is_whole_for_an_auditor(tmp_path: Path) -> None:
+    """Theorems with their meaning, assumptions with who settles them, versions, and hashes; in JSON as in the text."""
+    found = model_subject(MODEL, documents(MODEL))
+    few = [each for each in theorems(found) if each.name in ("no foreign item", "a session policy cannot widen")]
+    outcomes = tuple(prove(few, EXAMPLE))
+    made = FormalReport(datetime.now(UTC), "a few documents", {"boundary.json": "0" * 64}, outcomes, (), "impossible")
+    markdown, machine = write_formal_report(made, tmp_path)
+    text, told = markdown.read_text(), json.loads(machine.read_text())
+    assert told["passed"] is True
+    assert set(told["versions"]) == {"gateway", "z3", "cvc5", "python"}
+    assert told["documents"] == {"boundary.json": "0" * 64}
+    assert {each["settled"] for each in told["assumptions"]} == {"documented", "aws", "gateway"}
+    assert told["lemma"]["answer"] == "impossible"
+    assert len(told["theorems"]) == len(few)
+    said = [each["assumption"] for each in told["assumptions"]] + told["not_claimed"] + list(told["versions"].values())
+    for words in (*said, *(each["means"] for each in told["theorems"]), told["lemma"]["means"], "0" * 64):
+        assert words in text
+    assert "(only AWS can settle it)" in text
+
+
+@pytest.mark.parametrize(("answer", "passes", "words"), [(None, True, "Not decided here"), ("possible", False, "NOT")])
+def test_a_lemma_that_does_not_hold_fails_the_proof(
+    answer: Answer | None, passes: bool, words: str, tmp_path: Path
+) -> None:
+    outcomes = tuple(prove([Theorem("no foreign item", "x", FALSE)], EXAMPLE))
+    made = FormalReport(datetime.now(UTC), "nothing", {}, outcomes, (), answer)
+    assert made.passed is passes
+    assert words in write_formal_report(made, tmp_path)[0].read_text().partition("## The lemma")[2]
+
+
+def test_without_the_sandbox_a_counterexample_says_so() -> None:
+    found = model_subject(MODEL, documents(MODEL))
+    refuted = [each for each in prove([Theorem("no foreign item", "viewer", TRUE)], EXAMPLE) if not each.proved]
+    assert list(without_sandbox(found, refuted)) == [
+        "not sent to the sandbox: pip install 'tenant-graphql-gateway[sandbox]'"
+    ]
 
 
 def test_a_missing_directory_is_told(tmp_path: Path) -> None:
@@ -107,6 +157,28 @@ def test_a_widening_is_told_with_a_request_and_fails_unless_it_is_announced(tmp_
     announced = RUN.invoke(app, ["policies", "diff", str(old), str(new), "--announced", str(changelog)])
     assert announced.exit_code == 0
     assert "(announced)" in announced.output
+
+
+@pytest.mark.parametrize("verdict", [Allow(("X",)), Deny("no", "identity")], ids=["allowed before", "denied now"])
+def test_a_widening_that_the_evaluator_does_not_confirm_is_an_internal_error(
+    verdict: Allow | Deny, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    old, new = write(tmp_path / "old"), write(tmp_path / "new", session_viewer=with_put("session-viewer.json"))
+    monkeypatch.setattr("gateway.iam.formal.difference.evaluate", lambda policies, asked: verdict)
+    ran = RUN.invoke(app, ["policies", "diff", str(old), str(new)])
+    assert ran.exit_code == 1
+    assert "internal error, please report it" in ran.output
+    assert "wider: viewer dynamodb:PutItem" in ran.output
+
+
+def test_a_counterexample_that_the_evaluator_does_not_confirm_is_an_internal_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "star.json").write_text(EXAMPLES[2][2])
+    monkeypatch.setattr("gateway.iam.formal.foreign.evaluate", lambda policies, asked: Deny("no", "identity"))
+    ran = RUN.invoke(app, ["policies", "prove", str(tmp_path / "star.json"), "--prefix", "TENANT#{t}#"])
+    assert ran.exit_code == 1
+    assert "internal error, please report it" in ran.output
 
 
 def test_a_narrowing_is_no_widening(tmp_path: Path) -> None:

@@ -1,31 +1,50 @@
 """The table behind a bad network: late, twice, without an answer, throttled, lagging, with sessions that end."""
 
 import asyncio
-from collections import deque
+from bisect import bisect_right
+from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from gateway.aws.credentials import Credentials
-from gateway.aws.errors import AnswerLate, AwsError, ConnectionBroken, ThroughputExceeded
+from gateway.aws.errors import AnswerLate, AwsError, ConnectionBroken, CredentialsExpired, ThroughputExceeded
 from gateway.aws.target import Target
 from tests.store.memory import Answer, Memory, Row
 
+EPOCH = 1_800_000_000.0
+"""The time of day when a simulation begins."""
 LAG = 2.0
-"""Seconds by which a read that is not strong may be behind, at most."""
+"""Seconds by which replicas and indexes may be behind, at most; what the cache calls `settle_seconds`."""
 _TOKENS_KEPT = 600.0
-_WRITES = frozenset(("TransactWriteItems",))
+_WRITE = "TransactWriteItems"
+
+RowKey = tuple[str, str]
+State = tuple[float, Row | None]
+
+
+def delay(random: Random, slow: float = 1.0) -> float:
+    """Mostly milliseconds, sometimes a second, rarely many; `slow` times as long where it is mostly."""
+    luck = random.random()
+    if luck < 0.93:
+        return random.expovariate(50) * slow
+    return random.expovariate(2) if luck < 0.99 else random.uniform(1, 8)
 
 
 @dataclass
 class BadNetwork(Memory):
-    """`tenants` says whose session an access key is; `kept` are client tokens with the moment they are forgotten."""
+    """`tenants` says whose session an access key is; `states` is what every row has been, and since when.
+
+    `kept` are client tokens with the moment they are forgotten; `foreign` are requests for another tenant's rows.
+    """
 
     random: Random = field(default_factory=Random)
+    slow: float = 1.0
     tenants: dict[str, str] = field(default_factory=dict)
     kept: dict[str, tuple[float, Answer]] = field(default_factory=dict)
-    past: deque[tuple[float, dict[tuple[str, str], Row]]] = field(default_factory=deque)
+    states: defaultdict[RowKey, list[State]] = field(default_factory=lambda: defaultdict(list))
+    changed: deque[tuple[float, RowKey]] = field(default_factory=deque)
     foreign: list[str] = field(default_factory=list)
     remembers_tokens: bool = True
     late: set["asyncio.Future[None]"] = field(default_factory=set)
@@ -41,7 +60,12 @@ class BadNetwork(Memory):
     ) -> Answer:
         self._check_rows(operation, body, credentials)
         luck = self.random.random()
-        await asyncio.sleep(self.random.expovariate(50))
+        try:
+            await asyncio.sleep(delay(self.random, self.slow))
+        except asyncio.CancelledError:
+            if operation == _WRITE and luck > 0.5:
+                self._later(body, credentials, target)  # it was sent: that the sender is gone does not stop it
+            raise
         if luck < 0.04:
             raise ThroughputExceeded("too many requests")
         if luck < 0.08:
@@ -49,54 +73,75 @@ class BadNetwork(Memory):
         if luck < 0.10:
             self.revoked.add(credentials.access_key)
         answer = await self._taken(operation, body, credentials, target)
-        if operation in _WRITES and luck > 0.90:
-            self._again(body, credentials, target)
+        if operation == _WRITE and luck > 0.90:
+            self._later(body, credentials, target)
         if luck > 0.94:
             raise AnswerLate("it was carried out, and the answer is lost")
-        await asyncio.sleep(self.random.expovariate(50))
+        await asyncio.sleep(delay(self.random, self.slow))
         return answer
 
     async def _taken(self, operation: str, body: Mapping[str, Any], credentials: Credentials, target: Target) -> Answer:
         now = asyncio.get_running_loop().time()
-        if operation not in _WRITES:
+        if credentials.expires_at <= EPOCH + now:
+            raise CredentialsExpired("the session with aws is over")
+        if operation != _WRITE:
             return await self._read(operation, body, credentials, target, now)
         token = str(body.get("ClientRequestToken"))
         if self.remembers_tokens and token in self.kept and self.kept[token][0] > now:
             return self.kept[token][1]
-        self.past.append((now, dict(self.rows)))
         answer = await super().call(operation, body, credentials=credentials, target=target)
         self.kept[token] = (now + _TOKENS_KEPT, answer)
+        self._note(body, asyncio.get_running_loop().time())
         return answer
+
+    def _note(self, body: Mapping[str, Any], now: float) -> None:
+        for member in body["TransactItems"]:
+            [(kind, part)] = member.items()
+            if kind != "ConditionCheck":
+                key = self._key(
+                    {name: (part.get("Key") or part["Item"])[name] for name in (self.spec.pk, self.spec.sk)}
+                )
+                self.states[key].append((now, self.rows.get(key)))
+                self.changed.append((now, key))
 
     async def _read(
         self, operation: str, body: Mapping[str, Any], credentials: Credentials, target: Target, now: float
     ) -> Answer:
-        """A read that is not strong sees any state of the last moments."""
-        while self.past and self.past[0][0] < now - LAG:
-            self.past.popleft()
-        if body.get("ConsistentRead") or not self.past:
+        """What is not read consistently is seen, row by row, in any state of the last moments."""
+        wanted = next(iter(body["RequestItems"].values())) if "RequestItems" in body else body
+        while self.changed and self.changed[0][0] < now - LAG:
+            self.changed.popleft()
+        if wanted.get("ConsistentRead") or not self.changed or credentials.access_key in self.revoked:
             return await super().call(operation, body, credentials=credentials, target=target)
-        here, there = self.rows, self.random.choice([*(rows for _, rows in self.past), self.rows])
-        answer = self._operations()[operation](dict(body)) if there is here else None
-        if answer is None:
-            self.rows = there
-            try:
-                answer = self._operations()[operation](dict(body))
-            finally:
-                self.rows = here
-        return answer
+        here, self.rows = self.rows, self._behind(now)
+        try:
+            return self._operations()[operation](dict(body))
+        finally:
+            self.rows = here
 
-    def _again(self, body: Mapping[str, Any], credentials: Credentials, target: Target) -> None:
-        """The same request arrives once more, sometimes long after its token is forgotten."""
+    def _behind(self, now: float) -> dict[RowKey, Row]:
+        seen = dict(self.rows)
+        for key in dict.fromkeys(key for _, key in self.changed):
+            states = self.states[key]
+            first = bisect_right([since for since, _ in states], now - LAG) - 1
+            row = self.random.choice([*([None] if first < 0 else []), *(row for _, row in states[max(first, 0) :])])
+            if row is None:
+                seen.pop(key, None)
+            else:
+                seen[key] = row
+        return seen
 
-        async def later() -> None:
+    def _later(self, body: Mapping[str, Any], credentials: Credentials, target: Target) -> None:
+        """The request arrives at another moment, sometimes long after its token is forgotten."""
+
+        async def arrives() -> None:
             await asyncio.sleep(self.random.choice((0.01, 5.0, 2 * _TOKENS_KEPT)))
             try:
-                await self._taken("TransactWriteItems", body, credentials, target)
+                await self._taken(_WRITE, body, credentials, target)
             except AwsError:
                 return  # nobody waits for its answer
 
-        self.late.add(task := asyncio.ensure_future(later()))
+        self.late.add(task := asyncio.ensure_future(arrives()))
         task.add_done_callback(self.late.discard)
 
     def _check_rows(self, operation: str, body: Mapping[str, Any], credentials: Credentials) -> None:
@@ -107,8 +152,10 @@ class BadNetwork(Memory):
 
 
 def _partitions(value: Any, pk: str) -> list[str]:
-    """Every partition key anywhere in a request."""
+    """Every partition key anywhere in a request, those of queries too."""
     if isinstance(value, Mapping):
-        own = [value[pk]["S"]] if isinstance(value.get(pk), Mapping) and "S" in value[pk] else []
-        return own + [key for each in value.values() for key in _partitions(each, pk)]
+        texts = [
+            value[name]["S"] for name in (pk, ":pk") if isinstance(value.get(name), Mapping) and "S" in value[name]
+        ]
+        return texts + [key for each in value.values() for key in _partitions(each, pk)]
     return [key for each in value for key in _partitions(each, pk)] if isinstance(value, list | tuple) else []

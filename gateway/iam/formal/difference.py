@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 from gateway.iam.deployment import Deployment, render
 from gateway.iam.document import Document, parse
+from gateway.iam.evaluator import PolicySet, evaluate
 from gateway.iam.formal.compiling import Compiler, allowed
 from gateway.iam.formal.counterexample import Counterexample, counterexample, readable
-from gateway.iam.formal.errors import NotProvable
+from gateway.iam.formal.errors import NotConfirmed, NotProvable
 from gateway.iam.formal.formula import ACTION, FALSE, Formula, both, is_text, negated
 from gateway.iam.formal.meaning import SPLITS, TENANT_ROWS, of_service
+from gateway.iam.formal.proof import check
 from gateway.iam.formal.solver import solve
+from gateway.iam.formal.theorems import Theorem
 from gateway.iam.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, KINDS, TENANT_FILE, TRUST_FILE
 from gateway.iam.statement import Kind
 
@@ -33,11 +36,34 @@ class Widening:
         return f"{self.who} {self.action}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """`policies` is None where the evaluator of requests has no say: who may assume a role, and the endpoint."""
+
+    may: Formula
+    policies: PolicySet | None
+
+
+_NOBODY = _Subject(FALSE, PolicySet(()))
+
+
 def widenings(old: Documents, new: Documents, deployment: Deployment) -> Iterator[Widening]:
     """For the combination of each role's policies, and for the documents that stand alone."""
     before, after = _subjects(old, deployment), _subjects(new, deployment)
-    for who, may in after.items():
-        yield from _more(who, both(may, negated(before.get(who, FALSE))), deployment)
+    for who, subject in after.items():
+        earlier = before.get(who, _NOBODY)
+        for widening in _more(who, both(subject.may, negated(earlier.may)), deployment):
+            _confirm(widening, earlier, subject)
+            yield widening
+
+
+def _confirm(widening: Widening, before: _Subject, after: _Subject) -> None:
+    """INVARIANT: what the solver calls wider, the evaluator allows now and did not allow before."""
+    asked = widening.example.asked
+    now = after.policies is None or evaluate(after.policies, asked).allowed
+    earlier = before.policies is not None and evaluate(before.policies, asked).allowed
+    if not now or earlier:
+        raise NotConfirmed("\n".join((f"wider: {widening.coordinate}", *widening.example.lines())))
 
 
 def _more(who: str, more: Formula, deployment: Deployment) -> Iterator[Widening]:
@@ -48,6 +74,7 @@ def _more(who: str, more: Formula, deployment: Deployment) -> Iterator[Widening]
             raise NotProvable(f"the solver cannot tell what {who} gains")
         if found.answer == "impossible":
             return
+        check(Theorem("wider", who, more), found, SPLITS)
         example = counterexample(found.facts, found.unknowns)
         known = example.asked.action != found.facts[ACTION]
         service = example.asked.action.partition(":")[0]
@@ -55,19 +82,21 @@ def _more(who: str, more: Formula, deployment: Deployment) -> Iterator[Widening]
         more = both(more, negated(is_text(ACTION, str(found.facts[ACTION])) if known else of_service(service)))
 
 
-def _subjects(found: Documents, deployment: Deployment) -> dict[str, Formula]:
-    """Who may do what, as one formula each."""
+def _subjects(found: Documents, deployment: Deployment) -> dict[str, _Subject]:
+    """Who may do what, each as one formula and as the evaluator knows it."""
     compiler = Compiler(SPLITS)
-    shared = [_parsed(found, name, deployment) for name in (TENANT_FILE, BOUNDARY_FILE)]
-    roles = sorted(name for name in found if name.startswith("session-"))
-    may = {}
-    for name in roles:
-        layers = [compiler.layer([each]) for each in (shared[0], _parsed(found, name, deployment), shared[1])]
-        may[name.removeprefix("session-").removesuffix(".json")] = allowed(layers)
+    tenant, boundary = (_parsed(found, name, deployment) for name in (TENANT_FILE, BOUNDARY_FILE))
+    subjects = {}
+    for name in sorted(name for name in found if name.startswith("session-")):
+        policies = PolicySet((tenant,), (_parsed(found, name, deployment),), boundary)
+        role = name.removeprefix("session-").removesuffix(".json")
+        subjects[role] = _Subject(allowed(compiler.layers(policies)), policies)
     for name in _ALONE:
         if name in found:
-            may[name.removesuffix(".json")] = allowed([compiler.layer([_parsed(found, name, deployment)])])
-    return may
+            document = _parsed(found, name, deployment)
+            alone = PolicySet((document,)) if document.kind == "identity" else None
+            subjects[name.removesuffix(".json")] = _Subject(allowed([compiler.layer([document])]), alone)
+    return subjects
 
 
 def _parsed(found: Documents, name: str, deployment: Deployment) -> Document:

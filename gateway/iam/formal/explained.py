@@ -1,7 +1,8 @@
 """The theorems and the assumptions in words, for a reader who knows IAM and no solver."""
 
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal
 
 EXPLAINED: Final[Mapping[str, str]] = {
     "no foreign item": (
@@ -82,44 +83,71 @@ AROUND: Final[Mapping[str, str]] = {
     "session": "With any session policy at all, the role and its boundary keep: ",
 }
 
+LEMMA: Final = (
+    "A key is split into `TENANT`, a part without `#`, and the rest; the patterns `TENANT#${tag}` and "
+    "`TENANT#${tag}#*` on the whole key then hold exactly where the part is the tag, for every tag without `#`."
+)
+
+Settled = Literal["documented", "aws", "gateway"]
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """`settled` says who has to be believed: AWS's documentation, AWS itself where that is silent, or our code."""
+
+    text: str
+    settled: Settled
+
+
 ASSUMPTIONS: Final = (
-    (
+    Assumption(
         "AWS evaluates policies as its documentation says: an explicit denial wins, and identity policy, session "
-        "policy and boundary must each allow. Organisation and resource policies are outside; the table has no "
-        "resource policy."
+        "policy and boundary must each allow.",
+        "documented",
     ),
-    (
+    Assumption(
         "AWS fills `dynamodb:LeadingKeys` with every partition key value of the request, for batches and "
-        "transactions too, and for a query on an index with the index's partition key. For an index with several "
-        "partition key attributes, `LeadingKeys` and `FirstPartitionKeyValues` are the first of them "
-        "(documented); this model has no such index."
+        "transactions too, and for a query on an index with the index's partition key.",
+        "documented",
     ),
-    (
+    Assumption(
+        "For an index with several partition key attributes, `LeadingKeys` and `FirstPartitionKeyValues` are the first "
+        "of them; this model has no such index.",
+        "documented",
+    ),
+    Assumption(
         "AWS fills `dynamodb:Attributes` with the top-level names in the request, `Select` for every read and "
-        "`ReturnValues` for every single write (documented). Whether `ReturnValues` covers "
-        "`ReturnValuesOnConditionCheckFailure` on single writes only AWS can settle; the gateway never sets it "
-        "and refuses it under such a rule."
+        "`ReturnValues` for every single write.",
+        "documented",
     ),
-    (
+    Assumption(
+        "Whether `ReturnValues` covers `ReturnValuesOnConditionCheckFailure` on single writes; the gateway never sets "
+        "it and refuses it under such a rule.",
+        "aws",
+    ),
+    Assumption(
         "The value of a session tag holds no `#`: STS takes letters, digits, spaces and `_.:/=+-@`. Nothing else "
-        "is assumed of tenant ids: the proof holds for every value that STS takes."
+        "is assumed of tenant ids: the proof holds for every value that STS takes.",
+        "documented",
     ),
-    "A condition key holds several values exactly where AWS documents it as multivalued.",
-    (
-        "A value that a variable stands for is matched literally. (Not documented; moot for tags, which cannot "
-        "hold `*`, `?`.)"
+    Assumption("A condition key holds several values exactly where AWS documents it as multivalued.", "documented"),
+    Assumption(
+        "A value that a variable stands for is matched literally; moot for tags, which cannot hold `*` or `?`.", "aws"
     ),
-    (
+    Assumption(
         "Values of a deployment (region, account, table, roles) hold no wildcard; `gateway` refuses others. So "
-        "what is proved for one deployment holds for all."
+        "what is proved for one deployment holds for all.",
+        "gateway",
     ),
-    (
+    Assumption(
         "IAM sees the table's partition key of a write and no index key: that index keys are the tenant's own is "
-        "kept by the model and by row checks, not by policies (docs/isolation.md)."
+        "kept by the model and by row checks, not by policies (docs/isolation.md).",
+        "gateway",
     ),
 )
 
-NOT_YET: Final = (
+NOT_CLAIMED: Final = (
+    "Organisation policies and resource policies are outside of the proof; the table has no resource policy.",
     (
         "Own rows: a theorem about subjects inside one tenant applies when a role is declared whose rows are a "
         "subject's own; no such role is declared today, and the theorems about rows are stated over a role's "

@@ -8,9 +8,11 @@ from typing import Final
 from gateway.errors import BadUserInput
 from gateway.iam import variables
 from gateway.iam.document import Document
+from gateway.iam.evaluator import PolicySet, evaluate
 from gateway.iam.formal import meaning
 from gateway.iam.formal.compiling import Compiler, allowed
 from gateway.iam.formal.counterexample import counterexample
+from gateway.iam.formal.errors import NotConfirmed
 from gateway.iam.formal.formula import (
     ACTION,
     ELEMENT,
@@ -27,7 +29,7 @@ from gateway.iam.formal.formula import (
     one_of,
 )
 from gateway.iam.formal.meaning import KEYS, OTHER, Scope, acts, of_service
-from gateway.iam.formal.proof import Outcome
+from gateway.iam.formal.proof import Outcome, check
 from gateway.iam.formal.solver import solve
 from gateway.iam.formal.texts import Split
 from gateway.iam.formal.theorems import Theorem
@@ -77,8 +79,12 @@ def questioned(asked: Question) -> Iterator[Outcome]:
     splits = {KEYS: scope.split} if scope.split.depth else {}
     compiler = Compiler(splits)
     layers = [compiler.layer([each]) for each in (asked.policy, asked.session, asked.boundary) if each is not None]
+    policies = PolicySet((asked.policy,), None if asked.session is None else (asked.session,), asked.boundary)
     for theorem in _theorems(allowed(layers), scope):
-        yield _outcome(theorem, scope, splits)
+        outcome = _outcome(theorem, scope, splits)
+        if outcome.example is not None and not evaluate(policies, outcome.example.asked).allowed:
+            raise NotConfirmed("\n".join((theorem.name, *outcome.example.lines())))
+        yield outcome
 
 
 def scope_of(asked: Question) -> Scope:
@@ -117,6 +123,8 @@ def _theorems(may: Formula, scope: Scope) -> Iterator[Theorem]:
 
 def _outcome(theorem: Theorem, scope: Scope, splits: Mapping[str, Split]) -> Outcome:
     found = solve(theorem.violation, splits, _wishes(scope))
+    if found.answer == "possible":
+        check(theorem, found, splits)
     example = counterexample(found.facts, found.unknowns) if found.answer == "possible" else None
     return Outcome(theorem, found.answer, example, 0.0)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gateway.iam.deployment import Deployment
 from gateway.iam.formal.counterexample import Counterexample, counterexample, readable
+from gateway.iam.formal.errors import NotConfirmed
 from gateway.iam.formal.evaluating import evaluator
 from gateway.iam.formal.formula import And, Constant, Every, Formula, Not, Or, Some, Unknown
 from gateway.iam.formal.meaning import SPLITS, TENANT_ROWS, Scope
@@ -16,16 +17,25 @@ from gateway.iam.formal.theorems import Theorem
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`example` is a request that refutes the theorem, or where it claims that one is possible, that request."""
+    """`example` is a request that refutes the theorem, or where it claims that one is possible, that request.
+
+    `replay` says what became of it where it was sent.
+    """
 
     theorem: Theorem
     answer: Answer
     example: Counterexample | None
     seconds: float
+    replay: str = ""
 
     @property
     def proved(self) -> bool:
         return self.answer == ("possible" if self.theorem.possible else "impossible")
+
+    def lines(self) -> list[str]:
+        """The request, and what became of it."""
+        shown = self.example.lines() if self.example is not None else []
+        return [*shown, f"    {self.replay}"] if self.replay else shown
 
 
 def prove(
@@ -40,15 +50,15 @@ def prove(
         found = solve(theorem.violation, splits, () if theorem.possible else wishes)
         example = None
         if found.answer == "possible":
-            _check(theorem, found, splits)
+            check(theorem, found, splits)
             example = counterexample(found.facts, found.unknowns)
         yield Outcome(theorem, found.answer, example, time.perf_counter() - started)
 
 
-def _check(theorem: Theorem, found: Solution, splits: Mapping[str, Split]) -> None:
+def check(theorem: Theorem, found: Solution, splits: Mapping[str, Split]) -> None:
     """INVARIANT: what the solver answers, Python confirms on the request itself."""
     if not evaluator(_known(theorem.violation, found.unknowns), splits)(found.facts):
-        raise AssertionError(f"the solver's answer to `{theorem.name}` ({theorem.about}) is not confirmed")
+        raise NotConfirmed(f"`{theorem.name}` ({theorem.about})")
 
 
 def _known(formula: Formula, unknowns: Mapping[str, bool]) -> Formula:

@@ -100,6 +100,7 @@ class Keeper:
         """Unless it was refused, what it may have changed is forgotten: a failure does not tell what was written."""
         writes = written(self._spec, operation, body)
         refused = done = False
+        begun = self._clocks.now()
         self._underway.begin(writes or ())
         try:
             yield
@@ -112,13 +113,18 @@ class Keeper:
             if not refused:
                 self._recent.note(tenant, writes, self._clocks.now())
                 # only a transaction writes everything that it names
-                self._forget_written(tenant, writes, contested, done and operation == "TransactWriteItems")
+                exact_since = begun if done and operation == "TransactWriteItems" else None
+                self._forget_written(tenant, writes, contested, exact_since)
 
     def forget(self, tenant: TenantId) -> None:
         self._tally.of(tenant).dropped += self._shelves.clear(tenant)
 
     def _forget_written(
-        self, tenant: TenantId, writes: tuple[Written, ...] | None, contested: frozenset[ItemKey], exact: bool
+        self,
+        tenant: TenantId,
+        writes: tuple[Written, ...] | None,
+        contested: frozenset[ItemKey],
+        exact_since: float | None,
     ) -> None:
         shelf = self._shelves.find(tenant)
         if shelf is None:
@@ -129,15 +135,18 @@ class Keeper:
             for read in shelf.affected(write):
                 known = shelf.get(read, self._clocks.now())
                 self._drop(shelf, read)
-                if exact and known is not None and write.key not in contested:
-                    self._carry(shelf, read, known, write)
+                if exact_since is not None and known is not None and write.key not in contested:
+                    self._carry(shelf, read, known, write, exact_since)
 
-    def _carry(self, shelf: Shelf, read: ReadKey, known: Entry, write: Written) -> None:
-        """What was kept of the item is replaced by what it is now, where the request tells that exactly."""
+    def _carry(self, shelf: Shelf, read: ReadKey, known: Entry, write: Written, begun: float) -> None:
+        """What was kept of the item is replaced by what it is now, where the request tells that exactly.
+
+        Its time counts from when the write was begun: how long its answer took nobody knows, and others write too.
+        """
         if read.item != write.key or (write.row is None and not write.gone):
             return
         row = None if write.row is None else {name: write.row[name] for name in read.projection if name in write.row}
-        answer = self.answer([] if row is None else [row], self._clocks.now(), known.units)
+        answer = self.answer([] if row is None else [row], begun, known.units)
         if self._put(shelf, read, answer, known.staleness):
             self._tally.of(shelf.tenant).carried += 1
 

@@ -13,7 +13,7 @@ from gateway.domains.loading import load_domains
 from gateway.iam.document import parse
 from gateway.iam.formal import solver
 from gateway.iam.formal.compiling import Compiler, allowed
-from gateway.iam.formal.errors import NotProvable
+from gateway.iam.formal.errors import NotConfirmed, NotProvable
 from gateway.iam.formal.explained import EXPLAINED, explanation
 from gateway.iam.formal.formula import FALSE, Like, Piece, Ref, Scalar, both
 from gateway.iam.formal.lemma import lemma, weakened
@@ -202,5 +202,5 @@ def test_an_answer_of_the_solver_that_python_does_not_confirm_is_an_error(monkey
     wrong = Scalar("aws:x", "never", ("1",), lambda text: False)
     found = solver.Solution("possible", {"aws:x": "1"}, {})
     monkeypatch.setattr("gateway.iam.formal.proof.solve", lambda *given: found)
-    with pytest.raises(AssertionError, match="not confirmed"):
+    with pytest.raises(NotConfirmed, match="please report it"):
         list(prove([Theorem("no foreign item", "x", both(wrong, Like(Piece("aws:x"), ("1",))))], DEPLOYMENT))

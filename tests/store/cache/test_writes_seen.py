@@ -73,6 +73,21 @@ async def test_an_item_that_is_created_is_carried_into_what_was_kept(world: Worl
     assert world.cache.stats().total.carried == 1
 
 
+async def test_what_is_carried_is_as_old_as_its_write(world: World) -> None:
+    """An answer may take long, and another process may write meanwhile: the declared time counts from the request."""
+    world.put("t", rank=1)
+    await world.rank("t")
+    answer = world.memory.hold("TransactWriteItems")
+    write = asyncio.create_task(replace_with(world, "t", rank=7))
+    await settle()
+    world.clock.moment += 20
+    answer.set()
+    await write
+    world.put("t", rank=8)
+    world.clock.moment += 79
+    assert await world.rank("t") == 8
+
+
 async def test_an_item_that_is_removed_is_known_to_be_gone(world: World) -> None:
     world.put("t")
     await world.rank("t")

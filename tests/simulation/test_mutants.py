@@ -1,0 +1,70 @@
+"""The simulation finds defects: each is planted here, and a history has to tell it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gateway.aws.session import Kept
+from gateway.aws.sessions import Sessions
+from gateway.aws.tenants import Tenants
+from gateway.model.tenant import tenant_id
+from gateway.store.cache import cache, entry, keys
+from gateway.store.cache.keeper import Keeper
+from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.recent import RecentWrites
+from gateway.store.cache.shelves import Shelves
+from gateway.store.idempotency import Records
+from tests.simulation.run import one
+
+SEEDS = 150
+FOUND = {"a read that began before a write answers after it": 85, "a suspended tenant's answers are kept": 69}
+"""Where to begin looking, so that it does not take long; a change of the code moves it."""
+EVERYBODY = tenant_id("everybody")
+_OF = Shelves.of
+_TOO_OLD = "older than declared"
+_OWN_WRITE = "before a change that this process had acknowledged"
+
+
+def _without_tenant(read: Callable[..., ReadKey]) -> Callable[..., ReadKey]:
+    """The tenant is the first part of a key, and stands in the partition once more."""
+
+    def made(session: Any, *given: Any) -> ReadKey:
+        found = read(session, *given)
+        return found._replace(tenant=EVERYBODY, partition=found.partition.replace(session.tenant, "", 1))
+
+    return made
+
+
+DEFECTS: dict[str, tuple[list[tuple[Any, str, Any]], str]] = {
+    "own writes do not drop what is kept": ([(Keeper, "_forget_written", lambda *given: None)], _OWN_WRITE),
+    "own writes are not remembered while replicas lag": ([(RecentWrites, "note", lambda *given: None)], _OWN_WRITE),
+    "a read that began before a write answers after it": ([(Keeper, "joins", lambda *given: True)], _OWN_WRITE),
+    "answers are kept for twice their time": ([(entry, "_SERVES", (1.9, 2.0))], _TOO_OLD),
+    "an expired session is handed out": ([(Kept, "serves", lambda *given: True)], "of its end"),
+    "a suspended tenant is served": ([(Tenants, "suspend", lambda *given: None)], "while the tenant was suspended"),
+    "a suspended tenant's answers are kept": ([(Keeper, "forget", lambda *given: None)], _TOO_OLD),
+    "keys of the cache have no tenant": (
+        [
+            (cache, "item_read", _without_tenant(keys.item_read)),
+            (cache, "page_read", _without_tenant(keys.page_read)),
+            (Shelves, "of", lambda shelves, tenant: _OF(shelves, EVERYBODY)),
+        ],
+        "a row of another tenant was read",
+    ),
+    "a change leaves no record": ([(Records, "write", lambda *given: None)], "are recorded"),
+    "a session is of whoever asked first": (
+        [(Sessions, "_serving", lambda sessions, key: next((kept.session for kept in sessions._kept.values()), None))],
+        "met the session of another",
+    ),
+}
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_planted_defect_is_found(defect: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    changes, told = DEFECTS[defect]
+    for owner, name, replacement in changes:
+        monkeypatch.setattr(owner, name, replacement)
+    first = FOUND.get(defect, 0)
+    assert any(told in fault for seed in range(first, first + SEEDS) for fault in one(seed)[0].check())

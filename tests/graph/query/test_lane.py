@@ -164,10 +164,10 @@ async def test_a_failed_call_is_not_made_again(world: World) -> None:
 async def test_a_fault_of_ours_in_a_lane_is_internal_and_logged(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(self: LaneRequest) -> None:
+    async def broken(self: LaneRequest, *_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(LaneRequest, "count_query", broken)
+    monkeypatch.setattr(LaneRequest, "call", broken)
     response = await world.post("{ categories { nodes { title } } }")
     assert response.json()["errors"][0]["extensions"]["code"] == "INTERNAL"
     assert "ZeroDivisionError" in caplog.text

@@ -1,8 +1,8 @@
-"""The reads of a lane: items by their keys, and the partitions of a listing; both through the cache where one is on."""
+"""Listings: how a lane reads a partition of the table or of an index, and the pages of all shards and time buckets."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import merge
 from operator import attrgetter
@@ -10,31 +10,19 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gateway.aws.sessions import Session
 from gateway.errors import BadUserInput, GatewayError
-from gateway.graph.query.lane.calls import (
-    NO_KEY,
-    ItemTexts,
-    PreparedCall,
-    QueryTexts,
-    batch_answer,
-    compact,
-    get_answer,
-    query_answer,
-)
-from gateway.graph.query.lane.request import LaneRequest, run_all
-from gateway.graph.query.lane.rows import RowType
-from gateway.graph.query.lane.step_back import NoLane, Reason, StepBack
-from gateway.iam.verdict import Deny
-from gateway.model.entity import Entity
-from gateway.model.keys import ItemKey
+from gateway.graph.query.lane.request import NO_KEY, LaneRequest, run_all
+from gateway.graph.query.lane.rows import RowType, converted, is_expired
+from gateway.graph.query.lane.source import Source, query_answer
+from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.lane.texts import QueryTexts, compact
 from gateway.model.patterns import Listing
 from gateway.model.staleness import Staleness
-from gateway.model.tenant import TenantId, partition
-from gateway.store.access import Refusal, shared
+from gateway.model.tenant import TenantId
+from gateway.store.access import shared
 from gateway.store.bounds import Bounds, starting_with
 from gateway.store.plan import Attributes, QueryPartition, Window, plan_listing
-from gateway.store.table import CHUNK, PARALLEL_GROUPS, Patience, Table
+from gateway.store.table import PARALLEL_GROUPS
 from gateway.store.window import windowed
 
 _EXAMPLE = TenantId("any")
@@ -44,122 +32,6 @@ _EXAMPLE_BOUNDS = Bounds()
 class Page(NamedTuple):
     rows: list[Any]
     more: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where a lane reads: the table as one session sees it; nothing that it tells depends on the session's tenant."""
-
-    table: Table
-    session: Session
-
-    def call(
-        self, operation: str, index: str | None, marker: str, decode: Any, example: Mapping[str, Any], asked: Attributes
-    ) -> PreparedCall:
-        """`asked` are the attributes that the operation needs, also those that the role may not read."""
-        permission = self.session.permissions.shared.prepare(operation, example)
-        refusals = tuple(Refusal(name, deny.reason) for name, deny in self._denied(operation, asked).items())
-        return PreparedCall(operation, index, marker, decode, permission, refusals)
-
-    def denied(self, asked: Attributes) -> Attributes:
-        """What the role may not read, by whatever operation."""
-        found = {frozenset(self._denied(operation, asked)) for operation in ("GetItem", "BatchGetItem", "Query")}
-        if len(found) > 1:
-            raise NoLane
-        return found.pop()
-
-    def _denied(self, operation: str, asked: Attributes) -> Mapping[str, Deny]:
-        session = self.session
-        return session.permissions.attributes_denied(
-            asked, operation, session.tenancy.table, leading_key=partition(session.tenant, "ANY")
-        )
-
-
-class ItemsRead:
-    """Items of one entity by their keys: GetItem for one, BatchGetItem for many."""
-
-    def __init__(self, source: Source, entity: Entity, rows: RowType, asked: Attributes, *, strong: bool) -> None:
-        attributes = asked - rows.denied
-        self.rows = rows
-        self.attributes = attributes
-        self.remembers = False  # whether another read of the operation may ask for the same items
-        self._strong = strong
-        self._entity = entity
-        self._names = source.table.stored_names(attributes, None, (entity.name,))
-        self._cached = source.table.staleness(entity.cached)
-        spec = rows.model.table
-        texts = self._texts = ItemTexts(spec, source.session.tenancy.table, self._names, strong=strong)
-        self._get = source.call("GetItem", None, texts.marker, get_answer(rows), texts.example_get, asked)
-        self._batch = source.call("BatchGetItem", None, texts.marker, batch_answer(rows), texts.example_batch, asked)
-
-    async def read(self, request: LaneRequest, keys: Iterable[ItemKey]) -> dict[ItemKey, Any]:
-        """The rows that exist and have not expired."""
-        wanted = sorted(set(keys))
-        if not self.remembers:
-            return await self._read(request, wanted)
-        place, tasks, missing = (self._entity.name, self._strong), dict[ItemKey, Any](), list[ItemKey]()
-        for key in wanted:
-            task = next((task for names, task in request.seen.get((*place, key), ()) if self.attributes <= names), None)
-            if task is None:
-                missing.append(key)
-            else:
-                tasks[key] = task
-        if missing:
-            task = asyncio.ensure_future(self._read(request, missing))
-            for key in missing:
-                request.seen.setdefault((*place, key), []).append((self.attributes, task))
-                tasks[key] = task
-        rows = {key: (await shared(task)).get(key) for key, task in tasks.items()}
-        return {key: converted(row, self.rows) for key, row in rows.items() if row is not None}
-
-    async def _read(self, request: LaneRequest, wanted: list[ItemKey]) -> dict[ItemKey, Any]:
-        if not wanted:
-            return {}
-        if self._cached is not None:
-            rows = await self._through_cache(request, wanted)
-        elif len(wanted) == 1:
-            answer = await request.call(self._get, self._texts.get(wanted[0]), 1)
-            rows = [] if answer.Item is None else [answer.Item]
-        else:
-            chunks = [wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK)]
-            rows = [row for found in await run_all([self._chunk(request, each) for each in chunks]) for row in found]
-        found: dict[ItemKey, Any] = {row_key(row): row for row in rows}
-        if not found.keys() <= set(wanted):
-            # nobody has asked for it
-            raise StepBack(Reason.FOREIGN_ROW)
-        if self.rows.expires:
-            found = {key: row for key, row in found.items() if not _expired(row, request.now)}
-        return found
-
-    async def _chunk(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
-        text, count, rows = self._texts.batch(keys), len(keys), list[Any]()
-        patience = Patience(request.access.deadline)
-        while True:
-            answer = await request.call(self._batch, text, count)
-            for found in answer.Responses.values():
-                rows += found
-            left = [key for each in answer.UnprocessedKeys.values() for key in each.Keys]
-            if not left:
-                return rows
-            text, count = self._texts.batch_again(left), len(left)
-            try:
-                await patience.wait(count)
-            except GatewayError as error:
-                raise StepBack(Reason.FAILED_CALL) from error
-
-    async def _through_cache(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
-        assert self._cached is not None  # noqa: S101  the caller has checked; this tells the type checker
-        wanted = tuple(ItemKey(*key) for key in keys)
-        request.access.refusals += (self._get if len(wanted) == 1 else self._batch).refusals
-        try:
-            found = await request.table.cached_items(
-                request.access, wanted, self._names, self._cached, strong=self._strong
-            )
-            return msgspec.convert(list(found.values()), list[self.rows.type])  # type: ignore[name-defined]  # made
-        except GatewayError as error:
-            raise StepBack(Reason.FAILED_CALL) from error
-        except msgspec.MsgspecError as error:
-            raise StepBack(Reason.ROW) from error
 
 
 class PartitionRead:
@@ -193,7 +65,7 @@ class PartitionRead:
             answer = await request.call(self._call, text, 1)
             found = answer.Items
             if self.rows.expires:
-                live = [row for row in found if not _expired(row, request.now)]
+                live = [row for row in found if not is_expired(row, request.now)]
                 expired += len(found) - len(live)
                 found = live
             rows = rows + found if rows else found
@@ -217,29 +89,6 @@ class PartitionRead:
             raise StepBack(Reason.FAILED_CALL) from error
         except msgspec.MsgspecError as error:
             raise StepBack(Reason.ROW) from error
-
-
-def row_key(row: Any) -> ItemKey:
-    return ItemKey(row.pk.S, row.sk.S)
-
-
-def converted(row: Any, rows: RowType) -> Any:
-    """A row that another read of the operation has brought."""
-    if type(row) is rows.type:
-        return row
-    try:
-        return msgspec.convert(msgspec.to_builtins(row), rows.type)
-    except msgspec.MsgspecError as error:
-        raise StepBack(Reason.ROW) from error
-
-
-def _expired(row: Any, now: float) -> bool:
-    if row.ttl is None:
-        return False
-    try:
-        return float(row.ttl.N) <= now
-    except ValueError as error:
-        raise StepBack(Reason.ROW) from error
 
 
 class ListingRead:
@@ -273,7 +122,9 @@ class ListingRead:
         return Page([converted(row, self.rows) for row in page.rows], page.more)
 
     async def _page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> Page:
-        request.count_query()
+        request.queries += 1
+        if request.queries > request.limits.queries:
+            raise StepBack(Reason.LIMIT)
         limit = window.limit
         if self._plain and not arguments and window.after is None and window.before is None:
             rows = await self._partition.read(

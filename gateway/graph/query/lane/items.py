@@ -42,14 +42,14 @@ class ItemsRead:
 
     async def read(self, request: LaneRequest, keys: Iterable[ItemKey]) -> dict[ItemKey, Any]:
         """The rows that exist and have not expired."""
-        wanted = sorted(set(keys))
+        wanted = set(keys)
         if not self.remembers:
             return await self._read(request, wanted) if wanted else {}
-        place, tasks, missing = (self._entity.name, self._strong), dict[ItemKey, Any](), list[ItemKey]()
+        place, tasks, missing = (self._entity.name, self._strong), dict[ItemKey, Any](), set[ItemKey]()
         for key in wanted:
             task = next((task for names, task in request.seen.get((*place, key), ()) if self.attributes <= names), None)
             if task is None:
-                missing.append(key)
+                missing.add(key)
             else:
                 tasks[key] = task
         if missing:
@@ -60,20 +60,22 @@ class ItemsRead:
         rows = {key: (await shared(task)).get(key) for key, task in tasks.items()}
         return {key: converted(row, self.rows) for key, row in rows.items() if row is not None}
 
-    async def _read(self, request: LaneRequest, wanted: list[ItemKey]) -> dict[ItemKey, Any]:
+    async def _read(self, request: LaneRequest, wanted: set[ItemKey]) -> dict[ItemKey, Any]:
         if self._cached is not None:
-            rows = await self._through_cache(request, wanted)
+            rows = await self._through_cache(request, sorted(wanted))
         elif len(wanted) == 1:
-            pk, sk = wanted[0]
+            [(pk, sk)] = wanted
             answer = await request.call(self._get, self._texts.get(pk, sk), 1)
             rows = [] if answer.Item is None else [answer.Item]
         elif len(wanted) <= CHUNK:
-            rows = await self._chunk(request, wanted)
+            # in one order for all, so that equal reads have equal texts
+            rows = await self._chunk(request, sorted(wanted))
         else:
-            chunks = [wanted[start : start + CHUNK] for start in range(0, len(wanted), CHUNK)]
+            ordered = sorted(wanted)
+            chunks = [ordered[start : start + CHUNK] for start in range(0, len(ordered), CHUNK)]
             rows = [row for found in await run_all([self._chunk(request, each) for each in chunks]) for row in found]
         found: dict[Any, Any] = {(row.pk.S, row.sk.S): row for row in rows}
-        if not found.keys() <= set(wanted):
+        if not found.keys() <= wanted:
             # nobody has asked for it
             raise StepBack(Reason.FOREIGN_ROW)
         if self.rows.expires:

@@ -75,7 +75,7 @@ class KeyTexts:
                 self._pieces += 1
                 self._names[name] = piece
                 pieces.append(f"{{{name}}}")
-        return f'f"{"".join(pieces)}"'
+        return f'f"{"".join(pieces)}"' if len(pieces) > 2 else pieces[-1].strip("{}")
 
 
 class NotPlain(Exception):

@@ -61,11 +61,13 @@ class ItemTexts:
         return f"{before}{pk}{between}{sk}{behind}"
 
     def batch(self, keys: Sequence[ItemKey]) -> str:
-        before, between, behind = self._key
-        if _PLAIN("".join(chain.from_iterable(keys))) is None:
+        """Built and checked as a whole: a batch has up to a hundred keys."""
+        every = "".join(chain.from_iterable(keys))
+        if not every.isprintable() or '"' in every or "\\" in every:
             keys = [ItemKey(escaped(pk), escaped(sk)) for pk, sk in keys]
-        texts = ",".join([f"{before}{pk}{between}{sk}{behind}" for pk, sk in keys])
-        return f"{self._batch[0]}{texts}{self._batch[1]}"
+        before, between, behind = self._key
+        texts = f"{behind},{before}".join(map(between.join, keys))
+        return f"{self._batch[0]}{before}{texts}{behind}{self._batch[1]}"
 
     def batch_again(self, keys: Sequence[msgspec.Raw]) -> str:
         """With the keys as DynamoDB has given them back, written as we write them."""

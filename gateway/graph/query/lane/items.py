@@ -10,7 +10,7 @@ import msgspec
 
 from gateway.errors import GatewayError
 from gateway.graph.query.lane.keys import Keys
-from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.rows import RowType, Shape, converted, is_expired
 from gateway.graph.query.lane.source import Source, batch_answer, get_answer
 from gateway.graph.query.lane.step_back import Reason, StepBack
@@ -73,7 +73,9 @@ class ItemsRead:
         else:
             ordered = sorted(wanted)
             chunks = [ordered[start : start + CHUNK] for start in range(0, len(ordered), CHUNK)]
-            rows = [row for found in await run_all([self._chunk(request, each) for each in chunks]) for row in found]
+            rows = [
+                row for found in await request.run_all([self._chunk(request, each) for each in chunks]) for row in found
+            ]
         found: dict[Any, Any] = {(row.pk.S, row.sk.S): row for row in rows}
         if not found.keys() <= wanted:
             # nobody has asked for it
@@ -138,7 +140,7 @@ class Level:
             if len(self.loads) == 1:
                 await self.loads[0].fill(request, rows, outs)
             else:
-                await run_all([load.fill(request, rows, outs) for load in self.loads])
+                await request.run_all([load.fill(request, rows, outs) for load in self.loads])
         return outs
 
     async def answers_by_key(

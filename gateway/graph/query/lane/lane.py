@@ -13,7 +13,7 @@ from graphql import FieldNode, get_location
 from gateway.graph.query.arguments import Unfit
 from gateway.graph.query.bind import Tree
 from gateway.graph.query.lane.prepare import Preparation
-from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.roots import Root
 from gateway.graph.query.lane.rows import OutType
 from gateway.graph.query.lane.source import Source
@@ -64,7 +64,7 @@ class Lane:
         if len(self.roots) == 1:
             answers = [await self.roots[0].answer(request)]
         else:
-            answers = await run_all([root.answer(request) for root in self.roots])
+            answers = await request.run_all([root.answer(request) for root in self.roots])
         for answer in answers:
             for number, value in answer:
                 values[number] = value

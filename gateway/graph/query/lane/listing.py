@@ -1,6 +1,5 @@
 """Listings: how a lane reads a partition of the table or of an index, and the pages of all shards and time buckets."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gateway.errors import BadUserInput, GatewayError
-from gateway.graph.query.lane.request import NO_KEY, LaneRequest, run_all
+from gateway.graph.query.lane.request import NO_KEY, LaneRequest
 from gateway.graph.query.lane.rows import RowType, converted, is_expired
 from gateway.graph.query.lane.source import Source, query_answer
 from gateway.graph.query.lane.step_back import Reason, StepBack
@@ -19,7 +18,6 @@ from gateway.graph.query.lane.texts import QueryTexts, compact
 from gateway.model.patterns import Listing
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
-from gateway.store.access import shared
 from gateway.store.bounds import Bounds, starting_with
 from gateway.store.plan import Attributes, QueryPartition, Window, plan_listing
 from gateway.store.table import PARALLEL_GROUPS
@@ -39,6 +37,7 @@ class PartitionRead:
 
     def __init__(self, source: Source, plan: QueryPartition, rows: RowType, staleness: Staleness | None = None) -> None:
         self.rows = rows
+        self.remembers = False  # whether another read of the operation may ask for the same rows
         self._plan = replace(plan, attributes=plan.attributes - rows.denied)
         index = plan.index
         entities = tuple(entity.name for entity in rows.entities)
@@ -49,6 +48,16 @@ class PartitionRead:
         example = self._texts.example(starting_with("any"), forward=True)
         name = index.name if index is not None else None
         self._call = source.call("Query", name, QueryTexts.marker, query_answer(rows), example, plan.attributes)
+
+    async def shared(
+        self, request: LaneRequest, partition: str, bounds: Bounds, limit: int, *, forward: bool
+    ) -> list[Any]:
+        """As `read`, once for all reads of the operation that ask for the same."""
+        if not self.remembers:
+            return await self.read(request, partition, bounds, limit, forward=forward)
+        key = (self._names, partition, bounds, limit, forward)
+        rows = await request.once(key, lambda: self.read(request, partition, bounds, limit, forward=forward))
+        return [converted(row, self.rows) for row in rows]
 
     async def read(
         self, request: LaneRequest, partition: str, bounds: Bounds, limit: int, *, forward: bool
@@ -115,10 +124,7 @@ class ListingRead:
         if not self.remembers:
             return await self._page(request, arguments, window)
         key = (self.listing.name, self._attributes, window, tuple(sorted(arguments.items())))
-        task = request.pages.get(key)
-        if task is None:
-            task = request.pages[key] = asyncio.ensure_future(self._page(request, arguments, window))
-        page: Page = await shared(task)
+        page: Page = await request.once(key, lambda: self._page(request, arguments, window))
         return Page([converted(row, self.rows) for row in page.rows], page.more)
 
     async def _page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> Page:
@@ -155,14 +161,14 @@ class ListingRead:
         rows: list[Any] = []
         for start in range(0, len(plan.groups), PARALLEL_GROUPS):
             wave = plan.groups[start : start + PARALLEL_GROUPS]
-            for group in await run_all([self._group(request, queries) for queries in wave]):
+            for group in await request.run_all([self._group(request, queries) for queries in wave]):
                 rows += group
             if len(rows) > window.limit:
                 break
         return rows
 
     async def _group(self, request: LaneRequest, queries: tuple[QueryPartition, ...]) -> list[Any]:
-        streams = await run_all(
+        streams = await request.run_all(
             [
                 self._partition.read(request, query.partition, query.bounds, query.limit, forward=query.forward)
                 for query in queries

@@ -9,7 +9,7 @@ from gateway.graph.paging import page_window
 from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.lane.items import Level, Parts
 from gateway.graph.query.lane.listing import ListingRead, Page
-from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.rows import check_row
 from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.graph.query.lane.values import Read
@@ -59,7 +59,7 @@ class PageLevel:
     level: Level
 
     async def answers(self, request: LaneRequest, asked: list[AskedPage]) -> list[Any]:
-        pages = await run_all([self.read.page(request, each.arguments, each.window) for each in asked])
+        pages = await request.run_all([self.read.page(request, each.arguments, each.window) for each in asked])
         return await self.connections(request, asked, pages)
 
     async def connections(self, request: LaneRequest, asked: list[AskedPage], pages: list[Page]) -> list[Any]:

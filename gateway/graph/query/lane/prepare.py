@@ -86,6 +86,7 @@ class Preparation:
         self._denied = denied
         self._reads: dict[tuple[str, bool], list[ItemsRead]] = {}
         self._listings: dict[str, list[ListingRead]] = {}
+        self._collections: list[PartitionRead] = []
 
     def prepare(self, tree: Tree) -> list[Root]:
         roots = self._roots(tree)
@@ -95,6 +96,8 @@ class Preparation:
         for pages in self._listings.values():
             for page in pages:
                 page.remembers = len(pages) > 1
+        for collection in self._collections:
+            collection.remembers = len(self._collections) > 1
         return roots
 
     def _roots(self, tree: Tree) -> list[Root]:
@@ -222,12 +225,16 @@ class Preparation:
     def _page(self, field: PageField) -> PageLevel:
         items = field.page.items
         rows = self._listing_rows(field.listing, items)
-        read = ListingRead(self._source, field.listing, rows, field.page.attributes)
-        self._listings.setdefault(field.listing.name, []).append(read)
+        read = self._listing_read(field.listing, rows, field.page.attributes)
         probe = None
         if field.page.has_page_info and field.arguments.names & {"after", "before"}:
             probe = ListingRead(self._source, field.listing, self._listing_rows(field.listing, ()), frozenset())
         return PageLevel(field.page, read, probe, self._level(rows, items))
+
+    def _listing_read(self, listing: Listing, rows: RowType, asked: Attributes) -> ListingRead:
+        read = ListingRead(self._source, listing, rows, asked)
+        self._listings.setdefault(listing.name, []).append(read)
+        return read
 
     def _listing_rows(
         self, listing: Listing, items: Iterable[ItemSelection], also: Attributes = frozenset()
@@ -272,16 +279,17 @@ class Preparation:
             members = (keys, self._level(rows, inner))
         level = self._level(rows, [item], without=member)
         read = PartitionRead(self._source, plan, rows)
+        self._collections.append(read)
         return CollectionRead(collection, read, attributes - self._denied, level, slot, pages, members)
 
     def _single(self, number: int, root: SingleField) -> SingleRoot:
         if root.target is None or root.follow is None:
             rows = self._listing_rows(root.listing, [root.item])
-            read = ListingRead(self._source, root.listing, rows, root.needed)
+            read = self._listing_read(root.listing, rows, root.needed)
             return SingleRoot(number, root.arguments, root.listing, read, self._level(rows, [root.item]), None)
         owner = self._model.entities[root.listing.entity]
         rows = self._listing_rows(root.listing, (), root.needed)
-        read = ListingRead(self._source, root.listing, rows, root.needed)
+        read = self._listing_read(root.listing, rows, root.needed)
         names = self._model.entities[root.target.lookup.entity].key_names
         bind = {name: bound_attribute(root.follow, name) for name in names}
         _readable(rows, owner, bind.values())

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.iam.prepared import PreparedPermission
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId, partition
-from gateway.store.access import Access, Call, Refusal
+from gateway.store.access import Access, Call, Refusal, shared
 from gateway.store.cost import items_in, units_of
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Attributes
@@ -71,6 +71,7 @@ class LaneRequest:
         "pages",
         "queries",
         "seen",
+        "stopped",
         "table",
         "tenant",
         "variables",
@@ -88,6 +89,8 @@ class LaneRequest:
         self.own = partition(self.tenant, "")
         self.now = time.time()
         self.queries = 0
+        # why the lane steps back, while its other reads still end: what is not sent yet is left to the reference
+        self.stopped: BaseException | None = None
         # what several reads of the operation may ask for: items with their attributes, and pages
         self.seen: dict[tuple[str, bool, ItemKey], list[tuple[Attributes, asyncio.Task[dict[ItemKey, Any]]]]] = {}
         self.pages: dict[tuple[Any, ...], asyncio.Task[Any]] = {}
@@ -106,6 +109,8 @@ class LaneRequest:
         INVARIANT: no request reaches DynamoDB that the session's policies do not allow: what is prepared is asked of
         the text as it is sent, and where it does not say yes, the evaluator decides.
         """
+        if self.stopped is not None:
+            raise StepBack(Reason.FAILED_CALL) from self.stopped
         access, permission = self.access, call.permission
         if call.refusals:
             access.refusals += call.refusals
@@ -142,14 +147,29 @@ class LaneRequest:
         except GatewayError as error:
             raise StepBack(Reason.REFUSED) from error
 
+    async def run_all(self, jobs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+        """Beside each other; where one fails, what was sent for the others is waited for: the reference finds it."""
+        if len(jobs) == 1:
+            return [await jobs[0]]
+        found: list[Any] = await asyncio.gather(*map(self._guarded, jobs), return_exceptions=True)
+        failures = [each for each in found if isinstance(each, BaseException)]
+        if failures:
+            # a fault of ours is not covered up by a step back beside it
+            raise next(
+                (error for error in failures if not isinstance(error, StepBack | Unfit)), self.stopped or failures[0]
+            )
+        return found
 
-async def run_all(jobs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Beside each other; where one fails the others still end, so that the reference finds what they have read."""
-    if len(jobs) == 1:
-        return [await jobs[0]]
-    found: list[Any] = await asyncio.gather(*jobs, return_exceptions=True)
-    failures = [each for each in found if isinstance(each, BaseException)]
-    if failures:
-        # a fault of ours is not covered up by a step back beside it
-        raise next((error for error in failures if not isinstance(error, StepBack | Unfit)), failures[0])
-    return found
+    async def _guarded(self, job: Coroutine[Any, Any, T]) -> T:
+        try:
+            return await job
+        except BaseException as error:
+            self.stopped = self.stopped or error
+            raise
+
+    async def once(self, key: tuple[Any, ...], read: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        """For reads that several fields share."""
+        task = self.pages.get(key)
+        if task is None:
+            task = self.pages[key] = asyncio.ensure_future(read())
+        return await shared(task)

@@ -12,7 +12,7 @@ from gateway.graph.query.lane.items import ItemsRead, Level
 from gateway.graph.query.lane.keys import Keys
 from gateway.graph.query.lane.listing import ListingRead, Page, PartitionRead
 from gateway.graph.query.lane.pages import AskedPage, PagesLoad, asked_page
-from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.graph.query.tree import ItemCollection
 from gateway.model.entity import Entity
@@ -97,7 +97,7 @@ class CollectionRead:
         except BadUserInput as error:
             raise StepBack(Reason.ARGUMENT) from error
         query = plan.query
-        rows = await self.read.read(request, query.partition, query.bounds, query.limit, forward=query.forward)
+        rows = await self.read.shared(request, query.partition, query.bounds, query.limit, forward=query.forward)
         if not all(row.pk.S.startswith(request.own) for row in rows):
             raise StepBack(Reason.FOREIGN_ROW)
         roots = [row for row in rows if plan.root == row.kind.S]
@@ -208,7 +208,7 @@ class NodeRoot:
             raise StepBack(Reason.LIMIT)
         named = [self._named(request, text) for text in texts]
         kinds = sorted({each[0] for each in named if each is not None})
-        found = await run_all([self._items(request, kind, named) for kind in kinds]) if kinds else []
+        found = await request.run_all([self._items(request, kind, named) for kind in kinds]) if kinds else []
         answers: dict[Any, Any] = {}
         for each in found:
             answers |= each

@@ -10,6 +10,8 @@ from gateway.model.tenant import TenantId, partition
 _NOBODY: Final = partition(TenantId(""), "")
 _WORD, _END = _NOBODY[:-1], _NOBODY[-1]
 _PLAIN = re.compile(r'[^"\\\x00-\x1f\x7f-\U0010ffff]+')
+# a prefix as `_is_own` has it, in which each character stands for itself in JSON
+_PLAIN_OWN = re.compile(f"{re.escape(_WORD)}{_PLAIN.pattern}{re.escape(_END)}").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class Residual:
            with a quote would be met by the end of a string, so it is not counted. No prefix of a group begins with
            another one of it, so a key is counted once at most.
         """
-        if keys < 1 or not _is_own(own) or not _PLAIN.fullmatch(own):
+        if keys < 1 or _PLAIN_OWN(own) is None:
             return False
         start = marker + own
         if not text.count(marker) == text.count(start) == keys:

@@ -222,30 +222,32 @@ class Table:
 
     async def exchange(self, access: Access, operation: str, content: bytes) -> bytes:
         """Sends a request that was judged already; its answer is kept for the reference, should the lane step back."""
+        session = access.session
         try:
-            answer = await self._exchanged(access, operation, content)
+            try:
+                answer = await self._sending(access, operation, content)
+            except CredentialsExpired:
+                # once: the session was revoked or ran out while the request was under way
+                await self._renewed(access, session)
+                session = access.session
+                answer = await self._sending(access, operation, content)
         except Exception as error:
             access.replay[operation, content] = error
+            if isinstance(error, AccessDenied):
+                _tell_denied(session, operation, error)
             raise
         access.replay[operation, content] = answer
         return answer
 
-    async def _exchanged(self, access: Access, operation: str, content: bytes) -> bytes:
+    def _sending(self, access: Access, operation: str, content: bytes) -> Awaitable[bytes]:
         session = access.session
-        try:
-            return await self._send_bytes(session, operation, content, access.deadline)
-        except CredentialsExpired:
-            await self._renewed(access, session)
-            return await self._send_bytes(access.session, operation, content, access.deadline)
-
-    async def _send_bytes(self, session: Session, operation: str, content: bytes, deadline: float | None) -> bytes:
-        try:
-            return await self._client.send(
-                operation, content, credentials=session.credentials, target=session.tenancy.target, deadline=deadline
-            )
-        except AccessDenied as error:
-            _tell_denied(session, operation, error)
-            raise
+        return self._client.send(
+            operation,
+            content,
+            credentials=session.credentials,
+            target=session.tenancy.target,
+            deadline=access.deadline,
+        )
 
     async def _tried(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         session = access.session

@@ -28,7 +28,7 @@ def test_the_functions_of_a_query_are_printed_with_what_their_names_stand_for(tm
     assert names == ["shape", "keys", "shape"]
     assert "# Out: f0 = number, f1 = user\n" in text
     assert "a0 = orderId" in text
-    assert "# p0 = 'USER'\n" in text
+    assert "# k0 = 'USER#'\n" in text
 
 
 def test_variables_decide_what_is_included(tmp_path: Path) -> None:

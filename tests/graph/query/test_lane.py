@@ -153,6 +153,32 @@ async def test_a_step_back_reads_nothing_twice(world: World) -> None:
     assert len(bodies) == len(set(bodies))
 
 
+async def test_a_lane_that_steps_back_sends_nothing_more(world: World) -> None:
+    query = """{ reviewQueue(first: 2) { nodes { user { name } lines { product { title } } } }
+      categories(after: "no cursor") { nodes { title } } }"""
+    answer = (await world.post(query)).json()
+    assert world.lanes == {"argument": 1}
+    assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
+    assert world.calls == ["Query"], "what was under way when the lane stepped back, and nothing after it"
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        'order(orderId: "o-1001") { total lines { title } }',
+        'userByEmail(email: "jonas.kaya@acme.example") { name }',
+        'user(userId: "u-1001") { name orders(first: 2) { nodes { total } } }',
+    ],
+)
+async def test_fields_that_ask_for_the_same_share_their_reads(world: World, field: str) -> None:
+    alone = await world.ask(f"{{ {field} }}")
+    calls = len(world.calls)
+    both = await world.ask(f"{{ one: {field} other: {field} }}")
+    assert world.lanes == {"lane": 2}
+    assert both["one"] == both["other"] == next(iter(alone.values()))
+    assert len(world.calls) == calls, "as many as for one of them"
+
+
 async def test_a_failed_call_is_not_made_again(world: World) -> None:
     world.memory.script["GetItem"].append(Unavailable("aws is not reachable"))
     answer = (await world.post('{ product(productId: "p-1001") { title } }')).json()
@@ -164,10 +190,10 @@ async def test_a_failed_call_is_not_made_again(world: World) -> None:
 async def test_a_fault_of_ours_in_a_lane_is_internal_and_logged(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(self: LaneRequest) -> None:
+    async def broken(self: LaneRequest, *_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(LaneRequest, "count_query", broken)
+    monkeypatch.setattr(LaneRequest, "call", broken)
     response = await world.post("{ categories { nodes { title } } }")
     assert response.json()["errors"][0]["extensions"]["code"] == "INTERNAL"
     assert "ZeroDivisionError" in caplog.text

@@ -38,7 +38,9 @@ Write = Callable[[Any], Any]
 ANY_VALUE: Any = dict[str, Any]  # of a type that has parts: read by the codec
 _INT = 2**31
 # a number whose text is already the one that GraphQL shows: no exponent, no zeros before it
-_PLAIN_DECIMAL = pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
+plain_decimal = pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
+# a whole number that surely is a GraphQL Int
+plain_integer = pattern(r"-?[0-9]{1,9}").fullmatch
 
 
 class StringValue(msgspec.Struct, gc=False):
@@ -57,6 +59,10 @@ class TimestampValue(msgspec.Struct, gc=False):
     S: datetime
 
 
+class StringListValue(msgspec.Struct, gc=False):
+    L: list[StringValue]
+
+
 @lru_cache(maxsize=1_024)
 def one_of(*texts: str) -> type[msgspec.Struct]:
     """A string that is one of these."""
@@ -65,7 +71,10 @@ def one_of(*texts: str) -> type[msgspec.Struct]:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`wire` is the type of the stored value; `write` holds `{}` in its place and may use `names`."""
+    """`wire` is the type of the stored value; `write` holds `{}` in its place and may use `names`.
+
+    A value that is as nearly all are is written without a call of ours: only what is unusual goes to a function.
+    """
 
     wire: Any
     write: str
@@ -83,8 +92,6 @@ def integer(text: str) -> int:
 
 
 def decimal(text: str) -> str:
-    if _PLAIN_DECIMAL(text) is not None:
-        return text
     try:
         return f"{Decimal(text):f}"
     except (ValueError, InvalidOperation) as error:
@@ -97,21 +104,28 @@ def moment(value: datetime) -> datetime:
     return value
 
 
+_INTEGER = {"plain_integer": plain_integer, "integer": integer}
+_DECIMAL = {"plain_decimal": plain_decimal, "decimal": decimal}
+_MOMENT = {"UTC": UTC, "moment": moment}
+
+
 def column(attribute: Attribute, below: StructFields) -> Column:
     """How an attribute is written; `below` is what is selected of a struct."""
     match attribute.type:
         case Text() | Id() | KeyText() if not attribute.compressed:
             return Column(StringValue, "{}.S")
         case Integer():
-            return Column(NumberValue, "integer({}.N)", {"integer": integer})
+            return Column(NumberValue, "int(n) if plain_integer(n := {}.N) else integer(n)", _INTEGER)
         case Number():
-            return Column(NumberValue, "decimal({}.N)", {"decimal": decimal})
+            return Column(NumberValue, "n if plain_decimal(n := {}.N) else decimal(n)", _DECIMAL)
         case Flag():
             return Column(BooleanValue, "{}.BOOL")
         case Timestamp():
-            return Column(TimestampValue, "moment({}.S)", {"moment": moment})
+            return Column(TimestampValue, "m if (m := {}.S).tzinfo is UTC else moment(m)", _MOMENT)
         case Choice(enum):
             return Column(one_of(*(member.name for member in enum)), "{}.S")
+        case ListOf(Text() | Id() | KeyText()):
+            return Column(StringListValue, "[each.S for each in {}.L]")
     name = f"write_{attribute.name}"
     return Column(ANY_VALUE, f"{name}({{}})", {name: _decoded(attribute.type, below)})
 

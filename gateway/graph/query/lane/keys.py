@@ -1,34 +1,24 @@
 """Keys that rows lead to: of the item that a reference names, and of a row's own global id."""
 
-from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from re import compile as pattern
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from gateway.errors import BadUserInput
 from gateway.graph.global_id import global_id
-from gateway.graph.query.lane.columns import moment
 from gateway.graph.query.lane.generated import function
 from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.lane.values import Read, value_reader
 from gateway.model.entity import Attribute, Entity
 from gateway.model.keys import ItemKey, item_key, key_parts
-from gateway.model.template import Hole, Template
-from gateway.model.types import (
-    MAX_KEY_TEXT,
-    Choice,
-    Flag,
-    Id,
-    Integer,
-    KeyText,
-    Number,
-    Text,
-    Timestamp,
-    key_pattern,
-)
-from gateway.store.codec import decoder
+from gateway.model.tenant import TenantId, partition
+from gateway.model.types import MAX_KEY_TEXT, Id, KeyText, ListOf, key_pattern
 
-# the keys of the items that rows lead to, or None where a row lacks what the key is made of
-Keys = Callable[[list[Any], str, Any], list[ItemKey | None]]
-Read = Callable[[Any], Any]
+# the keys of the items that rows lead to, from `(rows, own, tenant)`: one for each row, or None where the row lacks
+# what the key is made of; or many for each
+Keys = Callable[[list[Any], str, Any], list[Any]]
 
 
 class HasFields(Protocol):
@@ -37,131 +27,207 @@ class HasFields(Protocol):
     @property
     def fields(self) -> Mapping[str, str]: ...
 
-
-def value_reader(attribute: Attribute) -> Read:
-    """The value of an attribute as the model has it, from the typed value of a row."""
-    match attribute.type:
-        case Text() | Id() | KeyText() if not attribute.compressed:
-            return lambda wire: wire.S
-        case Flag():
-            return lambda wire: wire.BOOL
-        case Timestamp():
-            return lambda wire: moment(wire.S)
-        case Choice(enum):
-            return lambda wire: enum[wire.S]
-        case Integer() | Number():
-            return _number_reader(whole=isinstance(attribute.type, Integer))
-    return _checked(decoder(attribute.type))
+    def column(self, attribute: Attribute) -> Any: ...
 
 
-def _number_reader(*, whole: bool) -> Read:
-    def read(wire: Any) -> int | Decimal:
-        try:
-            return int(Decimal(wire.N)) if whole else Decimal(wire.N)
-        except (ValueError, OverflowError, InvalidOperation) as error:
-            raise StepBack(Reason.ROW) from error
-
-    return read
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-def _checked(decode: Read) -> Read:
-    def read(wire: Any) -> Any:
-        try:
-            return decode(wire)
-        except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-            raise StepBack(Reason.ROW) from error
+class KeyTexts:
+    """The key of an entity as f-strings, cut at the marks out of a key that the model itself has made.
 
-    return read
+    Only for keys whose open parts are texts that stand in them as they are; `NotPlain` for all others.
+    """
+
+    def __init__(self, entity: Entity, marks: Mapping[str, str], names: dict[str, Any]) -> None:
+        place = entity.primary
+        kinds = {name: entity.attribute[name].type for name in marks}
+        derived = place.shards is not None or place.bucket is not None or place.when is not None
+        if derived or not all(isinstance(kind, Id | KeyText) for kind in kinds.values()):
+            raise NotPlain
+        self._entity = entity
+        self._names = names
+        self._pieces = 0
+        self._variables = marks  # the variable of the generated function for each open part
+        names |= {"StepBack": StepBack, "Reason": Reason, "is_id": _id, "is_key_text": _key_text}
+        self.checks = {name: self._check(variable, kinds[name]) for name, variable in marks.items()}
+
+    @staticmethod
+    def _check(variable: str, kind: Any) -> str:
+        if isinstance(kind, Id):
+            return f"if not is_id({variable})"
+        return f"if not is_key_text({variable}) or len({variable}.encode()) > {MAX_KEY_TEXT}"
+
+    def pair(self, given: Mapping[str, Any] = _NONE) -> str:
+        """The expression for both parts of a key; `given` are the parts that are no marks."""
+        marks = {name: f"mark-{number}-" for number, name in enumerate(self._variables)}
+        key = item_key(_EXAMPLE, self._entity, {**marks, **given})
+        path = key.pk.removeprefix(partition(_EXAMPLE, ""))
+        return f"({self._text('{own}', path)}, {self._text('', key.sk)})"
+
+    def _text(self, start: str, text: str) -> str:
+        variables, pieces = list(self._variables.values()), [start]
+        for number, piece in enumerate(_MARK.split(text)):
+            if number % 2:
+                pieces.append(f"{{{variables[int(piece)]}}}")
+            elif piece:
+                name = f"k{self._pieces}"
+                self._pieces += 1
+                self._names[name] = piece
+                pieces.append(f"{{{name}}}")
+        return f'f"{"".join(pieces)}"' if len(pieces) > 2 else pieces[-1].strip("{}")
 
 
-def valid_id(text: str) -> str:
-    if _id(text) is None:
-        raise StepBack(Reason.ROW)
-    return text
+class NotPlain(Exception):
+    """A key that only the model's own functions can make."""
 
 
-def valid_key_text(text: str) -> str:
-    if _key_text(text) is None or len(text.encode()) > MAX_KEY_TEXT:
-        raise StepBack(Reason.ROW)
-    return text
-
-
+_MARK = pattern(r"mark-([0-9]+)-")
+_EXAMPLE = TenantId("any")
 _id, _key_text = key_pattern(Id()).fullmatch, key_pattern(KeyText()).fullmatch
 
 
-def reference_keys(rows: HasFields, owner: Entity, target: Entity, bind: Mapping[str, str]) -> Keys:
-    """`bind` names the attribute of the owner for each part of the target's key."""
-    place = target.primary
-    plain = place.shards is None and place.bucket is None and place.when is None
-    if plain and all(isinstance(owner.attribute[bind[name]].type, Id | KeyText) for name in target.key_names):
-        return _text_keys(rows, owner, target, bind)
-    return _any_keys(rows, owner, target, bind)
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """How the rows of `owner` lead to items of `target`: `bind` names the owner's attribute for a part of the key."""
+
+    rows: HasFields
+    owner: Entity
+    target: Entity
+    bind: Mapping[str, str]
+
+    def readers(self) -> dict[str, tuple[str, Read]]:
+        return {
+            name: (self.rows.fields[own], value_reader(self.owner.attribute[own])) for name, own in self.bind.items()
+        }
+
+    def variables(self, names: dict[str, Any]) -> tuple[KeyTexts, dict[str, str]]:
+        """The key's texts, and the fields of a row that fill their variables."""
+        if not all(isinstance(self.owner.attribute[own].type, Id | KeyText) for own in self.bind.values()):
+            raise NotPlain
+        marks = {name: f"t{number}" for number, name in enumerate(self.bind)}
+        fields = {name: f"row.{self.rows.fields[own]}" for name, own in self.bind.items()}
+        return KeyTexts(self.target, marks, names), fields
 
 
-def _text_keys(rows: HasFields, owner: Entity, target: Entity, bind: Mapping[str, str]) -> Keys:
-    """Keys whose parts are texts already: written by one expression."""
-    names: dict[str, Any] = {"valid_id": valid_id, "valid_key_text": valid_key_text, "ItemKey": ItemKey}
-    fields = {name: f"row.{rows.fields[bind[name]]}" for name in target.key_names}
-    parts = {}
-    for name, field in fields.items():
-        check = "valid_id" if isinstance(owner.attribute[bind[name]].type, Id) else "valid_key_text"
-        parts[name] = f"{{{check}({field}.S)}}"
-    pk, sk = (
-        _expression(template, parts, names, letter)
-        for template, letter in zip((target.primary.pk, target.primary.sk), "ps", strict=True)
-    )
-    absent = " or ".join(f"{field} is None" for field in fields.values())
-    lines = ["def keys(rows, own, tenant):", "  found = []", "  for row in rows:"]
-    if absent:
+def _filled(texts: KeyTexts, fields: Mapping[str, str]) -> list[str]:
+    """Lines that put the texts of a row into the variables of a key."""
+    lines = []
+    for number, (name, field) in enumerate(fields.items()):
+        lines += [f"    t{number} = {field}.S", f"    {texts.checks[name]}: raise StepBack(Reason.ROW)"]
+    return lines
+
+
+_LOOP = ["def keys(rows, own, tenant):", "  found = []", "  for row in rows:"]
+
+
+def reference_keys(binding: Binding) -> Keys:
+    """One key for each row, or None."""
+    names: dict[str, Any] = {}
+    try:
+        texts, fields = binding.variables(names)
+    except NotPlain:
+        return _any_reference(binding)
+    lines = list(_LOOP)
+    if fields:
+        absent = " or ".join(f"{field} is None" for field in fields.values())
         lines += [f"    if {absent}:", "      found.append(None)", "      continue"]
-    return function("keys", [*lines, f"    found.append((own + {pk}, {sk}))", "  return found"], names)
+    lines += [*_filled(texts, fields), f"    found.append({texts.pair()})", "  return found"]
+    return function("keys", lines, names)
 
 
-def _expression(template: Template, parts: Mapping[str, str], names: dict[str, Any], letter: str) -> str:
-    """A template as an f-string; its words are values too."""
-    text = []
-    for number, segment in enumerate(template.segments):
-        if isinstance(segment, Hole):
-            text.append(parts[segment.name])
-        else:
-            names[f"{letter}{number}"] = segment.text
-            text.append(f"{{{letter}{number}}}")
-    return 'f"' + "#".join(text) + '"'
+def total_keys(binding: Binding, given: tuple[Mapping[str, Any], ...]) -> Keys:
+    """For each row as many keys as `given` has."""
+    names: dict[str, Any] = {}
+    try:
+        texts, fields = binding.variables(names)
+    except NotPlain:
+        return _any_keys(binding, lambda row: given)
+    lines = list(_LOOP)
+    lines += [f"    if {field} is None: raise StepBack(Reason.ARGUMENT)" for field in fields.values()]
+    pairs = ", ".join(texts.pair(each) for each in given)
+    lines += [*_filled(texts, fields), f"    found.append([{pairs}])", "  return found"]
+    return function("keys", lines, names)
 
 
-def _any_keys(rows: HasFields, owner: Entity, target: Entity, bind: Mapping[str, str]) -> Keys:
+def member_keys(binding: Binding, free: str, each: str) -> Keys:
+    """For each row the keys that its list `each` names: `free` is the part that a member fills."""
+    members, kind = binding.rows.fields[each], binding.owner.attribute[each].type
+    names: dict[str, Any] = {}
+    try:
+        if not isinstance(kind, ListOf) or not isinstance(kind.of, Id):
+            raise NotPlain
+        if not isinstance(binding.target.attribute[free].type, Id):
+            raise NotPlain
+        _, fields = binding.variables(names)
+        marks = {**{name: f"t{number}" for number, name in enumerate(fields)}, free: "each"}
+        texts = KeyTexts(binding.target, marks, names)
+    except NotPlain:
+        return _any_members(binding, free, members, value_reader(binding.owner.attribute[each]))
+    lines = [*_LOOP, f"    if row.{members} is None or not row.{members}.L:"]
+    lines += ["      found.append([])", "      continue"]
+    lines += [f"    if {field} is None: raise StepBack(Reason.ARGUMENT)" for field in fields.values()]
+    lines += [*_filled(texts, fields), f"    members = [member.S for member in row.{members}.L]"]
+    lines.append("    if not all(map(is_id, members)): raise StepBack(Reason.ROW)")
+    lines += [f"    found.append([{texts.pair()} for each in members])", "  return found"]
+    return function("keys", lines, names)
+
+
+def _any_reference(binding: Binding) -> Keys:
     """Keys of any form, made as everywhere else."""
-    read = {name: (rows.fields[bind[name]], value_reader(owner.attribute[bind[name]])) for name in target.key_names}
+    read, target = binding.readers(), binding.target
 
-    def keys(found: list[Any], own: str, tenant: Any) -> list[ItemKey | None]:
-        made: list[ItemKey | None] = []
-        for row in found:
-            values = {}
-            for name, (field, value) in read.items():
-                wire = getattr(row, field)
-                values[name] = None if wire is None else value(wire)
-            made.append(None if None in values.values() else checked_key(tenant, target, values))
-        return made
+    def keys(rows: list[Any], own: str, tenant: Any) -> list[ItemKey | None]:
+        found = [_values(row, read) for row in rows]
+        return [None if None in each.values() else checked_key(tenant, target, each) for each in found]
 
     return keys
 
 
+def _any_members(binding: Binding, free: str, field: str, members: Read) -> Keys:
+    def given(row: Any) -> list[Mapping[str, Any]]:
+        wire = getattr(row, field)
+        return [] if wire is None else [{free: member} for member in members(wire)]
+
+    return _any_keys(binding, given)
+
+
+def _any_keys(binding: Binding, given: Callable[[Any], Iterable[Mapping[str, Any]]]) -> Keys:
+    read, target = binding.readers(), binding.target
+
+    def keys(rows: list[Any], own: str, tenant: Any) -> list[list[ItemKey]]:
+        found = []
+        for row in rows:
+            values = _values(row, read)
+            found.append([checked_key(tenant, target, {**values, **each}) for each in given(row)])
+        return found
+
+    return keys
+
+
+def _values(row: Any, read: Mapping[str, tuple[str, Read]]) -> dict[str, Any]:
+    values = {}
+    for name, (field, value) in read.items():
+        wire = getattr(row, field)
+        values[name] = None if wire is None else value(wire)
+    return values
+
+
 def argument_key(entity: Entity) -> Callable[[Mapping[str, Any], str, Any], ItemKey]:
     """The key of an item from the arguments of a field: `(values, own, tenant)`."""
-    place = entity.primary
-    plain = place.shards is None and place.bucket is None and place.when is None
-    if not plain or not all(isinstance(entity.attribute[name].type, Id) for name in entity.key_names):
+    names: dict[str, Any] = {"fallback": checked_key, "entity": entity}
+    marks = {name: f"t{number}" for number, name in enumerate(entity.key_names)}
+    try:
+        texts = KeyTexts(entity, marks, names)
+    except NotPlain:
         return lambda values, own, tenant: checked_key(tenant, entity, values)
-    names: dict[str, Any] = {"fallback": checked_key, "entity": entity, "fits": _id, "ItemKey": ItemKey}
-    parts, lines = {}, ["def key(values, own, tenant):"]
-    for number, name in enumerate(entity.key_names):
+    lines = ["def key(values, own, tenant):"]
+    for number, name in enumerate(marks):
         names[f"n{number}"] = name
-        lines.append(f"  v{number} = values.get(n{number})")
-        lines.append(f"  if type(v{number}) is not str or fits(v{number}) is None:")
-        lines.append("    return fallback(tenant, entity, values)")
-        parts[name] = f"{{v{number}}}"
-    pk, sk = _expression(place.pk, parts, names, "p"), _expression(place.sk, parts, names, "s")
-    return function("key", [*lines, f"  return ItemKey(own + {pk}, {sk})"], names)
+        odd = texts.checks[name].removeprefix("if ")
+        lines.append(f"  t{number} = values.get(n{number})")
+        lines.append(f"  if type(t{number}) is not str or {odd}: return fallback(tenant, entity, values)")
+    return function("key", [*lines, f"  return {texts.pair()}"], names)
 
 
 def checked_key(tenant: Any, entity: Entity, values: Mapping[str, Any]) -> ItemKey:

@@ -10,13 +10,14 @@ import msgspec
 import orjson
 from graphql import FieldNode, get_location
 
+from gateway.graph.query.arguments import Unfit
 from gateway.graph.query.bind import Tree
 from gateway.graph.query.lane.prepare import Preparation
-from gateway.graph.query.lane.reads import Source
-from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.roots import Root
 from gateway.graph.query.lane.rows import OutType
-from gateway.graph.query.lane.step_back import NoLane, StepBack
+from gateway.graph.query.lane.source import Source
+from gateway.graph.query.lane.step_back import NoLane, Reason, StepBack
 from gateway.graph.query.operation import Variant
 from gateway.graph.query.tree import AttributeField
 from gateway.iam.shared import SharedPermissions
@@ -63,7 +64,7 @@ class Lane:
         if len(self.roots) == 1:
             answers = [await self.roots[0].answer(request)]
         else:
-            answers = await run_all([root.answer(request) for root in self.roots])
+            answers = await request.run_all([root.answer(request) for root in self.roots])
         for answer in answers:
             for number, value in answer:
                 values[number] = value
@@ -156,8 +157,12 @@ class Lanes:
         except StepBack as step:
             self.outcomes.add(step.reason)
             return None
+        except Unfit:
+            self.outcomes.add(Reason.ARGUMENT)
+            return None
         finally:
-            request.close()
+            if request.seen or request.pages:
+                request.close()
         self.outcomes.add("lane")
         access.replay.clear()
         return found

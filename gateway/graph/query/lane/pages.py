@@ -7,12 +7,12 @@ from typing import Any
 from gateway.errors import BadUserInput
 from gateway.graph.paging import page_window
 from gateway.graph.query.arguments import Arguments
-from gateway.graph.query.lane.keys import Read
-from gateway.graph.query.lane.levels import Level, Parts
-from gateway.graph.query.lane.reads import ListingRead, Page
-from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.items import Level, Parts
+from gateway.graph.query.lane.listing import ListingRead, Page
+from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.rows import check_row
 from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.lane.values import Read
 from gateway.graph.query.tree import (
     CursorField,
     EdgesField,
@@ -59,7 +59,7 @@ class PageLevel:
     level: Level
 
     async def answers(self, request: LaneRequest, asked: list[AskedPage]) -> list[Any]:
-        pages = await run_all([self.read.page(request, each.arguments, each.window) for each in asked])
+        pages = await request.run_all([self.read.page(request, each.arguments, each.window) for each in asked])
         return await self.connections(request, asked, pages)
 
     async def connections(self, request: LaneRequest, asked: list[AskedPage], pages: list[Page]) -> list[Any]:
@@ -167,7 +167,7 @@ class PagesLoad:
             setattr(out, self.slot, page)
 
     def _asked(self, request: LaneRequest, row: Any) -> AskedPage:
-        given = request.arguments(self.arguments)
+        given = self.arguments.values(request.variables)
         return asked_page(request, self.listing, {**given, **self.values(row)})
 
     def values(self, row: Any) -> dict[str, Any]:
@@ -179,3 +179,18 @@ class PagesLoad:
                 raise StepBack(Reason.ARGUMENT)
             found[name] = read(wire)
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class PageRoot:
+    """A field of the query that is a page of a listing."""
+
+    number: int
+    arguments: Arguments
+    page: PageLevel
+
+    async def answer(self, request: LaneRequest) -> list[tuple[int, Any]]:
+        asked = asked_page(request, self.page.read.listing, self.arguments.values(request.variables))
+        page = await self.page.read.page(request, asked.arguments, asked.window)
+        [connection] = await self.page.connections(request, [asked], [page])
+        return [(self.number, connection)]

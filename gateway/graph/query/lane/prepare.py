@@ -6,33 +6,41 @@ from typing import Any, NamedTuple
 from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.bind import Tree
 from gateway.graph.query.lane.columns import writer
-from gateway.graph.query.lane.keys import argument_key, reference_keys, value_reader
-from gateway.graph.query.lane.levels import (
+from gateway.graph.query.lane.items import (
     ItemsLoad,
+    ItemsRead,
     Level,
     Load,
-    MemberKeys,
     MembersWant,
     ReferenceWant,
     TotalWant,
     Want,
 )
-from gateway.graph.query.lane.pages import PageLevel, PagesLoad
-from gateway.graph.query.lane.reads import ItemsRead, ListingRead, PartitionRead, Source
+from gateway.graph.query.lane.keys import (
+    Binding,
+    Keys,
+    argument_key,
+    member_keys,
+    reference_keys,
+    total_keys,
+)
+from gateway.graph.query.lane.listing import ListingRead, PartitionRead
+from gateway.graph.query.lane.pages import PageLevel, PageRoot, PagesLoad
 from gateway.graph.query.lane.roots import (
     CollectionRead,
     ConstantRoot,
     ItemsRoot,
     ItemWant,
     NodeRoot,
-    PageRoot,
     Root,
     SingleRoot,
     TargetRead,
     TargetRoot,
 )
 from gateway.graph.query.lane.rows import OutType, RowType, Shape, check_row, shape
+from gateway.graph.query.lane.source import Source
 from gateway.graph.query.lane.step_back import NoLane
+from gateway.graph.query.lane.values import value_reader
 from gateway.graph.query.tree import (
     ItemCollection,
     ItemSelection,
@@ -78,6 +86,7 @@ class Preparation:
         self._denied = denied
         self._reads: dict[tuple[str, bool], list[ItemsRead]] = {}
         self._listings: dict[str, list[ListingRead]] = {}
+        self._collections: list[PartitionRead] = []
 
     def prepare(self, tree: Tree) -> list[Root]:
         roots = self._roots(tree)
@@ -87,6 +96,8 @@ class Preparation:
         for pages in self._listings.values():
             for page in pages:
                 page.remembers = len(pages) > 1
+        for collection in self._collections:
+            collection.remembers = len(self._collections) > 1
         return roots
 
     def _roots(self, tree: Tree) -> list[Root]:
@@ -173,57 +184,57 @@ class Preparation:
         part, slot, owner, field = place
         match field:
             case ReferenceField():
-                bind = self._bind(rows, field, target.key_names)
-                return ReferenceWant(part, slot, reference_keys(rows, owner, target, bind))
+                bind = self._bind(rows, owner, field, target.key_names)
+                return ReferenceWant(part, slot, reference_keys(Binding(rows, owner, target, bind)))
             case MembersField():
                 return MembersWant(part, slot, self._member_keys(rows, owner, target, field))
             case TotalField():
                 return self._total(rows, target, place, field)
         raise AssertionError(field)  # the caller has chosen
 
-    def _bind(self, rows: RowType, field: RelationField, names: Iterable[str]) -> dict[str, str]:
-        """The attribute of the parent for each parameter; one that the role may not read has no lane."""
+    def _bind(self, rows: RowType, owner: Entity, field: RelationField, names: Iterable[str]) -> dict[str, str]:
+        """The attribute of the parent for each parameter."""
         assert field.relation is not None  # noqa: S101  only a page at the root has none
         bind = {name: bound_attribute(field.relation, name) for name in names}
-        if not all(own in rows.fields for own in bind.values()):
-            raise NoLane
+        _readable(rows, owner, bind.values())
         return bind
 
     def _readers(self, rows: RowType, owner: Entity, bind: dict[str, str]) -> dict[str, tuple[str, Any]]:
         return {name: (rows.fields[own], value_reader(owner.attribute[own])) for name, own in bind.items()}
 
-    def _member_keys(self, rows: RowType, owner: Entity, target: Entity, field: MembersField) -> MemberKeys:
+    def _member_keys(self, rows: RowType, owner: Entity, target: Entity, field: MembersField) -> Keys:
         fixed = [name for name in parameters(self._model, field.lookup) if name != field.free]
         each = field.relation.each or ""
-        if each not in rows.fields:
-            raise NoLane
-        readers = self._readers(rows, owner, self._bind(rows, field, fixed))
-        members = (rows.fields[each], value_reader(owner.attribute[each]))
-        return MemberKeys(target, readers, field.free, members)
+        _readable(rows, owner, [each])
+        return member_keys(Binding(rows, owner, target, self._bind(rows, owner, field, fixed)), field.free, each)
 
     def _total(self, rows: RowType, target: Entity, place: Place, field: TotalField) -> TotalWant:
         relation = field.relation
-        fixed = self._readers(rows, place.owner, self._bind(rows, field, field.own))
+        bind = self._bind(rows, place.owner, field, field.own)
         given = tuple({**relation.fixed, relation.over: number} for number in range(relation.count))
         write = writer(target.attribute[relation.attribute].type, ())
-        return TotalWant(place.part, place.slot, target, fixed, given, write)
+        return TotalWant(place.part, place.slot, total_keys(Binding(rows, place.owner, target, bind), given), write)
 
     # pages
 
     def _pages_load(self, rows: RowType, place: Place, field: PageField) -> PagesLoad:
-        bind = self._bind(rows, field, parameters(self._model, field.listing))
+        bind = self._bind(rows, place.owner, field, parameters(self._model, field.listing))
         readers = self._readers(rows, place.owner, bind)
         return PagesLoad(place.part, place.slot, field.arguments, field.listing, readers, self._page(field))
 
     def _page(self, field: PageField) -> PageLevel:
         items = field.page.items
         rows = self._listing_rows(field.listing, items)
-        read = ListingRead(self._source, field.listing, rows, field.page.attributes)
-        self._listings.setdefault(field.listing.name, []).append(read)
+        read = self._listing_read(field.listing, rows, field.page.attributes)
         probe = None
         if field.page.has_page_info and field.arguments.names & {"after", "before"}:
             probe = ListingRead(self._source, field.listing, self._listing_rows(field.listing, ()), frozenset())
         return PageLevel(field.page, read, probe, self._level(rows, items))
+
+    def _listing_read(self, listing: Listing, rows: RowType, asked: Attributes) -> ListingRead:
+        read = ListingRead(self._source, listing, rows, asked)
+        self._listings.setdefault(listing.name, []).append(read)
+        return read
 
     def _listing_rows(
         self, listing: Listing, items: Iterable[ItemSelection], also: Attributes = frozenset()
@@ -257,7 +268,7 @@ class Preparation:
         slot = f"f{next(number for number, field in enumerate(item.fields) if field is member)}"
         pages, members = None, None
         if isinstance(member, PageField):
-            bind = self._bind(rows, member, parameters(self._model, member.listing))
+            bind = self._bind(rows, item.entity, member, parameters(self._model, member.listing))
             listed = ListingRead(self._source, member.listing, rows, attributes)
             probe = None  # a first page has nothing before it, and its own row tells what comes after
             page = PageLevel(member.page, listed, probe, self._level(rows, inner))
@@ -268,20 +279,20 @@ class Preparation:
             members = (keys, self._level(rows, inner))
         level = self._level(rows, [item], without=member)
         read = PartitionRead(self._source, plan, rows)
+        self._collections.append(read)
         return CollectionRead(collection, read, attributes - self._denied, level, slot, pages, members)
 
     def _single(self, number: int, root: SingleField) -> SingleRoot:
         if root.target is None or root.follow is None:
             rows = self._listing_rows(root.listing, [root.item])
-            read = ListingRead(self._source, root.listing, rows, root.needed)
+            read = self._listing_read(root.listing, rows, root.needed)
             return SingleRoot(number, root.arguments, root.listing, read, self._level(rows, [root.item]), None)
         owner = self._model.entities[root.listing.entity]
         rows = self._listing_rows(root.listing, (), root.needed)
-        read = ListingRead(self._source, root.listing, rows, root.needed)
+        read = self._listing_read(root.listing, rows, root.needed)
         names = self._model.entities[root.target.lookup.entity].key_names
         bind = {name: bound_attribute(root.follow, name) for name in names}
-        if not all(own in rows.fields for own in bind.values()):
-            raise NoLane
+        _readable(rows, owner, bind.values())
         followed = (self._readers(rows, owner, bind), self._target(root.target))
         return SingleRoot(number, root.arguments, root.listing, read, None, followed)
 
@@ -293,6 +304,14 @@ class Preparation:
         rows = self._rows([item])
         read = self._items_read(item.entity, rows, [item], strong=lookup.strong)
         return item.entity, read, self._level(rows, [item])
+
+
+def _readable(rows: RowType, owner: Entity, names: Iterable[str]) -> None:
+    """Attributes that keys are made of: where the role may not read one, there is no lane."""
+    for name in names:
+        if name not in rows.fields:
+            raise NoLane
+        rows.column(owner.attribute[name])
 
 
 def _selection_of(field: ReferenceField | MembersField | TotalField, target: Entity) -> ItemSelection:

@@ -2,19 +2,20 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
 import orjson
 
 from gateway.errors import GatewayError
-from gateway.graph.query.arguments import Arguments, Unfit
-from gateway.graph.query.lane.calls import PreparedCall
+from gateway.graph.query.arguments import Unfit
 from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.iam.prepared import PreparedPermission
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId, partition
-from gateway.store.access import Access, Call, settled
+from gateway.store.access import Access, Call, Refusal, shared
 from gateway.store.cost import items_in, units_of
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Attributes
@@ -22,6 +23,42 @@ from gateway.store.read_limits import ReadLimits
 from gateway.store.table import Table
 
 T = TypeVar("T")
+
+# of an answer that has no further page
+NO_KEY = msgspec.Raw(b"")
+
+
+class Capacity(msgspec.Struct, gc=False):
+    CapacityUnits: float = 0.0
+
+
+class UnprocessedKeys(msgspec.Struct, gc=False):
+    Keys: list[msgspec.Raw] = []
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedCall:
+    """One form of a request: who may send it is decided but for the keys, and its answer has one type.
+
+    `marker` is the text before each leading key in the request.
+    """
+
+    operation: str
+    index: str | None
+    marker: str
+    decode: Any
+    permission: PreparedPermission | None
+    # what the role may not read of what was asked for: it is not in the request, and told where calls are explained
+    refusals: tuple[Refusal, ...] = ()
+
+    def size(self, answer: Any) -> tuple[int, float]:
+        """The items of an answer, and the capacity units that it took."""
+        consumed = answer.ConsumedCapacity
+        if self.operation == "BatchGetItem":
+            units = sum([each.CapacityUnits for each in consumed or ()])
+            return sum([len(rows) for rows in answer.Responses.values()]), units
+        items = len(answer.Items) if self.operation == "Query" else int(answer.Item is not None)
+        return items, consumed.CapacityUnits if consumed is not None else 0.0
 
 
 class LaneRequest:
@@ -34,6 +71,7 @@ class LaneRequest:
         "pages",
         "queries",
         "seen",
+        "stopped",
         "table",
         "tenant",
         "variables",
@@ -51,15 +89,11 @@ class LaneRequest:
         self.own = partition(self.tenant, "")
         self.now = time.time()
         self.queries = 0
+        # why the lane steps back, while its other reads still end: what is not sent yet is left to the reference
+        self.stopped: BaseException | None = None
         # what several reads of the operation may ask for: items with their attributes, and pages
         self.seen: dict[tuple[str, bool, ItemKey], list[tuple[Attributes, asyncio.Task[dict[ItemKey, Any]]]]] = {}
         self.pages: dict[tuple[Any, ...], asyncio.Task[Any]] = {}
-
-    def arguments(self, arguments: Arguments) -> dict[str, Any]:
-        try:
-            return arguments.values(self.variables)
-        except Unfit as error:
-            raise StepBack(Reason.ARGUMENT) from error
 
     def close(self) -> None:
         """Ends what still runs for reads that several fields share: a cancelled request leaves it behind."""
@@ -69,34 +103,29 @@ class LaneRequest:
             for _, read in reads:
                 read.cancel()
 
-    def count_query(self) -> None:
-        self.queries += 1
-        if self.queries > self.limits.queries:
-            raise StepBack(Reason.LIMIT)
-
     async def call(self, call: PreparedCall, text: str, keys: int) -> Any:
         """The typed answer of one request.
 
         INVARIANT: no request reaches DynamoDB that the session's policies do not allow: what is prepared is asked of
         the text as it is sent, and where it does not say yes, the evaluator decides.
         """
+        if self.stopped is not None:
+            raise StepBack(Reason.FAILED_CALL) from self.stopped
         access, permission = self.access, call.permission
         if call.refusals:
             access.refusals += call.refusals
-        try:
-            if permission is not None and permission.residual.allows_text(text, call.marker, self.own, keys):
-                statements = permission.statements
-            else:
-                statements = self.table.judge(access, call.operation, orjson.loads(text)).statements
-        except GatewayError as error:
-            raise StepBack(Reason.REFUSED) from error
-        started = asyncio.get_running_loop().time()
+        if permission is not None and permission.residual.allows_text(text, call.marker, self.own, keys):
+            statements = permission.verdict.statements
+        else:
+            statements = self._judged(call, text)
+        clock = asyncio.get_running_loop().time
+        started = clock()
         try:
             raw = await self.table.exchange(access, call.operation, text.encode())
         except Exception as error:
             # whatever it is: the reference meets it again in its field, words it and logs what is a fault of ours
             raise StepBack(Reason.FAILED_CALL) from error
-        spent = asyncio.get_running_loop().time() - started
+        seconds = clock() - started
         touched = self.table.touched(access, call.operation, orjson.loads(text)) if access.explained else ()
         try:
             answer = call.decode(raw)
@@ -109,22 +138,38 @@ class LaneRequest:
             return answer
         finally:
             access.calls.append(
-                Call(call.operation, call.index, items, capacity, spent, statements, touched, started, "table")
+                Call(call.operation, call.index, items, capacity, seconds, statements, touched, started, "table")
             )
 
+    def _judged(self, call: PreparedCall, text: str) -> tuple[str, ...]:
+        try:
+            return self.table.judge(self.access, call.operation, orjson.loads(text)).statements
+        except GatewayError as error:
+            raise StepBack(Reason.REFUSED) from error
 
-async def run_all(jobs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """Beside each other; where one fails the others still end, so that the reference finds what they have read."""
-    if len(jobs) == 1:
-        return [await jobs[0]]
-    found: list[T] = []
-    failures: list[Exception] = []
-    for each in await settled(list(jobs)):
-        if isinstance(each, Exception):
-            failures.append(each)
-        else:
-            found.append(each)
-    if failures:
-        # a fault of ours is not covered up by a step back beside it
-        raise next((error for error in failures if not isinstance(error, StepBack)), failures[0])
-    return found
+    async def run_all(self, jobs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+        """Beside each other; where one fails, what was sent for the others is waited for: the reference finds it."""
+        if len(jobs) == 1:
+            return [await jobs[0]]
+        found: list[Any] = await asyncio.gather(*map(self._guarded, jobs), return_exceptions=True)
+        failures = [each for each in found if isinstance(each, BaseException)]
+        if failures:
+            # a fault of ours is not covered up by a step back beside it
+            raise next(
+                (error for error in failures if not isinstance(error, StepBack | Unfit)), self.stopped or failures[0]
+            )
+        return found
+
+    async def _guarded(self, job: Coroutine[Any, Any, T]) -> T:
+        try:
+            return await job
+        except BaseException as error:
+            self.stopped = self.stopped or error
+            raise
+
+    async def once(self, key: tuple[Any, ...], read: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        """For reads that several fields share."""
+        task = self.pages.get(key)
+        if task is None:
+            task = self.pages[key] = asyncio.ensure_future(read())
+        return await shared(task)

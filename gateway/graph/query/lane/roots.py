@@ -8,10 +8,11 @@ from gateway.errors import BadUserInput
 from gateway.graph.global_id import read_global_id
 from gateway.graph.nodes import node_key
 from gateway.graph.query.arguments import Arguments
-from gateway.graph.query.lane.levels import Level, MemberKeys, answers_by_key
-from gateway.graph.query.lane.pages import AskedPage, PageLevel, PagesLoad, asked_page
-from gateway.graph.query.lane.reads import ItemsRead, ListingRead, Page, PartitionRead, row_key
-from gateway.graph.query.lane.request import LaneRequest, run_all
+from gateway.graph.query.lane.items import ItemsRead, Level
+from gateway.graph.query.lane.keys import Keys
+from gateway.graph.query.lane.listing import ListingRead, Page, PartitionRead
+from gateway.graph.query.lane.pages import AskedPage, PagesLoad, asked_page
+from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.graph.query.tree import ItemCollection
 from gateway.model.entity import Entity
@@ -46,7 +47,7 @@ class ItemWant:
     plural: str | None = None
 
     def keys(self, request: LaneRequest, key_of: KeyOf) -> list[ItemKey]:
-        given = request.arguments(self.arguments)
+        given = self.arguments.values(request.variables)
         if self.plural is None:
             return [key_of(given, request.own, request.tenant)]
         values = given[self.plural]
@@ -68,23 +69,11 @@ class ItemsRoot:
         asked = [want.keys(request, self.key_of) for want in self.wants]
         found = await self.read.read(request, [key for keys in asked for key in keys])
         answers: Answers = []
-        shaped = await answers_by_key(self.level, request, asked, found)
+        shaped = await self.level.answers_by_key(request, asked, found)
         for want, keys, known in zip(self.wants, asked, shaped, strict=True):
             values = [known.get(key) for key in keys]
             answers.append((want.number, values[0] if want.plural is None else values))
         return answers
-
-
-@dataclass(frozen=True, slots=True)
-class PageRoot:
-    number: int
-    arguments: Arguments
-    page: PageLevel
-
-    async def answer(self, request: LaneRequest) -> Answers:
-        asked = asked_page(request, self.page.read.listing, request.arguments(self.arguments))
-        [page] = await self.page.answers(request, [asked])
-        return [(self.number, page)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +86,7 @@ class CollectionRead:
     level: Level
     slot: str
     pages: PagesLoad | None  # the collection is a listing
-    members: tuple[MemberKeys, Level] | None  # the collection is by keys
+    members: tuple[Keys, Level] | None  # the collection is by keys
 
     async def answer(self, request: LaneRequest, values: Mapping[str, Any]) -> Any:
         window = self._window(request)
@@ -108,7 +97,7 @@ class CollectionRead:
         except BadUserInput as error:
             raise StepBack(Reason.ARGUMENT) from error
         query = plan.query
-        rows = await self.read.read(request, query.partition, query.bounds, query.limit, forward=query.forward)
+        rows = await self.read.shared(request, query.partition, query.bounds, query.limit, forward=query.forward)
         if not all(row.pk.S.startswith(request.own) for row in rows):
             raise StepBack(Reason.FOREIGN_ROW)
         roots = [row for row in rows if plan.root == row.kind.S]
@@ -122,7 +111,7 @@ class CollectionRead:
     def _window(self, request: LaneRequest) -> Window | None:
         if self.pages is None:
             return None
-        first = request.arguments(self.pages.arguments).get("first")
+        first = self.pages.arguments.values(request.variables).get("first")
         return asked_page(request, self.pages.listing, {} if first is None else {"first": first}).window
 
     async def _collection(self, request: LaneRequest, root: Any, members: list[Any], window: Window | None) -> Any:
@@ -132,11 +121,12 @@ class CollectionRead:
             return (await self.pages.page.connections(request, [asked], [page]))[0]
         assert self.members is not None  # noqa: S101  it is one or the other
         keys_of, level = self.members
-        keys = keys_of.of(request, root)
-        found = {row_key(row): row for row in members}
-        if not all(key in found for key in keys):
+        [keys] = keys_of([root], request.own, request.tenant)
+        read = {(row.pk.S, row.sk.S): row for row in members}
+        if not all(key in read for key in keys):
             raise StepBack(Reason.MEMBER_MISSING)
-        [answers] = await answers_by_key(level, request, [keys], found)
+        found: Any = {key: read[key] for key in keys}
+        [answers] = await level.answers_by_key(request, [keys], found)
         return [answers[key] for key in keys]
 
 
@@ -166,7 +156,7 @@ class TargetRoot:
     target: TargetRead
 
     async def answer(self, request: LaneRequest) -> Answers:
-        return [(self.number, await self.target.answer(request, request.arguments(self.arguments)))]
+        return [(self.number, await self.target.answer(request, self.arguments.values(request.variables)))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +171,7 @@ class SingleRoot:
     followed: tuple[Mapping[str, tuple[str, Any]], TargetRead] | None
 
     async def answer(self, request: LaneRequest) -> Answers:
-        page = await self.read.page(request, request.arguments(self.arguments), Window(1))
+        page = await self.read.page(request, self.arguments.values(request.variables), Window(1))
         return [(self.number, await self._item(request, page.rows[0]) if page.rows else None)]
 
     async def _item(self, request: LaneRequest, row: Any) -> Any:
@@ -212,13 +202,13 @@ class NodeRoot:
     types: Mapping[str, tuple[Entity, ItemsRead, Level]]
 
     async def answer(self, request: LaneRequest) -> Answers:
-        given = request.arguments(self.arguments)
+        given = self.arguments.values(request.variables)
         texts = given["ids"] if self.plural else [given["id"]]
         if len(texts) > request.limits.page:
             raise StepBack(Reason.LIMIT)
         named = [self._named(request, text) for text in texts]
         kinds = sorted({each[0] for each in named if each is not None})
-        found = await run_all([self._items(request, kind, named) for kind in kinds]) if kinds else []
+        found = await request.run_all([self._items(request, kind, named) for kind in kinds]) if kinds else []
         answers: dict[Any, Any] = {}
         for each in found:
             answers |= each
@@ -237,5 +227,5 @@ class NodeRoot:
     ) -> dict[tuple[str, ItemKey], Any]:
         _, read, level = self.types[kind]
         keys = [each[1] for each in named if each is not None and each[0] == kind]
-        [answers] = await answers_by_key(level, request, [keys], await read.read(request, keys))
+        [answers] = await level.answers_by_key(request, [keys], await read.read(request, keys))
         return {(kind, key): answer for key, answer in answers.items()}

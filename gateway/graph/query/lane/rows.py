@@ -5,12 +5,20 @@ from typing import Any
 
 import msgspec
 
-from gateway.graph.query.lane.columns import ANY_VALUE, Column, NumberValue, StringValue, column, one_of
+from gateway.graph.query.lane.columns import (
+    ANY_VALUE,
+    Column,
+    NumberValue,
+    StringValue,
+    column,
+    one_of,
+    plain_integer,
+)
 from gateway.graph.query.lane.generated import function
 from gateway.graph.query.lane.keys import identity
 from gateway.graph.query.lane.step_back import NoLane, Reason, StepBack
-from gateway.graph.query.tree import AttributeField, IdField, ItemSelection, Typename, VersionField
-from gateway.model.entity import Entity
+from gateway.graph.query.tree import AttributeField, IdField, ItemSelection, StructFields, Typename, VersionField
+from gateway.model.entity import Attribute, Entity
 from gateway.model.model import Model
 from gateway.store.plan import Attributes
 
@@ -40,6 +48,7 @@ class RowType:
         entities = list(dict.fromkeys([*(each.entity.name for each in self._selections), *also]))
         self.entities = [model.entities[name] for name in entities]
         self.mixed = len(entities) > 1
+        self.expires = any(entity.expiry is not None for entity in self.entities)
         table = model.table
         asked = frozenset[str]().union(*(each.attributes for each in self._selections), *also.values())
         names = sorted(asked - denied)
@@ -70,10 +79,6 @@ class RowType:
         made = [(key, kind) if default is msgspec.UNSET else (key, kind, default) for key, kind, default in fields]
         self.type = msgspec.defstruct("Row", [*made, *optional], rename=rename, gc=False)
 
-    @property
-    def expires(self) -> bool:
-        return any(entity.expiry is not None for entity in self.entities)
-
     def _required(self) -> set[str]:
         """Attributes that some field cannot be without."""
         return {
@@ -94,10 +99,10 @@ class RowType:
         kinds = {column(entity.attribute[name], ()).wire for entity in self.entities if name in entity.attribute}
         return kinds.pop() if len(kinds) == 1 else ANY_VALUE
 
-    def column(self, field: AttributeField) -> Column:
-        """Where two entities store an attribute of one name differently, it is decoded by the codec."""
-        made = column(field.attribute, field.below)
-        if self._wire(field.attribute.name) == made.wire:
+    def column(self, attribute: Attribute, below: StructFields = ()) -> Column:
+        """Where two entities store an attribute of one name differently, there is no lane."""
+        made = column(attribute, below)
+        if self._wire(attribute.name) == made.wire:
             return made
         raise NoLane
 
@@ -117,7 +122,7 @@ class OutType:
 
 def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attributes) -> Shape:
     """The function that makes the answers of these rows, and checks each row's tenant and what its fields need."""
-    names: dict[str, Any] = {"Out": out.type, "StepBack": StepBack, "Reason": Reason, "version": version}
+    names: dict[str, Any] = {"Out": out.type, "StepBack": StepBack, "Reason": Reason}
     names["Row"] = rows.type  # for whoever reads the function: it tells which attribute a field holds
     checks = ["    if not row.pk.S.startswith(own): raise StepBack(Reason.FOREIGN_ROW)"]
     if not rows.expires:
@@ -133,7 +138,8 @@ def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attribu
                 values.append(f"t{number}")
             case VersionField():
                 key = f"row.{rows.fields[rows.model.table.version]}"
-                values.append(f"version({key}.N)")
+                names |= {"plain_integer": plain_integer, "version": version}
+                values.append(f"int(n) if plain_integer(n := {key}.N) else version(n)")
                 checks += _needed(rows, key)
             case IdField():
                 names[f"g{number}"] = identity(rows, selection.entity)
@@ -154,7 +160,7 @@ def _value(rows: RowType, field: AttributeField, denied: Attributes, names: dict
         if not nullable:
             raise NoLane
         return "None"
-    made, key = rows.column(field), f"row.{rows.fields[attribute.name]}"
+    made, key = rows.column(attribute, field.below), f"row.{rows.fields[attribute.name]}"
     # two selections of one struct are written differently
     own = {f"{name}_{len(names)}" if name.startswith("write_") else name: value for name, value in made.names.items()}
     text = made.write
@@ -186,3 +192,22 @@ def check_row(row: Any, entity: Entity, own: str) -> None:
         raise StepBack(Reason.EXPIRY)
     if entity.upgrades and (row.schema is None or str(entity.schema) != row.schema.N):
         raise StepBack(Reason.OLD_SCHEMA)
+
+
+def converted(row: Any, rows: RowType) -> Any:
+    """A row that another read of the operation has brought."""
+    if type(row) is rows.type:
+        return row
+    try:
+        return msgspec.convert(msgspec.to_builtins(row), rows.type)
+    except msgspec.MsgspecError as error:
+        raise StepBack(Reason.ROW) from error
+
+
+def is_expired(row: Any, now: float) -> bool:
+    if row.ttl is None:
+        return False
+    try:
+        return float(row.ttl.N) <= now
+    except ValueError as error:
+        raise StepBack(Reason.ROW) from error

@@ -1,20 +1,17 @@
-"""Prepared calls: the texts of DynamoDB requests with slots, made by the same code that writes every request."""
+"""The texts of DynamoDB requests with slots, made by the same code that writes every request."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import msgspec
 import orjson
 
-from gateway.graph.query.lane.rows import RowType
-from gateway.iam.prepared import PreparedPermission
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId
 from gateway.store import wire
-from gateway.store.access import Refusal
 from gateway.store.bounds import Bounds
 from gateway.store.plan import QueryPartition
 
@@ -22,39 +19,6 @@ _PK, _SK, _LOW, _HIGH = "~pk~", "~sk~", "~low~", "~high~"
 _TENANT = TenantId("any")
 # what JSON writes as it is
 _PLAIN = re.compile(r'[^"\\\x00-\x1f\ud800-\udfff]*').fullmatch
-
-
-# of an answer that has no further page
-NO_KEY = msgspec.Raw(b"")
-
-
-class Capacity(msgspec.Struct, gc=False):
-    CapacityUnits: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedCall:
-    """One form of a request: who may send it is decided but for the keys, and its answer has one type.
-
-    `marker` is the text before each leading key in the request.
-    """
-
-    operation: str
-    index: str | None
-    marker: str
-    decode: Any
-    permission: PreparedPermission | None
-    # what the role may not read of what was asked for: it is not in the request, and told where calls are explained
-    refusals: tuple[Refusal, ...] = ()
-
-    def size(self, answer: Any) -> tuple[int, float]:
-        """The items of an answer, and the capacity units that it took."""
-        consumed = answer.ConsumedCapacity
-        if self.operation == "BatchGetItem":
-            units = sum([each.CapacityUnits for each in consumed or ()])
-            return sum([len(rows) for rows in answer.Responses.values()]), units
-        items = len(answer.Items) if self.operation == "Query" else int(answer.Item is not None)
-        return items, consumed.CapacityUnits if consumed is not None else 0.0
 
 
 def escaped(text: str) -> str:
@@ -90,16 +54,20 @@ class ItemTexts:
         self._batch = head, tail
         self.marker = f'"{spec.pk}":{{"S":"'
 
-    def get(self, key: ItemKey) -> str:
+    def get(self, pk: str, sk: str) -> str:
         before, between, behind = self._get
-        return f"{before}{escaped(key[0])}{between}{escaped(key[1])}{behind}"
+        if _PLAIN(pk + sk) is None:
+            pk, sk = escaped(pk), escaped(sk)
+        return f"{before}{pk}{between}{sk}{behind}"
 
     def batch(self, keys: Sequence[ItemKey]) -> str:
-        before, between, behind = self._key
-        if _PLAIN("".join([pk + sk for pk, sk in keys])) is None:
+        """Built and checked as a whole: a batch has up to a hundred keys."""
+        every = "".join(chain.from_iterable(keys))
+        if not every.isprintable() or '"' in every or "\\" in every:
             keys = [ItemKey(escaped(pk), escaped(sk)) for pk, sk in keys]
-        texts = ",".join([f"{before}{pk}{between}{sk}{behind}" for pk, sk in keys])
-        return f"{self._batch[0]}{texts}{self._batch[1]}"
+        before, between, behind = self._key
+        texts = f"{behind},{before}".join(map(between.join, keys))
+        return f"{self._batch[0]}{before}{texts}{behind}{self._batch[1]}"
 
     def batch_again(self, keys: Sequence[msgspec.Raw]) -> str:
         """With the keys as DynamoDB has given them back, written as we write them."""
@@ -144,40 +112,3 @@ class QueryTexts:
         pieces = _pieces(self.example(bounds, forward=forward), _PK, *marks)
         before, _, behind = pieces[-1].partition('"Limit":1,')
         return [*pieces[:-1], f'{before}"Limit":', f",{behind}"]
-
-
-class UnprocessedKeys(msgspec.Struct, gc=False):
-    Keys: list[msgspec.Raw] = []
-
-
-def get_answer(rows: RowType) -> Any:
-    kind = msgspec.defstruct(
-        "GetAnswer", [("Item", rows.type | None, None), ("ConsumedCapacity", Capacity | None, None)], gc=False
-    )
-    return msgspec.json.Decoder(kind).decode
-
-
-def batch_answer(rows: RowType) -> Any:
-    kind = msgspec.defstruct(
-        "BatchAnswer",
-        [
-            ("Responses", dict[str, list[rows.type]]),  # type: ignore[name-defined]  # made at run time
-            ("UnprocessedKeys", dict[str, UnprocessedKeys], msgspec.field(default_factory=dict)),
-            ("ConsumedCapacity", list[Capacity] | None, None),
-        ],
-        gc=False,
-    )
-    return msgspec.json.Decoder(kind).decode
-
-
-def query_answer(rows: RowType) -> Any:
-    kind = msgspec.defstruct(
-        "QueryAnswer",
-        [
-            ("Items", list[rows.type]),  # type: ignore[name-defined]  # made at run time
-            ("LastEvaluatedKey", msgspec.Raw, NO_KEY),
-            ("ConsumedCapacity", Capacity | None, None),
-        ],
-        gc=False,
-    )
-    return msgspec.json.Decoder(kind).decode

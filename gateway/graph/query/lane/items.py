@@ -1,0 +1,242 @@
+"""Items by their keys: how a lane reads them, and the levels that answer what is selected of all of them at once."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Protocol
+
+import msgspec
+
+from gateway.errors import GatewayError
+from gateway.graph.query.lane.keys import Keys
+from gateway.graph.query.lane.request import LaneRequest
+from gateway.graph.query.lane.rows import RowType, Shape, converted, is_expired
+from gateway.graph.query.lane.source import Source, batch_answer, get_answer
+from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.lane.texts import ItemTexts
+from gateway.model.entity import Entity
+from gateway.model.keys import ItemKey
+from gateway.store.access import shared
+from gateway.store.plan import Attributes
+from gateway.store.table import CHUNK, Patience
+
+Rows = Mapping[ItemKey, Any]
+Parts = list[list[Any]]  # for each selection of a level, its rows or its answers
+
+
+class ItemsRead:
+    """Items of one entity by their keys: GetItem for one, BatchGetItem for many; through the cache where one is on."""
+
+    def __init__(self, source: Source, entity: Entity, rows: RowType, asked: Attributes, *, strong: bool) -> None:
+        self.rows = rows
+        self.attributes = asked - rows.denied
+        self.remembers = False  # whether another read of the operation may ask for the same items
+        self._strong = strong
+        self._entity = entity
+        self._names = source.table.stored_names(self.attributes, None, (entity.name,))
+        self._cached = source.table.staleness(entity.cached)
+        texts = self._texts = ItemTexts(rows.model.table, source.session.tenancy.table, self._names, strong=strong)
+        self._get = source.call("GetItem", None, texts.marker, get_answer(rows), texts.example_get, asked)
+        self._batch = source.call("BatchGetItem", None, texts.marker, batch_answer(rows), texts.example_batch, asked)
+
+    async def read(self, request: LaneRequest, keys: Iterable[ItemKey]) -> dict[ItemKey, Any]:
+        """The rows that exist and have not expired."""
+        wanted = set(keys)
+        if not self.remembers:
+            return await self._read(request, wanted) if wanted else {}
+        place, tasks, missing = (self._entity.name, self._strong), dict[ItemKey, Any](), set[ItemKey]()
+        for key in wanted:
+            task = next((task for names, task in request.seen.get((*place, key), ()) if self.attributes <= names), None)
+            if task is None:
+                missing.add(key)
+            else:
+                tasks[key] = task
+        if missing:
+            task = asyncio.ensure_future(self._read(request, missing))
+            for key in missing:
+                request.seen.setdefault((*place, key), []).append((self.attributes, task))
+                tasks[key] = task
+        rows = {key: (await shared(task)).get(key) for key, task in tasks.items()}
+        return {key: converted(row, self.rows) for key, row in rows.items() if row is not None}
+
+    async def _read(self, request: LaneRequest, wanted: set[ItemKey]) -> dict[ItemKey, Any]:
+        if self._cached is not None:
+            rows = await self._through_cache(request, sorted(wanted))
+        elif len(wanted) == 1:
+            [(pk, sk)] = wanted
+            answer = await request.call(self._get, self._texts.get(pk, sk), 1)
+            rows = [] if answer.Item is None else [answer.Item]
+        elif len(wanted) <= CHUNK:
+            # in one order for all, so that equal reads have equal texts
+            rows = await self._chunk(request, sorted(wanted))
+        else:
+            ordered = sorted(wanted)
+            chunks = [ordered[start : start + CHUNK] for start in range(0, len(ordered), CHUNK)]
+            rows = [
+                row for found in await request.run_all([self._chunk(request, each) for each in chunks]) for row in found
+            ]
+        found: dict[Any, Any] = {(row.pk.S, row.sk.S): row for row in rows}
+        if not found.keys() <= wanted:
+            # nobody has asked for it
+            raise StepBack(Reason.FOREIGN_ROW)
+        if self.rows.expires:
+            found = {key: row for key, row in found.items() if not is_expired(row, request.now)}
+        return found
+
+    async def _chunk(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
+        text, count, rows, patience = self._texts.batch(keys), len(keys), list[Any](), None
+        while True:
+            answer = await request.call(self._batch, text, count)
+            for found in answer.Responses.values():
+                rows += found
+            if not answer.UnprocessedKeys:
+                return rows
+            left = [key for each in answer.UnprocessedKeys.values() for key in each.Keys]
+            if not left:
+                return rows
+            text, count = self._texts.batch_again(left), len(left)
+            patience = patience or Patience(request.access.deadline)
+            try:
+                await patience.wait(count)
+            except GatewayError as error:
+                raise StepBack(Reason.FAILED_CALL) from error
+
+    async def _through_cache(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
+        assert self._cached is not None  # noqa: S101  the caller has checked; this tells the type checker
+        wanted = tuple([ItemKey(*key) for key in keys])
+        request.access.refusals += (self._get if len(wanted) == 1 else self._batch).refusals
+        try:
+            found = await request.table.cached_items(
+                request.access, wanted, self._names, self._cached, strong=self._strong
+            )
+            return msgspec.convert(list(found.values()), list[self.rows.type])  # type: ignore[name-defined]  # made
+        except GatewayError as error:
+            raise StepBack(Reason.FAILED_CALL) from error
+        except msgspec.MsgspecError as error:
+            raise StepBack(Reason.ROW) from error
+
+
+class Load(Protocol):
+    """What is read for all parents of some fields at once, and put into their answers."""
+
+    async def fill(self, request: LaneRequest, rows: Parts, outs: Parts) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """All selections on what one read brings: `shapes` write what the rows hold, `loads` fill in the rest.
+
+    A read may serve several selections: the fields that lead to the same items, or the nodes and the edges of a page.
+    """
+
+    shapes: tuple[Shape, ...]
+    loads: tuple[Load, ...] = ()
+
+    async def answers(self, request: LaneRequest, rows: Parts) -> Parts:
+        own, tenant = request.own, request.tenant
+        outs = [shape(part, own, tenant) for shape, part in zip(self.shapes, rows, strict=True)]
+        if self.loads and any(rows):
+            if len(self.loads) == 1:
+                await self.loads[0].fill(request, rows, outs)
+            else:
+                await request.run_all([load.fill(request, rows, outs) for load in self.loads])
+        return outs
+
+    async def answers_by_key(
+        self, request: LaneRequest, keys: list[list[ItemKey]], found: Rows
+    ) -> list[dict[ItemKey, Any]]:
+        """For each selection of the level: each item is answered once, however many parents lead to it."""
+        if len(keys) == 1:  # all that was found is for this one
+            [outs] = await self.answers(request, [list(found.values())])
+            return [dict(zip(found, outs, strict=True))]
+        present = [[key for key in dict.fromkeys(part) if key in found] for part in keys]
+        answers = await self.answers(request, [[found[key] for key in part] for part in present])
+        return [dict(zip(part, outs, strict=True)) for part, outs in zip(present, answers, strict=True)]
+
+
+class Want(Protocol):
+    """One field that needs items by their keys: `part` is its selection in the level, `slot` its place in an answer."""
+
+    @property
+    def part(self) -> int: ...
+
+    @property
+    def keys_of(self) -> Keys: ...
+
+    def flat(self, keys: Any) -> list[ItemKey]: ...
+
+    def put(self, keys: Any, outs: list[Any], answers: Rows) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ItemsLoad:
+    """All fields of a level that need items of one entity: their keys go into the same batches.
+
+    `level` has a selection for each of the wants; a total has none, and takes the rows as they are.
+    """
+
+    read: ItemsRead
+    wants: tuple[Want, ...]
+    level: Level
+
+    async def fill(self, request: LaneRequest, rows: Parts, outs: Parts) -> None:
+        own, tenant = request.own, request.tenant
+        asked = [want.keys_of(rows[want.part], own, tenant) for want in self.wants]
+        flat = [want.flat(keys) for want, keys in zip(self.wants, asked, strict=True)]
+        found = await self.read.read(request, chain.from_iterable(flat))
+        answers = await self.level.answers_by_key(request, flat, found)
+        for want, keys, known in zip(self.wants, asked, answers, strict=True):
+            want.put(keys, outs[want.part], known)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceWant:
+    """One item for each parent, or none."""
+
+    part: int
+    slot: str
+    keys_of: Keys
+
+    def flat(self, keys: list[ItemKey | None]) -> list[ItemKey]:
+        return [key for key in keys if key is not None]
+
+    def put(self, keys: list[ItemKey | None], outs: list[Any], answers: Rows) -> None:
+        slot = self.slot
+        for out, key in zip(outs, keys, strict=True):
+            setattr(out, slot, answers.get(key))  # type: ignore[arg-type]  # None is nobody's key
+
+
+@dataclass(frozen=True, slots=True)
+class MembersWant:
+    """Many items for each parent; those that do not exist are left out."""
+
+    part: int
+    slot: str
+    keys_of: Keys
+
+    def flat(self, keys: list[list[ItemKey]]) -> list[ItemKey]:
+        return list(chain.from_iterable(keys))
+
+    def put(self, keys: list[list[ItemKey]], outs: list[Any], answers: Rows) -> None:
+        slot = self.slot
+        for out, each in zip(outs, keys, strict=True):
+            setattr(out, slot, [answers[key] for key in each if key in answers])
+
+
+@dataclass(frozen=True, slots=True)
+class TotalWant:
+    """A sum over a fixed number of items for each parent; what does not exist counts nothing."""
+
+    part: int
+    slot: str
+    keys_of: Keys
+    write: Any  # how the sum is written; None where it is JSON already
+
+    def flat(self, keys: list[list[ItemKey]]) -> list[ItemKey]:
+        return list(chain.from_iterable(keys))
+
+    def put(self, keys: list[list[ItemKey]], outs: list[Any], answers: Rows) -> None:
+        for out, each in zip(outs, keys, strict=True):
+            total = sum([answers[key] for key in each if key in answers])
+            setattr(out, self.slot, total if self.write is None else self.write(total))

@@ -1,0 +1,185 @@
+"""Listings: how a lane reads a partition of the table or of an index, and the pages of all shards and time buckets."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from heapq import merge
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gateway.errors import BadUserInput, GatewayError
+from gateway.graph.query.lane.request import NO_KEY, LaneRequest
+from gateway.graph.query.lane.rows import RowType, converted, is_expired
+from gateway.graph.query.lane.source import Source, query_answer
+from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.lane.texts import QueryTexts, compact
+from gateway.model.patterns import Listing
+from gateway.model.staleness import Staleness
+from gateway.model.tenant import TenantId
+from gateway.store.bounds import Bounds, starting_with
+from gateway.store.plan import Attributes, QueryPartition, Window, plan_listing
+from gateway.store.table import PARALLEL_GROUPS
+from gateway.store.window import windowed
+
+_EXAMPLE = TenantId("any")
+_EXAMPLE_BOUNDS = Bounds()
+
+
+class Page(NamedTuple):
+    rows: list[Any]
+    more: bool
+
+
+class PartitionRead:
+    """Rows of one partition between two sort keys, page after page until there are enough."""
+
+    def __init__(self, source: Source, plan: QueryPartition, rows: RowType, staleness: Staleness | None = None) -> None:
+        self.rows = rows
+        self.remembers = False  # whether another read of the operation may ask for the same rows
+        self._plan = replace(plan, attributes=plan.attributes - rows.denied)
+        index = plan.index
+        entities = tuple(entity.name for entity in rows.entities)
+        names = source.table.stored_names(self._plan.attributes, index.sk if index is not None else None, entities)
+        self._names = names
+        self._cached = source.table.staleness(staleness)
+        self._texts = QueryTexts(rows.model.table, source.session.tenancy.table, self._plan, names)
+        example = self._texts.example(starting_with("any"), forward=True)
+        name = index.name if index is not None else None
+        self._call = source.call("Query", name, QueryTexts.marker, query_answer(rows), example, plan.attributes)
+
+    async def shared(
+        self, request: LaneRequest, partition: str, bounds: Bounds, limit: int, *, forward: bool
+    ) -> list[Any]:
+        """As `read`, once for all reads of the operation that ask for the same."""
+        if not self.remembers:
+            return await self.read(request, partition, bounds, limit, forward=forward)
+        key = (self._names, partition, bounds, limit, forward)
+        rows = await request.once(key, lambda: self.read(request, partition, bounds, limit, forward=forward))
+        return [converted(row, self.rows) for row in rows]
+
+    async def read(
+        self, request: LaneRequest, partition: str, bounds: Bounds, limit: int, *, forward: bool
+    ) -> list[Any]:
+        """Up to `limit` rows that have not expired."""
+        if self._cached is not None:
+            return await self._through_cache(request, partition, bounds, limit, forward=forward)
+        rows: list[Any] = []
+        expired, start = 0, None
+        while len(rows) < limit:
+            # as many expired ones may follow as came so far, or a thousand of them would take a thousand calls
+            wanted = limit - len(rows) + expired
+            text = self._texts.text(partition, bounds, forward=forward, limit=wanted, start=start)
+            answer = await request.call(self._call, text, 1)
+            found = answer.Items
+            if self.rows.expires:
+                live = [row for row in found if not is_expired(row, request.now)]
+                expired += len(found) - len(live)
+                found = live
+            rows = rows + found if rows else found
+            if answer.LastEvaluatedKey is NO_KEY:
+                break
+            start = compact(answer.LastEvaluatedKey)
+        return rows[:limit] if len(rows) > limit else rows
+
+    async def _through_cache(
+        self, request: LaneRequest, partition: str, bounds: Bounds, limit: int, *, forward: bool
+    ) -> list[Any]:
+        assert self._cached is not None  # noqa: S101  the caller has checked; this tells the type checker
+        plan = replace(
+            self._plan, tenant=request.tenant, partition=partition, bounds=bounds, limit=limit, forward=forward
+        )
+        request.access.refusals += self._call.refusals
+        try:
+            found = await request.table.cached_page(request.access, plan, self._names, self._cached)
+            return msgspec.convert(found, list[self.rows.type])  # type: ignore[name-defined]  # made at run time
+        except GatewayError as error:
+            raise StepBack(Reason.FAILED_CALL) from error
+        except msgspec.MsgspecError as error:
+            raise StepBack(Reason.ROW) from error
+
+
+class ListingRead:
+    """Pages of a listing, over all its shards and time buckets."""
+
+    def __init__(self, source: Source, listing: Listing, rows: RowType, asked: Attributes) -> None:
+        model = rows.model
+        self.listing = listing
+        self.rows = rows
+        self._model = model
+        self.remembers = False  # whether another read of the operation may ask for the same page
+        self._attributes = asked - rows.denied
+        self._position = attrgetter(f"{rows.position}.S")
+        place = model.place(listing)
+        index = next((index for index in model.table.indexes if index.name == place.index), None)
+        plan = QueryPartition(_EXAMPLE, index, "", _EXAMPLE_BOUNDS, True, 1, asked, listing.strong)
+        self._partition = PartitionRead(source, plan, rows, listing.cached)
+        # where the whole partition is the listing, only its path and its size change from request to request
+        self._plain = not listing.where and place.bucket is None and place.shards is None and not place.pk.holes
+        self._path = place.pk.text if self._plain else ""
+        self._bounds = starting_with(place.sk.prefix({}))
+
+    async def page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> Page:
+        if not self.remembers:
+            return await self._page(request, arguments, window)
+        key = (self.listing.name, self._attributes, window, tuple(sorted(arguments.items())))
+        page: Page = await request.once(key, lambda: self._page(request, arguments, window))
+        return Page([converted(row, self.rows) for row in page.rows], page.more)
+
+    async def _page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> Page:
+        request.queries += 1
+        if request.queries > request.limits.queries:
+            raise StepBack(Reason.LIMIT)
+        limit = window.limit
+        if self._plain and not arguments and window.after is None and window.before is None:
+            rows = await self._partition.read(
+                request,
+                request.own + self._path,
+                self._bounds,
+                limit + 1,
+                forward=self.listing.newest_first is window.backward,
+            )
+        else:
+            rows = await self._planned(request, arguments, window)
+        more = len(rows) > limit
+        if more:
+            # the row that only tells of a next page is checked, too
+            if not all(row.pk.S.startswith(request.own) for row in rows[limit:]):
+                raise StepBack(Reason.FOREIGN_ROW)
+            if not self.rows.expires and any(row.ttl is not None for row in rows[limit:]):
+                raise StepBack(Reason.EXPIRY)
+            rows = rows[:limit]
+        return Page(rows[::-1] if window.backward else rows, more)
+
+    async def _planned(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> list[Any]:
+        try:
+            given = windowed(self.listing, arguments, datetime.now(UTC))
+            plan = plan_listing(self._model, self.listing, request.tenant, given, window, self._attributes)
+        except BadUserInput as error:
+            raise StepBack(Reason.ARGUMENT) from error
+        rows: list[Any] = []
+        for start in range(0, len(plan.groups), PARALLEL_GROUPS):
+            wave = plan.groups[start : start + PARALLEL_GROUPS]
+            for group in await request.run_all([self._group(request, queries) for queries in wave]):
+                rows += group
+            if len(rows) > window.limit:
+                break
+        return rows
+
+    async def _group(self, request: LaneRequest, queries: tuple[QueryPartition, ...]) -> list[Any]:
+        streams = await request.run_all(
+            [
+                self._partition.read(request, query.partition, query.bounds, query.limit, forward=query.forward)
+                for query in queries
+            ]
+        )
+        if len(streams) == 1:
+            return streams[0]
+        # the merge is stopped at one more than a page: each stream holds that many if it has them
+        merged = merge(*streams, key=self._position, reverse=not queries[0].forward)
+        return [row for row, _ in zip(merged, range(queries[0].limit), strict=False)]
+
+    def position(self, row: Any) -> str:
+        text: str = self._position(row)
+        return text

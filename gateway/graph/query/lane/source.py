@@ -1,0 +1,79 @@
+"""Where a lane reads: the calls that it may make, prepared for the policies of one session, and their typed answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from gateway.aws.sessions import Session
+from gateway.graph.query.lane.request import NO_KEY, Capacity, PreparedCall, UnprocessedKeys
+from gateway.graph.query.lane.rows import RowType
+from gateway.graph.query.lane.step_back import NoLane
+from gateway.iam.verdict import Deny
+from gateway.model.tenant import partition
+from gateway.store.access import Refusal
+from gateway.store.plan import Attributes
+from gateway.store.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a lane reads: the table as one session sees it; nothing that it tells depends on the session's tenant."""
+
+    table: Table
+    session: Session
+
+    def call(
+        self, operation: str, index: str | None, marker: str, decode: Any, example: Mapping[str, Any], asked: Attributes
+    ) -> PreparedCall:
+        """`asked` are the attributes that the operation needs, also those that the role may not read."""
+        permission = self.session.permissions.shared.prepare(operation, example)
+        refusals = tuple(Refusal(name, deny.reason) for name, deny in self._denied(operation, asked).items())
+        return PreparedCall(operation, index, marker, decode, permission, refusals)
+
+    def denied(self, asked: Attributes) -> Attributes:
+        """What the role may not read, by whatever operation."""
+        found = {frozenset(self._denied(operation, asked)) for operation in ("GetItem", "BatchGetItem", "Query")}
+        if len(found) > 1:
+            raise NoLane
+        return found.pop()
+
+    def _denied(self, operation: str, asked: Attributes) -> Mapping[str, Deny]:
+        session = self.session
+        return session.permissions.attributes_denied(
+            asked, operation, session.tenancy.table, leading_key=partition(session.tenant, "ANY")
+        )
+
+
+def get_answer(rows: RowType) -> Any:
+    kind = msgspec.defstruct(
+        "GetAnswer", [("Item", rows.type | None, None), ("ConsumedCapacity", Capacity | None, None)], gc=False
+    )
+    return msgspec.json.Decoder(kind).decode
+
+
+def batch_answer(rows: RowType) -> Any:
+    kind = msgspec.defstruct(
+        "BatchAnswer",
+        [
+            ("Responses", dict[str, list[rows.type]]),  # type: ignore[name-defined]  # made at run time
+            ("UnprocessedKeys", dict[str, UnprocessedKeys], msgspec.field(default_factory=dict)),
+            ("ConsumedCapacity", list[Capacity] | None, None),
+        ],
+        gc=False,
+    )
+    return msgspec.json.Decoder(kind).decode
+
+
+def query_answer(rows: RowType) -> Any:
+    kind = msgspec.defstruct(
+        "QueryAnswer",
+        [
+            ("Items", list[rows.type]),  # type: ignore[name-defined]  # made at run time
+            ("LastEvaluatedKey", msgspec.Raw, NO_KEY),
+            ("ConsumedCapacity", Capacity | None, None),
+        ],
+        gc=False,
+    )
+    return msgspec.json.Decoder(kind).decode

@@ -136,10 +136,8 @@ class Operation:
                 if required and name not in values:
                     return self._coerced(given)
                 continue
-            if type(value) is kind:
-                if kind is int and not -_INT <= value < _INT:
-                    return self._coerced(given)
-            elif value is not None or required:
+            fits = type(value) is kind and (kind is not int or -_INT <= value < _INT)
+            if not fits and (value is not None or required):
                 return self._coerced(given)
             values[name] = value
             taken += 1
@@ -172,7 +170,7 @@ class Operation:
 
 def _plain_variables(
     schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode]
-) -> tuple[tuple[str, type, bool], ...] | None:
+) -> tuple[tuple[str, Any, bool], ...] | None:
     """Their names, types and whether they are required; None where one is of another type."""
     found = []
     for definition in definitions:

@@ -27,11 +27,10 @@ from gateway.aws.sessions import SessionRules, Sessions
 from gateway.aws.sts_client import StsClient
 from gateway.domains.loading import load_domains
 from gateway.graph.first_query import first_query
-from gateway.graph.http.body import Receive
 from gateway.graph.http.endpoint import Endpoint, EndpointLimits, Send, ignored
 from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.log_lines import WriteOperation, log_operation
-from gateway.graph.http.request import Scope
+from gateway.graph.http.request import Receive, Scope
 from gateway.graph.landing import HEADERS, landing_page
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import DocumentLimits
@@ -190,16 +189,21 @@ class GatewayApp:
     Mounted in another app, below a `root_path`, it needs that app to enter `lifespan`.
     """
 
-    def __init__(self, graphql: ASGIApp, pages: Starlette, metrics: Metrics | None = None) -> None:
+    def __init__(
+        self, graphql: ASGIApp, pages: Starlette, metrics: Metrics | None = None, cors: dict[str, Any] | None = None
+    ) -> None:
         self._graphql = graphql
+        self._cross_origin = graphql if cors is None else CORSMiddleware(graphql, **cors)
         self._pages = pages
         self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and _path(scope) == GRAPHQL_PATH:
-            await self._graphql(scope, receive, send)
-        else:
+        if scope["type"] != "http" or (_path(scope) if scope.get("root_path") else scope["path"]) != GRAPHQL_PATH:
             await self._pages(scope, receive, send)
+        elif b"origin" in dict(scope["headers"]):
+            await self._cross_origin(scope, receive, send)
+        else:
+            await self._graphql(scope, receive, send)
 
     def lifespan(self) -> AbstractAsyncContextManager[Any]:
         return self._pages.router.lifespan_context(self._pages)
@@ -208,8 +212,8 @@ class GatewayApp:
 def _path(scope: Scope) -> str:
     """Below what the app is mounted at."""
     path: str = scope["path"]
-    root: str = scope.get("root_path", "")
-    return path[len(root) :] if root and path.startswith(f"{root}/") else path
+    root: str = scope["root_path"]
+    return path[len(root) :] if path.startswith(f"{root}/") else path
 
 
 def create_app(
@@ -220,11 +224,8 @@ def create_app(
 ) -> GatewayApp:
     """`write` takes the line of each operation; by itself it goes to the logger `gateway.operation`."""
     gateway = build_gateway(settings, aws, write)
-    graphql: ASGIApp = gateway.endpoint
-    cors = _cors(settings)
-    if cors is not None:
-        graphql = CORSMiddleware(graphql, **cors)
-    return GatewayApp(graphql, _pages(settings, gateway, state or State()), gateway.metrics)
+    pages = _pages(settings, gateway, state or State())
+    return GatewayApp(gateway.endpoint, pages, gateway.metrics, _cors(settings))
 
 
 def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:

@@ -27,7 +27,7 @@ class Persisted:
     ) -> None:
         self._trusted = dict(trusted or {})
         self._trusted_texts = frozenset(self._trusted.values())
-        self._only_trusted = only_trusted
+        self.only_trusted = only_trusted
         self._kept: LRUCache[tuple[TenantId, str], str] = LRUCache(
             kept_bytes, getsizeof=lambda text: _EACH_BYTES + 2 * len(text)
         )
@@ -40,18 +40,16 @@ class Persisted:
     def text(self, tenant: TenantId, asked: GraphQLRequest) -> str:
         """The text to run."""
         text = asked.query
-        if text is not None and not asked.extensions and asked.document_id is None and not self._only_trusted:
-            return text  # nothing is named, and anything may run
         given = _hash(asked.extensions)
         name = (asked.document_id or given or "").removeprefix(SCHEME)
         known = self._trusted.get(name)
-        if known is None and not self._only_trusted:
+        if known is None and not self.only_trusted:
             known = self._kept.get((tenant, name))
         if text is None:
             if known is None:
                 raise UnknownDocument(NOT_FOUND)
             return known
-        if self._only_trusted and text not in self._trusted_texts:
+        if self.only_trusted and text not in self._trusted_texts:
             raise UntrustedDocument("only trusted documents are run here; ask for one by its id")
         if known is not None and known != text:
             raise BadUserInput("`query` is another document than the one that is named")
@@ -63,7 +61,7 @@ class Persisted:
     def keep(self, tenant: TenantId, asked: GraphQLRequest) -> None:
         """Called for what `text` has let pass and what is valid, so that nothing else takes up room."""
         given, text = _hash(asked.extensions), asked.query
-        if given is None or text is None or self._only_trusted or given in self._trusted:
+        if given is None or text is None or self.only_trusted or given in self._trusted:
             return
         if self._kept.getsizeof(text) <= self._kept.maxsize // 100:
             self._kept[tenant, given] = text

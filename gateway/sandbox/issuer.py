@@ -16,8 +16,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.errors import BadUserInput
-from gateway.graph.http.body import read_body
 from gateway.graph.http.http_error import HttpError
+from gateway.graph.http.request import read_body
 from gateway.iam.roles import ROLE_NAMES
 
 PATH = "/issuer"

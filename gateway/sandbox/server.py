@@ -76,7 +76,8 @@ def served_in_thread(app: ASGIApp, listening: socket.socket) -> Iterator[None]:
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family)
+    # named as TCP, or asyncio does not switch off Nagle's algorithm, which holds back each answer for 40 ms
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))

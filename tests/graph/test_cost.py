@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import LimitExceeded
+from gateway.graph.query.operation import Admitted
 from gateway.graph.query.price import CostLimits, Price
 from tests.graph.http.test_endpoint import HELLO, code
 from tests.graph.world import World
@@ -83,13 +84,25 @@ def test_an_estimate_is_remembered_by_every_variable_that_it_reads(world: World)
     operation = world.endpoint.documents.get(text).operation(None)
     assert operation is not None
     price = operation.variant({}).price
-    assert price.names == ("m", "n", "x")
+    assert price.names == ("m", "n"), "one item costs the same whatever its key is"
     for n in (1, 50):
         for m in (1, 50):
-            variables = {"n": n, "m": m, "x": "e"}
-            assert (
-                price.estimate(variables) == price.estimate(variables) == Price(price.reads, None).estimate(variables)
-            )
+            variables = {"n": n, "m": m, "x": f"{n} {m}"}
+            told = [operation.admit(variables), operation.admit({**variables, "x": "another"})]
+            assert [each.estimate for each in told if isinstance(each, Admitted)] == [_anew(price, variables)] * 2
+    assert len(price.known) == 4
+
+
+def _anew(price: Price, variables: dict[str, Any]) -> float:
+    return Price(price.reads, None).estimate(variables)
+
+
+def test_an_estimate_that_depends_on_a_list_is_made_each_time(world: World) -> None:
+    text = "query ($ids: [ID!]!) { products(productIds: $ids) { title } }"
+    operation = world.endpoint.documents.get(text).operation(None)
+    assert operation is not None
+    told = [operation.admit({"ids": ["p"] * count}) for count in (1, 7, 1)]
+    assert [each.estimate for each in told if isinstance(each, Admitted)] == [0.5, 3.5, 0.5]
 
 
 @pytest.mark.parametrize(("estimate", "refused"), [(9.5, False), (10, False), (10.5, True), (1e15, True)])

@@ -7,7 +7,7 @@ import pytest
 from gateway.domains import MODEL, MUTATIONS
 from gateway.domains.examples import load_examples
 from gateway.graph.query.limits import DocumentLimits
-from gateway.graph.query.operation import Documents
+from gateway.graph.query.operation import Admitted, Documents
 from gateway.graph.query.price import CostLimits
 from gateway.graph.schema import core_schema
 from gateway.model.entity import Total
@@ -18,7 +18,7 @@ from tests.graph.world import NOW, SCHEMA, World
 
 LIMITS = ReadLimits(page=100, default_page=20)
 DOCUMENTS = Documents(
-    MODEL, core_schema(SCHEMA), MUTATIONS, DocumentLimits(fields=5_000), introspection=True, reads=LIMITS
+    MODEL, core_schema(SCHEMA), MUTATIONS, DocumentLimits(fields=5_000, members=5_000), introspection=True, reads=LIMITS
 )
 SHARDS = 4
 
@@ -28,9 +28,9 @@ def estimate(query: str, name: str | None = None, **variables: Any) -> float:
     assert document.errors == ()
     operation = document.operation(name)
     assert operation is not None
-    values = operation.variables.read(variables)
-    assert isinstance(values, dict), values
-    return operation.variant(values).price.estimate(values)
+    admitted = operation.admit(variables)
+    assert isinstance(admitted, Admitted), admitted
+    return admitted.estimate
 
 
 def page(count: int, size: int) -> float:

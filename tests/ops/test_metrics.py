@@ -5,7 +5,7 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from gateway.graph.http.request_log import RequestLog
+from gateway.graph.http.log_lines import RequestLog
 from gateway.ops.cache_metrics import CacheCollector, DaxCollector
 from gateway.ops.metrics import Metrics
 from gateway.store.access import Access, Call, Refusal

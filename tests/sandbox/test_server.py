@@ -54,3 +54,9 @@ def test_an_application_is_served_until_the_block_ends() -> None:
             connection.close()
     with pytest.raises(OSError, match="refused"):
         socket.create_connection((host, port), timeout=60)
+
+
+def test_answers_are_not_held_back() -> None:
+    """asyncio sets TCP_NODELAY only where the socket says that it is TCP; without it a call takes 40 ms more."""
+    with listen(0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP

@@ -9,8 +9,7 @@ import pytest
 
 from gateway.errors import Forbidden, Internal, IsolationBreach
 from gateway.graph.errors import failure
-from gateway.graph.http.log_lines import JsonLines
-from gateway.graph.http.request_log import RequestIds
+from gateway.graph.http.log_lines import JsonLines, RequestIds
 from gateway.model.model import Model
 from gateway.model.table import TableSpec
 from gateway.model.tenant import tenant_id

@@ -20,9 +20,9 @@ from gateway.errors import (
 )
 from gateway.graph.errors import failure, shown
 from gateway.graph.http.http_error import HttpError
+from gateway.graph.http.log_lines import RequestLog, outcome
 from gateway.graph.http.packing import GZIP
 from gateway.graph.http.request import GRAPHQL_JSON, JSON
-from gateway.graph.http.request_log import RequestLog, outcome
 from gateway.graph.query.lane.lane import Refused
 from gateway.graph.query.operation import Document
 
@@ -42,7 +42,7 @@ _BROKEN: dict[str, HTTPStatus] = {
     "THROTTLED": HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
-_HEADS = {
+HEADS = {
     media_type: (
         (b"content-type", f"{media_type}; charset=utf-8".encode()),
         (b"cache-control", b"no-store"),
@@ -66,43 +66,30 @@ class Answer:
     def text(self) -> bytes:
         if self.data is None:
             return orjson.dumps(self.content)
-        if not self.content:
-            return b'{"data":%b}' % self.data
         return b'{"data":%b,%b' % (self.data, orjson.dumps(self.content)[1:])
 
     @property
     def codes(self) -> list[str]:
         return [error["extensions"]["code"] for error in self.content.get("errors", ())]
 
-    def head(self, request_id: str, length: int, *, packed: bool) -> list[tuple[bytes, bytes]]:
-        headers = [
-            *_HEADS[self.media_type],
-            (b"content-length", b"%d" % length),
-            (b"x-request-id", request_id.encode()),
-        ]
-        if packed:
-            headers.append(_PACKED)
-        for name, value in self.headers:
-            headers.append((name.lower().encode(), value.encode()))
-        return headers
+    def more_headers(self, *, packed: bool) -> list[tuple[bytes, bytes]]:
+        headers = [(name.lower().encode(), value.encode()) for name, value in self.headers]
+        return [_PACKED, *headers] if packed else headers
 
 
-def run_in_lane(data: bytes, refused: list[Refused], log: RequestLog, media_type: str) -> Answer:
-    content: dict[str, Any] = {}
-    if refused:
-        role = log.caller.role if log.caller is not None else None
-        content["errors"] = in_order(
-            [
-                {
-                    "message": f"the role `{role}` may not read `{each.attribute}`",
-                    "locations": each.locations,
-                    "path": list(each.path),
-                    "extensions": {"code": Forbidden.code, "requestId": log.request_id},
-                }
-                for each in refused
-            ]
-        )
-    return Answer(HTTPStatus.OK, content, media_type, data=data)
+def unread(refused: list[Refused], log: RequestLog) -> dict[str, Any]:
+    """What is told beside the data of a lane that left out values."""
+    role = log.caller.role if log.caller is not None else None
+    errors = [
+        {
+            "message": f"the role `{role}` may not read `{each.attribute}`",
+            "locations": each.locations,
+            "path": list(each.path),
+            "extensions": {"code": Forbidden.code, "requestId": log.request_id},
+        }
+        for each in refused
+    ]
+    return {"errors": in_order(errors)}
 
 
 def in_order(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -7,24 +7,34 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any, Protocol
 
-from graphql import ExecutionResult
+from graphql import ExecutionResult, GraphQLError
 
 from gateway.aws.callers import Caller
 from gateway.errors import DeadlineExceeded, Unauthenticated
 from gateway.graph.explain import EXPLAIN, explanation
-from gateway.graph.http.answers import Answer, executed, failed, refused, run_in_lane
-from gateway.graph.http.body import Message, Receive
+from gateway.graph.http.answers import HEADS, Answer, executed, failed, refused, unread
 from gateway.graph.http.fair_queue import OPERATION_COST, FairQueue
 from gateway.graph.http.http_error import HttpError
-from gateway.graph.http.log_lines import WriteOperation, log_operation
+from gateway.graph.http.log_lines import MAX_NAME, RequestIds, RequestLog, WriteOperation, log_operation
 from gateway.graph.http.packing import accepts_gzip, packed
-from gateway.graph.http.request import JSON, TWICE, GraphQLRequest, Scope, answer_type_of, read_headers, read_request
-from gateway.graph.http.request_log import MAX_NAME, RequestIds, RequestLog
+from gateway.graph.http.request import (
+    ANSWER_TYPES,
+    JSON,
+    TWICE,
+    GraphQLRequest,
+    LargeBody,
+    Message,
+    Receive,
+    Scope,
+    answer_type_of,
+    merged_headers,
+    read_request,
+)
 from gateway.graph.http.running import DISCONNECT, TICK, RunningRequest, RunningRequests
 from gateway.graph.persisted import Persisted
 from gateway.graph.query.lane.lane import Lanes
-from gateway.graph.query.limits import check_text, check_variables
-from gateway.graph.query.operation import Document, Documents, Operation, Variant
+from gateway.graph.query.limits import check_text
+from gateway.graph.query.operation import Admitted, Document, Documents, Operation
 from gateway.graph.query.price import COST, CostLimits
 from gateway.graph.query.reference import Reference
 from gateway.identity.principal import Principal
@@ -43,6 +53,7 @@ class CallerSource(Protocol):
     async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller: ...
 
 
+_OK = int(HTTPStatus.OK)
 _ANSWERING = 0.1  # share of the time that a mutation leaves for its answer
 
 
@@ -55,16 +66,6 @@ class EndpointLimits:
     body_bytes: int = 1_000_000
     seconds: float = 10
     packed_from: int = 1_400  # bytes of an answer: what fits into one packet gains nothing
-
-
-@dataclass(slots=True)
-class Admitted:
-    """An operation that may run, with its variables as it takes them."""
-
-    document: Document
-    operation: Operation
-    variant: Variant
-    variables: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +89,30 @@ class Endpoint:
     running: RunningRequests = field(default_factory=RunningRequests)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = read_headers(scope["headers"])
+        sent: list[tuple[bytes, bytes]] = scope["headers"]
+        headers = dict(sent)
+        if len(headers) != len(sent):
+            headers = merged_headers(sent)
         log = self.ids.begin(headers)
         answer = await self._guarded(scope, headers, receive, log)
         if log.estimate is not None and (log.priced or log.explained):
             answer.content["extensions"] = _extensions(log, log.estimate)
-        codes = answer.codes if answer.content else []
+        codes: list[str] = []
+        if answer.data is not None and not answer.content:
+            content = b'{"data":%b}' % answer.data
+        else:
+            codes, content = answer.codes, answer.text()
         log.write(answer.status, codes, self.write)
         self.observe(log, codes)
-        content, pack = answer.text(), False
+        pack = False
         if len(content) >= self.limits.packed_from and b"accept-encoding" in headers:
             pack = accepts_gzip(headers[b"accept-encoding"].decode("latin-1"))
             content = packed(content) if pack else content
-        head = answer.head(log.request_id, len(content), packed=pack)
-        await send({"type": "http.response.start", "status": int(answer.status), "headers": head})
+        length, number = b"%d" % len(content), log.request_id.encode()
+        head = [*HEADS[answer.media_type], (b"content-length", length), (b"x-request-id", number)]
+        if pack or answer.headers:
+            head += answer.more_headers(packed=pack)
+        await send({"type": "http.response.start", "status": answer.status, "headers": head})
         await send({"type": "http.response.body", "body": content})
 
     async def _guarded(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, log: RequestLog) -> Answer:
@@ -109,21 +120,27 @@ class Endpoint:
         running = self.running.begin(self.limits.seconds)
         scope[DISCONNECT] = running.disconnected
         try:
-            media_type = answer_type_of(headers)
+            media_type = ANSWER_TYPES.get(headers.get(b"accept")) or answer_type_of(headers)
             # INVARIANT: the token is verified before a byte of the body is read, and nothing after this sees it.
-            caller = await self._caller(headers.get(b"authorization"), log)
+            authorization = headers.get(b"authorization")
+            caller = self.callers.known(authorization) or await self._open(authorization, log)
+            log.caller, log.principal = caller, caller.principal
+            tenant = caller.session.tenant
             asked = await read_request(scope, headers, receive, self.limits.body_bytes)
-            document = await self._document(caller.session.tenant, asked, running)
-            admitted = self._admit(document, asked, caller, log, scope["method"])
-            if isinstance(admitted, Admitted):
-                return await self._run(admitted, asked, log, running, media_type)
-            if isinstance(admitted, ExecutionResult):
-                return executed(admitted, log, media_type)
-            if admitted.ast is None:
-                return refused(admitted, log, media_type)
-            # which operation is meant is not clear, and graphql-core says so
-            result = await self.reference.execute(admitted, asked.operation_name, asked.variables)
-            return executed(result, log, media_type)
+            if isinstance(asked, LargeBody):
+                asked = await self._read(asked, tenant, running)
+            text = asked.query
+            if text is None or asked.extensions or asked.document_id is not None or self.persisted.only_trusted:
+                text = self.persisted.text(tenant, asked)
+            document = self.documents.recent.get(text) or await self._document(tenant, text, running)
+            log.document = document.hash
+            operation = document.by_name.get(asked.operation_name)
+            if operation is None:
+                return await self._refused(document, asked, log, media_type)
+            admitted = self._admit(operation, asked, log, scope["method"])
+            if isinstance(admitted, list):
+                return executed(ExecutionResult(None, admitted), log, media_type)
+            return await self._run(admitted, asked, log, running, media_type)
         except asyncio.CancelledError:
             reason = running.take_cancellation()
             if reason is None:
@@ -135,15 +152,27 @@ class Endpoint:
             self.running.finish(running)
             del scope[DISCONNECT]
 
-    async def _caller(self, authorization: bytes | None, log: RequestLog) -> Caller:
+    async def _open(self, authorization: bytes | None, log: RequestLog) -> Caller:
         if authorization is TWICE:
             raise Unauthenticated("more than one authorization header")
-        caller = self.callers.known(authorization) or await self.callers.open(authorization, log.identified)
-        log.caller, log.principal = caller, caller.principal
-        return caller
+        return await self.callers.open(authorization, log.identified)
 
-    async def _document(self, tenant: TenantId, asked: GraphQLRequest, running: RunningRequest) -> Document:
-        text = self.persisted.text(tenant, asked)
+    async def _read(self, body: LargeBody, tenant: TenantId, running: RunningRequest) -> GraphQLRequest:
+        # INVARIANT: large bodies are read as new documents are parsed: one at a time, tenants in turn, beside the loop.
+        limit = self.limits.body_bytes
+        await self.preparing.acquire(tenant, body.size or limit, running.deadline)
+        try:
+            return await asyncio.to_thread(body.read, limit, self.documents.limits.values)
+        finally:
+            self.preparing.release()
+
+    async def _refused(self, document: Document, asked: GraphQLRequest, log: RequestLog, media_type: str) -> Answer:
+        if document.ast is None:
+            return refused(document, log, media_type)
+        # which operation is meant is not clear, and graphql-core says so
+        return executed(await self.reference.execute(document, asked.operation_name, asked.variables), log, media_type)
+
+    async def _document(self, tenant: TenantId, text: str, running: RunningRequest) -> Document:
         document = self.documents.known(text)
         if document is not None:
             return document
@@ -173,13 +202,11 @@ class Endpoint:
             done.exception()  # perhaps nobody waits for it any more; then nobody misses how it failed
 
     def _admit(
-        self, document: Document, asked: GraphQLRequest, caller: Caller, log: RequestLog, method: str
-    ) -> Admitted | ExecutionResult | Document:
-        """What is to run; or why its variables do not fit; or the document, where it is wrong or leaves a doubt."""
-        log.document = document.hash
-        operation = document.operation(asked.operation_name)
-        if document.ast is None or operation is None:
-            return document
+        self, operation: Operation, asked: GraphQLRequest, log: RequestLog, method: str
+    ) -> Admitted | list[GraphQLError]:
+        """What is to run, or why its variables do not fit."""
+        caller = log.caller
+        assert caller is not None  # noqa: S101  whoever is admitted is known
         # a name may be as long as a request, and a line of the log may not
         name = operation.name
         log.operation = name[:MAX_NAME] if name is not None else None
@@ -190,15 +217,12 @@ class Endpoint:
             self.persisted.keep(caller.session.tenant, asked)
             log.priced = asked.extensions.get(COST) is True
             log.explained = self.explain and asked.extensions.get(EXPLAIN) is True
-        check_variables(asked.variables, self.documents.limits)
-        variables = operation.variables.read(asked.variables)
-        if isinstance(variables, list):
-            return ExecutionResult(None, variables)
-        variant = operation.variant(variables)
-        log.estimate = variant.price.estimate(variables)
-        if log.estimate > caller.cost_limit:
-            self.cost_limits.check(log.estimate, caller.role)
-        return Admitted(document, operation, variant, variables)
+        admitted = operation.admit(asked.variables)
+        if isinstance(admitted, Admitted):
+            log.estimate = admitted.estimate
+            if admitted.estimate > caller.cost_limit:
+                self.cost_limits.check(admitted.estimate, caller.role)
+        return admitted
 
     async def _run(
         self, admitted: Admitted, asked: GraphQLRequest, log: RequestLog, running: RunningRequest, media_type: str
@@ -207,7 +231,7 @@ class Endpoint:
         session = log.caller.session
         variant, variables, is_query = admitted.variant, admitted.variables, admitted.operation.is_query
         running.cancel_on_disconnect()
-        await self.queue.acquire(session.tenant, OPERATION_COST + (log.estimate or 0), running.deadline)
+        await self.queue.acquire(session.tenant, OPERATION_COST + admitted.estimate, running.deadline)
         try:
             if not is_query:
                 # INVARIANT: a mutation is not begun for a caller who has left; once begun, it is carried out.
@@ -218,9 +242,10 @@ class Endpoint:
             access = log.access = Access(session, running.deadline + margin, log.explained)
             found = await self.lanes.run(variant, access, variables) if is_query else None
             if found is not None:
-                return run_in_lane(*found, log, media_type)
+                data, left_out = found
+                return Answer(_OK, unread(left_out, log) if left_out else {}, media_type, data=data)
             result = await self.reference.run(
-                variant, admitted.document, asked.operation_name, asked.variables, variables, access
+                variant, admitted.operation.document, asked.operation_name, asked.variables, variables, access
             )
         finally:
             self.queue.release()

@@ -21,29 +21,19 @@ class TooLong(Exception):
     """It would be longer than it may be; the rest was not unpacked."""
 
 
-class Unpacking:
-    """Takes a packed body piece by piece; INVARIANT: it never holds more than one byte above the limit."""
-
-    def __init__(self, limit: int) -> None:
-        self._stream = zlib.decompressobj(_GZIP_WINDOW)
-        self._left = limit
-
-    def take(self, piece: bytes) -> bytes:
-        try:
-            # one byte more than allowed tells that it is too long; zlib takes 0 for no limit
-            found = self._stream.decompress(piece, self._left + 1)
-        except zlib.error as error:
-            raise NotGzip from error
-        self._left -= len(found)
-        if self._left < 0:
-            raise TooLong
-        if self._stream.unused_data:
-            raise NotGzip
-        return found
-
-    def end(self) -> None:
-        if not self._stream.eof:
-            raise NotGzip
+def unpacked(body: bytes, limit: int) -> bytes:
+    """INVARIANT: it never holds more than one byte above the limit."""
+    stream = zlib.decompressobj(_GZIP_WINDOW)
+    try:
+        # one byte more than allowed tells that it is too long
+        found = stream.decompress(body, limit + 1)
+    except zlib.error as error:
+        raise NotGzip from error
+    if len(found) > limit:
+        raise TooLong
+    if not stream.eof or stream.unused_data:
+        raise NotGzip
+    return found
 
 
 @lru_cache(64)

@@ -1,7 +1,7 @@
 """GraphQL over HTTP, the way in: what a request must look like before anything else happens to it."""
 
 import re
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -9,8 +9,9 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from gateway.graph.http.body import Receive, read_body
-from gateway.graph.http.http_error import HttpError
+from gateway.errors import LimitExceeded
+from gateway.graph.http.http_error import BodyTooLarge, CallerLeft, HttpError
+from gateway.graph.http.packing import GZIP, NotGzip, TooLong, unpacked
 
 JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"
@@ -19,6 +20,8 @@ GRAPHQL_JSON = "application/graphql-response+json"
 DOCUMENT_IDS = ("documentId", "id")
 
 Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
 
 # INVARIANT: a request with two tokens is refused: which of them counts would be chance.
 TWICE = b"two authorization headers"
@@ -29,7 +32,10 @@ _MEMBERS: dict[str, type] = {
     **dict.fromkeys(("variables", "extensions"), dict),
 }
 # what nearly all clients send
-_ANSWER_TYPES = {None: JSON, b"*/*": JSON, _JSON: JSON, GRAPHQL_JSON.encode(): GRAPHQL_JSON}
+ANSWER_TYPES: Mapping[bytes | None, str] = {None: JSON, b"*/*": JSON, _JSON: JSON, GRAPHQL_JSON.encode(): GRAPHQL_JSON}
+LARGE = 65_536  # bytes of a body that is read in its tenant's turn and beside the loop
+_DIGITS = 18  # of a length that is certainly a number
+_ENVELOPE = 100  # values of a body beside its variables
 _QUALITY = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
 
 
@@ -68,11 +74,8 @@ def answer_type(accept: str | None) -> str:
     return max(weights, key=lambda name: weights[name])
 
 
-def read_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """By their names, which ASGI gives in lower case; of one that is sent twice the first counts, but see below."""
-    headers = dict(raw)
-    if len(headers) == len(raw):
-        return headers
+def merged_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Of a header that is sent twice the first counts, but see below."""
     headers = dict(reversed(raw))
     accepted = [value for name, value in raw if name == b"accept"]
     if accepted:
@@ -83,20 +86,107 @@ def read_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 
 def answer_type_of(headers: Mapping[bytes, bytes]) -> str:
-    accept = headers.get(b"accept")
-    return _ANSWER_TYPES.get(accept) or answer_type((accept or b"").decode("latin-1"))
+    return answer_type(headers.get(b"accept", b"").decode("latin-1"))
 
 
-async def read_request(scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> GraphQLRequest:
-    method = scope["method"]
-    if method == "POST":
-        content_type = headers.get(b"content-type", b"")
-        if content_type != _JSON:
-            _check_content_type(content_type.decode("latin-1"))
-        return graphql_request(_json(await read_body(headers, receive, limit), "the body"))
-    if method == "GET":
+@dataclass(frozen=True, slots=True)
+class LargeBody:
+    """A body that takes a while to read, as it was sent."""
+
+    sent: bytes
+    packed: bool
+
+    @property
+    def size(self) -> int | None:
+        """None where only unpacking it tells."""
+        return None if self.packed else len(self.sent)
+
+    def read(self, limit: int, values: int) -> GraphQLRequest:
+        """Of at most so many bytes, with at most so many values in its variables."""
+        body = _unpacked(self.sent, limit) if self.packed else self.sent
+        # what would be refused later is refused before it is made into a million objects
+        _check_values(body, values)
+        return graphql_request(_json(body, "the body"))
+
+
+async def read_request(
+    scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, limit: int
+) -> GraphQLRequest | LargeBody:
+    if scope["method"] != "POST":
+        return _asked_by_get(scope)
+    content_type = headers.get(b"content-type", b"")
+    if content_type != _JSON:
+        _check_content_type(content_type.decode("latin-1"))
+    packed = b"content-encoding" in headers and _is_packed(headers)
+    body = await _sent(headers, receive, limit)
+    if packed:
+        try:
+            body = unpacked(body, min(LARGE, limit))
+        except TooLong:
+            return LargeBody(body, packed=True)
+        except NotGzip as error:
+            raise _not_gzip() from error
+    elif len(body) > LARGE:
+        return LargeBody(body, packed=False)
+    return graphql_request(_json(body, "the body"))
+
+
+def _asked_by_get(scope: Scope) -> GraphQLRequest:
+    if scope["method"] == "GET":
         return graphql_request(_from_query(scope["query_string"]))
     raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "GraphQL is asked by GET or POST", {"Allow": "GET, POST"})
+
+
+async def read_body(headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> bytes:
+    """The limit holds for what is sent and for what it unpacks to."""
+    packed = _is_packed(headers)
+    sent = await _sent(headers, receive, limit)
+    return _unpacked(sent, limit) if packed else sent
+
+
+async def _sent(headers: Mapping[bytes, bytes], receive: Receive, limit: int) -> bytes:
+    """The body as it is sent."""
+    declared = headers.get(b"content-length")
+    if declared is not None and declared.isdigit() and (len(declared) > _DIGITS or int(declared) > limit):
+        raise _too_large(limit)
+    pieces: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise CallerLeft
+        piece: bytes = message.get("body", b"")
+        size += len(piece)
+        if size > limit:
+            raise _too_large(limit)
+        if not message.get("more_body"):
+            return b"".join((*pieces, piece)) if pieces else piece
+        pieces.append(piece)
+
+
+def _is_packed(headers: Mapping[bytes, bytes]) -> bool:
+    encoding = headers.get(b"content-encoding", b"").strip().lower()
+    if encoding not in (b"", b"identity", b"gzip", b"x-gzip"):
+        message = "a body is sent as it is or packed with gzip"
+        raise HttpError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, message, {"Accept-Encoding": GZIP})
+    return encoding.endswith(b"gzip")
+
+
+def _unpacked(body: bytes, limit: int) -> bytes:
+    try:
+        return unpacked(body, limit)
+    except TooLong as error:
+        raise _too_large(limit) from error
+    except NotGzip as error:
+        raise _not_gzip() from error
+
+
+def _not_gzip() -> HttpError:
+    return HttpError(HTTPStatus.BAD_REQUEST, "the body is not valid gzip")
+
+
+def _too_large(limit: int) -> BodyTooLarge:
+    return BodyTooLarge(f"the body is larger than {limit} bytes")
 
 
 def _json(raw: bytes, what: str) -> Any:
@@ -106,7 +196,8 @@ def _json(raw: bytes, what: str) -> Any:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} is not valid JSON") from error
     # Of two members with one name the last would win here and perhaps the first in a proxy that looks for something.
     # Each member has a colon; a text has its own. Where some are missing from the value, members were left out of it.
-    if _colons(raw) != orjson.dumps(content).count(b":"):
+    colons = raw.count(b":") if b"\\" not in raw else _colons(raw)
+    if colons != orjson.dumps(content).count(b":"):
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} has a name twice in one JSON object")
     return content
 
@@ -116,6 +207,22 @@ def _colons(raw: bytes) -> int:
     # an escaped backslash escapes nothing behind it
     single = raw.replace(b"\\\\", b"") if b"\\\\" in raw else raw
     return raw.count(b":") + single.count(b"\\u003a") + single.count(b"\\u003A")
+
+
+def _check_values(raw: bytes, values: int) -> None:
+    """A list or an object of n values has n - 1 commas and a bracket; strings may have them too, and count no value."""
+    most = 2 * (values + _ENVELOPE)  # empty ones have a bracket each, and are a value
+    if _marks(raw) <= most:
+        return
+    if b"\\" in raw:
+        raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
+    # each value and each name may be a string, between two quotes
+    if raw.count(b'"') > 2 * most or _marks(b"".join(raw.split(b'"')[::2])) > most:
+        raise LimitExceeded(f"the variables have more than {values} values")
+
+
+def _marks(raw: bytes) -> int:
+    return raw.count(b",") + raw.count(b"[") + raw.count(b"{")
 
 
 def _check_content_type(text: str) -> None:

@@ -19,7 +19,6 @@ from graphql import (
     VariableDefinitionNode,
     VariableNode,
     get_nullable_type,
-    type_from_ast,
     value_from_ast,
 )
 from graphql.execution.values import get_variable_values
@@ -27,73 +26,16 @@ from graphql.execution.values import get_variable_values
 Variables = Mapping[str, Any]
 
 MAX_ERRORS = 5  # that one answer tells of a document or its variables
-_INT = 2**31
 
 
 class Unfit(Exception):
     """An argument that a field does not take; graphql-core words why."""
 
 
-def _plain_string(value: Any) -> bool:
-    return type(value) is str
-
-
-def _plain_int(value: Any) -> bool:
-    return type(value) is int and -_INT <= value < _INT
-
-
-def _plain_boolean(value: Any) -> bool:
-    return type(value) is bool
-
-
-# values that coercion leaves as they are; everything else is graphql-core's to coerce
-_PLAIN = {"String": _plain_string, "ID": _plain_string, "Int": _plain_int, "Boolean": _plain_boolean}
-
-
-class VariableReader:
-    """The variables of one operation: those of plain types are checked here, all others by graphql-core."""
-
-    __slots__ = ("_defaults", "_definitions", "_discreet", "_plain", "_schema")
-
-    def __init__(self, schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode], *, discreet: bool) -> None:
-        self._schema = schema
-        self._discreet = discreet  # errors do not spell out names of the schema
-        self._definitions = tuple(definitions)
-        plain = [_plain_rule(schema, definition) for definition in definitions]
-        self._plain = None if None in plain else tuple(each for each in plain if each is not None)
-        self._defaults = _coerced(schema, [each for each in definitions if each.default_value is not None], {})
-
-    def read(self, given: Mapping[str, Any]) -> dict[str, Any] | list[GraphQLError]:
-        """The values as the operation takes them, or the errors why not."""
-        if self._plain is not None and isinstance(self._defaults, dict):
-            values = dict(self._defaults)
-            for name, fits, required in self._plain:
-                value = given.get(name, Undefined)
-                if value is Undefined:
-                    if required and name not in values:
-                        break
-                elif fits(value) or (value is None and not required):
-                    values[name] = value
-                else:
-                    break
-            else:
-                return values
-        return _coerced(self._schema, self._definitions, given, discreet=self._discreet)
-
-
-def _plain_rule(schema: GraphQLSchema, definition: VariableDefinitionNode) -> tuple[str, Any, bool] | None:
-    kind: Any = type_from_ast(schema, definition.type)
-    fits = _PLAIN.get(str(get_nullable_type(kind)))
-    return None if fits is None else (definition.variable.name.value, fits, isinstance(kind, GraphQLNonNull))
-
-
-def _coerced(
-    schema: GraphQLSchema,
-    definitions: Sequence[VariableDefinitionNode],
-    given: Mapping[str, Any],
-    *,
-    discreet: bool = True,
+def coerced(
+    schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode], given: Mapping[str, Any], *, discreet: bool
 ) -> dict[str, Any] | list[GraphQLError]:
+    """The variables as an operation takes them, or the errors why not; `discreet` ones spell out no names."""
     found = get_variable_values(schema, definitions, dict(given), MAX_ERRORS, discreet)
     return found if isinstance(found, list) else found.coerced
 

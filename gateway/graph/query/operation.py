@@ -5,27 +5,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cachetools import LRUCache
 from graphql import (
     DocumentNode,
     GraphQLError,
+    GraphQLNonNull,
     GraphQLSchema,
     GraphQLSyntaxError,
     NoSchemaIntrospectionCustomRule,
     OperationDefinitionNode,
     OperationType,
     OverlappingFieldsCanBeMergedRule,
+    Undefined,
     ValidationContext,
+    VariableDefinitionNode,
+    get_nullable_type,
     parse,
     specified_rules,
+    type_from_ast,
     validate,
 )
 
 from gateway.errors import BadUserInput, LimitExceeded
 from gateway.graph.mutation import Mutation
-from gateway.graph.query.arguments import MAX_ERRORS, VariableReader
+from gateway.graph.query.arguments import MAX_ERRORS, coerced
 from gateway.graph.query.bind import Binder, Tree
-from gateway.graph.query.limits import DocumentLimits, check_text, check_tokens
+from gateway.graph.query.limits import DocumentLimits, check_text, check_tokens, check_variables
 from gateway.graph.query.price import Price, Pricing
 from gateway.graph.query.selections import Selected, condition_variables, expand
 from gateway.model.model import Model
@@ -35,6 +39,9 @@ _READS = ReadLimits()
 _REMEMBERED_BYTES = 16_000_000
 # measured with tracemalloc over documents of 30 to 4,000 characters: what the syntax tree and the bound tree take
 _BYTES_EACH, _BYTES_A_CHARACTER = 8_000, 160
+_INT = 2**31
+# types whose values coercion leaves as they are
+_PLAIN: dict[str, type] = {"String": str, "ID": str, "Int": int, "Boolean": bool}
 _VARIANTS = 16  # choices of conditions that are kept of one operation
 
 # what graphql-core calls it when a document takes more work than it may
@@ -68,35 +75,81 @@ class Variant:
     execution: Any = None  # what the reference has read of the document
 
 
+@dataclass(slots=True)
+class Admitted:
+    """An operation that may run, with its variables as it takes them, and the capacity units that it may cost."""
+
+    operation: "Operation"
+    variant: Variant
+    variables: dict[str, Any]
+    estimate: float
+
+
 class Operation:
     """One operation of a document."""
 
-    __slots__ = ("_binder", "_conditions", "_pricing", "_selected", "_variants", "document", "node", "variables")
-
     def __init__(
         self, document: "Document", node: OperationDefinitionNode, selected: tuple[Selected, ...], binder: Binder,
-        pricing: Pricing,
+        pricing: Pricing, limits: DocumentLimits,
     ) -> None:  # fmt: skip
         self.document = document
         self.node = node
-        self.variables = VariableReader(binder.schema, node.variable_definitions or (), discreet=document.discreet)
+        self.name = node.name.value if node.name is not None else None
+        self.kind: str = node.operation.value
+        self.is_query = node.operation is OperationType.QUERY
         self._selected = selected
         self._conditions = tuple(sorted(condition_variables(selected)))
         self._binder = binder
         self._pricing = pricing
+        self._limits = limits
         self._variants: dict[tuple[Any, ...], Variant] = {}
+        self._definitions = tuple(node.variable_definitions or ())
+        self._plain = _plain_variables(binder.schema, self._definitions)
+        with_default = [each for each in self._definitions if each.default_value is not None]
+        defaults = coerced(binder.schema, with_default, {}, discreet=True)
+        self._defaults = defaults if isinstance(defaults, dict) else None
 
-    @property
-    def name(self) -> str | None:
-        return self.node.name.value if self.node.name is not None else None
+    def admit(self, given: dict[str, Any]) -> Admitted | list[GraphQLError]:
+        """What is to run with these variables, or the errors why they do not fit."""
+        variables = self._values(given)
+        if isinstance(variables, list):
+            return variables
+        variant = self._variants.get(()) if not self._conditions else None
+        if variant is None:
+            variant = self.variant(variables)
+        price = variant.price
+        try:
+            estimate = price.known.get(tuple(map(variables.get, price.names or ())))
+        except TypeError:  # a list or an object
+            estimate = None
+        if estimate is None:
+            estimate = price.estimate(variables)
+        return Admitted(self, variant, variables, estimate)
 
-    @property
-    def kind(self) -> str:
-        return self.node.operation.value
+    def _values(self, given: dict[str, Any]) -> dict[str, Any] | list[GraphQLError]:
+        """Values of plain types are taken as they are; graphql-core reads all others."""
+        if self._plain is None or self._defaults is None:
+            return self._coerced(given)
+        values, taken = dict(self._defaults), 0
+        for name, kind, required in self._plain:
+            value: Any = given.get(name, Undefined)
+            if value is Undefined:
+                if required and name not in values:
+                    return self._coerced(given)
+                continue
+            fits = type(value) is kind and (kind is not int or -_INT <= value < _INT)
+            if not fits and (value is not None or required):
+                return self._coerced(given)
+            values[name] = value
+            taken += 1
+        if taken != len(given):
+            # more than the operation declares
+            check_variables(given, self._limits)
+        return values
 
-    @property
-    def is_query(self) -> bool:
-        return self.node.operation is OperationType.QUERY
+    def _coerced(self, given: dict[str, Any]) -> dict[str, Any] | list[GraphQLError]:
+        check_variables(given, self._limits)
+        return coerced(self._binder.schema, self._definitions, given, discreet=self.document.discreet)
 
     def variant(self, variables: Mapping[str, Any]) -> Variant:
         """What is asked for with these variables, which have been read already."""
@@ -116,6 +169,20 @@ class Operation:
         return Variant(tree, self._pricing.price(tree))
 
 
+def _plain_variables(
+    schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode]
+) -> tuple[tuple[str, Any, bool], ...] | None:
+    """Their names, types and whether they are required; None where one is of another type."""
+    found = []
+    for definition in definitions:
+        kind: Any = type_from_ast(schema, definition.type)
+        plain = _PLAIN.get(str(get_nullable_type(kind)))
+        if plain is None:
+            return None
+        found.append((definition.variable.name.value, plain, isinstance(kind, GraphQLNonNull)))
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A document that may run, or the errors why not; `code` tells what kind they are."""
@@ -127,12 +194,12 @@ class Document:
     code: str = ""
     discreet: bool = False  # whether its errors keep the names of the schema to themselves
     operations: dict[str | None, Operation] = field(default_factory=dict, compare=False)
+    # by the name in a request, which may be missing where there is only one
+    by_name: dict[str | None, Operation] = field(default_factory=dict, compare=False)
 
     def operation(self, name: str | None) -> Operation | None:
         """The operation that will run, if the document leaves no doubt."""
-        if name is None:
-            return next(iter(self.operations.values())) if len(self.operations) == 1 else None
-        return self.operations.get(name)
+        return self.by_name.get(name)
 
 
 class Documents:
@@ -154,7 +221,10 @@ class Documents:
         # suggestions spell out the schema: they go where introspection goes
         self.discreet = not introspection
         self._rules = (*_RULES, *(() if introspection else (NoSchemaIntrospectionCustomRule,)))
-        self._known: LRUCache[str, Document] = LRUCache(_REMEMBERED_BYTES, getsizeof=_bytes_of)
+        # two halves: what is asked for moves to the recent one, and when that is full, the older one goes
+        self.recent: dict[str, Document] = {}
+        self._older: dict[str, Document] = {}
+        self._recent_bytes = 0
 
     @property
     def schema(self) -> GraphQLSchema:
@@ -168,11 +238,19 @@ class Documents:
         return known
 
     def known(self, text: str) -> Document | None:
-        return self._known.get(text)
+        known = self.recent.get(text)
+        if known is None and (known := self._older.get(text)) is not None:
+            self.remember(text, known)
+        return known
 
     def remember(self, text: str, document: Document) -> None:
-        if document.ast is not None and _bytes_of(document) < _REMEMBERED_BYTES // 20:
-            self._known[text] = document
+        size = _bytes_of(document)
+        if document.ast is None or size >= _REMEMBERED_BYTES // 20 or text in self.recent:
+            return
+        if self._recent_bytes + size > _REMEMBERED_BYTES // 2:
+            self._older, self.recent, self._recent_bytes = self.recent, {}, 0
+        self.recent[text] = document
+        self._recent_bytes += size
 
     def prepare(self, text: str) -> Document:
         """Changes nothing, so that it may run in another thread."""
@@ -206,8 +284,11 @@ class Documents:
             return _refused(made, errors, "GRAPHQL_VALIDATION_FAILED")
         document = Document(made.hash, made.size, ast, discreet=self.discreet)
         for node, fields in zip(nodes, selected, strict=True):
-            operation = Operation(document, node, fields, self._binder, self._pricing)
+            operation = Operation(document, node, fields, self._binder, self._pricing, self.limits)
             document.operations[operation.name] = operation
+        document.by_name.update(document.operations)
+        if len(nodes) == 1:
+            document.by_name[None] = operation
         return document
 
 

@@ -4,6 +4,7 @@ An estimate is what an operation takes where every page is full and every refere
 fields ask for in common is read once but counted each time, so an operation mostly takes less than its estimate.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,27 +54,21 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`names` are the variables that it reads; None where it also reads the clock."""
+    """`names` are the variables that it reads, by whose values `known` has estimates; None: it also reads the clock."""
 
     reads: tuple[Reads, ...]
     names: tuple[str, ...] | None = ()
     known: dict[Any, float] = field(default_factory=dict, compare=False, repr=False)
 
     def estimate(self, variables: Variables) -> float:
-        if self.names is None:
-            return _sum(self.reads, variables, 1)
-        key = tuple([_hashable(variables.get(name)) for name in self.names])
-        estimate = self.known.get(key)
-        if estimate is None:
+        estimate = _sum(self.reads, variables, 1)
+        if self.names is not None:
             if len(self.known) >= _REMEMBERED:
                 self.known.clear()
-            estimate = self.known[key] = _sum(self.reads, variables, 1)
+            # a list or an object is not remembered
+            with contextlib.suppress(TypeError):
+                self.known[tuple(map(variables.get, self.names))] = estimate
         return estimate
-
-
-def _hashable(value: Any) -> Any:
-    """Of a list or an object an estimate reads only how long its parts are, but to tell them apart by text is exact."""
-    return repr(value) if isinstance(value, list | dict) else value
 
 
 def _sum(reads: tuple[Reads, ...], variables: Variables, parents: float) -> float:
@@ -113,7 +108,7 @@ class Pricing:
     def price(self, tree: Tree) -> Price:
         reads = tuple(read for root in tree.roots if (read := self._root(root)) is not None)
         fields: list[Any] = [*tree.roots, *tree.places.values()]
-        arguments = [each.arguments for each in fields if hasattr(each, "arguments")]
+        arguments = [each.arguments for each in fields if _reads_arguments(each)]
         timed = any(isinstance(each, PageField) and self._model.place(each.listing).bucket for each in fields)
         names = sorted(frozenset[str]().union(*(each.variables for each in arguments)))
         return Price(reads, None if timed else tuple(names))
@@ -198,6 +193,16 @@ class Pricing:
         below = tuple(read for item in page.page.items for read in self._below(item))
         price = PagePrice(self._model, page.listing, self._limits, probed=page.page.has_page_info)
         return Reads(lambda variables: price.each(given(page.arguments, variables)), (below,))
+
+
+def _reads_arguments(field: Any) -> bool:
+    """Whether what it costs depends on its arguments; one item costs the same whatever its key is."""
+    match field:
+        case PageField() | LookupManyField() | ChangeField():
+            return True
+        case NodeField():
+            return field.plural
+    return False
 
 
 def given(arguments: Arguments, variables: Variables) -> dict[str, Any]:

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from gateway.graph.http.log_lines import BufferedHandler, JsonLines, LogBuffer
-from gateway.graph.http.request_log import RequestIds
+from gateway.graph.http.log_lines import BufferedHandler, JsonLines, LogBuffer, RequestIds
 
 
 class Stream(io.BytesIO):

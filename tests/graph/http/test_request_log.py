@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from gateway.graph.http.log_lines import JsonLines
-from gateway.graph.http.request_log import RequestIds
+from gateway.graph.http.log_lines import JsonLines, RequestIds
 
 
 def test_ids_are_made_where_the_caller_sends_none() -> None:

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.graph.http.log_lines import OPERATIONS, JsonLines
-from gateway.graph.http.request_log import RequestIds
+from gateway.graph.http.log_lines import OPERATIONS, JsonLines, RequestIds
 from gateway.ops.capacity.demand import Need
 from gateway.ops.capacity.measured import UNNAMED, Operation, measure, read_logs
 

@@ -1,0 +1,61 @@
+"""What is read of a document's operations: variables as graphql-core reads them, and documents kept as long as used."""
+
+from typing import Any
+
+import pytest
+from graphql.execution.values import get_variable_values
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.domains import MODEL, MUTATIONS
+from gateway.errors import LimitExceeded
+from gateway.graph.query import operation as operations
+from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.operation import Admitted, Documents
+from gateway.graph.schema import core_schema
+from tests.graph.world import SCHEMA
+
+DOCUMENTS = Documents(MODEL, core_schema(SCHEMA), MUTATIONS, DocumentLimits(), introspection=True)
+TEXT = """query A($id: ID!, $n: Int = 3, $after: String, $on: Boolean! = true) {
+  user(userId: $id) { name @include(if: $on) orders(first: $n, after: $after) { nodes { total } } } }"""
+OPERATION = DOCUMENTS.get(TEXT).operation("A")
+VALUES = st.one_of(
+    st.none(), st.booleans(), st.text(max_size=3), st.floats(allow_nan=False), st.just([1]), st.just({"a": 1}),
+    st.sampled_from([0, 1, -(2**31), -(2**31) - 1, 2**31 - 1, 2**31]),
+)  # fmt: skip
+
+
+@given(st.dictionaries(st.sampled_from(["id", "n", "after", "on", "unknown"]), VALUES))
+@settings(max_examples=500)
+def test_variables_are_read_as_graphql_core_reads_them(sent: dict[str, Any]) -> None:
+    assert OPERATION is not None
+    expected = get_variable_values(DOCUMENTS.schema, OPERATION.node.variable_definitions or (), sent, 5)
+    admitted = OPERATION.admit(sent)
+    if isinstance(expected, list):
+        assert isinstance(admitted, list)
+        assert [error.message for error in admitted] == [error.message for error in expected]
+    else:
+        assert isinstance(admitted, Admitted)
+        assert admitted.variables == expected.coerced
+        # 1 == True, but they are not the same
+        assert {k: type(v) for k, v in admitted.variables.items()} == {k: type(v) for k, v in expected.coerced.items()}
+
+
+@pytest.mark.parametrize("name", ["id", "unknown"])
+def test_a_variable_is_limited_whatever_its_type_and_whether_it_is_declared(name: str) -> None:
+    assert OPERATION is not None
+    with pytest.raises(LimitExceeded):
+        OPERATION.admit({"id": "u", name: [0] * 1_001})
+
+
+def test_documents_are_kept_as_long_as_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "_REMEMBERED_BYTES", 400_000)
+    documents = Documents(MODEL, core_schema(SCHEMA), MUTATIONS, DocumentLimits(), introspection=True)
+    texts = [f'{{ user(userId: "{number}") {{ name }} }}' for number in range(200)]
+    often = documents.get(texts[0])
+    for text in texts:
+        documents.get(text)
+        assert documents.known(texts[0]) is often
+    kept = [text for text in texts if documents.known(text) is not None]
+    assert len(kept) < 40, "no more than there is room for"
+    assert texts[-1] in kept

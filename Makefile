@@ -9,7 +9,10 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 # suites that need more than Python: each has a target of its own, and CI runs them all
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
-.PHONY: help install run test lint types imports format test-start test-engines test-fire test-clients test-browser \
+PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --durations=15 -p tests.cpu
+# the random cases that `make test` takes a sample of
+DRAWN_TESTS := tests/iam/test_prepared_random.py tests/store/cache/test_isolation.py
+.PHONY: help install run test coverage test-random lint types imports format test-start test-engines test-fire test-clients test-browser \
   test-terraform mutate-policies prove check-protocols simulate bench bench-peers playground storefront lock clean
 
 help: ## list the commands
@@ -23,8 +26,15 @@ $(STAMP): pyproject.toml requirements-dev.lock requirements-uv.lock
 run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
 	@$(BIN)/gateway dev
 
-test: $(STAMP) lint types imports ## lint, types, import rules, and the tests with coverage
-	$(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --cov --cov-report=term --durations=15
+test: $(STAMP) lint types imports ## lint, types, import rules, and the tests, with a sample of the random cases
+	$(PYTEST)
+
+coverage: $(STAMP) lint types imports ## make test, measured: coverage of at least 95 %
+	$(PYTEST) --cov --cov-report=term
+
+test-random: $(STAMP) ## all random cases: 20,000 documents, 100,000 requests of each kind
+	DRAWN=all $(BIN)/pytest -n auto $(DRAWN_TESTS)
+	$(BIN)/python -m tests.graph.query.equality --documents 10000 --processes 2
 
 lint: $(STAMP) ## ruff: style and common mistakes
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """Prepared permissions beside the evaluator, on 100,000 random requests: never laxer, and of the same statements.
 
-`PREPARED_ROUNDS=20` asks twenty times as many; `PREPARED_SEED` begins elsewhere.
+That many in `make test-random`, a sample in `make test`; `PREPARED_SEED` begins elsewhere.
 """
 
 import json
@@ -17,9 +17,11 @@ from gateway.iam.roles import ROLE_NAMES
 from gateway.iam.shared import SharedPermissions
 from gateway.iam.verdict import Allow
 from gateway.model.tenant import TenantId
+from tests.drawn import drawn
 from tests.iam.random_requests import NAME, PLACE, TENANTS, Form, forms, random_policies, tenant_keys
 
-ROUNDS = int(os.environ.get("PREPARED_ROUNDS", "1"))
+OF_EACH_FORM = drawn(560, 56)
+OF_RANDOM_POLICIES = drawn(50_000, 5_000)
 SEED = int(os.environ.get("PREPARED_SEED", "12"))
 DEPLOYMENT = Deployment.of_role("arn:aws:iam::123456789012:role/gateway-tenant", "eu-west-1", NAME)
 FORMS = forms()
@@ -79,20 +81,20 @@ def test_shipped_roles_are_prepared_for_whatever_the_store_sends_and_decided_ali
             ready = example(shared, form)
             tally.prepared += ready is not None
             # what is not prepared is what the evaluator never allows
-            count = 560 * ROUNDS if ready is not None else 60
+            count = OF_EACH_FORM if ready is not None else OF_EACH_FORM // 9
             for _ in range(count):
                 permissions = Permissions.of_tenant(shared, TenantId(random.choice(TENANTS)))
                 before = tally.allowed
                 compare(permissions, form, ready, tenant_keys(random, permissions.own[7:-1], form), tally)
                 assert ready is not None or tally.allowed == before, (role, form.title)
     assert tally.missed == [], "a request behind the own prefix that only the evaluator allows"
-    assert tally.asked > 50_000 * ROUNDS
+    assert tally.asked > drawn(50_000, 5_000)
     assert tally.by_residual > tally.asked // 3
 
 
 def test_random_policies_are_prepared_where_they_are_understood_and_decided_alike() -> None:
     random, tally = Random(SEED + 1), Tally()
-    while tally.asked < 50_000 * ROUNDS:
+    while tally.asked < OF_RANDOM_POLICIES:
         principal = {"aws:PrincipalTag/GatewayRole": random.choice(("viewer", "acme"))}
         shared = SharedPermissions(random_policies(random), principal, PLACE)
         for form in random.sample(FORMS, 4):

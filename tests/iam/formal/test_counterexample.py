@@ -59,8 +59,8 @@ def leak(rig: Rig, name: str, title: str) -> tuple[Counterexample, Mapping[str, 
     mutant = named(name, title)
     roles = [role_meaning(MODEL, role) for role in ROLES]
     made = subject(MODEL, roles, {**SHIPPED, name: mutant.document}, deployment(rig))
-    found = [each.example for each in prove(of_document(made, name), deployment(rig)) if each.example]
-    return found[0], mutant.document
+    found = (each.example for each in prove(of_document(made, name), deployment(rig)) if each.example)
+    return next(found), mutant.document
 
 
 def sent(rig: Rig, name: str, document: Mapping[str, Any], operation: str, body: Mapping[str, Any]) -> Any:

@@ -1,4 +1,7 @@
-"""A hundred thousand requests of fifty tenants with equal ids, interleaved: no answer holds another tenant's canary."""
+"""A hundred thousand requests of fifty tenants with equal ids, interleaved: no answer holds another tenant's canary.
+
+That many in `make test-random`, a sample in `make test`.
+"""
 
 import asyncio
 import random
@@ -14,6 +17,7 @@ from gateway.store.access import Access
 from gateway.store.cache.keeper import CacheRules
 from gateway.store.items import items_for
 from gateway.store.plan import GetItems, QueryMany
+from tests.drawn import drawn
 from tests.store.cache.world import EDITOR, MODEL, SUPPORT, TAG, THING, World, listed, policies, session, things
 from tests.store.world import NOW, TABLE
 
@@ -23,7 +27,7 @@ IDS = [f"id{number}" for number in range(6)]
 ROLES = {"editor": EDITOR, "viewer": policies(sid="Viewer"), "support": SUPPORT}
 SESSIONS = {(tenant, role): session(tenant, role, policy) for tenant in TENANTS for role, policy in ROLES.items()}
 NAMES = frozenset({"thingId", "words", "word"})
-REQUESTS, PARTS, WORKERS = 100_000, 4, 100
+REQUESTS, PARTS, WORKERS = drawn(100_000, 16_000), drawn(4, 1), 100
 _CANARY = re.compile(r"canary-(\w+)-")
 
 

@@ -243,7 +243,7 @@ def main() -> None:
             for each in pool.map(run_many, seeds, repeat(given.documents)):
                 found.add(each)
     print(found.report())
-    raise SystemExit(bool(found.differences))
+    raise SystemExit(bool(found.differences or found.counts["read twice"]))
 
 
 if __name__ == "__main__":

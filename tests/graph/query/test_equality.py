@@ -1,7 +1,10 @@
 """A lane answers what graphql-core answers, or steps back: a sample of what `tests.graph.query.equality` runs."""
 
+from typing import Any
+
 import pytest
 
+from gateway.graph.query.lane.lane import Lanes
 from tests.graph.query.equality import Comparison
 
 DOCUMENTS = 40
@@ -17,3 +20,22 @@ async def test_random_documents_are_answered_as_graphql_core_answers_them(seed: 
     assert counts["lane"] > DOCUMENTS, found.report()
     assert not counts["read twice"], found.report()
     assert counts["more calls"] <= 0.1 * counts["lane"], found.report()
+
+
+async def test_a_difference_is_told_with_its_document_and_how_to_ask_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Lanes.run
+
+    async def wrong(lanes: Lanes, *asked: Any) -> Any:
+        found = await run(lanes, *asked)
+        return found and (found[0].replace(b"e", b"E", 1), found[1])
+
+    monkeypatch.setattr(Lanes, "run", wrong)
+    comparison = Comparison(1)
+    await comparison.run(3)
+    told = comparison.found.differences[0]
+    assert "\nquery Q" in told
+    assert "again: python -m tests.graph.query.equality --seed 1 --document 0" in told
+    monkeypatch.undo()
+    again = Comparison(1)
+    await again.run_one(0)
+    assert not again.found.differences, "the lane was wrong, not the comparison"

@@ -11,8 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
 PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --durations=15 -p tests.cpu
 # the random cases that `make test` takes a sample of
-DRAWN_TESTS := tests/iam/test_prepared_random.py tests/iam/formal/test_agreement.py tests/iam/formal/test_proof.py \
-  tests/store/cache/test_isolation.py
+DRAWN_TESTS := tests/iam/test_prepared_random.py tests/store/cache/test_isolation.py
 .PHONY: help install run test coverage test-random lint types imports format test-start test-engines test-fire test-clients test-browser \
   test-terraform mutate-policies prove check-protocols simulate bench bench-peers playground storefront lock clean
 

@@ -63,6 +63,14 @@ def leak(rig: Rig, name: str, title: str) -> tuple[Counterexample, Mapping[str, 
     return next(found), mutant.document
 
 
+def plant(rig: Rig, example: Counterexample) -> None:
+    """A row of another tenant wherever the request leads: which of the foreign keys it names is the solver's choice."""
+    for key in example.asked.context.get("dynamodb:LeadingKeys", ()):
+        if key and not key.startswith("TENANT#acme#"):
+            item = {"PK": {"S": key}, "SK": {"S": "META"}, "email": {"S": FOREIGN[0]}}
+            rig.client("dynamodb", rig.admin).put_item(TableName=NAME, Item=item)
+
+
 def sent(rig: Rig, name: str, document: Mapping[str, Any], operation: str, body: Mapping[str, Any]) -> Any:
     """With a session of acme that this one document restricts."""
     policy = render(document, deployment(rig))
@@ -94,6 +102,7 @@ def test_a_counterexample_succeeds_on_the_sandbox_and_not_with_the_shipped_docum
     example, document = leak(rig, name, title)
     request = request_of(example.asked, MODEL.table)
     assert request is not None, example
+    plant(rig, example)
     answer = json.dumps(sent(rig, name, document, *request), default=str)
     # which action and which foreign tenant the solver names is its choice; a write that succeeds is the leak itself
     leaked = FOREIGN if shows in FOREIGN else (shows,)

@@ -21,7 +21,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 OTHER = "other"
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _HASH = 12  # letters of a document's hash; its log line has them all
-_UNTRUSTED = 200  # operations that have labels of their own beside the trusted ones
+MAX_UNTRUSTED = 200  # operations that have labels of their own beside the trusted ones
 
 Labels = tuple[str, str]
 
@@ -39,7 +39,7 @@ class _Counted(Collector):
 class Metrics:
     """Of one process: all that it counts since its start."""
 
-    def __init__(self, trusted: Collection[str] = (), untrusted: int = _UNTRUSTED) -> None:
+    def __init__(self, trusted: Collection[str] = (), untrusted: int = MAX_UNTRUSTED) -> None:
         """`trusted` are hashes of documents that always have labels of their own."""
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
@@ -109,6 +109,11 @@ class Metrics:
 
     def page(self) -> bytes:
         return generate_latest(self._registry)
+
+    @property
+    def untrusted(self) -> list[Labels]:
+        """Operations that have labels of their own without being trusted."""
+        return [labels for (document, _), labels in list(self._labels.items()) if document not in self._trusted]
 
     @property
     def registry(self) -> CollectorRegistry:

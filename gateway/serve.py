@@ -15,7 +15,7 @@ import uvicorn
 from prometheus_client import CollectorRegistry, start_http_server
 
 from gateway import wiring
-from gateway.accepting import Acceptor
+from gateway.accepting import AT_ONCE, AT_ONCE_SHARED, Acceptor
 from gateway.app import State, create_app
 from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError
@@ -56,7 +56,9 @@ def build_server(settings: Settings, write: WriteOperation) -> "tuple[DrainingSe
         timeout_keep_alive=75,
         timeout_graceful_shutdown=finish_seconds(settings),
     )
-    return DrainingServer(config, state, settings.drain_seconds), app.metrics
+    server = DrainingServer(config, state, settings.drain_seconds)
+    server.accept_at_once = AT_ONCE if settings.workers == 1 else AT_ONCE_SHARED
+    return server, app.metrics
 
 
 def finish_seconds(settings: Settings) -> int:
@@ -116,6 +118,7 @@ class DrainingServer(uvicorn.Server):
         self._drain_seconds = drain_seconds
         self._stop_at: float | None = None
         self._acceptor: Acceptor | None = None
+        self.accept_at_once = AT_ONCE
         self.on_started: Callable[[], None] = lambda: None
 
     def finish(self) -> None:
@@ -127,7 +130,7 @@ class DrainingServer(uvicorn.Server):
         # asyncio's own loops take all that wait
         if self.started and not isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop):
             listening = [each for server in self.servers for each in server.sockets]
-            self._acceptor = Acceptor(listening, self._connection)
+            self._acceptor = Acceptor(listening, self._connection, self.accept_at_once)
         if self.started:
             self.on_started()
 

@@ -7,7 +7,9 @@ import socket
 from collections.abc import Callable, Iterable
 
 # in one turn, so that those who are already here get theirs
-_AT_ONCE = 100
+AT_ONCE = 100
+# where other processes accept from the same sockets: whoever wakes first must not take them all
+AT_ONCE_SHARED = 4
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _REST_SECONDS = 1.0
 
@@ -15,8 +17,11 @@ _REST_SECONDS = 1.0
 class Acceptor:
     """Takes connections beside the server that listens on the same sockets; whoever comes second finds none."""
 
-    def __init__(self, listening: Iterable[socket.socket], protocol: Callable[[], asyncio.Protocol]) -> None:
+    def __init__(
+        self, listening: Iterable[socket.socket], protocol: Callable[[], asyncio.Protocol], at_once: int = AT_ONCE
+    ) -> None:
         self._loop = asyncio.get_running_loop()
+        self._at_once = at_once
         self._protocol = protocol
         self._opening: set[asyncio.Task[object]] = set()
         # descriptors of our own: those of the server are watched by its transports
@@ -40,7 +45,7 @@ class Acceptor:
         self._loop.call_later(_REST_SECONDS, self._watch, door)
 
     def _accept(self, door: socket.socket) -> None:
-        for _ in range(_AT_ONCE):
+        for _ in range(self._at_once):
             try:
                 taken, _address = door.accept()
             except OSError as error:

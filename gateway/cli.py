@@ -39,11 +39,11 @@ def serve(
 ) -> None:
     """Serve in production, with settings from GATEWAY_* variables."""
     from gateway.serve import START_CHECKS  # noqa: PLC0415  web and AWS libraries load only where they are needed
-    from gateway.serve import serve as run  # noqa: PLC0415
     from gateway.settings import load_settings  # noqa: PLC0415
+    from gateway.workers.supervisor import serve as run  # noqa: PLC0415
 
     with told():
-        run(load_settings(config, START_CHECKS))
+        raise typer.Exit(run(load_settings(config, START_CHECKS)))
 
 
 @app.command()

@@ -6,20 +6,20 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import uvicorn
-from prometheus_client import start_http_server
+from prometheus_client import CollectorRegistry, start_http_server
 
 from gateway import wiring
-from gateway.accepting import Acceptor
+from gateway.accepting import AT_ONCE, AT_ONCE_SHARED, Acceptor
 from gateway.app import State, create_app
 from gateway.domains.loading import load_domains
 from gateway.errors import ConfigurationError
-from gateway.graph.http.log_lines import OPERATIONS, BufferedHandler, LogBuffer, WriteOperation
+from gateway.graph.http.log_lines import OPERATIONS, BufferedHandler, LogBuffer, Stream, WriteOperation
 from gateway.listening import bound
 from gateway.ops.metrics import Metrics
 from gateway.ops.policy_files import load_policies
@@ -30,7 +30,15 @@ from gateway.wary import WaryHttp
 
 
 def serve(settings: Settings) -> None:
-    write = configure_logging(settings.log_level)
+    """In this process alone, until it is told to stop."""
+    server, metrics = build_server(settings, configure_logging(settings.log_level))
+    registry = metrics.registry if metrics is not None else None
+    with bound("port", settings.host, settings.port) as sockets, metrics_served(settings, registry):
+        server.run(sockets)
+
+
+def build_server(settings: Settings, write: WriteOperation) -> "tuple[DrainingServer, Metrics | None]":
+    """A server that is ready to run, and what it will count."""
     state = State()
     app = create_app(settings, state=state, write=write)
     http: Any = partial(WaryHttp, lambda: state.draining)
@@ -46,11 +54,16 @@ def serve(settings: Settings) -> None:
         date_header=True,
         lifespan="on",
         timeout_keep_alive=75,
-        # what is under way may take as long as any operation may
-        timeout_graceful_shutdown=int(settings.request_seconds) + 1,
+        timeout_graceful_shutdown=finish_seconds(settings),
     )
-    with bound("port", settings.host, settings.port) as sockets, metrics_served(settings, app.metrics):
-        DrainingServer(config, state, settings.drain_seconds).run(sockets)
+    server = DrainingServer(config, state, settings.drain_seconds)
+    server.accept_at_once = AT_ONCE if settings.workers == 1 else AT_ONCE_SHARED
+    return server, app.metrics
+
+
+def finish_seconds(settings: Settings) -> int:
+    """How long requests under way may take once no more are taken: as long as any operation may."""
+    return int(settings.request_seconds) + 1
 
 
 def _port_is_free(settings: Settings) -> None:
@@ -76,13 +89,13 @@ START_CHECKS: tuple[Check, ...] = (
 
 
 @contextmanager
-def metrics_served(settings: Settings, metrics: Metrics | None) -> Iterator[None]:
+def metrics_served(settings: Settings, registry: CollectorRegistry | None) -> Iterator[None]:
     """On a port of their own, in a thread: they can be read however busy the gateway is."""
-    if metrics is None or settings.metrics_port is None:
+    if registry is None or settings.metrics_port is None:
         yield
         return
     try:
-        server, thread = start_http_server(settings.metrics_port, settings.metrics_host, metrics.registry)
+        server, thread = start_http_server(settings.metrics_port, settings.metrics_host, registry)
     except OSError as error:
         where = f"{settings.metrics_host}:{settings.metrics_port}"
         raise ConfigurationError([f"metrics_port: cannot listen on {where}: {error.strerror}"]) from error
@@ -105,13 +118,21 @@ class DrainingServer(uvicorn.Server):
         self._drain_seconds = drain_seconds
         self._stop_at: float | None = None
         self._acceptor: Acceptor | None = None
+        self.accept_at_once = AT_ONCE
+        self.on_started: Callable[[], None] = lambda: None
+
+    def finish(self) -> None:
+        """Takes no more requests and finishes those under way; may be called from another thread."""
+        self._state.draining = self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         # asyncio's own loops take all that wait
         if self.started and not isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop):
             listening = [each for server in self.servers for each in server.sockets]
-            self._acceptor = Acceptor(listening, self._connection)
+            self._acceptor = Acceptor(listening, self._connection, self.accept_at_once)
+        if self.started:
+            self.on_started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._acceptor is not None:
@@ -151,9 +172,10 @@ class DrainingServer(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def configure_logging(level: str) -> WriteOperation:
-    """All loggers write into one buffer; what is returned puts the lines of operations there, with less work."""
-    buffer = LogBuffer(sys.stdout.buffer)
+def configure_logging(level: str, stream: Stream | None = None) -> WriteOperation:
+    """All loggers write into one buffer, and that to `stream` or standard output; what is returned puts the lines of
+    operations there, with less work."""
+    buffer = LogBuffer(stream or sys.stdout.buffer)
     logging.basicConfig(level=level, handlers=[BufferedHandler(buffer)], force=True)
     logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLevelName(level)))
     return buffer.add_operation if OPERATIONS.isEnabledFor(logging.INFO) else lambda fields: None

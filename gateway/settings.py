@@ -91,6 +91,7 @@ class Settings(BaseSettings):
     max_connections: int = Field(default=100, ge=1, le=5_000)
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)  # Prometheus; a port of its own, without tokens
     metrics_host: str = "127.0.0.1"
+    workers: int = Field(default=1, ge=1, le=64)  # processes that share the port; each has limits and caches of its own
 
     # how much runs at a time
     max_concurrent_operations: int = Field(default=64, ge=1)  # of all tenants; tenants share them by cost
@@ -206,12 +207,21 @@ def load_settings(config: Path | None = None, checks: Sequence[Check] = ()) -> S
     return settings
 
 
+def settings_values(settings: Settings) -> dict[str, Any]:
+    """As JSON, secrets included; in an `environment_without` settings, `Settings(**values)` are the same settings."""
+    values = settings.model_dump(mode="json", exclude_none=True)
+    return {**values, "cursor_secret": settings.cursor_secret.get_secret_value()}
+
+
+def environment_without(*prefixes: str) -> dict[str, str]:
+    """Our environment for a child process that is given its settings in another way; nor has it the `prefixes`."""
+    return {name: value for name, value in os.environ.items() if not name.upper().startswith((_PREFIX, *prefixes))}
+
+
 def environment_with(settings: Settings, aws: Mapping[str, str]) -> dict[str, str]:
     """The environment for a child process: ours, with these settings and these variables of AWS in place of ours."""
     # INVARIANT: a developer's own AWS credentials never reach a process that is given others.
-    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith((_PREFIX, "AWS_"))}
-    values = settings.model_dump(mode="json", exclude_none=True)
-    values["cursor_secret"] = settings.cursor_secret.get_secret_value()
+    kept, values = environment_without("AWS_"), settings_values(settings)
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
     return {**kept, **{f"{_PREFIX}{name.upper()}": text for name, text in texts.items()}, **aws}
 

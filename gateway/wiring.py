@@ -191,8 +191,11 @@ def metrics_of(
 
 
 def metrics_page(settings: Settings, metrics: Metrics | None) -> list[Route]:
-    """In the sandbox beside everything else; in production only on a port of its own, since it asks for no token."""
-    if metrics is None or settings.environment != "sandbox":
+    """In the sandbox beside everything else; in production only on a port of its own, since it asks for no token.
+
+    One of several workers has no page: it would tell of itself alone.
+    """
+    if metrics is None or settings.environment != "sandbox" or settings.workers > 1:
         return []
 
     def page(request: Request) -> Response:

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import socket
 from contextlib import ExitStack, closing
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import uvicorn
 import uvloop
 from starlette.responses import PlainTextResponse
 
-from gateway.accepting import Acceptor
+from gateway.accepting import AT_ONCE_SHARED, Acceptor
 from gateway.app import State
 from gateway.serve import DrainingServer
 
@@ -51,6 +52,27 @@ def test_all_who_wait_are_let_in_together() -> None:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         assert runner.run(run()) <= FEW_TURNS
+
+
+def test_processes_that_share_a_door_share_who_waits_there() -> None:
+    async def run() -> list[int]:
+        counts = [0, 0]
+
+        def protocol(process: int) -> asyncio.Protocol:
+            counts[process] += 1
+            return asyncio.Protocol()
+
+        with socket.create_server(("127.0.0.1", 0), backlog=STRANGERS) as listening, ExitStack() as strangers:
+            for _ in range(STRANGERS):
+                strangers.enter_context(socket.create_connection(listening.getsockname()))
+            for process in range(2):
+                strangers.enter_context(closing(Acceptor([listening], partial(protocol, process), AT_ONCE_SHARED)))
+            while sum(counts) < STRANGERS:  # noqa: ASYNC110  it tells nobody
+                await asyncio.sleep(0)
+        return counts
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        assert min(runner.run(run())) >= STRANGERS // 4
 
 
 def test_after_the_stop_nobody_is_let_in() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.errors import BadUserInput, ConfigurationError
 from gateway.model.tenant import tenant_id
 from gateway.setting_types import _tenant
-from gateway.settings import Settings, environment_with, load_settings
+from gateway.settings import Settings, environment_with, environment_without, load_settings, settings_values
 
 SECRET = "0123456789abcdef0123456789abcdef"
 ISSUER = {"issuer": "https://id.example.org", "audience": ["gateway"], "jwks_url": "https://id.example.org/jwks"}
@@ -335,6 +335,19 @@ def test_settings_travel_to_a_child_process_whole(environment: pytest.MonkeyPatc
     for name, value in passed.items():
         environment.setenv(name, value)
     assert load_settings() == settings
+
+
+def test_a_worker_has_the_settings_that_the_supervisor_has_read(environment: pytest.MonkeyPatch) -> None:
+    put(environment, "silos", {"acme": {"region": "us-east-1"}})
+    settings = load_settings()
+    values = json.loads(json.dumps(settings_values(settings)))
+    environment.setenv("GATEWAY_TABLE_NAME", "changed-since")
+    environment.setenv("AWS_REGION", "eu-west-1")
+    passed = environment_without()
+    assert passed["AWS_REGION"] == "eu-west-1"
+    for name in set(os.environ) - set(passed):
+        environment.delenv(name)
+    assert Settings(**values) == settings
 
 
 def test_a_child_process_gets_no_aws_variable_that_it_was_not_given(environment: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ OTHER = "other"
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _BOUNDS = (*map(floatToGoString, _SECONDS), "+Inf")
 _HASH = 12  # letters of a document's hash; its log line has them all
-_UNTRUSTED = 200  # operations that have labels of their own beside the trusted ones
+MAX_UNTRUSTED = 200  # operations that have labels of their own beside the trusted ones
 
 Labels = tuple[str, str]
 _Answered = tuple[str | None, str | None, str | None, str]  # document, operation, kind, outcome
@@ -68,7 +68,7 @@ class _Outcome:
 class Metrics(Collector):
     """Of one process: all that it counts since its start, in plain numbers that become metrics when they are read."""
 
-    def __init__(self, trusted: Collection[str] = (), untrusted: int = _UNTRUSTED) -> None:
+    def __init__(self, trusted: Collection[str] = (), untrusted: int = MAX_UNTRUSTED) -> None:
         """`trusted` are hashes of documents that always have labels of their own."""
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
@@ -179,6 +179,11 @@ class Metrics(Collector):
 
     def page(self) -> bytes:
         return generate_latest(self._registry)
+
+    @property
+    def untrusted(self) -> list[Labels]:
+        """Operations that have labels of their own without being trusted."""
+        return [labels for (document, _), labels in list(self._labels.items()) if document not in self._trusted]
 
     @property
     def registry(self) -> CollectorRegistry:

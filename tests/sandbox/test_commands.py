@@ -68,6 +68,7 @@ def _terminate() -> None:
 def test_it_runs_on_free_ports_until_it_is_told_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SESSION_TOKEN", "of-the-developer")
     monkeypatch.setenv("AWS_PROFILE", "production")
+    monkeypatch.setenv("GATEWAY_WORKERS", "2")
     out = io.StringIO()
     seen: dict[str, str] = {}
 
@@ -86,6 +87,7 @@ def test_it_runs_on_free_ports_until_it_is_told_to_end(monkeypatch: pytest.Monke
     assert "stopped" in out.getvalue()
     assert "left as it is" in out.getvalue()
     assert seen["GATEWAY_ENVIRONMENT"] == "sandbox"
+    assert seen["GATEWAY_WORKERS"] == "1", "development is one process, whatever the environment says"
     assert seen["AWS_ACCESS_KEY_ID"].startswith("AKIA")
     assert not {"AWS_SESSION_TOKEN", "AWS_PROFILE"} & set(seen)
 

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 import orjson
 
@@ -151,10 +151,18 @@ class JsonLines(logging.Formatter):
     converter = staticmethod(time.gmtime)
 
 
+class Stream(Protocol):
+    """Where lines are written: standard output, or what several processes share of it."""
+
+    def write(self, content: bytes, /) -> object: ...
+
+    def flush(self) -> object: ...
+
+
 class LogBuffer:
     """INVARIANT: lines are written in the order in which they came, whoever they came from."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._lines: list[bytes] = []
         self._bytes = 0

@@ -144,6 +144,7 @@ variable "gateway_settings" {
     max_queued_per_tenant     = optional(number)
     metrics_port              = optional(number)
     metrics_host              = optional(string)
+    workers                   = optional(number)
     max_page                  = optional(number)
     max_depth                 = optional(number)
     max_aliases               = optional(number)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.session import Kept
+from gateway.aws.session import Session
 from gateway.aws.sessions import Sessions
 from gateway.aws.tenants import Tenants
 from gateway.model.tenant import tenant_id
@@ -41,7 +41,7 @@ DEFECTS: dict[str, tuple[list[tuple[Any, str, Any]], str]] = {
     "own writes are not remembered while replicas lag": ([(RecentWrites, "note", lambda *given: None)], _OWN_WRITE),
     "a read that began before a write answers after it": ([(Keeper, "joins", lambda *given: True)], _OWN_WRITE),
     "answers are kept for twice their time": ([(entry, "_SERVES", (1.9, 2.0))], _TOO_OLD),
-    "an expired session is handed out": ([(Kept, "serves", lambda *given: True)], "of its end"),
+    "an expired session is handed out": ([(Session, "serves", lambda *given: True)], "of its end"),
     "a suspended tenant is served": ([(Tenants, "suspend", lambda *given: None)], "while the tenant was suspended"),
     "a suspended tenant's answers are kept": ([(Keeper, "forget", lambda *given: None)], _TOO_OLD),
     "keys of the cache have no tenant": (

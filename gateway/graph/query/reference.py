@@ -35,7 +35,6 @@ from gateway.store.read_limits import ReadLimits
 from gateway.store.table import Table
 from gateway.store.writer import Writer
 
-
 # our resolvers and graphql-core itself wait by coroutines and by nothing else
 _is_awaitable = CoroutineType.__instancecheck__
 

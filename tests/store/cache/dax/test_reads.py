@@ -21,8 +21,7 @@ from gateway.store.cache.path import Asked, Via
 from gateway.store.codec import Wire
 from gateway.store.plan import GetItems, QueryPartition
 from gateway.store.writer import Outcome
-from tests.aws.sts_wire import answer
-from tests.aws.test_reader_role import ASSUMED, ROLE, gateway
+from tests.aws.test_reader_role import ASSUMED, ROLE, answer, gateway
 from tests.store.cache.dax.conftest import RULES, DaxWorld, cluster_at
 from tests.store.cache.dax.server import DaxNode, Trouble
 from tests.store.cache.world import SUPPORT, THING, THINGS, listed, session, things

@@ -4,12 +4,15 @@ import asyncio
 import gc
 import time
 import tracemalloc
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 
 import boto3
 
 from bench.wire import stub
+from gateway.aws.call_rate import CallRate
 from gateway.aws.credentials import Credentials
 from gateway.aws.roles import Roles
 from gateway.aws.sessions import SessionRules, Sessions
@@ -31,6 +34,8 @@ from gateway.model.tenant import TenantId, tenant_id
 
 TENANTS = 10_000
 ROUNDS = 3
+# calls to STS that may begin within a second at a restart; an account has 600
+RATE = 500
 # with its mark of 12 as long as the session tokens of STS with a policy and tags; `bench.wire` assumes the same
 TOKEN = "t" * 788
 ROLE_ARN = "arn:aws:iam::123456789012:role/gateway-tenant"
@@ -63,7 +68,7 @@ def shipped(name: str) -> Document:
     return parse(render(documents(MODEL)[name], deployment), KINDS[name])
 
 
-def sessions_over(sts: Sts) -> Sessions:
+def sessions_over(sts: Sts, rate: CallRate | None = None) -> Sessions:
     viewer = shipped(session_file("viewer"))
     policies = PolicySet((shipped(TENANT_FILE),), (viewer,))
     place = Place("eu-west-1", "123456789012", tables={POOLED.table: KeySchema("PK")})
@@ -74,7 +79,7 @@ def sessions_over(sts: Sts) -> Sessions:
 
     # what a session costs is measured, not what the rate makes it wait
     rules = SessionRules(calls_per_second=2_000)
-    return Sessions(sts, Tenants(POOLED), Roles({"viewer": viewer}), permissions_for, rules)
+    return Sessions(sts, Tenants(POOLED), Roles({"viewer": viewer}), permissions_for, rules, rate=rate)
 
 
 def measured(count: int, make: Callable[[], object]) -> Cost:
@@ -153,6 +158,51 @@ async def over_the_wire(principals: list[Principal], url: str) -> float:
     return spent / len(principals) * 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """All tenants opened at start, while callers ask for some of them."""
+
+    seconds: float
+    most_in_a_second: int
+    median_wait: float
+    longest_wait: float
+
+
+async def restarted(principals: list[Principal], url: str) -> Restart:
+    """The warm-up in one process at a rate of `RATE`; ten callers a second ask for tenants at the end of the list."""
+    starts: list[float] = []
+    waits: list[float] = []
+    rate = CallRate(RATE, SessionRules().calls)
+    sts = StsClient(
+        boto3.Session("AKIAGATEWAY", "secret", region_name="eu-west-1"), endpoint_url=url, before_retry=rate.retry
+    )
+
+    class Watched(Sts):
+        async def assume_role(self, request: AssumeRole) -> Credentials:
+            starts.append(time.perf_counter())
+            return await sts.assume_role(request)
+
+    sessions = sessions_over(Watched(), rate)
+    # the gateway's own credentials are read once, before anything else
+    await sessions.open(principals[0])
+    began = time.perf_counter()
+    warming = asyncio.create_task(sessions.warm_up((principal.tenant for principal in principals), ("viewer",)))
+    for principal in reversed(principals):
+        if warming.done():
+            break
+        asked = time.perf_counter()
+        await sessions.open(principal)
+        waits.append(time.perf_counter() - asked)
+        await asyncio.wait((warming,), timeout=0.1)
+    await warming
+    spent = time.perf_counter() - began
+    assert len(sessions) == len(starts) == len(principals), "not one call for each tenant"
+    await sessions.close()
+    await sts.close()
+    most = max(bisect_left(starts, start + 1.0) - number for number, start in enumerate(starts))
+    return Restart(spent, most, median(waits), max(waits))
+
+
 def boto_session() -> object:
     session = boto3.Session(aws_access_key_id="a", aws_secret_access_key="b", region_name="eu-west-1")
     return session, session.client("dynamodb")
@@ -181,6 +231,7 @@ def main() -> None:
     own, microseconds = asyncio.run(ours(principals))
     with stub() as url:
         wire = asyncio.run(over_the_wire(principals, url))
+        restart = asyncio.run(restarted(principals, url))
     one_session = measured(20, boto_clients())
     sessions = measured(2, boto_session)
     print(f"{TENANTS:,} tenants: {TENANTS:,} calls to STS, one for each; a kept session opens in {microseconds:.1f} us")
@@ -188,6 +239,11 @@ def main() -> None:
         f"a tenant after a query: {own.kilobytes * 1_000:,.0f} bytes, of which its session token is {len(TOKEN) + 12}"
     )
     print(f"AssumeRole over the wire: {wire:.2f} ms of CPU for each session")
+    print(
+        f"all of them opened at start, {RATE} a second allowed: {restart.seconds:.0f} s, at most "
+        f"{restart.most_in_a_second} in any second; callers meanwhile waited "
+        f"{restart.median_wait * 1_000:.0f} ms by the median, {restart.longest_wait * 1_000:.0f} ms at most"
+    )
     print(f"{'':<42}{'CPU each':>13}{'memory each':>13}{'all of them':>15}{'CPU':>10}{'memory':>10}")
     print(line("sessions of the gateway", own, own, TENANTS))
     print(line("boto3 clients on one session", one_session, own, 20))

@@ -2,7 +2,8 @@
 
 At most so many calls begin within any second, retries included: an account has a number of AssumeRole a second that all
 its programs share, and a fleet that restarts asks for every session at once. A session that a caller waits for comes
-before one that is refreshed ahead of its end, and that one before one that is opened in advance.
+before one that is refreshed ahead of its end, and that one before one that is opened in advance. What nobody waits for
+is spread over the second, so that a caller does not find the whole second used up.
 """
 
 import asyncio
@@ -13,6 +14,9 @@ from enum import IntEnum
 from math import inf
 
 from gateway.errors import Throttled
+
+# seconds of its pace that work in the background may make up for, where the loop was busy
+_CATCH_UP = 0.05
 
 
 class Priority(IntEnum):
@@ -48,6 +52,8 @@ class CallRate:
             priority: OrderedDict() for priority in Priority
         }
         self._timer: asyncio.TimerHandle | None = None
+        # when the next call that nobody waits for may begin
+        self._background_at = 0.0
 
     @asynccontextmanager
     async def turn(self, ticket: Ticket) -> AsyncIterator[None]:
@@ -109,11 +115,14 @@ class CallRate:
         self._refuse_late(now)
         wake = inf
         while (queue := self._next_queue()) is not None:
-            wake = self._soonest(now, 0)
+            background = next(iter(queue)).priority >= Priority.REFRESH
+            wake = max(self._soonest(now, 0), self._background_at if background else now)
             if wake > now:
                 break
             ticket, granted = queue.popitem(last=False)
             if not granted.done():
+                if background:
+                    self._background_at = max(self._background_at, now - _CATCH_UP) + 1.0 / self._per_second
                 self._starts.append(now)
                 self._running += ticket.priority is not Priority.RETRY
                 granted.set_result(None)

@@ -1,6 +1,7 @@
 """Verified claims become a Principal when every one that matters is there, of the right type, and fits."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from gateway.errors import BadUserInput
@@ -97,7 +98,13 @@ def _roles(claims: Mapping[str, Any], issuer: Issuer) -> frozenset[str]:
     named = value.split(" ") if isinstance(value, str) else [] if value is None else value
     if not isinstance(named, list) or not all(isinstance(role, str) for role in named):
         raise Refused(f"claim `{issuer.roles_claim}` is neither a list of names nor names with spaces between")
-    return frozenset(issuer.role_map[role] for role in named if role in issuer.role_map)
+    return _one_set(frozenset(issuer.role_map[role] for role in named if role in issuer.role_map))
+
+
+@lru_cache(maxsize=1_024)
+def _one_set(roles: frozenset[str]) -> frozenset[str]:
+    """One object for all callers with the same roles: many callers are remembered."""
+    return roles
 
 
 def _claim(claims: Mapping[str, Any], name: str) -> Any:

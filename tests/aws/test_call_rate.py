@@ -58,6 +58,42 @@ def test_ten_thousand_sessions_at_a_restart_stay_within_the_rate() -> None:
     assert 199 <= ended <= 201
 
 
+def test_a_caller_hardly_waits_while_ten_thousand_sessions_are_warmed_up() -> None:
+    async def restart() -> list[float]:
+        calls = Calls(CallRate(50, 16))
+        loop = asyncio.get_running_loop()
+        warming = [asyncio.create_task(calls.call("", Ticket(Priority.WARM_UP))) for _ in range(10_000)]
+        waits = []
+        for number in range(100):
+            # at any part of a second
+            await asyncio.sleep(0.37)
+            asked = loop.time()
+            await calls.call(f"caller {number}", caller())
+            waits.append(next(at for at, name in calls.began if name == f"caller {number}") - asked)
+        for task in warming:
+            task.cancel()
+        await asyncio.gather(*warming, return_exceptions=True)
+        return waits
+
+    # a place of the rate becomes free 50 times a second; in one burst they would be used up for the rest of it
+    assert max(run(restart())) < 0.1
+
+
+def test_a_busy_loop_may_make_up_for_a_moment_and_not_for_more() -> None:
+    async def scene() -> int:
+        calls = Calls(CallRate(1_000, 2_000))
+        # nothing was asked for a long time
+        await asyncio.sleep(60)
+        waiting = [asyncio.create_task(calls.call("", Ticket(Priority.WARM_UP))) for _ in range(900)]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        at_once = len(calls.began)
+        await asyncio.gather(*waiting)
+        return at_once
+
+    assert 50 <= run(scene()) <= 55
+
+
 def test_retries_count_and_take_no_further_place() -> None:
     async def scene() -> list[float]:
         rate = CallRate(2, 1)

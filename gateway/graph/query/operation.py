@@ -64,6 +64,7 @@ class Variant:
 
     tree: Tree
     price: Price
+    document: "Document"
     uses: int = 0
 
 
@@ -112,7 +113,7 @@ class Operation:
         owner = schema.get_root_type(self.node.operation)
         assert owner is not None  # noqa: S101  validation refuses an operation of a type that the schema lacks
         tree = self._binder.bind(owner, self._selected, lambda each: truths[each.variable] is each.wanted)
-        return Variant(tree, self._pricing.price(tree))
+        return Variant(tree, self._pricing.price(tree), self.document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class Documents:
         # suggestions spell out the schema: they go where introspection goes
         self.discreet = not introspection
         self._rules = (*_RULES, *(() if introspection else (NoSchemaIntrospectionCustomRule,)))
-        self._known: LRUCache[str, Document] = LRUCache(_REMEMBERED_BYTES, getsizeof=_bytes_of)
+        self._known: LRUCache[str, Document] = LRUCache(_REMEMBERED_BYTES, getsizeof=bytes_of)
 
     @property
     def schema(self) -> GraphQLSchema:
@@ -170,7 +171,7 @@ class Documents:
         return self._known.get(text)
 
     def remember(self, text: str, document: Document) -> None:
-        if document.ast is not None and _bytes_of(document) < _REMEMBERED_BYTES // 20:
+        if document.ast is not None and bytes_of(document) < _REMEMBERED_BYTES // 20:
             self._known[text] = document
 
     def prepare(self, text: str) -> Document:
@@ -210,7 +211,8 @@ class Documents:
         return document
 
 
-def _bytes_of(document: Document) -> int:
+def bytes_of(document: Document) -> int:
+    """About what a document takes, with all that is understood of it."""
     return _BYTES_EACH + _BYTES_A_CHARACTER * document.size
 
 

@@ -16,10 +16,10 @@ import pytest
 from tests.graph.path_trace import report
 
 # operation: all Python calls of the process, and those of functions in gateway/
-CALLS = {"get": (190, 116), "main": (298, 190), "lines": (410, 260), "mutation": (1_080, 470)}
+CALLS = {"get": (190, 116), "main": (298, 190), "lines": (412, 260), "mutation": (1_080, 470)}
 # operation: files of gateway/ that it enters, and how often one of them calls into another.
 # The goal is 20 and 40 for `get`, 25 and 120 for `lines`; these are what is true now.
-FILES = {"get": (32, 50), "main": (35, 67), "lines": (35, 84), "mutation": (64, 210)}
+FILES = {"get": (32, 50), "main": (35, 67), "lines": (35, 86), "mutation": (64, 210)}
 
 
 @pytest.fixture(scope="module")

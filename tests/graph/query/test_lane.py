@@ -266,13 +266,14 @@ async def test_lanes_are_kept_by_bytes_and_the_one_unused_for_longest_goes() -> 
     world = World(lane_rules=LaneRules(uses=0, per_second=1e9, kept_bytes=100_000))
     lanes = world.endpoint.lanes
     queries = [f'{{ product(productId: "p-1001") {{ {name} }} }}' for name in ("title", "price", "currency", "version")]
+    await world.ask(queries[0])
+    first = next(iter(lanes._made.values()))
     for query in queries:
         await world.ask(queries[0])
         await world.ask(query)
     assert lanes.kept_bytes <= 100_000
     assert 0 < len(lanes._made) < len(queries)
-    kept = {variant.document.hash for variant, _ in lanes._made}
-    assert world.endpoint.documents.get(queries[0]).hash in kept, "it was used all the time"
+    assert any(lane is first for lane in lanes._made.values()), "it was used all the time"
     assert lanes.kept_bytes == sum(
         bytes_of(variant.document) + (lane.size if lane else 0) for (variant, _), lane in lanes._made.items()
     )

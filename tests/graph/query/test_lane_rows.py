@@ -5,9 +5,9 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.graph.query.lane.items import ItemTexts
 from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.step_back import Reason, StepBack
-from gateway.graph.query.lane.texts import ItemTexts
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.store import wire

@@ -120,7 +120,7 @@ class PartitionRead:
                 expired += len(found) - len(live)
                 found = live
             rows = rows + found if rows else found
-            if answer.LastEvaluatedKey is NO_KEY:
+            if answer.LastEvaluatedKey is NO_KEY or len(rows) >= limit:
                 break
             start = compact(answer.LastEvaluatedKey)
         return rows[:limit] if len(rows) > limit else rows

@@ -172,6 +172,7 @@ class Lanes:
             self.outcomes.add(Reason.ARGUMENT)
             return None
         finally:
+            request.stopped = None  # its traceback holds the request
             if request.seen or request.pages:
                 request.close()
         self.outcomes.add("lane")

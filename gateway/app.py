@@ -144,7 +144,7 @@ def build_gateway(
     cursors = Cursors(settings.cursor_secret.get_secret_value())
     costs = cost_limits(settings)
     metrics = metrics_of(settings, known, cache, sessions, queue, table)
-    lanes = Lanes(model, table, cursors, reads)
+    lanes = Lanes(model, table, cursors, reads, trusted=known.trusted_hashes)
     endpoint = Endpoint(
         documents=documents,
         cost_limits=costs,

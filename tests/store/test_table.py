@@ -5,12 +5,15 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 
 from gateway.aws.errors import AccessDenied, AwsUnavailable, CredentialsExpired, Said
 from gateway.aws.sessions import Session
 from gateway.errors import Forbidden, Internal, IsolationBreach, Unavailable
 from gateway.graph.http.log_lines import JsonLines
+from gateway.model.keys import ItemKey
+from gateway.store import wire
 from gateway.store.access import Access
 from gateway.store.plan import Window
 from gateway.store.rows import Rows
@@ -116,6 +119,21 @@ async def test_a_session_that_is_refused_again_is_not_renewed_for_ever(memory: M
         await table.get(access, lookup("a"))
     assert len(renewals.asked) == 1
     assert len(memory.sent) == 2
+
+
+async def test_what_a_lane_sends_is_sent_again_once_with_a_renewed_session(memory: Memory, access: Access) -> None:
+    memory.revoked.add("AKIDEXAMPLE")
+    table, renewals = renewing(memory, renamed(access.session, "AKIDFRESH"))
+    body = wire.get_item(MODEL.table, access.session.tenancy.table, ItemKey("TENANT#acme#A", "B"), ("PK",), False)
+    content = orjson.dumps(body)
+    answer = await table.exchange(access, "GetItem", content)
+    assert (len(renewals.asked), len(memory.sent)) == (1, 2)
+    assert access.replay == {("GetItem", content): answer}
+    access.replay.clear()
+    memory.revoked.add("AKIDFRESH")
+    with pytest.raises(CredentialsExpired) as refused:
+        await table.exchange(access, "GetItem", content)
+    assert access.replay == {("GetItem", content): refused.value}, "the reference does not ask for it again"
 
 
 async def test_a_renewal_that_fails_is_the_answer(memory: Memory, access: Access) -> None:

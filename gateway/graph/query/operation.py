@@ -71,6 +71,7 @@ class Variant:
 
     tree: Tree
     price: Price
+    document: "Document"
     uses: int = 0
     execution: Any = None  # what the reference has read of the document
 
@@ -166,7 +167,7 @@ class Operation:
         owner = schema.get_root_type(self.node.operation)
         assert owner is not None  # noqa: S101  validation refuses an operation of a type that the schema lacks
         tree = self._binder.bind(owner, self._selected, lambda each: truths[each.variable] is each.wanted)
-        return Variant(tree, self._pricing.price(tree))
+        return Variant(tree, self._pricing.price(tree), self.document)
 
 
 def _plain_variables(
@@ -244,7 +245,7 @@ class Documents:
         return known
 
     def remember(self, text: str, document: Document) -> None:
-        size = _bytes_of(document)
+        size = bytes_of(document)
         if document.ast is None or size >= _REMEMBERED_BYTES // 20 or text in self.recent:
             return
         if self._recent_bytes + size > _REMEMBERED_BYTES // 2:
@@ -292,7 +293,8 @@ class Documents:
         return document
 
 
-def _bytes_of(document: Document) -> int:
+def bytes_of(document: Document) -> int:
+    """About what a document takes, with all that is understood of it."""
     return _BYTES_EACH + _BYTES_A_CHARACTER * document.size
 
 

@@ -176,6 +176,15 @@ class ItemCollection:
     pattern: Together
     member: PageField | MembersField
 
+    @property
+    def always(self) -> bool | None:
+        """Whether it applies whatever the variables are; None where they decide."""
+        if isinstance(self.member, MembersField):
+            return True
+        if self.member.arguments.fixed.keys() - {"first"}:
+            return False
+        return True if self.member.arguments.names <= {"first"} else None
+
     def applies(self, variables: Variables) -> bool:
         """A page that starts at a cursor, ends at one or covers a range is a Query of its own."""
         if isinstance(self.member, MembersField):

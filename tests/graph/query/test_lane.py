@@ -1,6 +1,9 @@
 """What runs in a lane, what must not step back from it, and what it must never do."""
 
+import gc
 import re
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +12,10 @@ from graphql import OperationDefinitionNode, OperationType, parse
 
 from gateway.domains.examples import load_examples
 from gateway.errors import Unavailable
-from gateway.graph.query.lane.lane import LaneRules
+from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.step_back import NoLane
+from gateway.graph.query.operation import bytes_of
 from gateway.iam.residual import Residual
 from gateway.store.access import Access
 from tests.graph.test_call_counts import OPERATIONS
@@ -245,8 +249,51 @@ async def test_a_lane_is_made_at_the_third_use_and_not_too_often() -> None:
     assert world.lanes == {"reference": 6, "lane": 2}, "only one lane may be made in this time"
 
 
-async def test_only_so_many_lanes_are_kept() -> None:
-    world = World(lane_rules=LaneRules(uses=0, per_second=1e9, kept=3))
-    for name in ("title", "price", "currency", "description", "version"):
-        await world.ask(f'{{ product(productId: "p-1001") {{ {name} }} }}')
-    assert len(world.endpoint.lanes._made) == 3
+async def test_a_trusted_document_has_its_lane_at_its_first_use() -> None:
+    world, query = World(lane_rules=LaneRules(uses=2, per_second=0.001)), '{ product(productId: "p-1001") { title } }'
+    reference = world.endpoint.reference
+    trusted = frozenset({world.endpoint.documents.get(query).hash})
+    lanes = Lanes(
+        reference.model, reference.table, reference.cursors, reference.limits, world.lane_rules, trusted=trusted
+    )
+    world.endpoint = replace(world.endpoint, lanes=lanes)
+    await world.ask(query)
+    await world.ask('{ product(productId: "p-1001") { price } }')
+    assert world.lanes == {"lane": 1, "reference": 1}
+
+
+async def test_lanes_are_kept_by_bytes_and_the_one_unused_for_longest_goes() -> None:
+    world = World(lane_rules=LaneRules(uses=0, per_second=1e9, kept_bytes=100_000))
+    lanes = world.endpoint.lanes
+    queries = [f'{{ product(productId: "p-1001") {{ {name} }} }}' for name in ("title", "price", "currency", "version")]
+    await world.ask(queries[0])
+    first = next(iter(lanes._made.values()))
+    for query in queries:
+        await world.ask(queries[0])
+        await world.ask(query)
+    assert lanes.kept_bytes <= 100_000
+    assert 0 < len(lanes._made) < len(queries)
+    assert any(lane is first for lane in lanes._made.values()), "it was used all the time"
+    assert lanes.kept_bytes == sum(
+        bytes_of(variant.document) + (lane.size if lane else 0) for (variant, _), lane in lanes._made.items()
+    )
+
+
+async def test_a_lane_takes_about_the_bytes_that_are_counted_for_it() -> None:
+    world = World()
+    access = Access((await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session)
+    trees = []
+    for query in FORMS.values():
+        operation = world.endpoint.documents.get(query).operation(None)
+        assert operation is not None
+        trees.append(operation.variant({"on": True}).tree)
+    made = [world.endpoint.lanes.make(tree, access) for tree in trees]  # once before, for what all of them share
+    gc.collect()
+    tracemalloc.start()
+    try:
+        made = [world.endpoint.lanes.make(tree, access) for tree in trees]
+        gc.collect()
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert 0.7 * taken < sum(lane.size for lane in made) < 1.5 * taken

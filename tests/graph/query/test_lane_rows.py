@@ -5,14 +5,18 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.graph.query.lane.texts import ItemTexts
+from gateway.graph.query.lane.items import ItemTexts
+from gateway.graph.query.lane.request import LaneRequest
+from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.store import wire
-from tests.graph.world import IN_LANES, World
+from gateway.store.access import Access
+from tests.graph.world import IN_LANES, OpenDoor, World
 
 USER = ("TENANT#acme#USER#u-1001", "PROFILE")
 ORDER = ("TENANT#acme#ORDER#o-1001", "META")
+REVIEW = "TENANT#acme#REVIEW"
 LINES = '{ orders(orderIds: ["o-1001", "o-1002"]) { total lines { quantity title } user { name } } }'
 
 
@@ -61,3 +65,39 @@ def test_the_text_of_a_read_is_what_the_store_writes(text: str) -> None:
     batch = wire.batch_get_item("app", [wire.key_of(spec, key) for key in keys], names, False)
     assert texts.batch(keys) == orjson.dumps(batch).decode()
     assert texts.get(*keys[1]) == orjson.dumps(wire.get_item(spec, "app", keys[1], names, False)).decode()
+
+
+async def test_a_row_with_an_expiry_that_its_type_does_not_have_steps_back(world: World) -> None:
+    _with(world, USER, ttl={"N": "1"})
+    await world.post('{ user(userId: "u-1001") { name } }')
+    assert world.lanes == {"expiry": 1}
+
+
+async def test_the_row_that_only_tells_of_a_next_page_is_checked_too(world: World) -> None:
+    """INVARIANT: every row is of the tenant, also one that is not shown: or `hasNextPage` would tell of it."""
+    first, second = [row for row in world.memory.rows.values() if row.get("GSI3PK", {}).get("S") == REVIEW][:2]
+    foreign = {**first, "PK": {"S": "TENANT#globex#ORDER#o-1"}, "GSI3SK": {"S": "9"}}
+    listed = {key: row for key, row in world.memory.rows.items() if row.get("GSI3PK", {}).get("S") != REVIEW}
+    world.memory.rows.clear()
+    world.memory.rows.update({**listed, ("1", "1"): foreign, ("2", "2"): {**second, "GSI3SK": {"S": "0"}}})
+    query = "{ reviewQueue(first: 1) { nodes { orderId } pageInfo { hasNextPage } } }"
+    answer = (await world.post(query)).json()
+    assert answer["data"]["reviewQueue"]["pageInfo"]["hasNextPage"] is False
+    assert world.lanes == {"foreign_row": 1}
+
+
+async def test_a_call_with_a_foreign_key_is_not_sent(world: World) -> None:
+    """INVARIANT: what is prepared is asked of the text as it is sent."""
+    lanes, reference = world.endpoint.lanes, world.endpoint.reference
+    operation = world.endpoint.documents.get('{ user(userId: "u-1001") { name } }').operation(None)
+    assert operation is not None
+    access = Access((await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session)
+    read = lanes.make(operation.variant({}).tree, access).roots[0].read  # type: ignore[attr-defined]  # a lookup
+    request = LaneRequest(access, {}, reference.table, reference.cursors, reference.limits)
+    assert (await request.call(read._get, read._texts.get(*USER), 1)).Item is not None
+    world.memory.sent.clear()
+    foreign = read._texts.get("TENANT#globex#USER#u-1001", "PROFILE")
+    with pytest.raises(StepBack) as stepped:
+        await request.call(read._get, foreign, 1)
+    assert stepped.value.reason is Reason.REFUSED
+    assert not world.memory.sent

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, Protocol
 
 import msgspec
+import orjson
 
 from gateway.errors import GatewayError
 from gateway.graph.query.lane.keys import Keys
@@ -14,15 +15,55 @@ from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.rows import RowType, Shape, converted, is_expired
 from gateway.graph.query.lane.source import Source, batch_answer, get_answer
 from gateway.graph.query.lane.step_back import Reason, StepBack
-from gateway.graph.query.lane.texts import ItemTexts
+from gateway.graph.query.lane.texts import compact, escaped, is_plain, pieces
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
+from gateway.model.table import TableSpec
+from gateway.store import wire
 from gateway.store.access import shared
 from gateway.store.plan import Attributes
 from gateway.store.table import CHUNK, Patience
 
 Rows = Mapping[ItemKey, Any]
 Parts = list[list[Any]]  # for each selection of a level, its rows or its answers
+
+
+_PK, _SK = "~pk~", "~sk~"
+
+
+class ItemTexts:
+    """GetItem and BatchGetItem for some attributes."""
+
+    def __init__(self, spec: TableSpec, table: str, names: tuple[str, ...], *, strong: bool) -> None:
+        key = ItemKey(_PK, _SK)
+        self.example_get = wire.get_item(spec, table, key, names, strong)
+        self.example_batch = wire.batch_get_item(table, [wire.key_of(spec, key)], names, strong)
+        self._get = pieces(self.example_get, _PK, _SK)
+        text = orjson.dumps(wire.key_of(spec, key)).decode()
+        self._key = pieces(wire.key_of(spec, key), _PK, _SK)
+        head, _, tail = orjson.dumps(self.example_batch).decode().partition(text)
+        self._batch = head, tail
+        self.marker = f'"{spec.pk}":{{"S":"'
+
+    def get(self, pk: str, sk: str) -> str:
+        before, between, behind = self._get
+        if is_plain(pk + sk) is None:
+            pk, sk = escaped(pk), escaped(sk)
+        return f"{before}{pk}{between}{sk}{behind}"
+
+    def batch(self, keys: Sequence[ItemKey]) -> str:
+        """Built and checked as a whole: a batch has up to a hundred keys."""
+        every = "".join(chain.from_iterable(keys))
+        if not every.isprintable() or '"' in every or "\\" in every:
+            keys = [ItemKey(escaped(pk), escaped(sk)) for pk, sk in keys]
+        before, between, behind = self._key
+        texts = f"{behind},{before}".join(map(between.join, keys))
+        return f"{self._batch[0]}{before}{texts}{behind}{self._batch[1]}"
+
+    def batch_again(self, keys: Sequence[msgspec.Raw]) -> str:
+        """With the keys as DynamoDB has given them back, written as we write them."""
+        texts = ",".join([compact(key) for key in keys])
+        return f"{self._batch[0]}{texts}{self._batch[1]}"
 
 
 class ItemsRead:

@@ -18,7 +18,7 @@ from gateway.graph.query.lane.roots import Root
 from gateway.graph.query.lane.rows import OutType
 from gateway.graph.query.lane.source import Source
 from gateway.graph.query.lane.step_back import NoLane, Reason, StepBack
-from gateway.graph.query.operation import Variant
+from gateway.graph.query.operation import Variant, bytes_of
 from gateway.graph.query.tree import AttributeField
 from gateway.iam.shared import SharedPermissions
 from gateway.model.model import Model
@@ -57,6 +57,7 @@ class Lane:
     roots: tuple[Root, ...]
     out: Any
     denied: tuple[Denied, ...]
+    size: int  # bytes, about what it takes
 
     async def run(self, request: LaneRequest) -> tuple[bytes, list[Refused]]:
         """The data of the answer as JSON, and what of it was refused."""
@@ -110,14 +111,19 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class LaneRules:
-    """When a lane is made: after so many uses of an operation, and only so many in a second."""
+    """When a lane is made: after so many uses of an operation, and only so many in a second.
+
+    A trusted document has its lane from its first use on.
+    """
 
     uses: int = 2
     per_second: float = 20
-    kept: int = 2_000  # lanes of all operations; the oldest goes first
+    # of all lanes and the documents that they are made of; the one unused for longest goes first
+    kept_bytes: int = 64_000_000
 
 
 _RULES = LaneRules()
+_UNKNOWN: Any = object()
 
 
 class Lanes:
@@ -131,15 +137,20 @@ class Lanes:
         limits: ReadLimits,
         rules: LaneRules = _RULES,
         clock: Callable[[], float] = time.monotonic,
+        trusted: frozenset[str] = frozenset(),
     ) -> None:
+        """`trusted` are the hashes of documents that are no surprise: their number is bounded by their manifest."""
         self._model = model
         self._table = table
         self._cursors = cursors
         self._limits = limits
         self._rules = rules
         self._clock = clock
+        self._trusted = trusted
         self._made_at = -1.0
-        # by what is asked for and by the policies at their place; None: only the reference can run it
+        self.kept_bytes = 0
+        # by what is asked for and by the policies at their place, the latest used last; None: only the reference can
+        # run it
         self._made: dict[tuple[Variant, SharedPermissions], Lane | None] = {}
         self.outcomes = Outcomes()
 
@@ -161,6 +172,7 @@ class Lanes:
             self.outcomes.add(Reason.ARGUMENT)
             return None
         finally:
+            request.stopped = None  # its traceback holds the request
             if request.seen or request.pages:
                 request.close()
         self.outcomes.add("lane")
@@ -169,19 +181,27 @@ class Lanes:
 
     def _lane(self, variant: Variant, access: Access) -> Lane | None:
         key = (variant, access.session.permissions.shared)
-        known = self._made.get(key)
-        if known is not None or key in self._made:
-            return known
+        made = self._made
+        lane: Lane | None = made.pop(key, _UNKNOWN)
+        if lane is _UNKNOWN:
+            return self._new(key, access)
+        made[key] = lane
+        return lane
+
+    def _new(self, key: tuple[Variant, SharedPermissions], access: Access) -> Lane | None:
+        variant = key[0]
         variant.uses += 1
-        if variant.uses <= self._rules.uses or not self._may_make():
+        if variant.document.hash not in self._trusted and (variant.uses <= self._rules.uses or not self._may_make()):
             return None
         try:
             made: Lane | None = self.make(variant.tree, access)
         except NoLane:
             made = None
         self._made[key] = made
-        if len(self._made) > self._rules.kept:
-            del self._made[next(iter(self._made))]
+        self.kept_bytes += _bytes(variant, made)
+        while self.kept_bytes > self._rules.kept_bytes:
+            oldest = next(iter(self._made))
+            self.kept_bytes -= _bytes(oldest[0], self._made.pop(oldest))
         return made
 
     def _may_make(self) -> bool:
@@ -196,9 +216,14 @@ class Lanes:
         source = Source(self._table, session)
         attributes = frozenset[str]().union(*(item.attributes for item, _ in tree.items))
         denied = source.denied(attributes)
-        roots = Preparation(self._model, source, denied).prepare(tree)
+        preparation = Preparation(self._model, source, denied)
+        roots = preparation.prepare(tree)
         out = OutType([root.key for root in tree.roots])
-        return Lane(tuple(roots), out, tuple(denied_fields(tree, denied)))
+        return Lane(tuple(roots), out, tuple(denied_fields(tree, denied)), preparation.size)
+
+
+def _bytes(variant: Variant, lane: Lane | None) -> int:
+    return bytes_of(variant.document) + (lane.size if lane is not None else 0)
 
 
 def denied_fields(tree: Tree, denied: Attributes) -> Iterator[Denied]:

@@ -14,10 +14,12 @@ from gateway.graph.query.lane.request import NO_KEY, LaneRequest
 from gateway.graph.query.lane.rows import RowType, converted, is_expired
 from gateway.graph.query.lane.source import Source, query_answer
 from gateway.graph.query.lane.step_back import Reason, StepBack
-from gateway.graph.query.lane.texts import QueryTexts, compact
+from gateway.graph.query.lane.texts import compact, escaped, is_plain, pieces
 from gateway.model.patterns import Listing
 from gateway.model.staleness import Staleness
+from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId
+from gateway.store import wire
 from gateway.store.bounds import Bounds, starting_with
 from gateway.store.plan import Attributes, QueryPartition, Window, plan_listing
 from gateway.store.table import PARALLEL_GROUPS
@@ -25,11 +27,51 @@ from gateway.store.window import windowed
 
 _EXAMPLE = TenantId("any")
 _EXAMPLE_BOUNDS = Bounds()
+_PK, _LOW, _HIGH = "~pk~", "~low~", "~high~"
 
 
 class Page(NamedTuple):
     rows: list[Any]
     more: bool
+
+
+class QueryTexts:
+    """Query on one placement, in each form that its bounds can have."""
+
+    marker = '":pk":{"S":"'
+
+    def __init__(self, spec: TableSpec, table: str, plan: QueryPartition, names: tuple[str, ...]) -> None:
+        self._spec = spec
+        self._table = table
+        self._plan = plan
+        self._names = names
+        self._forms: dict[tuple[bool, bool, bool, bool], list[str]] = {}
+
+    def example(self, bounds: Bounds, *, forward: bool) -> dict[str, Any]:
+        plan = self._plan
+        example = QueryPartition(_EXAMPLE, plan.index, _PK, bounds, forward, 1, plan.attributes, plan.strong)
+        return wire.query(self._spec, self._table, example, self._names, 1)
+
+    def text(self, partition: str, bounds: Bounds, *, forward: bool, limit: int, start: str | None = None) -> str:
+        form = (bounds.prefix is not None, bounds.low is not None, bounds.high is not None, forward)
+        made = self._forms.get(form)
+        if made is None:
+            made = self._forms[form] = self._made(*form)
+        ends = [end for end in (bounds.low, bounds.high) if end is not None]
+        if bounds.prefix is not None:
+            ends = [bounds.prefix]
+        parts = [made[0], partition if is_plain(partition) else escaped(partition)]
+        for piece, end in zip(made[1:], ends, strict=False):
+            parts += [piece, end if is_plain(end) else escaped(end)]
+        text = f"{''.join(parts)}{made[-2]}{min(limit, wire.LARGEST_PAGE)}{made[-1]}"
+        return text if start is None else f'{text[:-1]},"ExclusiveStartKey":{start}}}'
+
+    def _made(self, prefix: bool, low: bool, high: bool, forward: bool) -> list[str]:
+        bounds = Bounds(_LOW if low else None, _HIGH if high else None, _LOW if prefix else None)
+        marks = [_LOW] if prefix else [mark for mark, given in ((_LOW, low), (_HIGH, high)) if given]
+        parts = pieces(self.example(bounds, forward=forward), _PK, *marks)
+        before, _, behind = parts[-1].partition('"Limit":1,')
+        return [*parts[:-1], f'{before}"Limit":', f",{behind}"]
 
 
 class PartitionRead:
@@ -78,7 +120,7 @@ class PartitionRead:
                 expired += len(found) - len(live)
                 found = live
             rows = rows + found if rows else found
-            if answer.LastEvaluatedKey is NO_KEY:
+            if answer.LastEvaluatedKey is NO_KEY or len(rows) >= limit:
                 break
             start = compact(answer.LastEvaluatedKey)
         return rows[:limit] if len(rows) > limit else rows

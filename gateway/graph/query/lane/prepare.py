@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.bind import Tree
 from gateway.graph.query.lane.columns import writer
 from gateway.graph.query.lane.items import (
@@ -24,8 +23,8 @@ from gateway.graph.query.lane.keys import (
     reference_keys,
     total_keys,
 )
-from gateway.graph.query.lane.listing import ListingRead, PartitionRead
 from gateway.graph.query.lane.pages import PageLevel, PageRoot, PagesLoad
+from gateway.graph.query.lane.reads import FUNCTION_BYTES, Reads
 from gateway.graph.query.lane.roots import (
     CollectionRead,
     ConstantRoot,
@@ -37,7 +36,7 @@ from gateway.graph.query.lane.roots import (
     TargetRead,
     TargetRoot,
 )
-from gateway.graph.query.lane.rows import OutType, RowType, Shape, check_row, shape
+from gateway.graph.query.lane.rows import OutType, RowType, number_shape, shape
 from gateway.graph.query.lane.source import Source
 from gateway.graph.query.lane.step_back import NoLane
 from gateway.graph.query.lane.values import value_reader
@@ -59,7 +58,7 @@ from gateway.graph.query.tree import (
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.pattern_checks import parameters
-from gateway.model.patterns import Listing, Lookup
+from gateway.model.patterns import Lookup
 from gateway.model.relation_checks import bound_attribute
 from gateway.model.tenant import TenantId
 from gateway.store.bounds import Bounds
@@ -82,23 +81,18 @@ class Preparation:
 
     def __init__(self, model: Model, source: Source, denied: Attributes) -> None:
         self._model = model
-        self._source = source
         self._denied = denied
-        self._reads: dict[tuple[str, bool], list[ItemsRead]] = {}
-        self._listings: dict[str, list[ListingRead]] = {}
-        self._collections: list[PartitionRead] = []
+        self._reads = Reads(model, source, denied)
 
     def prepare(self, tree: Tree) -> list[Root]:
         roots = self._roots(tree)
-        for items in self._reads.values():
-            for item in items:
-                item.remembers = len(items) > 1
-        for pages in self._listings.values():
-            for page in pages:
-                page.remembers = len(pages) > 1
-        for collection in self._collections:
-            collection.remembers = len(self._collections) > 1
+        self._reads.share()
         return roots
+
+    @property
+    def size(self) -> int:
+        """Bytes, about what was prepared takes."""
+        return self._reads.size
 
     def _roots(self, tree: Tree) -> list[Root]:
         found: list[Root] = []
@@ -127,32 +121,20 @@ class Preparation:
     def _items_root(self, name: str, strong: bool, roots: list[tuple[int, LookupField | LookupManyField]]) -> ItemsRoot:
         entity = self._model.entities[name]
         items = [root.target.item if isinstance(root, LookupField) else root.item for _, root in roots]
-        rows = self._rows(items)
+        rows = self._reads.rows(items)
         wants = []
         for number, root in roots:
             if isinstance(root, LookupField):
                 wants.append(ItemWant(number, root.arguments))
             else:
                 wants.append(ItemWant(number, root.arguments, root.parameter, root.plural))
-        read = self._items_read(entity, rows, items, strong=strong)
+        read = self._reads.items(entity, rows, items, strong=strong)
         return ItemsRoot(argument_key(entity), read, tuple(wants), self._level(rows, items))
-
-    # reads and their rows
-
-    def _rows(
-        self, items: Iterable[ItemSelection], position: str | None = None, also: dict[str, Attributes] | None = None
-    ) -> RowType:
-        return RowType(self._model, items, position or self._model.table.sk, also=also or {}, denied=self._denied)
-
-    def _items_read(self, entity: Entity, rows: RowType, items: Iterable[ItemSelection], *, strong: bool) -> ItemsRead:
-        attributes = frozenset[str]().union(*(item.attributes for item in items))
-        read = ItemsRead(self._source, entity, rows, attributes, strong=strong)
-        self._reads.setdefault((entity.name, strong), []).append(read)
-        return read
 
     def _level(self, rows: RowType, items: Sequence[ItemSelection], without: RelationField | None = None) -> Level:
         """`without` is what comes from the same read as the items themselves."""
         shapes = [shape(rows, item, OutType([field.key for field in item.fields]), self._denied) for item in items]
+        self._reads.size += FUNCTION_BYTES * len(items)
         loads: list[Load] = []
         shared: dict[tuple[str, bool], list[Place]] = {}
         for part, item in enumerate(items):
@@ -168,20 +150,21 @@ class Preparation:
 
     def _items_load(self, rows: RowType, target: Entity, places: list[Place], *, strong: bool) -> ItemsLoad:
         items = [_selection_of(place.field, target) for place in places]
-        inner = self._rows(items)
+        inner = self._reads.rows(items)
         wants = tuple(self._want(rows, target, place) for place in places)
         level = self._level(inner, items)
         totals = {
-            number: _total_shape(inner, target, place.field.relation.attribute)
+            number: number_shape(inner, target, place.field.relation.attribute)
             for number, place in enumerate(places)
             if isinstance(place.field, TotalField)
         }
         shapes = tuple(totals.get(number, made) for number, made in enumerate(level.shapes))
-        read = self._items_read(target, inner, items, strong=strong)
+        read = self._reads.items(target, inner, items, strong=strong)
         return ItemsLoad(read, wants, Level(shapes, level.loads))
 
     def _want(self, rows: RowType, target: Entity, place: Place) -> Want:
         part, slot, owner, field = place
+        self._reads.size += FUNCTION_BYTES
         match field:
             case ReferenceField():
                 bind = self._bind(rows, owner, field, target.key_names)
@@ -224,35 +207,23 @@ class Preparation:
 
     def _page(self, field: PageField) -> PageLevel:
         items = field.page.items
-        rows = self._listing_rows(field.listing, items)
-        read = self._listing_read(field.listing, rows, field.page.attributes)
+        rows = self._reads.listing_rows(field.listing, items)
+        read = self._reads.listing(field.listing, rows, field.page.attributes)
         probe = None
         if field.page.has_page_info and field.arguments.names & {"after", "before"}:
-            probe = ListingRead(self._source, field.listing, self._listing_rows(field.listing, ()), frozenset())
+            probe = self._reads.unshared(field.listing, self._reads.listing_rows(field.listing, ()), frozenset())
         return PageLevel(field.page, read, probe, self._level(rows, items))
-
-    def _listing_read(self, listing: Listing, rows: RowType, asked: Attributes) -> ListingRead:
-        read = ListingRead(self._source, listing, rows, asked)
-        self._listings.setdefault(listing.name, []).append(read)
-        return read
-
-    def _listing_rows(
-        self, listing: Listing, items: Iterable[ItemSelection], also: Attributes = frozenset()
-    ) -> RowType:
-        place = self._model.place(listing)
-        index = next((index for index in self._model.table.indexes if index.name == place.index), None)
-        return self._rows(items, index.sk if index is not None else None, {listing.entity: also})
 
     # items with a collection
 
     def _target(self, target: ItemTarget) -> TargetRead:
         entity, collection = target.item.entity, target.collection
-        applies = _always_or_never(collection)
+        applies = False if collection is None else collection.always
         alone = None
         if applies is not True:
-            rows = self._rows([target.item])
+            rows = self._reads.rows([target.item])
             alone = (
-                self._items_read(entity, rows, [target.item], strong=target.lookup.strong),
+                self._reads.items(entity, rows, [target.item], strong=target.lookup.strong),
                 self._level(rows, [target.item]),
             )
         together = None if collection is None or applies is False else self._collection(target, collection)
@@ -262,14 +233,14 @@ class Preparation:
         item, member = target.item, collection.member
         inner = list(member.page.items) if isinstance(member, PageField) else [member.item]
         served = self._model.patterns[member.relation.pattern].entity if member.relation else ""
-        rows = self._rows([item, *inner], None, {item.entity.name: frozenset(), served: frozenset()})
+        rows = self._reads.rows([item, *inner], None, {item.entity.name: frozenset(), served: frozenset()})
         attributes = item.attributes.union(*(each.attributes for each in inner))
         plan = QueryPartition(_EXAMPLE, None, "", Bounds(), True, 1, attributes)
         slot = f"f{next(number for number, field in enumerate(item.fields) if field is member)}"
         pages, members = None, None
         if isinstance(member, PageField):
             bind = self._bind(rows, item.entity, member, parameters(self._model, member.listing))
-            listed = ListingRead(self._source, member.listing, rows, attributes)
+            listed = self._reads.unshared(member.listing, rows, attributes)
             probe = None  # a first page has nothing before it, and its own row tells what comes after
             page = PageLevel(member.page, listed, probe, self._level(rows, inner))
             readers = self._readers(rows, item.entity, bind)
@@ -278,18 +249,17 @@ class Preparation:
             keys = self._member_keys(rows, item.entity, self._model.entities[served], member)
             members = (keys, self._level(rows, inner))
         level = self._level(rows, [item], without=member)
-        read = PartitionRead(self._source, plan, rows)
-        self._collections.append(read)
+        read = self._reads.collection(plan, rows)
         return CollectionRead(collection, read, attributes - self._denied, level, slot, pages, members)
 
     def _single(self, number: int, root: SingleField) -> SingleRoot:
         if root.target is None or root.follow is None:
-            rows = self._listing_rows(root.listing, [root.item])
-            read = self._listing_read(root.listing, rows, root.needed)
+            rows = self._reads.listing_rows(root.listing, [root.item])
+            read = self._reads.listing(root.listing, rows, root.needed)
             return SingleRoot(number, root.arguments, root.listing, read, self._level(rows, [root.item]), None)
         owner = self._model.entities[root.listing.entity]
-        rows = self._listing_rows(root.listing, (), root.needed)
-        read = self._listing_read(root.listing, rows, root.needed)
+        rows = self._reads.listing_rows(root.listing, (), root.needed)
+        read = self._reads.listing(root.listing, rows, root.needed)
         names = self._model.entities[root.target.lookup.entity].key_names
         bind = {name: bound_attribute(root.follow, name) for name in names}
         _readable(rows, owner, bind.values())
@@ -301,8 +271,8 @@ class Preparation:
         return NodeRoot(number, root.arguments, root.plural, types)
 
     def _node_type(self, lookup: Lookup, item: ItemSelection) -> tuple[Entity, ItemsRead, Level]:
-        rows = self._rows([item])
-        read = self._items_read(item.entity, rows, [item], strong=lookup.strong)
+        rows = self._reads.rows([item])
+        read = self._reads.items(item.entity, rows, [item], strong=lookup.strong)
         return item.entity, read, self._level(rows, [item])
 
 
@@ -318,32 +288,3 @@ def _selection_of(field: ReferenceField | MembersField | TotalField, target: Ent
     if isinstance(field, TotalField):
         return ItemSelection(target, frozenset({field.relation.attribute}), ())
     return field.item
-
-
-def _total_shape(rows: RowType, entity: Entity, name: str) -> Shape:
-    """The numbers of the rows, in place of answers."""
-    if name not in rows.fields:
-        raise NoLane
-    field, read = rows.fields[name], value_reader(entity.attribute[name])
-
-    def numbers(found: list[Any], own: str, tenant: Any) -> list[Any]:
-        values: list[Any] = []
-        for row in found:
-            check_row(row, entity, own)
-            wire = getattr(row, field)
-            values.append(0 if wire is None else read(wire))
-        return values
-
-    return numbers
-
-
-def _always_or_never(collection: ItemCollection | None) -> bool | None:
-    """Whether a collection applies whatever the variables are; None where they decide."""
-    if collection is None:
-        return False
-    if isinstance(collection.member, MembersField):
-        return True
-    arguments: Arguments = collection.member.arguments
-    if arguments.fixed.keys() - {"first"}:
-        return False
-    return True if arguments.names <= {"first"} else None

@@ -17,6 +17,7 @@ from gateway.graph.query.lane.columns import (
 from gateway.graph.query.lane.generated import function
 from gateway.graph.query.lane.keys import identity
 from gateway.graph.query.lane.step_back import NoLane, Reason, StepBack
+from gateway.graph.query.lane.values import value_reader
 from gateway.graph.query.tree import AttributeField, IdField, ItemSelection, StructFields, Typename, VersionField
 from gateway.model.entity import Attribute, Entity
 from gateway.model.model import Model
@@ -211,3 +212,20 @@ def is_expired(row: Any, now: float) -> bool:
         return float(row.ttl.N) <= now
     except ValueError as error:
         raise StepBack(Reason.ROW) from error
+
+
+def number_shape(rows: RowType, entity: Entity, name: str) -> Shape:
+    """The numbers of the rows, in place of answers: for a total."""
+    if name not in rows.fields:
+        raise NoLane
+    field, read = rows.fields[name], value_reader(entity.attribute[name])
+
+    def numbers(found: list[Any], own: str, tenant: Any) -> list[Any]:
+        values: list[Any] = []
+        for row in found:
+            check_row(row, entity, own)
+            wire = getattr(row, field)
+            values.append(0 if wire is None else read(wire))
+        return values
+
+    return numbers

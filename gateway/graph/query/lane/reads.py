@@ -1,0 +1,70 @@
+"""The reads of a lane while it is prepared: each with its typed rows; those that may ask for the same share it."""
+
+from collections.abc import Iterable
+
+from gateway.graph.query.lane.items import ItemsRead
+from gateway.graph.query.lane.listing import ListingRead, PartitionRead
+from gateway.graph.query.lane.rows import RowType
+from gateway.graph.query.lane.source import Source
+from gateway.graph.query.tree import ItemSelection
+from gateway.model.entity import Entity
+from gateway.model.model import Model
+from gateway.model.patterns import Listing
+from gateway.store.plan import Attributes, QueryPartition
+
+# measured: the typed rows of one read with their decoders and texts, and one generated function with its answers
+READ_BYTES, FUNCTION_BYTES = 16_000, 4_000
+
+
+class Reads:
+    def __init__(self, model: Model, source: Source, denied: Attributes) -> None:
+        self._model = model
+        self._source = source
+        self._denied = denied
+        self._items: dict[tuple[str, bool], list[ItemsRead]] = {}
+        self._listings: dict[str, list[ListingRead]] = {}
+        self._collections: list[PartitionRead] = []
+        self.size = 0  # bytes, about what was prepared so far takes
+
+    def share(self) -> None:
+        """Once all are known: where there is but one that asks for an item or a page, it remembers nothing."""
+        for items in self._items.values():
+            for item in items:
+                item.remembers = len(items) > 1
+        for pages in self._listings.values():
+            for page in pages:
+                page.remembers = len(pages) > 1
+        for collection in self._collections:
+            collection.remembers = len(self._collections) > 1
+
+    def rows(
+        self, items: Iterable[ItemSelection], position: str | None = None, also: dict[str, Attributes] | None = None
+    ) -> RowType:
+        self.size += READ_BYTES
+        return RowType(self._model, items, position or self._model.table.sk, also=also or {}, denied=self._denied)
+
+    def listing_rows(self, listing: Listing, items: Iterable[ItemSelection], also: Attributes = frozenset()) -> RowType:
+        place = self._model.place(listing)
+        index = next((index for index in self._model.table.indexes if index.name == place.index), None)
+        return self.rows(items, index.sk if index is not None else None, {listing.entity: also})
+
+    def items(self, entity: Entity, rows: RowType, items: Iterable[ItemSelection], *, strong: bool) -> ItemsRead:
+        attributes = frozenset[str]().union(*(item.attributes for item in items))
+        read = ItemsRead(self._source, entity, rows, attributes, strong=strong)
+        self._items.setdefault((entity.name, strong), []).append(read)
+        return read
+
+    def listing(self, listing: Listing, rows: RowType, asked: Attributes) -> ListingRead:
+        read = self.unshared(listing, rows, asked)
+        self._listings.setdefault(listing.name, []).append(read)
+        return read
+
+    def unshared(self, listing: Listing, rows: RowType, asked: Attributes) -> ListingRead:
+        """For whom no other read of the operation can answer."""
+        return ListingRead(self._source, listing, rows, asked)
+
+    def collection(self, plan: QueryPartition, rows: RowType) -> PartitionRead:
+        """Of an item with its collection, from one Query."""
+        read = PartitionRead(self._source, plan, rows)
+        self._collections.append(read)
+        return read

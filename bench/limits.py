@@ -66,7 +66,7 @@ def main() -> None:
     tree, pricing = operation.variant({}).tree, Pricing(MODEL, ReadLimits(), MUTATIONS)
     made = pricing.price(tree)
     print(f"a price, made once for a document: {best(lambda: pricing.price(tree), 20) * 1_000:.0f} us")
-    print(f"an estimate, for every request: {best(lambda: made.estimate({'n': 20}), 500) * 1_000:.1f} us")
+    print(f"an estimate that is not remembered: {best(lambda: made.estimate({'n': 20}), 500) * 1_000:.1f} us")
 
 
 def admitted(documents: Documents, text: str) -> None:

@@ -20,7 +20,7 @@ import uvloop
 
 from bench.peers.load import Load, Result, answers, run
 from bench.peers.recorded import BODIES, essence, record
-from bench.peers.servers import FLOOR, GATEWAY, Server, commands, started, stub
+from bench.peers.servers import FLOOR, GATEWAY, Server, behind_tls, commands, started, stub
 from tests.graph.backend import Backend, running
 
 TENANTS = [f"t{number:03}" for number in range(200)]
@@ -35,6 +35,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=2, help="of load on one server in one round")
     parser.add_argument("--warm-up", type=int, default=1_000, help="requests to each server before a body is measured")
     parser.add_argument("--connections", type=int, default=32)
+    parser.add_argument("--tls", action="store_true", help="all servers reach DynamoDB by TLS")
     parser.add_argument("--only", nargs="+", default=[], help="parts of the names of servers; the first is compared")
     return parser.parse_args()
 
@@ -74,20 +75,22 @@ async def _measure(servers: list[Server], load: Load, asked: argparse.Namespace)
 def _table(body: str, found: Measured) -> str:
     floor = found.get(FLOOR) or next(iter(found.values()))
     ours = found.get(GATEWAY) or next(iter(found.values()))
+    columns = "CPU us | x floor | x gateway | req/s | gateway's req/s | p50 ms | over floor | p99 ms | p99/p50 | errors"
     lines = [
-        f"| {body} | CPU us | x floor | x gateway | req/s | gateway's req/s | p50 ms | p99 ms | p99/p50 | errors |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        f"| {body} | {columns} |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for name, rounds in found.items():
         cpu = median(cpu for _, cpu in rounds)
         to_floor = median(mine / its for (_, mine), (_, its) in zip(rounds, floor, strict=True))
         to_ours = median(mine / its for (_, mine), (_, its) in zip(rounds, ours, strict=True))
         of_ours = median(mine.rate / its.rate for (mine, _), (its, _) in zip(ours, rounds, strict=True))
+        over = median(mine.p50 - its.p50 for (mine, _), (its, _) in zip(rounds, floor, strict=True))
         rate, p50, p99 = (median(value) for value in zip(*((r.rate, r.p50, r.p99) for r, _ in rounds), strict=True))
         errors = sum(result.errors for result, _ in rounds)
         lines.append(
             f"| {name} | {cpu:,.0f} | {to_floor:.2f} | {to_ours:.2f} | {rate:,.0f} | {of_ours:.2f} x "
-            f"| {p50:.1f} | {p99:.1f} | {p99 / p50:.1f} | {errors} |"
+            f"| {p50:.2f} | {over:+.2f} | {p99:.1f} | {p99 / p50:.1f} | {errors} |"
         )
     return "\n".join(lines)
 
@@ -96,9 +99,11 @@ async def _main(asked: argparse.Namespace) -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         backend = stack.enter_context(running(("acme", *TENANTS)))
-        dynamodb = stack.enter_context(stub(await record(backend), folder))
+        dynamodb, trusted = stack.enter_context(stub(await record(backend), folder)), dict[str, str]()
+        if asked.tls:
+            dynamodb, trusted = stack.enter_context(behind_tls(dynamodb, folder))
         servers = [
-            stack.enter_context(started(name, command, environment, folder))
+            stack.enter_context(started(name, command, {**environment, **trusted}, folder))
             for name, (command, environment) in commands(backend, dynamodb).items()
             if not asked.only or any(part in name for part in asked.only)
         ]
@@ -111,7 +116,7 @@ def _heading(asked: argparse.Namespace) -> str:
     client = "wrk" if shutil.which("wrk") else "our own client"
     return (
         f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {sys.version.split()[0]}, load {os.getloadavg()[0]:.1f} on "
-        f"{os.cpu_count()} cores, {client}; {asked.connections} connections, "
+        f"{os.cpu_count()} cores, {client}; {'TLS to DynamoDB, ' if asked.tls else ''}{asked.connections} connections, "
         f"{len(TENANTS)} tenants, medians of {asked.rounds} rounds of {asked.seconds:g} s"
     )
 

@@ -1,9 +1,10 @@
 """The floor: a plain Starlette handler with the calls of each body through our own client; no GraphQL, no tokens.
 
-python -m bench.peers.floor PORT DYNAMODB_PORT
+python -m bench.peers.floor PORT DYNAMODB_URL
 """
 
 import gc
+import ssl
 import sys
 from typing import Any
 
@@ -19,9 +20,9 @@ from gateway.aws.dynamodb import DynamoDBClient
 from gateway.aws.target import Target
 
 OWN = "TENANT#t000#"
-PORT, TARGET = int(sys.argv[1]), Target(f"http://127.0.0.1:{sys.argv[2]}", "eu-west-1")
+PORT, TARGET = int(sys.argv[1]), Target(sys.argv[2], "eu-west-1")
 CREDENTIALS = Credentials("AKID", "secret")
-client = DynamoDBClient()
+client = DynamoDBClient(tls=ssl.create_default_context())
 
 
 async def call(operation: str, body: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-// node node_peers.mjs yoga|mercurius|mercurius-lean PORT DYNAMODB_PORT
+// node node_peers.mjs yoga|mercurius|mercurius-lean PORT DYNAMODB_URL
 // Node servers for the bodies of the benchmark: a dataloader for users, no tokens, one tenant.
 import crypto from 'node:crypto'
 import http from 'node:http'
+import https from 'node:https'
 import {
   BatchGetItemCommand, DynamoDBClient, GetItemCommand, QueryCommand, TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb'
@@ -14,16 +15,17 @@ import mercurius from 'mercurius'
 import { Pool } from 'undici'
 
 const [, , kind, port, dynamodb] = process.argv
-const host = `127.0.0.1:${dynamodb}`
+const { host } = new URL(dynamodb)
 const region = 'eu-west-1'
 const own = 'TENANT#t000#'
+const agent = { keepAlive: true, maxSockets: 64 }
 
 function sdk () {
   const client = new DynamoDBClient({
     region,
-    endpoint: `http://${host}`,
+    endpoint: dynamodb,
     credentials: { accessKeyId: 'AKID', secretAccessKey: 'secret' },
-    requestHandler: new NodeHttpHandler({ httpAgent: new http.Agent({ keepAlive: true, maxSockets: 64 }) }),
+    requestHandler: new NodeHttpHandler({ httpAgent: new http.Agent(agent), httpsAgent: new https.Agent(agent) }),
   })
   const commands = {
     BatchGetItem: BatchGetItemCommand, GetItem: GetItemCommand, Query: QueryCommand,
@@ -34,7 +36,7 @@ function sdk () {
 
 // a hand-made client: undici, and a signature with the key of the day kept
 function lean () {
-  const pool = new Pool(`http://${host}`, { connections: 64, pipelining: 1 })
+  const pool = new Pool(dynamodb, { connections: 64, pipelining: 1 })
   const mac = (key, text) => crypto.createHmac('sha256', key).update(text).digest()
   const hash = text => crypto.createHash('sha256').update(text).digest('hex')
   const keys = new Map()

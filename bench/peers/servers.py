@@ -10,9 +10,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 import orjson
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from gateway.sandbox.issuer import AUDIENCE, JWKS_PATH
 from gateway.sandbox.server import free_port
@@ -65,27 +71,54 @@ def child(command: list[str], log: Path, environment: dict[str, str], **more: in
 
 
 @contextmanager
-def stub(recordings: str, folder: Path) -> Iterator[int]:
+def stub(recordings: str, folder: Path) -> Iterator[str]:
+    """Yields the address of DynamoDB."""
     path = folder / "recordings"
     path.write_text(recordings)
-    command = [str(_BUILT / "stub"), str(path)]
+    with _printing_its_port([str(_BUILT / "stub"), str(path)], folder / "stub.log") as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def behind_tls(address: str, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """The same by TLS: its address, and the environment in which our servers trust it."""
+    path = folder / "tls.pem"
+    path.write_bytes(_certificate())
+    trusted = dict.fromkeys(("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "AWS_CA_BUNDLE"), str(path))
+    command = ["node", str(HERE / "tls.mjs"), str(path), address.rpartition(":")[2]]
+    with _printing_its_port(command, folder / "tls.log") as port:
+        yield f"https://127.0.0.1:{port}", trusted
+
+
+@contextmanager
+def _printing_its_port(command: list[str], log: Path) -> Iterator[int]:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with child(command, folder / "stub.log", {}, **pipes) as process:
+    with child(command, log, {}, **pipes) as process:
         assert process.stdout is not None
         yield int(process.stdout.readline())
 
 
-def commands(backend: Backend, dynamodb: int) -> dict[str, tuple[list[str], dict[str, str]]]:
+def _certificate() -> bytes:
+    """For this machine and for a day, with its key."""
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    now, address = datetime.now(UTC), x509.IPAddress(ip_address("127.0.0.1"))
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(1))
+    made = made.add_extension(x509.SubjectAlternativeName([address]), critical=True)
+    made = made.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    written = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return written + made.sign(key, SHA256()).public_bytes(Encoding.PEM)
+
+
+def commands(backend: Backend, dynamodb: str) -> dict[str, tuple[list[str], dict[str, str]]]:
     """By name: the command, to which the port is given as `PORT`, and its environment."""
-    port = str(dynamodb)
     found: dict[str, tuple[list[str], dict[str, str]]] = {
         GATEWAY: ([sys.executable, "-m", "bench.peers.served"], _settings(backend, dynamodb)),
-        FLOOR: ([sys.executable, "-m", "bench.peers.floor", "PORT", port], {}),
+        FLOOR: ([sys.executable, "-m", "bench.peers.floor", "PORT", dynamodb], {}),
     }
     for name, kind in NODE.items():
-        found[name] = (["node", str(HERE / "node_peers.mjs"), kind, "PORT", port], {})
+        found[name] = (["node", str(HERE / "node_peers.mjs"), kind, "PORT", dynamodb], {})
     python = str(_BUILT / "venv/bin/python")
-    found[STRAWBERRY] = ([python, str(HERE / "strawberry_peer.py"), "PORT", port], {"PYTHONPATH": ""})
+    found[STRAWBERRY] = ([python, str(HERE / "strawberry_peer.py"), "PORT", dynamodb], {"PYTHONPATH": ""})
     return found
 
 
@@ -107,7 +140,7 @@ def started(name: str, command: list[str], environment: dict[str, str], folder: 
         yield Server(name, port, process)
 
 
-def _settings(backend: Backend, dynamodb: int) -> dict[str, str]:
+def _settings(backend: Backend, dynamodb: str) -> dict[str, str]:
     issuer = {
         "issuer": backend.issuer.issuer,
         "audience": [AUDIENCE],
@@ -121,7 +154,7 @@ def _settings(backend: Backend, dynamodb: int) -> dict[str, str]:
         "GATEWAY_TENANT_ROLE_ARN": ROLE_ARN,
         "GATEWAY_CURSOR_SECRET": "c" * 40,
         "GATEWAY_ISSUERS": orjson.dumps([issuer]).decode(),
-        "GATEWAY_DYNAMODB_ENDPOINT": f"http://127.0.0.1:{dynamodb}",
+        "GATEWAY_DYNAMODB_ENDPOINT": dynamodb,
         "GATEWAY_STS_ENDPOINT": backend.url,
         "AWS_ACCESS_KEY_ID": "AKID",
         "AWS_SECRET_ACCESS_KEY": "secret",

@@ -1,6 +1,6 @@
 """strawberry with its dataloader and aiobotocore, in an environment of its own; no tokens, one tenant.
 
-python strawberry_peer.py PORT DYNAMODB_PORT
+python strawberry_peer.py PORT DYNAMODB_URL
 """
 
 import sys
@@ -28,10 +28,9 @@ client: Any = None
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
     global client  # noqa: PLW0603
-    keys = {"aws_access_key_id": "AKID", "aws_secret_access_key": "secret"}
+    keys = {"aws_access_key_id": "AKID", "aws_secret_access_key": "secret", "endpoint_url": DYNAMODB}
     config = AioConfig(max_pool_connections=64)
-    url = f"http://127.0.0.1:{DYNAMODB}"
-    async with get_session().create_client("dynamodb", "eu-west-1", endpoint_url=url, config=config, **keys) as made:
+    async with get_session().create_client("dynamodb", "eu-west-1", config=config, **keys) as made:
         client = made
         yield
 

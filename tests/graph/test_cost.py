@@ -97,6 +97,21 @@ def _anew(price: Price, variables: dict[str, Any]) -> float:
     return Price(price.reads, None).estimate(variables)
 
 
+@pytest.mark.parametrize("info", ["", "pageInfo { hasNextPage }"])
+def test_pages_of_one_listing_share_an_estimate(world: World, info: str) -> None:
+    page = f"activeOrders(first: $n, after: $after) {{ nodes {{ total }} {info} }}"
+    text = f"query ($after: String, $n: Int) {{ {page} }}"
+    operation = world.endpoint.documents.get(text).operation(None)
+    assert operation is not None
+    price = operation.variant({}).price
+    sent: list[dict[str, Any]] = [{"n": 5}, {"n": 5, "after": None}, *({"n": 5, "after": f"c{n}"} for n in range(9))]
+    for variables in sent:
+        told = operation.admit(variables)
+        assert isinstance(told, Admitted)
+        assert told.estimate == _anew(price, variables)
+    assert len(price.known) == 2, "the first page, and any other"
+
+
 def test_an_estimate_that_depends_on_a_list_is_made_each_time(world: World) -> None:
     text = "query ($ids: [ID!]!) { products(productIds: $ids) { title } }"
     operation = world.endpoint.documents.get(text).operation(None)

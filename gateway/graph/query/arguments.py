@@ -1,6 +1,6 @@
 """Variables and arguments: read from the document once, filled for each request."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -43,7 +43,7 @@ def coerced(
 class Arguments:
     """The arguments of one field: literals are read once, variables by each request."""
 
-    __slots__ = ("_nested", "_variables", "fixed", "names", "variables")
+    __slots__ = ("_names_in", "_nested", "_variables", "fixed", "names")
 
     def __init__(self, definition: GraphQLField, node: FieldNode) -> None:
         given = {argument.name.value: argument.value for argument in node.arguments or ()}
@@ -61,13 +61,17 @@ class Arguments:
                 self._nested.append((name, value, argument.type))
             else:
                 self._keep(name, value_from_ast(value, argument.type), argument.type)
-        # every variable that they read, and every argument that the document names
-        self.variables = frozenset(name for value in given.values() for name in _variable_names(value))
+        # every argument that the document names, with the variables in it
+        self._names_in = {name: frozenset(_variable_names(value)) for name, value in given.items()}
         self.names = frozenset(given)
 
     def _keep(self, name: str, value: Any, kind: GraphQLInputType) -> None:
         if value is not Undefined and value is not None:
             self.fixed[name] = _checked(kind, value)
+
+    def variables_of(self, arguments: Iterable[str]) -> frozenset[str]:
+        """The names of the variables in these arguments."""
+        return frozenset[str]().union(*(self._names_in.get(name, ()) for name in arguments))
 
     def values(self, variables: Variables) -> dict[str, Any]:
         """Those that are given and not null; raises `Unfit` where graphql-core would answer an error."""

@@ -14,13 +14,10 @@ from graphql import (
     NoSchemaIntrospectionCustomRule,
     OperationDefinitionNode,
     OperationType,
-    OverlappingFieldsCanBeMergedRule,
     Undefined,
-    ValidationContext,
     VariableDefinitionNode,
     get_nullable_type,
     parse,
-    specified_rules,
     type_from_ast,
     validate,
 )
@@ -29,7 +26,7 @@ from gateway.errors import BadUserInput, LimitExceeded
 from gateway.graph.mutation import Mutation
 from gateway.graph.query.arguments import MAX_ERRORS, coerced
 from gateway.graph.query.bind import Binder, Tree
-from gateway.graph.query.limits import DocumentLimits, check_text, check_tokens, check_variables
+from gateway.graph.query.limits import RULES, DocumentLimits, check_text, check_tokens, check_variables
 from gateway.graph.query.price import Price, Pricing
 from gateway.graph.query.selections import Selected, condition_variables, expand
 from gateway.model.model import Model
@@ -47,22 +44,6 @@ _VARIANTS = 16  # choices of conditions that are kept of one operation
 # what graphql-core calls it when a document takes more work than it may
 _GIVEN_UP = ("Validation aborted.", "Syntax Error: Document is nested too deeply. Parsing aborted.")
 _TOO_DEEP = "the document is nested too deeply, or repeats the same fields too often"
-
-
-class _Merging(OverlappingFieldsCanBeMergedRule):
-    """Compares fields of the same name, each with each: the one rule whose work grows with the square of a document.
-
-    A hundred of one name in one place are within its budget; graphql-core's own would keep the loop busy for seconds.
-    """
-
-    _BUDGET = 20_000
-
-    def __init__(self, context: ValidationContext) -> None:
-        super().__init__(context)
-        self.rule_context.remaining_complexity_budget = self._BUDGET
-
-
-_RULES = (*(rule for rule in specified_rules if rule is not OverlappingFieldsCanBeMergedRule), _Merging)
 
 
 @dataclass(slots=True, eq=False)
@@ -118,14 +99,7 @@ class Operation:
         variant = self._variants.get(()) if not self._conditions else None
         if variant is None:
             variant = self.variant(variables)
-        price = variant.price
-        try:
-            estimate = price.known.get(tuple(map(variables.get, price.names or ())))
-        except TypeError:  # a list or an object
-            estimate = None
-        if estimate is None:
-            estimate = price.estimate(variables)
-        return Admitted(self, variant, variables, estimate)
+        return Admitted(self, variant, variables, _estimate(variant.price, variables))
 
     def _values(self, given: dict[str, Any]) -> dict[str, Any] | list[GraphQLError]:
         """Values of plain types are taken as they are; graphql-core reads all others."""
@@ -168,6 +142,22 @@ class Operation:
         assert owner is not None  # noqa: S101  validation refuses an operation of a type that the schema lacks
         tree = self._binder.bind(owner, self._selected, lambda each: truths[each.variable] is each.wanted)
         return Variant(tree, self._pricing.price(tree), self.document)
+
+
+def _estimate(price: Price, variables: dict[str, Any]) -> float:
+    if price.names is None:
+        return price.estimate(variables)
+    key: tuple[Any, ...] = tuple(map(variables.get, price.names))
+    if price.cursors:
+        key += tuple([variables.get(name) is None for name in price.cursors])
+    try:
+        estimate = price.known.get(key)
+    except TypeError:  # a list or an object
+        return price.estimate(variables)
+    if estimate is None:
+        estimate = price.estimate(variables)
+        price.remember(key, estimate)
+    return estimate
 
 
 def _plain_variables(
@@ -221,7 +211,7 @@ class Documents:
         self.limits = limits
         # suggestions spell out the schema: they go where introspection goes
         self.discreet = not introspection
-        self._rules = (*_RULES, *(() if introspection else (NoSchemaIntrospectionCustomRule,)))
+        self._rules = (*RULES, *(() if introspection else (NoSchemaIntrospectionCustomRule,)))
         # two halves: what is asked for moves to the recent one, and when that is full, the older one goes
         self.recent: dict[str, Document] = {}
         self._older: dict[str, Document] = {}

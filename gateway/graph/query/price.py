@@ -4,7 +4,6 @@ An estimate is what an operation takes where every page is full and every refere
 fields ask for in common is read once but counted each time, so an operation mostly takes less than its estimate.
 """
 
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,6 +36,7 @@ from gateway.model.units import query_units, read_units
 from gateway.store.read_limits import ReadLimits
 
 COST = "cost"
+CURSORS = frozenset({"after", "before"})  # arguments whose value changes with every page, and the price does not
 _MEMBERS = 10  # of a collection by keys about which the model says nothing
 _REMEMBERED = 64  # estimates of one operation
 
@@ -54,21 +54,23 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`names` are the variables that it reads, by whose values `known` has estimates; None: it also reads the clock."""
+    """`names` are the variables that it reads; None where it also reads the clock.
+
+    Of a variable in `cursors` it only reads whether it is given. `known` has estimates by all of these.
+    """
 
     reads: tuple[Reads, ...]
     names: tuple[str, ...] | None = ()
+    cursors: tuple[str, ...] = ()
     known: dict[Any, float] = field(default_factory=dict, compare=False, repr=False)
 
     def estimate(self, variables: Variables) -> float:
-        estimate = _sum(self.reads, variables, 1)
-        if self.names is not None:
-            if len(self.known) >= _REMEMBERED:
-                self.known.clear()
-            # a list or an object is not remembered
-            with contextlib.suppress(TypeError):
-                self.known[tuple(map(variables.get, self.names))] = estimate
-        return estimate
+        return _sum(self.reads, variables, 1)
+
+    def remember(self, key: tuple[Any, ...], estimate: float) -> None:
+        if len(self.known) >= _REMEMBERED:
+            self.known.clear()
+        self.known[key] = estimate
 
 
 def _sum(reads: tuple[Reads, ...], variables: Variables, parents: float) -> float:
@@ -110,8 +112,9 @@ class Pricing:
         fields: list[Any] = [*tree.roots, *tree.places.values()]
         arguments = [each.arguments for each in fields if _reads_arguments(each)]
         timed = any(isinstance(each, PageField) and self._model.place(each.listing).bucket for each in fields)
-        names = sorted(frozenset[str]().union(*(each.variables for each in arguments)))
-        return Price(reads, None if timed else tuple(names))
+        names = frozenset[str]().union(*(each.variables_of(each.names - CURSORS) for each in arguments))
+        cursors = frozenset[str]().union(*(each.variables_of(CURSORS) for each in arguments))
+        return Price(reads, None if timed else tuple(sorted(names)), tuple(sorted(cursors)))
 
     def _root(self, root: RootField) -> Reads | None:
         match root:

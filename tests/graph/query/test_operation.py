@@ -1,8 +1,11 @@
 """What is read of a document's operations: variables as graphql-core reads them, and documents kept as long as used."""
 
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from graphql import parse, validate
 from graphql.execution.values import get_variable_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +16,7 @@ from gateway.graph.query import operation as operations
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Admitted, Documents
 from gateway.graph.schema import core_schema
+from tests.graph.path_trace import OPERATIONS
 from tests.graph.world import SCHEMA
 
 DOCUMENTS = Documents(MODEL, core_schema(SCHEMA), MUTATIONS, DocumentLimits(), introspection=True)
@@ -59,3 +63,33 @@ def test_documents_are_kept_as_long_as_they_are_asked_for(monkeypatch: pytest.Mo
     kept = [text for text in texts if documents.known(text) is not None]
     assert len(kept) < 40, "no more than there is room for"
     assert texts[-1] in kept
+
+
+def calls_of(work: Callable[[], object]) -> int:
+    """Python calls, which are the same on every machine; the second time, when nothing is made that is kept."""
+    work()
+    count = 0
+
+    def see(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(see)
+    try:
+        work()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_new_document_costs_at_most_twice_what_parsing_and_validating_it_costs(name: str) -> None:
+    text, variables = OPERATIONS[name][1]["query"], OPERATIONS[name][1]["variables"]
+
+    def admit() -> None:
+        operation = DOCUMENTS.prepare(text).operation(None)
+        assert operation is not None
+        assert isinstance(operation.admit(variables), Admitted)
+
+    assert calls_of(admit) <= 2 * calls_of(lambda: validate(DOCUMENTS.schema, parse(text)))

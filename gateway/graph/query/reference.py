@@ -35,12 +35,11 @@ from gateway.store.read_limits import ReadLimits
 from gateway.store.table import Table
 from gateway.store.writer import Writer
 
-
 # our resolvers and graphql-core itself wait by coroutines and by nothing else
-_is_awaitable = CoroutineType.__instancecheck__
+_is_awaitable: Any = CoroutineType.__instancecheck__
 
 
-class _Executor(Executor):
+class _Executor(Executor[None]):
     """graphql-core's executor for a variant: which fields are collected depends on its conditions alone, so it is kept.
 
     The nodes that are named by their ids live as long as the document, and so as long as the variant.
@@ -59,7 +58,7 @@ class _Executor(Executor):
 
 
 class Execution:
-    """What graphql-core needs of a variant, read from its document once: it is given the variables as they were read."""
+    """What graphql-core needs of a variant, read from its document once; its variables have been read already."""
 
     __slots__ = ("_collected", "_definitions", "_fragments", "_node", "_signatures")
 

@@ -59,11 +59,13 @@ def resolved(
 def bind_resolvers(schema: GraphQLSchema, attribute: Callable[[str], Callable[..., Any]]) -> None:
     """Gives graphql-core our resolvers themselves.
 
-    Strawberry's own would make an `Info` and convert the arguments anew for each field; ours take what graphql-core has.
+    Strawberry's own would make an `Info` and convert the arguments anew for each field; ours take what there is.
     """
     for kind in schema.type_map.values():
         if not isinstance(kind, GraphQLObjectType):
             continue
+        # the model knows the type of what it has read; only an interface has to ask, and it asks for the name
+        kind.is_type_of = None
         for field in kind.fields.values():
             declared = field.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
             if isinstance(declared, StrawberryField):
@@ -85,14 +87,11 @@ def object_type(
     fields: Sequence[StrawberryField],
     *,
     interfaces: tuple[type, ...] = (),
-    is_type_of: Callable[[Any, Any], bool] | None = None,
     is_input: bool = False,
 ) -> Any:
     annotations = {field.python_name: field.type_annotation for field in fields}
     namespace: dict[str, Any] = {field.python_name: field for field in fields}
     namespace["__annotations__"] = dict.fromkeys(annotations, object)
-    if is_type_of is not None:
-        namespace["is_type_of"] = staticmethod(is_type_of)
     made: Any = python_types.new_class(name, interfaces, {}, lambda body: body.update(namespace))
     made = strawberry.type(made, name=name, description=description, is_input=is_input)
     # dataclasses overwrite the annotation and with it the namespace in which forward references are found

@@ -63,11 +63,7 @@ def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
         values = plain(mutation.input, arguments["input"])
         key = arguments.get("idempotencyKey")
         known = once(key, mutation.name, values) if key is not None else None
-
-        async def work(writer: Writer) -> Outcome:
-            return await mutation.run(writer, dict(values))
-
-        payload = await _carry_out(context.writer, work, known)
+        payload = await _carry_out(context.writer, lambda writer: mutation.run(writer, dict(values)), known)
         context.reader.changed(payload.item)
         return payload
 

@@ -83,9 +83,7 @@ class Reader:
         """What a mutation answers, as a read would show it; what was loaded before it is forgotten."""
         self.forget()
         if item is not None:
-            values = frozenset(item.values)
-            self._sight.readable(values, "GetItem")
-            self._sight.refuse(item, values, "GetItem")
+            self._sight.refuse_written(item)
         return item
 
     def forget(self) -> None:

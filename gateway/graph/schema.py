@@ -39,6 +39,10 @@ _PAGING = (
 class Node:
     id: strawberry.ID = strawberry.field(description="Global id: unique over all types, bound to the tenant.")
 
+    @classmethod
+    def resolve_type(cls, item: Item, info: resolvers.Info, kind: Any) -> str:
+        return item.entity
+
 
 def build_schema(model: Model, mutations: Sequence[Mutation] = ()) -> strawberry.Schema:
     build = _Build(model)
@@ -100,7 +104,6 @@ class _Build:
             entity.description,
             [*([self._identity(entity)] if is_node else []), *attributes, version, *relations],
             interfaces=(Node,) if is_node else (),
-            is_type_of=lambda value, _info: type(value) is Item and value.entity == entity.name,
         )
         self._connection(entity)
 

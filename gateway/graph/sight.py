@@ -35,6 +35,13 @@ class Sight:
         self._access.refusals += [Refusal(name, verdict.reason) for name, verdict in verdicts.items()]
         return attributes - frozenset(verdicts)
 
+    def refuse_written(self, item: Item) -> None:
+        """What was written, as a read of it would be answered."""
+        values = frozenset(item.values)
+        if self.denied(values):
+            self.readable(values, "GetItem")
+            self.refuse(item, values, "GetItem")
+
     def refuse(self, item: Item | None, asked: Attributes, operation: str) -> None:
         """What the role may not read is an error on its field; the rest of the item is answered."""
         if item is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Self
 
 from gateway.iam import wire
@@ -94,12 +95,27 @@ class Permissions:
         `leading_key` is such a key; use one that is the same for all tenants behind their prefix, so that they share
         the kept answers.
         """
-        own = self.own
-        answers = {name: self._answer(AttributeRead(operation, table, index, name), leading_key, own) for name in names}
-        return {name: answer for name, answer in answers.items() if answer is not None}
+        own, answer, denied = self.own, self.shared.answer, {}
+        for name in names:
+            read = AttributeRead(operation, table, index, name)
+            denial = answer(read, leading_key, own, partial(self._probe, read, leading_key))
+            if denial is not None:
+                denied[name] = denial
+        return denied
 
-    def _answer(self, read: AttributeRead, leading_key: str, own: str) -> Deny | None:
-        return self.shared.answer(read, leading_key, own, lambda: self._probe(read, leading_key))
+    def put_denied(self, table: str, item: Mapping[str, Any], leading_key: str) -> Deny | None:
+        """Why this principal may not put the item, which is the same for all tenants behind the prefix of their keys.
+
+        The answer is kept where those on attributes are, under a name that no attribute has.
+        """
+        body = {"TableName": table, "Item": item}
+        return self.shared.answer(
+            AttributeRead("PutItem", table, None, ""), leading_key, self.own, partial(self._denial, "PutItem", body)
+        )
+
+    def _denial(self, operation: str, body: Mapping[str, Any]) -> Deny | None:
+        verdict = self.check(operation, body)
+        return verdict if isinstance(verdict, Deny) else None
 
     def _probe(self, read: AttributeRead, leading_key: str) -> Deny | None:
         """Asks for one attribute beside the keys, as a read that selects specific attributes."""

@@ -71,7 +71,8 @@ class Change:
         written = everything(self.model, entity, old[0], new[0]) if whole else difference(old[0], new[0])
         body = update_body(self.model, entity, written, version, version + 1)
         self._add("Update", self._key(new[0]), body, self._conflict(entity, after))
-        self._move_copies(entity, old[1:], new[1:])
+        if entity.copies:
+            self._move_copies(entity, old[1:], new[1:])
         for attribute in entity.unique:
             if before.get(attribute) != after.get(attribute):
                 self._release(entity, attribute, before)
@@ -135,7 +136,7 @@ class Change:
     def append(self, member: Member) -> None:
         if len(self.members) >= MAX_MEMBERS:
             raise LimitExceeded(f"the change has more than {MAX_MEMBERS} parts, which is what one transaction takes")
-        if any(known.key == member.key for known in self.members):
+        if self.members and any(known.key == member.key for known in self.members):
             raise Internal("one item is written twice in a transaction")
         self.members.append(member)
 

@@ -12,6 +12,8 @@ def items_in(answer: dict[str, Any]) -> int:
 
 
 def units_of(consumed: Any) -> float:
+    if isinstance(consumed, list) and len(consumed) == 1:
+        [consumed] = consumed
     if isinstance(consumed, list):
         return sum(float(each.get("CapacityUnits", 0)) for each in consumed)
     return float(consumed.get("CapacityUnits", 0)) if consumed else 0.0

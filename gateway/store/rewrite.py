@@ -1,6 +1,5 @@
 """The Update that makes a stored item what it should be, on condition that nobody has changed it meanwhile."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gateway.model.entity import Entity
@@ -56,11 +55,14 @@ def update_body(model: Model, entity: Entity, change: Rewrite, version: int, bec
     return {
         # INVARIANT: an item that a newer release has stored is not changed by one that does not know its schema.
         "ConditionExpression": condition,
-        "UpdateExpression": " ".join(_clauses({"SET": sets, "REMOVE": removes})),
+        "UpdateExpression": _expression(sets, removes),
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": values,
     }
 
 
-def _clauses(parts: dict[str, list[str]]) -> Iterable[str]:
-    return (f"{word} {', '.join(each)}" for word, each in parts.items() if each)
+def _expression(sets: list[str], removes: list[str]) -> str:
+    if not removes:
+        return f"SET {', '.join(sets)}" if sets else ""
+    remove = f"REMOVE {', '.join(removes)}"
+    return f"SET {', '.join(sets)} {remove}" if sets else remove

@@ -2,9 +2,10 @@
 
 import asyncio
 import random
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
+from secrets import token_hex
 from typing import Any
-from uuid import uuid4
 
 from gateway.aws.errors import TransactionCancelled, TransactionInProgress
 from gateway.errors import Conflict, DeadlineExceeded
@@ -32,7 +33,7 @@ class Transactions:
 
     async def run(self, access: Access, change: Change) -> None:
         """All members or none; raises `Rejected` with the faults of the members that stood in the way."""
-        token = str(uuid4())
+        token = token_hex(16)
         for attempt in range(_TRIES):
             if not change.members:
                 return
@@ -41,7 +42,7 @@ class Transactions:
             except TransactionCancelled as error:
                 lighter = await self._lightened(access, change, error)
                 # INVARIANT: while an attempt may have been carried out, the next one has the same token.
-                token = str(uuid4()) if lighter or not error.uncertain else token
+                token = token_hex(16) if lighter or not error.uncertain else token
                 if lighter:
                     continue
             except TransactionInProgress:
@@ -64,10 +65,10 @@ class Transactions:
         change.members = [member for member in change.members if member not in failed]
         return bool(failed)
 
-    async def stored(self, access: Access, entity: str, key: dict[str, Any]) -> Item | None:
+    def stored(self, access: Access, entity: str, key: Mapping[str, Any]) -> Coroutine[Any, Any, Item | None]:
         """The whole item as it is now, to change it."""
         known = self._model.entities[entity]
-        return await self.at(access, known, item_key(access.session.tenant, known, key))
+        return self.at(access, known, item_key(access.session.tenant, known, key))
 
     async def at(self, access: Access, entity: Entity, key: ItemKey) -> Item | None:
         attributes = frozenset((*entity.attribute, self._model.table.version))
@@ -79,7 +80,7 @@ class Transactions:
         fault = member.fault or Fault(UserErrorCode.CONFLICT, "somebody else has changed it")
         if fault.code is not UserErrorCode.CONFLICT or fault.entity is None or fault.key is None:
             return fault
-        current = await self.stored(access, fault.entity, dict(fault.key))
+        current = await self.stored(access, fault.entity, fault.key)
         if current is None:
             return replace(fault, code=UserErrorCode.NOT_FOUND, message=f"this {fault.entity} does not exist any more")
         return replace(fault, current_version=current.values[self._model.table.version])

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gateway.errors import Forbidden, LimitExceeded
-from gateway.iam.evaluator import Deny
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
@@ -59,7 +58,7 @@ class Writer:
 
     async def stored(self, entity: str, key: Values, version: int | None = None) -> Item:
         """The item to be changed; NOT_FOUND without it, CONFLICT where its version is another one than expected."""
-        item = await self._transactions.stored(self.access, entity, dict(key))
+        item = await self._transactions.stored(self.access, entity, key)
         if item is None:
             raise missing(entity, key)
         current = item.values[self.model.table.version]
@@ -69,7 +68,7 @@ class Writer:
         return item
 
     async def find(self, entity: str, key: Values) -> Item | None:
-        return await self._transactions.stored(self.access, entity, dict(key))
+        return await self._transactions.stored(self.access, entity, key)
 
     async def many(self, entity: str, keys: Sequence[Values]) -> list[Item | None]:
         """Whole items as they are now, in the order of the keys."""
@@ -136,9 +135,9 @@ class Writer:
     def _check_may_write(self) -> None:
         """A role that can never write is refused before anything is read."""
         session = self.access.session
-        item = key_of(self.model.table, ItemKey(partition(session.tenant, "ANY"), "ANY"))
-        verdict = session.permissions.check("PutItem", {"TableName": session.tenancy.table, "Item": item})
-        if isinstance(verdict, Deny):
+        at = ItemKey(partition(session.tenant, "ANY"), "ANY")
+        verdict = session.permissions.put_denied(session.tenancy.table, key_of(self.model.table, at), at.pk)
+        if verdict is not None:
             self.access.refusals.append(Refusal("PutItem", verdict.reason))
             raise Forbidden(f"the role `{session.role}` may not change anything") from PermissionError(verdict.reason)
 

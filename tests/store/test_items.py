@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway.domains import MODEL as SHIPPED
 from gateway.domains.commerce.order import OrderStatus
 from gateway.errors import BadUserInput
-from gateway.store.items import expires_at, items_for
+from gateway.store.items import expires_at, items_before_and_after, items_for
 from tests.store.world import ACME, GLOBEX, MODEL, NOW, READING, TAG, THING
 
 ORDER = SHIPPED.entities["Order"]
@@ -110,3 +110,61 @@ def test_without_its_moment_an_item_does_not_expire() -> None:
     [tag] = items_for(MODEL, TAG, ACME, {"thingId": "t", "word": "w"})
     assert "ttl" not in tag
     assert expires_at(THING, {"at": NOW}) is None
+
+
+_CHANGES = st.fixed_dictionaries(
+    {},
+    optional={
+        "status": st.sampled_from(OrderStatus),
+        "total": st.sampled_from([Decimal("12.50"), Decimal("12.5"), Decimal(0)]),
+        "note": st.sampled_from([None, "", "fragile"]),
+        "placedAt": st.sampled_from([NOW, datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)]),
+        "userId": st.sampled_from(["u-1", "u-2"]),
+        "productIds": st.sampled_from([["p-1"], ["p-1", "p-2"]]),
+    },
+)
+
+
+@given(stored=_CHANGES, changes=_CHANGES)
+def test_an_update_makes_the_items_that_writing_both_anew_would_make(
+    stored: dict[str, Any], changes: dict[str, Any]
+) -> None:
+    """Order has copies and sparse indexes: what a change decides is made again, and everything else is the same."""
+    before = {name: value for name, value in order(**stored).items() if value is not None}
+    after = {name: value for name, value in {**before, **changes}.items() if value is not None}
+    old, new = items_before_and_after(SHIPPED, ORDER, ACME, before, changes, 8)
+    assert old == items_for(SHIPPED, ORDER, ACME, before)
+    assert new[0] == items_for(SHIPPED, ORDER, ACME, after)[0]
+    assert new[1:] == items_for(SHIPPED, ORDER, ACME, after, 8)[1:]
+
+
+@pytest.mark.parametrize(
+    ("before", "changes"),
+    [
+        ({"sensorId": "s-1"}, {}),
+        (None, {"strange": 1}),
+        (None, {"orderId": None}),
+        (None, {"status": None}),
+        (None, {"total": "much"}),
+    ],
+)
+def test_an_update_refuses_what_writing_both_anew_would_refuse(
+    before: dict[str, Any] | None, changes: dict[str, Any]
+) -> None:
+    values = order() if before is None else before
+    after = {name: value for name, value in {**values, **changes}.items() if value is not None}
+    with pytest.raises(BadUserInput) as expected:
+        [items_for(SHIPPED, ORDER, ACME, each) for each in (values, after)]
+    with pytest.raises(BadUserInput) as refused:
+        items_before_and_after(SHIPPED, ORDER, ACME, values, changes, 2)
+    assert refused.value.message == expected.value.message
+
+
+def test_an_update_moves_the_expiry_with_the_moment_it_counts_from() -> None:
+    """And leaves it where it is otherwise."""
+    session = SHIPPED.entities["Session"]
+    before = {"sessionId": "s-1", "userId": "u-1", "createdAt": NOW, "expiresAt": NOW + timedelta(hours=1)}
+    for changes in ({"expiresAt": NOW + timedelta(hours=2)}, {"userId": "u-2"}):
+        old, new = items_before_and_after(SHIPPED, session, ACME, before, changes, 2)
+        assert old == items_for(SHIPPED, session, ACME, before)
+        assert new[0] == items_for(SHIPPED, session, ACME, {**before, **changes})[0]

@@ -4,8 +4,8 @@ It runs everything: mutations, introspection, documents that are seen for the fi
 from. It is the author of every dynamic error.
 """
 
-from collections.abc import Awaitable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
 from types import CoroutineType
 from typing import Any
 
@@ -13,16 +13,22 @@ from graphql import (
     ExecutionResult,
     Executor,
     FragmentDefinitionNode,
+    GraphQLLeafType,
     GraphQLObjectType,
+    GraphQLOutputType,
+    GraphQLResolveInfo,
     GraphQLSchema,
     Undefined,
     default_field_resolver,
     default_type_resolver,
     execute,
+    get_nullable_type,
+    is_leaf_type,
 )
 from graphql.execution.collect_fields import CollectedFields, FieldDetailsList, FragmentDetails
 from graphql.execution.get_variable_signature import get_variable_signature
 from graphql.execution.values import VariableValues, VariableValueSource
+from graphql.pyutils import Path
 
 from gateway.graph.context import Context
 from gateway.graph.query.arguments import MAX_ERRORS, Variables
@@ -36,16 +42,19 @@ from gateway.store.table import Table
 from gateway.store.writer import Writer
 
 # our resolvers and graphql-core itself wait by coroutines and by nothing else
-_is_awaitable = CoroutineType.__instancecheck__
+_is_awaitable: Any = CoroutineType.__instancecheck__
 
 
-class _Executor(Executor):
-    """graphql-core's executor for a variant: which fields are collected depends on its conditions alone, so it is kept.
+class _Executor(Executor[None]):
+    """graphql-core's executor for a variant, with two short cuts.
 
-    The nodes that are named by their ids live as long as the document, and so as long as the variant.
+    Which fields are collected depends on the variant's conditions alone, so it is kept. The nodes that are named by
+    their ids live as long as the document, and so as long as the variant. A value of a scalar or an enum is written
+    without the questions that its type has answered before.
     """
 
     collected: dict[Any, CollectedFields]
+    leaves: Mapping[GraphQLOutputType, GraphQLLeafType]
 
     def collect_subfields(
         self, return_type: GraphQLObjectType, field_details_list: FieldDetailsList
@@ -56,9 +65,35 @@ class _Executor(Executor):
             kept = self.collected[key] = super().collect_subfields(return_type, field_details_list)
         return kept
 
+    def complete_value(
+        self,
+        return_type: GraphQLOutputType,
+        field_details_list: FieldDetailsList,
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+        result: Any,
+        position_context: None,
+    ) -> Any:
+        leaf = self.leaves.get(return_type)
+        # what is null or an error is graphql-core's
+        if leaf is None or result is None or isinstance(result, Exception):
+            return super().complete_value(return_type, field_details_list, info, path, result, position_context)
+        return self.complete_leaf_value(leaf, result)
+
+
+def _leaves(schema: GraphQLSchema) -> dict[GraphQLOutputType, GraphQLLeafType]:
+    """The scalar or enum of each type of a field that is one, null or not."""
+    kinds = (
+        field.type
+        for owner in schema.type_map.values()
+        if isinstance(owner, GraphQLObjectType)
+        for field in owner.fields.values()
+    )
+    return {kind: leaf for kind in kinds if is_leaf_type(leaf := get_nullable_type(kind))}
+
 
 class Execution:
-    """What graphql-core needs of a variant, read from its document once: it is given the variables as they were read."""
+    """What graphql-core needs of a variant, read from its document once; its variables have been read already."""
 
     __slots__ = ("_collected", "_definitions", "_fragments", "_node", "_signatures")
 
@@ -87,7 +122,7 @@ class Execution:
             is_awaitable=_is_awaitable,
             hide_suggestions=reference.discreet,
         )
-        executor.collected = self._collected
+        executor.collected, executor.leaves = self._collected, reference.leaves
         return executor.execute_operation()
 
 
@@ -99,6 +134,10 @@ class Reference:
     cursors: Cursors
     limits: ReadLimits
     discreet: bool  # whether errors keep the names of the schema to themselves
+    leaves: Mapping[GraphQLOutputType, GraphQLLeafType] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "leaves", _leaves(self.schema))
 
     async def run(self, variant: Variant, document: Document, name: str | None, given: Variables, variables: Variables,
                   access: Access) -> ExecutionResult:  # fmt: skip

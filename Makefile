@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # suites that need more than Python: each has a target of its own, and CI runs them all
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
 .PHONY: help install run test lint types imports format test-start test-engines test-fire test-clients test-browser \
-  test-terraform mutate-policies prove check-protocols simulate bench bench-peers playground storefront lock clean
+  test-terraform mutate-policies prove prove-random check-protocols simulate bench bench-peers playground storefront lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -78,6 +78,9 @@ storefront: ## build the demo front end from examples/storefront (needs npm)
 
 mutate-policies: $(STAMP) ## weaken every policy in every way; a test must notice each
 	$(BIN)/python -m tests.policies.mutate
+
+prove-random: $(STAMP) ## the formal proof over many random models, its semantics over 100,000 random requests
+	$(BIN)/python -m tests.iam.formal.many
 
 simulate: $(STAMP) ## a million steps of the store over a bad network, in an order that seeds decide
 	$(BIN)/python -m tests.simulation.run 1000000

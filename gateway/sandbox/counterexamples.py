@@ -14,6 +14,8 @@ from gateway.iam.formal.counterexample import request_of
 from gateway.iam.formal.proof import Outcome
 from gateway.iam.formal.theorems import Subject
 from gateway.iam.generate import BOUNDARY_FILE, KINDS, TENANT_FILE, session_file
+from gateway.iam.verdict import Authorisation
+from gateway.iam.vocabulary import KEYED
 from gateway.sandbox.rig import Rig
 from gateway.sandbox.tables import create_request
 
@@ -39,15 +41,16 @@ def replayed(about: Subject, outcomes: Sequence[Outcome]) -> Iterator[str]:
         admin = rig.client("dynamodb", rig.admin)
         admin.create_table(**create_request(about.deployment.table, about.model.table))
         for outcome in outcomes:
-            yield _sent(rig, about, outcome)
+            yield sent(rig, about, outcome)
 
 
-def _sent(rig: Rig, about: Subject, outcome: Outcome) -> str:
+def sent(rig: Rig, about: Subject, outcome: Outcome) -> str:
+    """With a session of exactly the policies that the theorem is about, in a rig that has the table."""
     layers = layers_of(about, outcome)
     if outcome.example is None or layers is None:
         return f"not sent to the sandbox: {_OTHER_WORLDS}"
     request = request_of(outcome.example.asked, about.model.table)
-    if request is None:
+    if request is None or _fills_no_keys(outcome.example.asked):
         return "not sent to the sandbox: no single request asks for exactly this"
     operation, body = request
     tenant = outcome.example.asked.context.get("aws:PrincipalTag/TenantId")
@@ -65,6 +68,12 @@ def _sent(rig: Rig, about: Subject, outcome: Outcome) -> str:
     return f"sent to the sandbox: {operation} succeeds there" + (
         f" and answers {rows} row{'s' if rows > 1 else ''}" if rows else ""
     )
+
+
+def _fills_no_keys(asked: Authorisation) -> bool:
+    """Whether the authorisation has keys that a request of its action never does: a Scan names none."""
+    keyed = asked.action.partition(":")[2] in KEYED
+    return bool(asked.context.get("dynamodb:LeadingKeys")) and not keyed
 
 
 def _session(rig: Rig, about: Subject, layers: Layers, tags: Mapping[str, str]) -> Credentials:

@@ -1,4 +1,4 @@
-"""`scripts/policy-changes`, which CI runs: a widening that the changelog does not name fails; in repositories of ours."""
+"""`scripts/policy-changes`, which CI runs: a widening that the changelog does not name fails; in its own repository."""
 
 import json
 import os

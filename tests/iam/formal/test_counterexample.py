@@ -15,7 +15,7 @@ from gateway.iam.formal.theorems import Subject, Theorem, of_document, subject
 from gateway.iam.roles import ROLES
 from gateway.iam.variables import Value
 from gateway.iam.verdict import Authorisation
-from gateway.sandbox.counterexamples import layers_of, sent
+from gateway.sandbox.counterexamples import policies_of_theorem, sent
 from gateway.sandbox.rig import Rig
 from gateway.sandbox.tables import create_request
 from tests.iam.formal.test_mutants import named
@@ -100,7 +100,7 @@ def outcome_of(name: str, subject: str) -> Outcome:
 def test_a_request_is_sent_with_the_policies_that_its_theorem_is_about(
     theorem: str, of: str, layers: str | None
 ) -> None:
-    found = layers_of(about(), outcome_of(theorem, of))
+    found = policies_of_theorem(about(), outcome_of(theorem, of))
     if found is None or layers is None:
         assert (found is None) is (layers is None)
         return

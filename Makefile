@@ -13,7 +13,7 @@ PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) 
 # the random cases that `make test` takes a sample of
 DRAWN_TESTS := tests/iam/test_prepared_random.py tests/store/cache/test_isolation.py
 .PHONY: help install run test coverage test-random lint types imports format test-start test-engines test-fire test-clients test-browser \
-  test-terraform mutate-policies prove check-protocols simulate bench bench-peers playground storefront lock clean
+  test-terraform mutate-policies prove prove-random check-protocols simulate bench bench-peers playground storefront lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -88,6 +88,9 @@ storefront: ## build the demo front end from examples/storefront (needs npm)
 
 mutate-policies: $(STAMP) ## weaken every policy in every way; a test must notice each
 	$(BIN)/python -m tests.policies.mutate
+
+prove-random: $(STAMP) ## the formal proof over many random models, its semantics over 100,000 random requests
+	$(BIN)/python -m tests.iam.formal.many
 
 simulate: $(STAMP) ## a million steps of the store over a bad network, in an order that seeds decide
 	$(BIN)/python -m tests.simulation.run 1000000

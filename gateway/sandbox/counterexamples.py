@@ -14,6 +14,8 @@ from gateway.iam.formal.counterexample import request_of
 from gateway.iam.formal.proof import Outcome
 from gateway.iam.formal.theorems import Subject
 from gateway.iam.generate import BOUNDARY_FILE, KINDS, TENANT_FILE, session_file
+from gateway.iam.verdict import Authorisation
+from gateway.iam.vocabulary import KEYED
 from gateway.sandbox.rig import Rig
 from gateway.sandbox.tables import create_request
 
@@ -24,7 +26,7 @@ _OTHER_WORLDS = "it is not about requests of a tenant to its table, which is wha
 
 
 @dataclass(frozen=True, slots=True)
-class Layers:
+class SessionPolicies:
     """The policies that a theorem is about; what it says nothing of is open."""
 
     identity: str
@@ -39,15 +41,16 @@ def replayed(about: Subject, outcomes: Sequence[Outcome]) -> Iterator[str]:
         admin = rig.client("dynamodb", rig.admin)
         admin.create_table(**create_request(about.deployment.table, about.model.table))
         for outcome in outcomes:
-            yield _sent(rig, about, outcome)
+            yield sent(rig, about, outcome)
 
 
-def _sent(rig: Rig, about: Subject, outcome: Outcome) -> str:
-    layers = layers_of(about, outcome)
+def sent(rig: Rig, about: Subject, outcome: Outcome) -> str:
+    """With a session of exactly the policies that the theorem is about, in a rig that has the table."""
+    layers = policies_of_theorem(about, outcome)
     if outcome.example is None or layers is None:
         return f"not sent to the sandbox: {_OTHER_WORLDS}"
     request = request_of(outcome.example.asked, about.model.table)
-    if request is None:
+    if request is None or _fills_no_keys(outcome.example.asked):
         return "not sent to the sandbox: no single request asks for exactly this"
     operation, body = request
     tenant = outcome.example.asked.context.get("aws:PrincipalTag/TenantId")
@@ -67,7 +70,13 @@ def _sent(rig: Rig, about: Subject, outcome: Outcome) -> str:
     )
 
 
-def _session(rig: Rig, about: Subject, layers: Layers, tags: Mapping[str, str]) -> Credentials:
+def _fills_no_keys(asked: Authorisation) -> bool:
+    """Whether the authorisation has keys that a request of its action never does: a Scan names none."""
+    keyed = asked.action.partition(":")[2] in KEYED
+    return bool(asked.context.get("dynamodb:LeadingKeys")) and not keyed
+
+
+def _session(rig: Rig, about: Subject, layers: SessionPolicies, tags: Mapping[str, str]) -> Credentials:
     """The documents name an account, which here is the rig's."""
     texts = (layers.identity, layers.session, layers.boundary)
     identity, session, boundary = (text and text.replace(about.deployment.account, rig.account) for text in texts)
@@ -85,36 +94,36 @@ def _seed(rig: Rig, about: Subject, outcome: Outcome) -> None:
             admin.put_item(TableName=about.deployment.table, Item={spec.pk: {"S": key}, spec.sk: {"S": "META"}})
 
 
-def layers_of(about: Subject, outcome: Outcome) -> Layers | None:
+def policies_of_theorem(about: Subject, outcome: Outcome) -> SessionPolicies | None:
     """None where the theorem is about who gets in, and not about the table."""
     name, subject = outcome.theorem.name, outcome.theorem.about
     tenant, boundary = (about.documents[each].text for each in (TENANT_FILE, BOUNDARY_FILE))
     around, _, _ = name.partition(": ")
     if around == "boundary":
-        return Layers(_OPEN, boundary=boundary)
+        return SessionPolicies(_OPEN, boundary=boundary)
     if around == "denials":
-        return Layers(_with(about.documents[TENANT_FILE], also=_EVERYTHING))
+        return SessionPolicies(_with(about.documents[TENANT_FILE], also=_EVERYTHING))
     if around == "session" or name == "a session policy cannot widen":
-        return Layers(tenant, boundary=boundary)
+        return SessionPolicies(tenant, boundary=boundary)
     file = subject.partition(":")[0]
     if file in about.documents:
         return _alone(about, name, file)
     role = subject.partition(" ")[0]
     if session_file(role) not in about.documents or name.startswith("the endpoint"):
         return None
-    return Layers(tenant, about.documents[session_file(role)].text, boundary, role)
+    return SessionPolicies(tenant, about.documents[session_file(role)].text, boundary, role)
 
 
-def _alone(about: Subject, theorem: str, file: str) -> Layers | None:
+def _alone(about: Subject, theorem: str, file: str) -> SessionPolicies | None:
     """One document, every other layer open."""
     kind = KINDS.get(file, "session")
     text = _part(theorem, about.documents[file])
     if kind == "session":
         role = file.removeprefix("session-").removesuffix(".json")
-        return Layers(_OPEN, session=text, role=role)
+        return SessionPolicies(_OPEN, session=text, role=role)
     if kind == "boundary":
-        return Layers(_OPEN, boundary=text)
-    return Layers(text) if file == TENANT_FILE else None
+        return SessionPolicies(_OPEN, boundary=text)
+    return SessionPolicies(text) if file == TENANT_FILE else None
 
 
 def _part(theorem: str, document: Document) -> str:

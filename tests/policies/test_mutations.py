@@ -62,6 +62,20 @@ def test_a_survivor_fails_the_command(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert "survived: gateway-role.json: a change that nobody sees" in capsys.readouterr().out
 
 
+def test_the_solver_alone_fails_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    title = "NoDataOfItsOwn: drop dax:*"
+    [mutant] = [each for each in mutants(dict(SHIPPED["gateway-role.json"])) if each.title == title]
+    monkeypatch.setattr(mutate, "all_mutants", lambda: iter([("gateway-role.json", mutant)]))
+    monkeypatch.setattr(mutate, "killer", lambda *given: pytest.fail("something else was asked"))
+    assert mutate.main(formal=True) == 0
+    assert "1 mutants before the solver alone: 1 refuted" in capsys.readouterr().out
+    monkeypatch.setattr(mutate, "fate", lambda *given: ("survived", None))
+    assert mutate.main(formal=True) == 1
+    assert f"survived: gateway-role.json: {mutant.title} (before the solver)" in capsys.readouterr().out
+
+
 def test_a_faulty_document_fails_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,7 +33,7 @@ from gateway.iam.formal.formula import (
 )
 from gateway.iam.formal.request_space import Requests, SetOfTexts, Slot, TextOf
 from gateway.iam.formal.texts import Split
-from gateway.iam.formal.z3_texts import AnyText, Texts
+from gateway.iam.formal.z3_texts import AnyText, Texts, all_of, any_of
 from gateway.iam.variables import Value
 
 INSTALL: Final = "the solver is not installed: pip install 'tenant-graphql-gateway[proof]'"
@@ -133,9 +133,9 @@ class _Search:
             case Constant(value):
                 return self._z3.BoolVal(value)
             case And(parts):
-                return self._z3.And(*(self._translated(part, slot) for part in parts))
+                return all_of(self._z3, [self._translated(part, slot) for part in parts])
             case Or(parts):
-                return self._z3.Or(*(self._translated(part, slot) for part in parts))
+                return any_of(self._z3, [self._translated(part, slot) for part in parts])
             case Not(part):
                 return self._z3.Not(self._translated(part, slot))
             case Every(key, part):
@@ -155,8 +155,9 @@ class _Search:
             return self._false
         held = [(slot.used, self._translated(part, slot)) for slot in values.slots]
         if every:
-            return self._z3.And(values.present, *(self._z3.Implies(used, holds) for used, holds in held))
-        return self._z3.And(values.present, self._z3.Or(*(self._z3.And(used, holds) for used, holds in held)))
+            return all_of(self._z3, [values.present, *(self._z3.Implies(used, holds) for used, holds in held)])
+        some = any_of(self._z3, [all_of(self._z3, each) for each in held])
+        return all_of(self._z3, (values.present, some))
 
     def _atom(self, formula: Formula, slot: Slot | None) -> Any:
         match formula:
@@ -198,7 +199,7 @@ class _Search:
                 return self._false
             refs[key] = _any(found).text
             guards.append(found.present)
-        return self._z3.And(*guards, text.text.piece(piece).like(like.pattern, refs, fold=like.fold))
+        return all_of(self._z3, [*guards, text.text.piece(piece).like(like.pattern, refs, fold=like.fold)])
 
     def _is_arn(self, text: TextOf, patterns: tuple[Pattern, ...]) -> Any:
         if any(isinstance(token, Ref) for pattern in patterns for token in pattern):

@@ -15,6 +15,21 @@ Z3 = Any
 _ESCAPE: Final = re.compile(r"\\u\{([0-9a-fA-F]+)\}")
 
 
+def all_of(z3: Z3, parts: Sequence[Z3]) -> Z3:
+    """`z3.And` without its conversions, which cost more than the proof: every part is a constraint already."""
+    return parts[0] if len(parts) == 1 else _joined(z3, z3.Z3_mk_and, parts)
+
+
+def any_of(z3: Z3, parts: Sequence[Z3]) -> Z3:
+    return parts[0] if len(parts) == 1 else _joined(z3, z3.Z3_mk_or, parts)
+
+
+def _joined(z3: Z3, join: Callable[..., Any], parts: Sequence[Z3]) -> Z3:
+    context = z3.main_ctx()
+    array = (z3.Ast * len(parts))(*(part.ast for part in parts))
+    return z3.BoolRef(join(context.ref(), len(parts), array), context)
+
+
 @dataclass(frozen=True, slots=True)
 class ListedText:
     """A text out of a list: the solver chooses its number."""
@@ -25,10 +40,15 @@ class ListedText:
     """Each text with the constraint that it is the one."""
 
     def passes(self, test: Callable[[str], bool]) -> Z3:
-        chosen = [is_it for text, is_it in self.listed.items() if test(text)]
-        return chosen[0] if len(chosen) == 1 else self.z3.Or(*chosen)
+        return any_of(self.z3, [is_it for text, is_it in self.listed.items() if test(text)])
 
     def like(self, pattern: Pattern, refs: Mapping[str, Z3] | None = None, *, fold: bool = False) -> Z3:
+        match pattern:
+            case (str() as exact,) if not fold:
+                is_it = self.listed.get(exact)
+                return self.z3.BoolVal(False) if is_it is None else is_it
+            case (str() as beginning, Wild.MANY) if not fold:
+                return self.passes(lambda text: text.startswith(beginning))
         fixed = compiled(tuple(token for token in pattern if not isinstance(token, Ref)))
         return self.passes(lambda text: fixed(ascii_folded(text) if fold else text))
 

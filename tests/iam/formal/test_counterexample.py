@@ -1,114 +1,118 @@
 """A counterexample is a request: it reads like one, the evaluator allows it, and sent to the sandbox it succeeds."""
 
-import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
 from gateway.domains import MODEL
-from gateway.iam.deployment import Deployment, render
 from gateway.iam.formal.counterexample import Counterexample, request_of
+from gateway.iam.formal.formula import FALSE
 from gateway.iam.formal.meaning import role_meaning
-from gateway.iam.formal.proof import prove
-from gateway.iam.formal.theorems import of_document, subject
-from gateway.iam.generate import BOUNDARY_FILE, TENANT_FILE
+from gateway.iam.formal.proof import Outcome, prove
+from gateway.iam.formal.theorems import Subject, Theorem, of_document, subject
 from gateway.iam.roles import ROLES
 from gateway.iam.variables import Value
 from gateway.iam.verdict import Authorisation
+from gateway.sandbox.counterexamples import policies_of_theorem, sent
 from gateway.sandbox.rig import Rig
+from gateway.sandbox.tables import create_request
 from tests.iam.formal.test_mutants import named
-from tests.policies.world import SHIPPED
+from tests.policies.world import DEPLOYMENT, SHIPPED
 
-NAME = "shop-table"
-EVERYTHING = {
-    "Version": "2012-10-17",
-    "Statement": [{"Sid": "All", "Effect": "Allow", "Action": "*", "Resource": "*"}],
-}
-SCHEMA: dict[str, Any] = {
-    "TableName": NAME,
-    "BillingMode": "PAY_PER_REQUEST",
-    "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
-    "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")],
-}
+NAME = DEPLOYMENT.table
 OWN = "TENANT#${aws:PrincipalTag/TenantId}"
 
 
 @pytest.fixture(scope="module")
 def rig() -> Iterator[Rig]:
-    with Rig() as made:
-        admin = made.client("dynamodb", made.admin)
-        admin.create_table(**SCHEMA)
-        for tenant in ("acme", "acme2", "globex"):
-            item = {"PK": {"S": f"TENANT#{tenant}#USER#1"}, "SK": {"S": "META"}, "email": {"S": f"{tenant}@x"}}
-            admin.put_item(TableName=NAME, Item=item)
+    with Rig(DEPLOYMENT.region) as made:
+        made.client("dynamodb", made.admin).create_table(**create_request(NAME, MODEL.table))
         yield made
 
 
-FOREIGN = ("globex@x", "acme2@x")
-WRITES = {"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"}
+def about(**changed: Mapping[str, Any]) -> Subject:
+    """The shipped documents, some of them changed."""
+    return subject(MODEL, [role_meaning(MODEL, role) for role in ROLES], {**SHIPPED, **changed}, DEPLOYMENT)
 
 
-def deployment(rig: Rig) -> Deployment:
-    role, gateway = (f"arn:aws:iam::{rig.account}:role/{name}" for name in ("tenant", "gateway"))
-    return Deployment("aws", rig.region, rig.account, NAME, role, gateway)
-
-
-def leak(rig: Rig, name: str, title: str) -> tuple[Counterexample, Mapping[str, Any]]:
-    mutant = named(name, title)
-    roles = [role_meaning(MODEL, role) for role in ROLES]
-    made = subject(MODEL, roles, {**SHIPPED, name: mutant.document}, deployment(rig))
-    found = (each.example for each in prove(of_document(made, name), deployment(rig)) if each.example)
-    return next(found), mutant.document
-
-
-def plant(rig: Rig, example: Counterexample) -> None:
-    """A row of another tenant wherever the request leads: which of the foreign keys it names is the solver's choice."""
-    for key in example.asked.context.get("dynamodb:LeadingKeys", ()):
-        if key and not key.startswith("TENANT#acme#"):
-            item = {"PK": {"S": key}, "SK": {"S": "META"}, "email": {"S": FOREIGN[0]}}
-            rig.client("dynamodb", rig.admin).put_item(TableName=NAME, Item=item)
-
-
-def sent(rig: Rig, name: str, document: Mapping[str, Any], operation: str, body: Mapping[str, Any]) -> Any:
-    """With a session of acme that this one document restricts."""
-    policy = render(document, deployment(rig))
-    role = rig.role(
-        "tenant",
-        policy if name == TENANT_FILE else EVERYTHING,
-        boundary=policy if name == BOUNDARY_FILE else None,
-    )
-    session = json.dumps(policy) if name.startswith("session-") else None
-    client = rig.client("dynamodb", rig.assume(role, {"TenantId": "acme", "GatewayRole": "viewer"}, session))
-    return client._make_api_call(operation, body)  # type: ignore[attr-defined]  # by its name, as the request has it
+def leak(name: str, title: str) -> tuple[Subject, Outcome]:
+    weak = about(**{name: named(name, title).document})
+    return weak, next(each for each in prove(of_document(weak, name), DEPLOYMENT) if each.example)
 
 
 @pytest.mark.parametrize(
-    ("name", "title", "shows"),
+    ("name", "title"),
     [
-        ("session-viewer.json", f"OwnItems: `{OWN}#*` to `{OWN}*`", "acme2@x"),
-        ("session-viewer.json", "OwnItems: drop Condition", "globex@x"),
-        ("session-viewer.json", "a further Allow of dynamodb:* on *", "globex@x"),
-        ("boundary.json", "OwnItems: ForAllValues:StringLike to ForAnyValue:StringLike", "globex@x"),
-        ("boundary.json", f"OwnItems: `{OWN}#*` to `TENANT#*#*`", "globex@x"),
-        ("session-support.json", "NeverPersonal: drop `email`", "acme@x"),
-        ("session-support.json", "NeverWholeItems: drop the statement", "acme@x"),
+        ("session-viewer.json", f"OwnItems: `{OWN}#*` to `{OWN}*`"),
+        ("session-viewer.json", "OwnItems: drop Condition"),
+        ("session-viewer.json", "a further Allow of dynamodb:* on *"),
+        ("boundary.json", "OwnItems: ForAllValues:StringLike to ForAnyValue:StringLike"),
+        ("boundary.json", f"OwnItems: `{OWN}#*` to `TENANT#*#*`"),
+        ("session-support.json", "NeverPersonal: drop `email`"),
+        ("session-support.json", "NeverWholeItems: drop the statement"),
     ],
 )
 def test_a_counterexample_succeeds_on_the_sandbox_and_not_with_the_shipped_document(
-    rig: Rig, name: str, title: str, shows: str
+    rig: Rig, name: str, title: str
 ) -> None:
-    example, document = leak(rig, name, title)
-    request = request_of(example.asked, MODEL.table)
-    assert request is not None, example
-    plant(rig, example)
-    answer = json.dumps(sent(rig, name, document, *request), default=str)
-    # which action and which foreign tenant the solver names is its choice; a write that succeeds is the leak itself
-    leaked = FOREIGN if shows in FOREIGN else (shows,)
-    assert any(each in answer for each in leaked) or request[0] in WRITES
-    with pytest.raises(ClientError, match="AccessDenied"):
-        sent(rig, name, SHIPPED[name], *request)
+    weak, outcome = leak(name, title)
+    assert " succeeds there" in sent(rig, weak, outcome), outcome.lines()
+    assert sent(rig, about(), outcome).endswith(" is denied there"), outcome.lines()
+
+
+def test_what_is_denied_against_a_theorem_is_denied_on_the_sandbox(rig: Rig) -> None:
+    weak, outcome = leak("tenant-role.json", "OwnItems: drop dynamodb:PutItem")
+    assert outcome.theorem.name == "grants no less than declared"
+    assert sent(rig, weak, outcome) == "sent to the sandbox: PutItem is denied there"
+
+
+def test_what_no_request_asks_for_is_not_sent(rig: Rig) -> None:
+    """AWS fills in no keys for a Scan: sending one would show something else."""
+    table = f"arn:aws:dynamodb:{DEPLOYMENT.region}:{DEPLOYMENT.account}:table/{NAME}"
+    asked = Authorisation("dynamodb:Scan", table, {"dynamodb:LeadingKeys": ("TENANT#globex#1",)})
+    strange = replace(outcome_of("no foreign item", "viewer"), example=Counterexample(asked, None, None, {}))
+    assert sent(rig, about(), strange) == "not sent to the sandbox: no single request asks for exactly this"
+
+
+def outcome_of(name: str, subject: str) -> Outcome:
+    return Outcome(Theorem(name, subject, FALSE), "possible", None, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("theorem", "of", "layers"),
+    [
+        ("no foreign item", "viewer", "identity session boundary"),
+        ("roles are ordered as declared", "viewer <= editor", "identity session boundary"),
+        ("boundary: no foreign item", "any policy attached to the role", "open boundary"),
+        ("denials: no foreign item", "any policy attached to the role", "identity+"),
+        ("session: no foreign item", "any session policy", "identity boundary"),
+        ("grants no more than declared", "session-viewer.json", "open session"),
+        ("grants no more than declared", "boundary.json", "open boundary"),
+        ("grants no more than declared", "tenant-role.json", "identity"),
+        ("denies explicitly", "tenant-role.json: every other documented action", "identity+"),
+        ("the endpoint stops nothing that a role may do", "viewer", None),
+        ("only the gateway starts sessions", "tenant-trust.json", None),
+        ("the gateway's role has no data", "gateway-role.json", None),
+    ],
+)
+def test_a_request_is_sent_with_the_policies_that_its_theorem_is_about(
+    theorem: str, of: str, layers: str | None
+) -> None:
+    found = policies_of_theorem(about(), outcome_of(theorem, of))
+    if found is None or layers is None:
+        assert (found is None) is (layers is None)
+        return
+    documents = about().documents
+    identity = documents["tenant-role.json"].text
+    whole = {"identity": identity, "session": documents["session-viewer.json"].text}
+    whole["boundary"] = documents["boundary.json"].text
+    names = [name for name in layers.split() if name in whole]
+    assert {name: getattr(found, name) for name in names} == {name: whole[name] for name in names}
+    assert ("+" in layers) is (identity[1:40] in found.identity.replace(" ", "") and found.identity != identity)
+    assert (found.session is None) is ("session" not in layers)
+    assert (found.boundary is None) is ("boundary" not in layers)
 
 
 def test_it_reads_like_a_request() -> None:

@@ -6,7 +6,7 @@ from tests.policies.mutations import Mutant, mutants
 from tests.policies.solver_kills import fate
 from tests.policies.world import SHIPPED
 
-EVERY = 12
+EVERY = 25
 
 
 def named(name: str, title: str) -> Mutant:

@@ -28,7 +28,6 @@ from gateway.model.entity import Attribute, Entity, Key, OnIndex
 from gateway.model.model import Model
 from gateway.model.patterns import Lookup
 from gateway.model.types import Id, KeyText, Text
-from tests.drawn import drawn
 from tests.model.build import model
 from tests.policies.world import DEPLOYMENT, SHIPPED, TABLE
 
@@ -118,9 +117,14 @@ roles = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=drawn(8, 1), suppress_health_check=list(HealthCheck))
+# the first one is always the smallest; `make prove-random` tries many
+@settings(deadline=None, max_examples=2, suppress_health_check=list(HealthCheck))
 @given(things, roles)
 def test_every_theorem_holds_for_any_model_and_any_roles(thing: Entity, declared: tuple[GatewayRole, ...]) -> None:
+    holds_for(thing, declared)
+
+
+def holds_for(thing: Entity, declared: tuple[GatewayRole, ...]) -> None:
     found = model(thing, patterns=(Lookup(name="thing", entity="Thing", description=""),))
     sessions = {session_file(role.name): session_document(found, role) for role in declared}
     made = {**documents(found), **sessions}

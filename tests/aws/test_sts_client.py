@@ -259,3 +259,10 @@ async def test_the_wrong_tenants_credentials_open_no_session() -> None:
             await sessions.open(principal(GLOBEX))
         assert (await sessions.open(principal(ACME))).credentials.access_key == "ASIAACME"
         await sessions.close()
+
+
+@pytest.mark.parametrize("name", ["AccessKeyId", "SecretAccessKey", "SessionToken"])
+async def test_credentials_with_an_empty_part_are_no_sessions(name: str) -> None:
+    answer = {**texts(text().encode()), f"AssumeRoleResult/Credentials/{name}": ""}
+    with pytest.raises(AnswerCorrupt, match="incomplete"):
+        verified(REQUEST, answer)

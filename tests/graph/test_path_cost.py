@@ -16,10 +16,9 @@ import pytest
 from tests.graph.path_trace import report
 
 # operation: all Python calls of the process, and those of functions in gateway/
-CALLS = {"get": (143, 111), "main": (380, 307), "lines": (605, 515), "mutation": (1_020, 470)}
+CALLS = {"get": (96, 73), "main": (160, 125), "lines": (238, 180), "mutation": (550, 290)}
 # operation: files of gateway/ that it enters, and how often one of them calls into another.
-# The goal is 20 and 40 for `get`, 25 and 120 for `lines`; these are what is true now.
-FILES = {"get": (30, 39), "lines": (48, 217), "mutation": (56, 195)}
+FILES = {"get": (21, 30), "main": (24, 41), "lines": (24, 54), "mutation": (46, 122)}
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ from tests.graph.world import SCHEMA, World, no_lanes, no_renewal
 ROLES = ("viewer", "viewer", "support", "admin")
 ASKED = 2  # how often each document is asked, with other rows and faults
 # every query runs in a lane, and is not asked again once the next one comes
-_RULES = LaneRules(uses=0, per_second=1e9, kept=10)
+_RULES = LaneRules(uses=0, per_second=1e9, kept_bytes=1_000_000)
 _REQUEST_ID = re.compile(rb'"requestId":"[^"]*"')
 
 

@@ -171,7 +171,7 @@ async def test_a_session_is_kept_though_nobody_waits_for_it_any_more() -> None:
 @pytest.mark.no_cover
 async def test_fifty_tenants_interleaved_never_meet_a_foreign_session() -> None:
     # more tenants than are kept, and sessions that end now and then: every way through is walked
-    here = world(SessionRules(sessions=80))
+    here = world(SessionRules(sessions=80, calls_per_second=100_000))
     chance = random.Random(7)
     tenants = [tenant_id(f"t{'-' * (number % 3)}{number}") for number in range(50)]
 

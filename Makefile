@@ -8,11 +8,11 @@ STAMP := $(VENV)/.installed
 # the tests start dozens of processes: without bytecode on disk each compiles everything that it imports
 unexport PYTHONDONTWRITEBYTECODE
 # suites that need more than Python: each has a target of its own, and CI runs them all
-SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/fire
+SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/chaos
 PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --durations=15 -p tests.cpu
 # the random cases that `make test` takes a sample of
-DRAWN_TESTS := tests/iam/test_prepared_random.py tests/store/cache/test_isolation.py
-.PHONY: help install run test coverage test-random lint types imports format test-start test-engines test-fire test-clients test-browser \
+DRAWN_TESTS := tests/iam/dynamodb/test_partial_evaluation_random.py tests/store/cache/test_isolation.py
+.PHONY: help install run test coverage test-random lint types imports format test-start test-engines test-chaos test-clients test-browser \
   test-terraform mutate-policies prove prove-random check-protocols simulate bench bench-peers playground storefront lock clean
 
 help: ## list the commands
@@ -55,10 +55,10 @@ test-engines: $(STAMP) ## the store's behaviour on DynamoDB Local and MiniStack 
 	$(BIN)/pytest tests/engines --engine=dynamodb-local
 	$(BIN)/pytest tests/engines --engine=ministack
 
-test-fire: $(STAMP) ## concurrent writes under injected faults and killed processes, then the invariants
+test-chaos: $(STAMP) ## concurrent writes under injected faults and killed processes, then the invariants
 	scripts/engines
-	$(BIN)/pytest tests/fire
-	$(BIN)/python -m tests.fire
+	$(BIN)/pytest tests/chaos
+	$(BIN)/python -m tests.chaos
 
 test-clients: $(STAMP) ## Apollo, urql, Relay, codegen, gql and the GraphQL-over-HTTP audit (needs npm)
 	scripts/clients

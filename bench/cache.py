@@ -17,21 +17,21 @@ from itertools import accumulate
 
 from bench.ordered import Ordered
 from bench.wire import ours, stub
-from gateway.aws.credentials import Credentials
-from gateway.aws.sessions import Session
-from gateway.domains import MODEL
-from gateway.iam.policies import generated
+from gateway.aws.sts.sessions import Session
+from gateway.aws.wire.credentials import Credentials
+from gateway.demo import MODEL
+from gateway.iam.policies.policies import generated
 from gateway.model.tenant import TenantId, tenant_id
-from gateway.ops.policy_files import permissions_for
+from gateway.ops.policies.files import permissions_for
 from gateway.store.access import Access
 from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.keeper import CacheRules, Clocks
 from gateway.store.codec import Wire
-from gateway.store.items import items_for
 from gateway.store.plan import GetItems, QueryMany, Window, plan_listing, plan_lookup
 from gateway.store.rows import Rows
 from gateway.store.table import Table
-from tests.store.world import TABLE, tenancy
+from gateway.store.write.items import items_for
+from tests.store.fixtures import TABLE, tenancy
 
 TENANTS, PRODUCTS, CATEGORIES = 200, 60, 2
 REQUESTS, PER_SECOND = 8_000, 1_000

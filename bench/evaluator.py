@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gateway.iam.document import parse
-from gateway.iam.evaluator import Authorisation, PolicySet, evaluate
-from gateway.iam.permissions import Permissions
-from gateway.iam.place import KeySchema, Place
-from gateway.iam.requests import authorisations
+from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
+from gateway.iam.dynamodb.permissions import Permissions
+from gateway.iam.dynamodb.requests import authorisations
+from gateway.iam.language.document import parse
+from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
 
 TABLE = "arn:aws:dynamodb:eu-west-1:123456789012:table/gateway"
 ACTIONS = ["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"]
@@ -79,7 +79,7 @@ def bodies() -> dict[str, tuple[str, dict[str, Any]]]:
 
 def main() -> None:
     indexes = {f"GSI{number}": (f"GSI{number}PK",) for number in (1, 2, 3)}
-    place = Place("eu-west-1", "123456789012", tables={"gateway": KeySchema("PK", indexes)})
+    place = TableRegistry("eu-west-1", "123456789012", tables={"gateway": KeySchema("PK", indexes)})
     principal = {"aws:PrincipalTag/TenantId": "acme", "aws:PrincipalTag/Role": "viewer", "aws:userid": "AROA:gw"}
     permissions = Permissions(policies(), principal, place)
     requests = bodies()

@@ -12,8 +12,8 @@ from typing import Any
 
 from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.http.fair_queue import FairQueue
+from tests.graph.fixtures import World
 from tests.graph.http.exchange import Exchange
-from tests.graph.world import World
 
 LATENCY = 0.005  # seconds of one call
 FLOOD, ASKED = 400, 15

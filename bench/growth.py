@@ -6,31 +6,43 @@ at every size, although the partitions it reads grow: a page of five. Fails wher
 """
 
 import asyncio
+import decimal
 import gc
 import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from itertools import count
 from statistics import median
 from typing import Any
 
 from bench.ordered import Ordered
-from gateway.domains import MODEL, MUTATIONS
-from gateway.domains.commerce.order import OrderStatus
+from gateway.demo import MODEL, MUTATIONS
+from gateway.demo.commerce.order import OrderStatus
+from gateway.model.checks.patterns import parameters
 from gateway.model.entity import Attribute, Entity
 from gateway.model.keys import rendered
-from gateway.model.pattern_checks import parameters
-from gateway.model.patterns import AccessPattern, Listing, Lookup, Together
-from gateway.model.types import Blob, Choice, Flag, Id, Integer, KeyText, ListOf, Number, SetOf, Struct, Timestamp
+from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
+from gateway.model.types import (
+    Blob,
+    Boolean,
+    Decimal,
+    Enum,
+    Id,
+    Integer,
+    KeyString,
+    ListOf,
+    SetOf,
+    Struct,
+    Timestamp,
+)
 from gateway.store.codec import Wire, decoder
-from gateway.store.items import items_for
-from gateway.store.plan import Range, Window, plan_listing, plan_lookup, plan_together
-from gateway.store.writer import Writer
+from gateway.store.plan import Range, Window, plan_item_collection, plan_listing, plan_lookup
+from gateway.store.write.items import items_for
+from gateway.store.write.writer import Writer
 from tests.store.editing import editing
-from tests.store.world import ACME, TABLE
+from tests.store.fixtures import ACME, TABLE
 
 SIZES = (1_000, 10_000, 100_000)
 PAGE = 5
@@ -50,17 +62,17 @@ def value(entity: Entity, attribute: Attribute, number: int) -> Any:
         case Id():
             alone = entity.key_names == (name,)
             return f"{name}-{number if alone else number % 4 if name in _SHARED else _part(name, last, number)}"
-        case KeyText():
+        case KeyString():
             return f"{name} {number}" if name != "month" else "2026-01"
         case Timestamp():
             return _FIRST + timedelta(days=30 if name in ("expiresAt", "until") else 0, seconds=number % 86_400)
-        case Choice(enum):
+        case Enum(enum):
             return list(enum)[number % len(list(enum))]
         case Integer():
             return number % 10
-        case Number():
-            return Decimal(number % 1_000)
-        case Flag():
+        case Decimal():
+            return decimal.Decimal(number % 1_000)
+        case Boolean():
             return number % 2 == 0
         case ListOf():
             return ["productId-1"]
@@ -109,10 +121,10 @@ def reading(pattern: AccessPattern, sample: dict[str, Any]) -> Work:
                 given[pattern.between] = Range(sample[pattern.between], sample[pattern.between] + timedelta(hours=2))
             listed = plan_listing(MODEL, pattern, ACME, given, Window(PAGE), attributes)
             return lambda writer: writer.table.query(writer.access, listed)
-        case Together():
+        case ItemCollection():
             names = frozenset(name for entity in MODEL.entities.values() for name in entity.attribute)
-            both = plan_together(MODEL, pattern, ACME, given, PAGE, names)
-            return lambda writer: writer.table.query_together(writer.access, both)
+            both = plan_item_collection(MODEL, pattern, ACME, given, PAGE, names)
+            return lambda writer: writer.table.query_item_collection(writer.access, both)
 
 
 def writing(engine: Ordered) -> dict[str, Work]:
@@ -134,7 +146,7 @@ def writing(engine: Ordered) -> dict[str, Work]:
         ),
         "updateUser": once("updateUser", lambda n: {"userId": f"userId-{n % 40}", "name": f"name {n}"}),
         "updateProduct, price": once(
-            "updateProduct", lambda n: {"productId": f"productId-{n % 40}", "price": Decimal(n)}
+            "updateProduct", lambda n: {"productId": f"productId-{n % 40}", "price": decimal.Decimal(n)}
         ),
     }
 

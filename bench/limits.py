@@ -7,14 +7,14 @@ from functools import partial
 from graphql import DocumentNode, OperationDefinitionNode, parse, validate
 from strawberry.extensions.query_depth_limiter import create_validator
 
-from gateway.domains import MODEL, MUTATIONS
+from gateway.demo import MODEL, MUTATIONS
 from gateway.errors import LimitExceeded
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.price import Pricing
 from gateway.graph.query.selections import expand
-from gateway.graph.schema import build_schema, core_schema
-from gateway.store.read_limits import ReadLimits
+from gateway.graph.schema.schema import build_schema, core_schema
+from gateway.store.plan import ReadLimits
 
 ROUNDS = 7
 TYPICAL = """query ($n: Int) { activeOrders(first: $n) { edges { node {

@@ -16,13 +16,13 @@ import orjson
 import uvloop
 
 from bench.naive import Source, build
-from gateway.aws.dynamodb import DynamoDBClient
-from gateway.aws.target import Target
-from gateway.domains import MODEL
+from gateway.aws.wire.dynamodb import DynamoDBClient
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.demo import MODEL
 from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.store.access import Access
 from gateway.store.table import Table
-from tests.graph.world import OpenDoor, World, no_renewal
+from tests.graph.fixtures import OpenDoor, World, no_renewal
 
 FIRST = 20
 OURS = """{ ordersByStatus(status: DELIVERED, first: 20) { nodes {
@@ -62,7 +62,7 @@ async def _record(world: World) -> tuple[list[Any], list[Any]]:
 
 async def _run(url: str, world: World, queries: list[Any]) -> None:
     session = (await OpenDoor().open(b"Bearer acme/viewer", lambda _: None)).session
-    session = replace(session, tenancy=replace(session.tenancy, target=Target(url, "eu-west-1")))
+    session = replace(session, tenancy=replace(session.tenancy, target=AwsTarget(url, "eu-west-1")))
     async with DynamoDBClient() as client:
         table = Table(client, MODEL, no_renewal)
         reference = replace(world.endpoint.reference, table=table)

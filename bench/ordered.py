@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from math import ceil
 from typing import Any
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.target import Target
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
 from gateway.model.table import TableSpec
-from gateway.store.size import item_bytes
+from gateway.store.write.items import item_bytes
 from tests.store.writes import transact
 
 Row = dict[str, Any]
@@ -76,7 +76,7 @@ class Ordered(DynamoDB):
         body: Mapping[str, Any],
         *,
         credentials: Credentials,
-        target: Target,
+        target: AwsTarget,
         deadline: float | None = None,
     ) -> Row:
         work = {

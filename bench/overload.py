@@ -14,9 +14,9 @@ from bench.fairness import delay
 from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.running import notify_disconnect
+from tests.graph.fixtures import World
 from tests.graph.http.exchange import Exchange
 from tests.graph.http.overload import FirstInFirstOut
-from tests.graph.world import World
 
 PLACES, LATENCY, PATIENCE = 4, 0.05, 1.0
 MEASURED, SECONDS, OVERLOAD = 2, 6, 3

@@ -12,23 +12,23 @@ from statistics import median
 import boto3
 
 from bench.wire import stub
-from gateway.aws.call_rate import CallRate
-from gateway.aws.credentials import Credentials
-from gateway.aws.roles import Roles
-from gateway.aws.sessions import SessionRules, Sessions
-from gateway.aws.signer import Form, Signer
-from gateway.aws.sts import AssumeRole, Sts
-from gateway.aws.sts_client import StsClient
-from gateway.aws.target import Target
-from gateway.aws.tenants import Tenancy, Tenants
-from gateway.domains import MODEL
-from gateway.iam.deployment import Deployment, render
-from gateway.iam.document import Document, parse
-from gateway.iam.evaluator import PolicySet
-from gateway.iam.generate import KINDS, TENANT_FILE, documents, session_file
-from gateway.iam.permissions import Permissions
-from gateway.iam.place import KeySchema, Place
-from gateway.iam.shared import SharedPermissions
+from gateway.aws.sts.assume_role import AssumeRole, Sts
+from gateway.aws.sts.call_rate import CallRate
+from gateway.aws.sts.roles import Roles
+from gateway.aws.sts.sessions import SessionRules, Sessions
+from gateway.aws.sts.sts_client import StsClient
+from gateway.aws.sts.tenants import Tenancy, Tenants
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.signer import Form, Signer
+from gateway.demo import MODEL
+from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
+from gateway.iam.dynamodb.permissions import Permissions
+from gateway.iam.dynamodb.shared_permissions import SharedPermissions
+from gateway.iam.language.document import PolicyDocument, parse
+from gateway.iam.language.evaluator import PolicySet
+from gateway.iam.policies.deployment import Deployment, render
+from gateway.iam.policies.generate import KINDS, TENANT_FILE, documents, session_file
 from gateway.identity.principal import Principal
 from gateway.model.tenant import TenantId, tenant_id
 
@@ -39,7 +39,7 @@ RATE = 500
 # with its mark of 12 as long as the session tokens of STS with a policy and tags; `bench.wire` assumes the same
 TOKEN = "t" * 788
 ROLE_ARN = "arn:aws:iam::123456789012:role/gateway-tenant"
-POOLED = Tenancy("app", ROLE_ARN, Target.regional("dynamodb", "eu-west-1"), "eu-west-1")
+POOLED = Tenancy("app", ROLE_ARN, AwsTarget.regional("dynamodb", "eu-west-1"), "eu-west-1")
 
 
 class CountedSts:
@@ -63,7 +63,7 @@ class Cost:
     kilobytes: float
 
 
-def shipped(name: str) -> Document:
+def shipped(name: str) -> PolicyDocument:
     deployment = Deployment.of_role(ROLE_ARN, "eu-west-1", POOLED.table, "arn:aws:iam::123456789012:role/gateway")
     return parse(render(documents(MODEL)[name], deployment), KINDS[name])
 
@@ -71,7 +71,7 @@ def shipped(name: str) -> Document:
 def sessions_over(sts: Sts, rate: CallRate | None = None) -> Sessions:
     viewer = shipped(session_file("viewer"))
     policies = PolicySet((shipped(TENANT_FILE),), (viewer,))
-    place = Place("eu-west-1", "123456789012", tables={POOLED.table: KeySchema("PK")})
+    place = TableRegistry("eu-west-1", "123456789012", tables={POOLED.table: KeySchema("PK")})
     shared = SharedPermissions(policies, {}, place)
 
     def permissions_for(tenancy: Tenancy, tenant: TenantId, role: str) -> Permissions:

@@ -19,9 +19,9 @@ import boto3
 import uvloop
 from botocore.config import Config
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDBClient
-from gateway.aws.target import Target
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDBClient
+from gateway.aws.wire.endpoint import AwsTarget
 
 Call = Callable[[], Awaitable[object]]
 Client = Callable[[str], AbstractAsyncContextManager[dict[str, Call]]]
@@ -46,7 +46,7 @@ ROUNDS = 6
 
 @asynccontextmanager
 async def ours(url: str) -> AsyncIterator[dict[str, Call]]:
-    target = Target(url, REGION)
+    target = AwsTarget(url, REGION)
     async with DynamoDBClient() as client:
 
         def calling(operation: str) -> Call:

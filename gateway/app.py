@@ -18,35 +18,35 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from gateway.aws.call_rate import CallRate
-from gateway.aws.callers import Callers
-from gateway.aws.dynamodb import DynamoDBClient
-from gateway.aws.limits import WireLimits
-from gateway.aws.roles import Roles
-from gateway.aws.sessions import SessionRules, Sessions
-from gateway.aws.sts_client import StsClient
-from gateway.domains.loading import load_domains
-from gateway.graph.first_query import first_query
+from gateway.aws.sts.call_rate import CallRate
+from gateway.aws.sts.callers import Callers
+from gateway.aws.sts.roles import Roles
+from gateway.aws.sts.sessions import SessionRules, Sessions
+from gateway.aws.sts.sts_client import StsClient
+from gateway.aws.wire.connection import WireLimits
+from gateway.aws.wire.dynamodb import DynamoDBClient
+from gateway.domains import load_domains
 from gateway.graph.http.endpoint import Endpoint, EndpointLimits, Send, ignored
 from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.log_lines import WriteOperation, log_operation
 from gateway.graph.http.request import Receive, Scope
-from gateway.graph.landing import HEADERS, landing_page
+from gateway.graph.playground.built_page import HEADERS, landing_page
+from gateway.graph.playground.first_query import first_query
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
-from gateway.graph.query.reference import Reference
-from gateway.graph.schema import core_schema
+from gateway.graph.query.reference.executor import ReferenceExecutor
+from gateway.graph.schema.schema import core_schema
 from gateway.identity.authenticator import Authenticator
 from gateway.model.tenant import TenantId
-from gateway.ops.lane_metrics import LaneCollector
-from gateway.ops.metrics import Metrics
-from gateway.ops.policy_files import load_policies, permissions_for
-from gateway.ops.pool_check import PoolCheck
-from gateway.ops.readiness import Readiness
+from gateway.ops.metrics.lanes import LaneCollector
+from gateway.ops.metrics.metrics import Metrics
+from gateway.ops.policies.files import load_policies, permissions_for
+from gateway.ops.readiness.pool_check import PoolCheck
+from gateway.ops.readiness.readiness import Readiness
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
-from gateway.store.read_limits import ReadLimits
+from gateway.store.plan import ReadLimits
 from gateway.store.table import Table
 from gateway.wiring import (
     ReadPath,
@@ -103,15 +103,15 @@ def build_gateway(
     """Settings that contradict the policies or the model are refused here, before anything is served."""
     loaded = load_domains(settings.domains)
     model = loaded.model
-    client = DynamoDBClient(WireLimits(connections=settings.max_connections), tls=ssl.create_default_context())
+    client = DynamoDBClient(WireLimits(connections=settings.max_dynamodb_connections), tls=ssl.create_default_context())
     aws = aws or boto3.Session(region_name=settings.region)
     policies = load_policies(settings.reviewed_policies, model)
     rules = SessionRules(
-        seconds=settings.session_seconds,
+        seconds=settings.session_duration_seconds,
         sessions=settings.max_sessions,
         calls_per_second=settings.max_sts_calls_per_second,
         # nobody waits longer than a request may take
-        call_seconds=settings.request_seconds,
+        call_seconds=settings.request_timeout_seconds,
         per_subject=settings.session_per_subject,
     )
     roles = Roles(policies.sessions)
@@ -129,7 +129,7 @@ def build_gateway(
     )
     authenticator = Authenticator(issuers(settings))
     schema = core_schema(loaded.schema)
-    reads = ReadLimits(page=settings.max_page, queries=settings.max_nested_queries)
+    reads = ReadLimits(page=settings.max_page_size, queries=settings.max_nested_queries)
     documents = Documents(
         model,
         schema,
@@ -150,12 +150,12 @@ def build_gateway(
         cost_limits=costs,
         persisted=known,
         callers=Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units)),
-        reference=Reference(model, schema, table, cursors, reads, discreet=documents.discreet),
+        reference=ReferenceExecutor(model, schema, table, cursors, reads, discreet=documents.discreet),
         lanes=lanes,
         limits=EndpointLimits(
             body_bytes=settings.max_body_bytes,
-            seconds=settings.request_seconds,
-            packed_from=settings.packed_from_bytes,
+            seconds=settings.request_timeout_seconds,
+            packed_from=settings.gzip_min_bytes,
         ),
         queue=queue,
         preparing=FairQueue(1, settings.max_queued_per_tenant),
@@ -177,9 +177,9 @@ def _document_limits(settings: Settings) -> DocumentLimits:
         root_fields=settings.max_root_fields,
         directives=settings.max_directives,
         chars=settings.max_document_chars,
-        tokens=settings.max_tokens,
-        token_bytes=settings.max_token_bytes,
-        members=settings.max_list,
+        tokens=settings.max_document_tokens,
+        token_bytes=settings.max_document_token_bytes,
+        members=settings.max_list_length,
     )
 
 

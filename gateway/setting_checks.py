@@ -74,8 +74,8 @@ def _readiness(settings: "Settings") -> Iterator[str]:
 
 
 def _trusted(settings: "Settings") -> Iterator[str]:
-    if settings.only_trusted and settings.trusted_documents is None:
-        yield "only_trusted: is on but there are no trusted_documents, so nothing could be asked"
+    if settings.trusted_documents_only and settings.trusted_documents is None:
+        yield "trusted_documents_only: is on but there are no trusted_documents, so nothing could be asked"
 
 
 def _metrics_port(settings: "Settings") -> Iterator[str]:
@@ -84,8 +84,8 @@ def _metrics_port(settings: "Settings") -> Iterator[str]:
 
 
 def _playground(settings: "Settings") -> Iterator[str]:
-    if settings.only_trusted and settings.playground:
-        yield "playground: is on but only_trusted is too, so nothing could be asked there"
+    if settings.trusted_documents_only and settings.playground:
+        yield "playground: is on but trusted_documents_only is too, so nothing could be asked there"
 
 
 def _cache(settings: "Settings") -> Iterator[str]:
@@ -105,10 +105,10 @@ def _cache(settings: "Settings") -> Iterator[str]:
     addresses = list(clusters.values())
     for name, address in clusters.items():
         shared = name == "dax_endpoint" or addresses.count(address) > 1
-        if shared and not settings.dax_accept_that_only_the_gateway_separates_tenants:
+        if shared and not settings.dax_accept_gateway_only_isolation:
             yield (
                 f"{name}: tenants share a cluster, which answers with its own role whoever asks, so IAM does not "
-                "keep them apart there; say dax_accept_that_only_the_gateway_separates_tenants if you accept that"
+                "keep them apart there; say dax_accept_gateway_only_isolation if you accept that"
             )
         if settings.environment == "production" and not address.startswith("daxs://"):
             yield f"{name}: `{address}` must be daxs outside the sandbox"
@@ -153,8 +153,8 @@ def _introspection(settings: "Settings") -> Iterator[str]:
 
 
 def _drain(settings: "Settings") -> Iterator[str]:
-    if settings.drain_seconds < settings.request_seconds:
-        yield "drain_seconds: is shorter than request_seconds, so a stop would cut off requests in flight"
+    if settings.drain_timeout_seconds < settings.request_timeout_seconds:
+        yield "drain_timeout_seconds: is shorter than request_timeout_seconds, so a stop would cut off running requests"
 
 
 _UNSAFE = (_issuers_https, _dynamodb_https, _sts_https, _silos_https, _origins, _introspection, _drain)

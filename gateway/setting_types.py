@@ -51,11 +51,11 @@ Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")]
 Words = Annotated[str, Field(min_length=1)]
 
 
-class _Part(BaseModel):
+class _SettingsPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class IssuerSettings(_Part):
+class IssuerSettings(_SettingsPart):
     """A token issuer that is trusted, and where its claims are."""
 
     issuer: Words
@@ -64,7 +64,7 @@ class IssuerSettings(_Part):
     algorithms: list[Literal["RS256", "RS384", "RS512", "ES256"]] = Field(["RS256", "ES256"], min_length=1)
     types: list[str | None] = [None, "jwt", "at+jwt"]  # header `typ`; None allows a token without one
     audience_claim: Words = "aud"  # `client_id` for Cognito's access tokens
-    companion_audience: list[Words] = []  # may stand beside ours in a list, such as Auth0's userinfo address
+    additional_audiences: list[Words] = []  # may stand beside ours in a list, such as Auth0's userinfo address
     subject_claim: Words = "sub"
     tenants: list[Tenant] | None = None  # the tenants it may speak for; without it, all
     tenant_claim: Words = "tenant"
@@ -72,10 +72,10 @@ class IssuerSettings(_Part):
     role_map: dict[str, str] = {}
     required_claims: dict[str, str] = {}
     leeway_seconds: int = Field(default=30, ge=0, le=60)
-    max_life_seconds: int = Field(default=86_400, ge=60)
+    max_lifetime_seconds: int = Field(default=86_400, ge=60)
 
 
-class SiloSettings(_Part):
+class SiloSettings(_SettingsPart):
     """A tenant with a table, a role or a region of its own; what is left out is as for the pooled tenants."""
 
     table_name: TableName | None = None

@@ -59,7 +59,7 @@ class Settings(BaseSettings):
     tenant_role_arn: RoleArn
     dynamodb_endpoint: Url | None = None
     sts_endpoint: Url | None = None
-    session_seconds: int = Field(default=3_600, ge=900, le=3_600)
+    session_duration_seconds: int = Field(default=3_600, ge=900, le=3_600)
     max_sessions: int = Field(default=20_000, ge=10)
     max_sts_calls_per_second: int = Field(default=50, ge=1, le=600)  # of this process; those of a fleet add up
     warm_up_roles: list[Words] = []  # at start, sessions in these roles are opened for every tenant of `tenants`
@@ -85,10 +85,10 @@ class Settings(BaseSettings):
     explain: bool = False  # callers may ask which DynamoDB calls were made, and what allowed them
     cors_origins: list[Origin] = []
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
-    packed_from_bytes: int = Field(default=1_400, ge=0)  # smaller answers are not sent as gzip
-    request_seconds: float = Field(default=10, gt=0, le=60)
-    drain_seconds: float = Field(default=15, ge=0, le=120)
-    max_connections: int = Field(default=100, ge=1, le=5_000)
+    gzip_min_bytes: int = Field(default=1_400, ge=0)  # smaller answers are not sent as gzip
+    request_timeout_seconds: float = Field(default=10, gt=0, le=60)
+    drain_timeout_seconds: float = Field(default=15, ge=0, le=120)
+    max_dynamodb_connections: int = Field(default=100, ge=1, le=5_000)
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)  # Prometheus; a port of its own, without tokens
     metrics_host: str = "127.0.0.1"
     workers: int = Field(default=1, ge=1, le=64)  # processes that share the port; each has limits and caches of its own
@@ -98,33 +98,33 @@ class Settings(BaseSettings):
     max_queued_per_tenant: int = Field(default=1_000, ge=0)  # operations that wait
 
     # how much one operation may ask
-    max_page: int = Field(default=100, ge=1, le=1_000)
+    max_page_size: int = Field(default=100, ge=1, le=1_000)
     max_depth: int = Field(default=12, ge=2)
     max_aliases: int = Field(default=50, ge=1)
     max_root_fields: int = Field(default=50, ge=1)
     max_directives: int = Field(default=50, ge=1)
     max_document_chars: int = Field(default=65_536, ge=1_000)
-    max_tokens: int = Field(default=5_000, ge=100)
-    max_token_bytes: int = Field(default=16_384, ge=100)  # of one string or name in a document
-    max_list: int = Field(default=1_000, ge=1)  # members of a list in the variables
+    max_document_tokens: int = Field(default=5_000, ge=100)
+    max_document_token_bytes: int = Field(default=16_384, ge=100)  # of one string or name in a document
+    max_list_length: int = Field(default=1_000, ge=1)  # members of a list in the variables
     max_nested_queries: int = Field(default=100, ge=1)
     max_cost: PositiveFloat = 2_000  # capacity units, by the estimate
     max_cost_by_role: dict[str, PositiveFloat] = {}
 
     # reads that are remembered, where the model says how stale they may be: docs/cache.md
     cache: Literal["off", "ttl", "dax", "ttl+dax"] = "off"
-    cache_bytes: int = Field(default=64_000_000, ge=1_000_000)
+    cache_max_bytes: int = Field(default=64_000_000, ge=1_000_000)
     dax_endpoint: DaxUrl | None = None  # a cluster for all pooled tenants
     dax_role_arn: RoleArn | None = None  # assumed to read from it; without one the gateway's own role signs
-    dax_accept_that_only_the_gateway_separates_tenants: bool = False
-    dax_item_seconds: PositiveFloat = 300  # as the clusters' parameter group says
-    dax_query_seconds: PositiveFloat = 300
-    dax_call_seconds: float = Field(default=1, gt=0, le=10)  # then the table is asked
+    dax_accept_gateway_only_isolation: bool = False
+    dax_item_ttl_seconds: PositiveFloat = 300  # as the clusters' parameter group says
+    dax_query_ttl_seconds: PositiveFloat = 300
+    dax_timeout_seconds: float = Field(default=1, gt=0, le=10)  # then the table is asked
     dax_threads: int = Field(default=16, ge=1, le=256)
 
     # which operations may be asked
     trusted_documents: Path | None = None  # a manifest from relay-compiler, codegen or `gateway documents`
-    only_trusted: bool = False  # runs nothing else
+    trusted_documents_only: bool = False  # runs nothing else
 
     @classmethod
     def settings_customise_sources(

@@ -9,29 +9,29 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.aws.reader_role import in_role
-from gateway.aws.roles import Roles
-from gateway.aws.sessions import Sessions
-from gateway.aws.target import Target
-from gateway.aws.tenants import Tenancy, Tenants
-from gateway.domains.examples import load_examples
-from gateway.domains.loading import load_domains
+from gateway.aws.sts.reader_role import in_role
+from gateway.aws.sts.roles import Roles
+from gateway.aws.sts.sessions import Sessions
+from gateway.aws.sts.tenants import Tenancy, Tenants
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.demo.examples import load_examples
+from gateway.domains import load_domains
 from gateway.errors import ConfigurationError, GatewayError
-from gateway.graph.first_query import first_query
 from gateway.graph.http.fair_queue import FairQueue
-from gateway.graph.manifest import read_manifest
-from gateway.graph.persisted import Persisted
-from gateway.graph.playground_page import playground_routes
+from gateway.graph.http.manifest import read_manifest
+from gateway.graph.http.persisted import Persisted
+from gateway.graph.playground.built_page import playground_routes
+from gateway.graph.playground.first_query import first_query
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.price import CostLimits
-from gateway.iam.roles import ROLE_NAMES
+from gateway.iam.policies.roles import ROLE_NAMES
 from gateway.identity.issuer import Issuer
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.tenant import TenantId, tenant_id
-from gateway.ops.cache_metrics import CacheCollector, DaxCollector
-from gateway.ops.metrics import CONTENT_TYPE, Metrics
-from gateway.ops.pool_check import Pool
+from gateway.ops.metrics.cache import CacheCollector, DaxCollector
+from gateway.ops.metrics.metrics import CONTENT_TYPE, Metrics
+from gateway.ops.readiness.pool_check import TenantPool
 from gateway.setting_types import IssuerSettings, SiloSettings
 from gateway.settings import Settings
 from gateway.store.cache.cache import ReadCache
@@ -57,14 +57,14 @@ def _issuer(settings: IssuerSettings, *, allow_http: bool) -> Issuer:
         algorithms=tuple(settings.algorithms),
         types=tuple(settings.types),
         audience_claim=settings.audience_claim,
-        companion_audience=tuple(settings.companion_audience),
+        additional_audiences=tuple(settings.additional_audiences),
         subject_claim=settings.subject_claim,
         tenants=None if settings.tenants is None else frozenset(settings.tenants),
         tenant_claim=settings.tenant_claim,
         roles_claim=settings.roles_claim,
         required_claims=settings.required_claims,
         leeway_seconds=settings.leeway_seconds,
-        max_life_seconds=settings.max_life_seconds,
+        max_lifetime_seconds=settings.max_lifetime_seconds,
         allow_http=allow_http,
     )
     return replace(issuer, role_map=settings.role_map) if settings.role_map else issuer
@@ -78,14 +78,16 @@ def tenants(settings: Settings) -> Tenants:
     return Tenants(pooled, silos, suspended=suspended, known=known)
 
 
-def pools(settings: Settings) -> list[Pool]:
+def pools(settings: Settings) -> list[TenantPool]:
     """What is checked before requests are taken: the shared table where a tenant is named for it, and every silo."""
     known, name = tenants(settings), settings.readiness_tenant
     shared = (
-        [] if name is None else [Pool("pooled", _tenant("readiness_tenant", name), _tenancy(settings, _POOLED), True)]
+        []
+        if name is None
+        else [TenantPool("pooled", _tenant("readiness_tenant", name), _tenancy(settings, _POOLED), True)]
     )
     silos = [_tenant("silos", name) for name in settings.silos if name not in settings.suspended_tenants]
-    return [*shared, *(Pool(f"silo {tenant}", tenant, known.lookup(tenant), required=False) for tenant in silos)]
+    return [*shared, *(TenantPool(f"silo {tenant}", tenant, known.lookup(tenant), required=False) for tenant in silos)]
 
 
 def warm_up(settings: Settings, roles: Roles) -> tuple[tuple[TenantId, ...], tuple[str, ...]]:
@@ -111,7 +113,7 @@ def _tenancy(settings: Settings, silo: SiloSettings) -> Tenancy:
     return Tenancy(
         table=silo.table_name or settings.table_name,
         role_arn=silo.tenant_role_arn or settings.tenant_role_arn,
-        target=Target(endpoint, region) if endpoint else Target.regional("dynamodb", region),
+        target=AwsTarget(endpoint, region) if endpoint else AwsTarget.regional("dynamodb", region),
         sts_region=region,
         external_id=silo.external_id,
     )
@@ -134,7 +136,7 @@ def read_path(settings: Settings, model: Model, aws: boto3.Session) -> ReadPath 
 
 
 def _ttl_cache(settings: Settings, model: Model) -> ReadCache:
-    rules = CacheRules(bytes=settings.cache_bytes, flight_seconds=settings.request_seconds)
+    rules = CacheRules(bytes=settings.cache_max_bytes, flight_seconds=settings.request_timeout_seconds)
     return ReadCache(model, rules, _group_of(settings))
 
 
@@ -144,12 +146,14 @@ def _group_of(settings: Settings) -> GroupOf:
 
 
 def _dax_reads(settings: Settings, model: Model, aws: boto3.Session) -> DaxReads:
-    ages = Ages(settings.dax_item_seconds, settings.dax_query_seconds)
+    ages = Ages(settings.dax_item_ttl_seconds, settings.dax_query_ttl_seconds)
     items = [each.cached for each in model.entities.values() if each.cached is not None]
     pages = [each.cached for each in model.patterns.values() if isinstance(each, Listing) and each.cached is not None]
     if not any(each.seconds >= ages.items for each in items) and not any(each.seconds >= ages.pages for each in pages):
-        raise ConfigurationError(["cache: nothing in the model may be as old as dax_item_seconds or dax_query_seconds"])
-    rules = DaxRules(threads=settings.dax_threads, seconds=settings.dax_call_seconds)
+        raise ConfigurationError(
+            ["cache: nothing in the model may be as old as dax_item_ttl_seconds or dax_query_ttl_seconds"]
+        )
+    rules = DaxRules(threads=settings.dax_threads, seconds=settings.dax_timeout_seconds)
     made: dict[tuple[str, str | None], DaxCluster] = {}
 
     def cluster(address: str | None, role: str | None, region: str) -> DaxCluster | None:
@@ -177,7 +181,7 @@ def metrics_of(
     metrics = Metrics(documents.trusted_hashes)
     metrics.gauge("gateway_sessions", "Sessions of tenants that are kept.", lambda: len(sessions))
     metrics.gauge("gateway_operations_running", "Operations that run.", lambda: queue.running)
-    metrics.gauge("gateway_operations_waiting", "Operations that wait for a place.", lambda: queue.waiting)
+    metrics.gauge("gateway_operations_queued", "Operations that wait for a place.", lambda: queue.waiting)
     metrics.counter(
         "gateway_foreign_rows", "Rows of other tenants in a tenant's index, left out.", lambda: table.foreign_rows
     )
@@ -215,7 +219,7 @@ def persisted(settings: Settings, documents: Documents) -> Persisted:
     """Every trusted document is checked against the schema now, and not when a client asks for it."""
     path = settings.trusted_documents
     trusted = read_manifest(path, documents) if path is not None else {}
-    return Persisted(trusted, only_trusted=settings.only_trusted)
+    return Persisted(trusted, trusted_documents_only=settings.trusted_documents_only)
 
 
 def playground(settings: Settings) -> list[Route]:
@@ -226,7 +230,7 @@ def playground(settings: Settings) -> list[Route]:
     told: dict[str, Any] = {"explain": settings.explain, "sandbox": None, "examples": [], "query": "{ __typename }"}
     if settings.environment != "sandbox":
         return playground_routes(told)
-    from gateway.sandbox.token_route import sandbox_address, switcher  # noqa: PLC0415  never in production
+    from gateway.sandbox.dev.token_route import sandbox_address, switcher  # noqa: PLC0415  never in production
 
     served = _served(settings)
     told["query"] = first_query(load_domains(settings.domains).model)
@@ -241,8 +245,8 @@ def demo(settings: Settings) -> list[Route]:
     """The order desk, and the tokens for it and for the playground's switcher; only the sandbox has them."""
     if settings.environment != "sandbox":
         return []
-    from gateway.sandbox.storefront_page import storefront_routes  # noqa: PLC0415  never in production
-    from gateway.sandbox.token_route import sandbox_address, switcher, token_route  # noqa: PLC0415
+    from gateway.sandbox.dev.storefront_page import storefront_routes  # noqa: PLC0415  never in production
+    from gateway.sandbox.dev.token_route import sandbox_address, switcher, token_route  # noqa: PLC0415
 
     address = sandbox_address(settings)
     if address is None:

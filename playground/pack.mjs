@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 const sources = dirname(fileURLToPath(import.meta.url));
-const built = join(sources, "../gateway/graph/playground");
+const built = join(sources, "../gateway/graph/playground/built");
 
 const sha256 = (content) => createHash("sha256").update(content).digest("hex");
 
@@ -23,7 +23,7 @@ function hashes(folder) {
   return Object.fromEntries(filesUnder(folder).map((name) => [name, sha256(readFileSync(join(folder, name)))]));
 }
 
-// tests/graph/test_playground_build.py computes the same without Node
+// tests/graph/playground/test_playground_build.py computes the same without Node
 const lines = Object.entries(hashes(sources)).map(([name, hash]) => `${name} ${hash}\n`);
 const manifest = { sources: sha256(lines.join("")), files: hashes(built) };
 

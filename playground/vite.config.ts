@@ -6,7 +6,7 @@ const gateway = { target: "http://127.0.0.1:8000", changeOrigin: false };
 export default defineConfig({
   base: "/playground/",
   build: {
-    outDir: "../gateway/graph/playground",
+    outDir: "../gateway/graph/playground/built",
     emptyOutDir: true,
     target: "es2022",
     // the page's policy allows no data: scripts, and a file of its own is cached for ever

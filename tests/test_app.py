@@ -14,9 +14,9 @@ from starlette.routing import Mount
 from gateway.app import GatewayApp, State, _cors, build_gateway, create_app
 from gateway.errors import ConfigurationError
 from gateway.model.tenant import tenant_id
+from gateway.sandbox.dev.records import CATALOGUES
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
-from gateway.sandbox.seed import CATALOGUES
 from tests.unmeasured import unmeasured
 
 QUERY = """{ activeOrders(first: 5) { nodes { orderId note user { name email } lines { title product { price } } } }
@@ -70,7 +70,7 @@ async def test_metrics_are_a_page_of_the_sandbox_only(sandbox: Sandbox, client: 
     assert 'outcome="UNAUTHENTICATED"} 1.0' in response.text
     assert "gateway_sessions 1.0" in response.text
     assert "gateway_foreign_rows_total 0.0" in response.text
-    assert 'gateway_calls_total{index="",operation="BatchGetItem",source="table"}' in response.text
+    assert 'gateway_dynamodb_calls_total{index="",operation="BatchGetItem",source="table"}' in response.text
 
 
 @pytest.mark.parametrize("tenant", ["acme", "globex", "initech"])
@@ -266,7 +266,7 @@ def test_policies_that_are_missing_or_changed_stop_the_start(sandbox: Sandbox, t
         ({"max_cost_by_role": {"viewer": 5}}, "{ activeOrders(first: 50) { nodes { orderId } } }", {}),
         ({"max_root_fields": 1}, "{ __typename a: __typename }", {}),
         ({"max_directives": 1}, "{ __typename @skip(if: true) @include(if: true) }", {}),
-        ({"max_list": 1}, "query ($ids: [ID!]!) { users(userIds: $ids) { name } }", {"ids": ["a", "b"]}),
+        ({"max_list_length": 1}, "query ($ids: [ID!]!) { users(userIds: $ids) { name } }", {"ids": ["a", "b"]}),
     ],
 )
 async def test_limits_are_settings(sandbox: Sandbox, limit: Any, query: str, variables: Any) -> None:
@@ -281,7 +281,9 @@ async def test_only_trusted_documents_is_a_setting(sandbox: Sandbox, tmp_path: P
     manifest = tmp_path / "documents.json"
     manifest.write_text('{"hello": "{ __typename }"}')
     headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}"}
-    async for client in _client(_app(sandbox, trusted_documents=manifest, only_trusted=True, playground=False)):
+    async for client in _client(
+        _app(sandbox, trusted_documents=manifest, trusted_documents_only=True, playground=False)
+    ):
         trusted = await client.post("/graphql", json={"documentId": "hello"}, headers=headers)
         assert trusted.json() == {"data": {"__typename": "Query"}}
         other = await client.post("/graphql", json={"query": QUERY}, headers=headers)
@@ -291,7 +293,7 @@ async def test_only_trusted_documents_is_a_setting(sandbox: Sandbox, tmp_path: P
 async def test_answers_are_packed_from_a_size_on(sandbox: Sandbox) -> None:
     headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}", "Accept-Encoding": "gzip"}
     for size, encoding in ((0, "gzip"), (10_000, None)):
-        async for client in _client(_app(sandbox, packed_from_bytes=size)):
+        async for client in _client(_app(sandbox, gzip_min_bytes=size)):
             response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
             assert response.headers.get("content-encoding") == encoding
             assert response.json() == {"data": {"__typename": "Query"}}

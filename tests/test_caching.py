@@ -8,7 +8,7 @@ import pytest
 from httpx2 import ASGITransport, AsyncClient
 
 from gateway.app import Gateway, build_gateway
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
 from gateway.model.tenant import tenant_id
 from gateway.sandbox.ready import Options
@@ -23,10 +23,10 @@ from tests.test_settings import RIGHT
 
 POOLED, OTHER = "daxs://pool.example:9111", "daxs://other.example:9111"
 READER = "arn:aws:iam::123456789012:role/shop-dax-reader"
-ACCEPTED = {"dax_accept_that_only_the_gateway_separates_tenants": True}
+ACCEPTED = {"dax_accept_gateway_only_isolation": True}
 SHARED = (
     "tenants share a cluster, which answers with its own role whoever asks, so IAM does not keep them apart there; say "
-    "dax_accept_that_only_the_gateway_separates_tenants if you accept that"
+    "dax_accept_gateway_only_isolation if you accept that"
 )
 
 
@@ -73,8 +73,14 @@ def faults(**changes: Any) -> list[str]:
             ["dax_endpoint: `dax://pool.example` must be daxs outside the sandbox"],
         ),
         (
-            {"cache": "dax", "dax_endpoint": POOLED, "dax_item_seconds": 301, "dax_query_seconds": 301, **ACCEPTED},
-            ["cache: nothing in the model may be as old as dax_item_seconds or dax_query_seconds"],
+            {
+                "cache": "dax",
+                "dax_endpoint": POOLED,
+                "dax_item_ttl_seconds": 301,
+                "dax_query_ttl_seconds": 301,
+                **ACCEPTED,
+            },
+            ["cache: nothing in the model may be as old as dax_item_ttl_seconds or dax_query_ttl_seconds"],
         ),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 import gateway
 from gateway.errors import GatewayError
-from gateway.store.faults import UserErrorCode
+from gateway.store.write.faults import UserErrorCode
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "errors"

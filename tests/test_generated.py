@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.domains import MODEL, MUTATIONS
-from gateway.graph.schema import build_schema
-from gateway.ops.policy_files import stale_policies
+from gateway.demo import MODEL, MUTATIONS
+from gateway.graph.schema.schema import build_schema
+from gateway.ops.policies.files import stale_policies
 from gateway.setting_types import IssuerSettings, SiloSettings
 from gateway.settings import Settings
 

@@ -9,7 +9,7 @@ import boto3
 import pytest
 from httpx2 import AsyncClient
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.server import free_port
@@ -89,7 +89,7 @@ async def test_a_missing_index_is_named(caplog: pytest.LogCaptureFixture) -> Non
 
 
 async def test_an_outage_that_passes_makes_it_ready_later(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.ops.readiness._FIRST_PAUSE", 0.05)
+    monkeypatch.setattr("gateway.ops.readiness.readiness._FIRST_PAUSE", 0.05)
     pass_on = partial(_pass_on, int(sandbox.url.rpartition(":")[2]))
     port = free_port(0)
     async for client in _client(_app(sandbox, dynamodb_endpoint=f"http://127.0.0.1:{port}")):

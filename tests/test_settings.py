@@ -56,10 +56,10 @@ def faults(config: Path | None = None) -> list[str]:
 
 
 def test_settings_come_from_the_environment(environment: pytest.MonkeyPatch) -> None:
-    put(environment, "max_page", "50")
+    put(environment, "max_page_size", "50")
     put(environment, "silos", {"acme": {"table_name": "acme-shop"}})
     settings = load_settings()
-    assert (settings.table_name, settings.max_page, settings.account) == ("shop", 50, "123456789012")
+    assert (settings.table_name, settings.max_page_size, settings.account) == ("shop", 50, "123456789012")
     assert settings.issuers[0].algorithms == ["RS256", "ES256"]
     assert settings.silos["acme"].table_name == "acme-shop"
     assert settings.silos["acme"].region is None
@@ -155,8 +155,8 @@ def test_an_unknown_name_in_the_file_is_named(tmp_path: Path, name: str) -> None
         ("tenant_role_arn", "arn:aws:iam::123456789012:user/x", "tenant_role_arn"),
         ("dynamodb_endpoint", "localhost:8000", "dynamodb_endpoint"),
         ("sts_endpoint", "ftp://sts", "sts_endpoint"),
-        ("session_seconds", 899, "session_seconds"),
-        ("session_seconds", 3_601, "session_seconds"),
+        ("session_duration_seconds", 899, "session_duration_seconds"),
+        ("session_duration_seconds", 3_601, "session_duration_seconds"),
         ("issuers", [], "issuers"),
         ("issuers", [{**ISSUER, "audience": []}], "issuers.0.audience"),
         ("issuers", [{**ISSUER, "audience": [""]}], "issuers.0.audience.0"),
@@ -177,8 +177,8 @@ def test_an_unknown_name_in_the_file_is_named(tmp_path: Path, name: str) -> None
         ("environment", "staging", "environment"),
         ("port", "65536", "port"),
         ("log_level", "LOUD", "log_level"),
-        ("request_seconds", "0", "request_seconds"),
-        ("max_page", "0", "max_page"),
+        ("request_timeout_seconds", "0", "request_timeout_seconds"),
+        ("max_page_size", "0", "max_page_size"),
     ],
 )
 def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, value: Any, where: str) -> None:
@@ -236,8 +236,8 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
             "metrics_port: is the port of the gateway itself; it asks for no token, so it needs its own",
         ),
         (
-            {"drain_seconds": "5", "request_seconds": "10"},
-            "drain_seconds: is shorter than request_seconds, so a stop would cut off requests in flight",
+            {"drain_timeout_seconds": "5", "request_timeout_seconds": "10"},
+            "drain_timeout_seconds: is shorter than request_timeout_seconds, so a stop would cut off running requests",
         ),
     ],
 )
@@ -266,7 +266,7 @@ def test_the_sandbox_may_do_what_production_may_not(environment: pytest.MonkeyPa
     put(environment, "issuers", [{**ISSUER, "jwks_url": "http://localhost:9000/jwks"}])
     put(environment, "dynamodb_endpoint", "http://localhost:8000")
     put(environment, "cors_origins", ["*"])
-    put(environment, "drain_seconds", "0")
+    put(environment, "drain_timeout_seconds", "0")
     put(environment, "playground", "true")
     assert load_settings().dynamodb_endpoint == "http://localhost:8000"
 
@@ -367,10 +367,10 @@ def test_the_playground_is_refused_where_only_trusted_documents_run(
     environment: pytest.MonkeyPatch, environment_name: str
 ) -> None:
     put(environment, "environment", environment_name)
-    for name in ("playground", "introspection", "only_trusted"):
+    for name in ("playground", "introspection", "trusted_documents_only"):
         put(environment, name, "true")
     put(environment, "trusted_documents", "documents.json")
-    assert faults() == ["playground: is on but only_trusted is too, so nothing could be asked there"]
+    assert faults() == ["playground: is on but trusted_documents_only is too, so nothing could be asked there"]
 
 
 @pytest.mark.parametrize(
@@ -383,8 +383,8 @@ def test_an_origin_that_no_browser_sends_is_refused(environment: pytest.MonkeyPa
 
 
 def test_trusted_documents_alone_need_a_manifest(environment: pytest.MonkeyPatch) -> None:
-    put(environment, "only_trusted", "true")
-    assert [fault.partition(":")[0] for fault in faults()] == ["only_trusted"]
+    put(environment, "trusted_documents_only", "true")
+    assert [fault.partition(":")[0] for fault in faults()] == ["trusted_documents_only"]
     put(environment, "trusted_documents", "documents.json")
     assert load_settings().trusted_documents == Path("documents.json")
 
@@ -397,15 +397,15 @@ def test_limits_of_roles_are_json(environment: pytest.MonkeyPatch) -> None:
 
 
 def test_contradictions_are_told_beside_wrong_values(tmp_path: Path) -> None:
-    wrong = {"max_page": 0, "table_name": "?", "silos": {"acme": {}}, "tenants": ["beta"], "cors_origins": ["*"]}
+    wrong = {"max_page_size": 0, "table_name": "?", "silos": {"acme": {}}, "tenants": ["beta"], "cors_origins": ["*"]}
     told = faults(written(tmp_path, {**RIGHT, **wrong}))
-    assert [fault.partition(":")[0] for fault in told] == ["table_name", "max_page", "tenants", "cors_origins"]
+    assert [fault.partition(":")[0] for fault in told] == ["table_name", "max_page_size", "tenants", "cors_origins"]
 
 
 def test_what_depends_on_a_wrong_value_is_not_guessed(tmp_path: Path) -> None:
-    """The default of `request_seconds` would contradict this drain time, but it is not what was meant."""
-    told = faults(written(tmp_path, {**RIGHT, "request_seconds": "soon", "drain_seconds": 5}))
-    assert [fault.partition(":")[0] for fault in told] == ["request_seconds"]
+    """The default of `request_timeout_seconds` would contradict this drain time, but it is not what was meant."""
+    told = faults(written(tmp_path, {**RIGHT, "request_timeout_seconds": "soon", "drain_timeout_seconds": 5}))
+    assert [fault.partition(":")[0] for fault in told] == ["request_timeout_seconds"]
 
 
 def test_checks_of_others_are_told_in_the_same_list(tmp_path: Path) -> None:

@@ -7,14 +7,14 @@ import pytest
 from httpx2 import ASGITransport, AsyncClient, Response
 from starlette.applications import Starlette
 
-from gateway.domains import MODEL, MUTATIONS
+from gateway.demo import MODEL, MUTATIONS
 from gateway.errors import ConfigurationError, UntrustedDocument
 from gateway.graph.http.request import GraphQLRequest
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
-from gateway.graph.schema import build_schema, core_schema
+from gateway.graph.schema.schema import build_schema, core_schema
 from gateway.model.tenant import tenant_id
-from gateway.ops.metrics import Metrics
+from gateway.ops.metrics.metrics import Metrics
 from gateway.settings import Settings
 from gateway.wiring import cost_limits, demo, metrics_page, persisted, playground, pools
 from tests.test_settings import ISSUER, RIGHT
@@ -70,7 +70,7 @@ async def test_in_production_it_says_whether_operations_are_explained() -> None:
 
 
 async def test_in_the_sandbox_it_speaks_of_the_domain_that_is_served() -> None:
-    settings = Settings(**{**RIGHT, **SANDBOX, "domains": ["gateway.domains.devices"]})
+    settings = Settings(**{**RIGHT, **SANDBOX, "domains": ["gateway.demo.devices"]})
     told = (await get(settings, "/playground/config.json")).json()
     assert told["query"].startswith("{ allDevices(")
     assert {example["domain"] for example in told["examples"]} == {"devices"}
@@ -112,7 +112,7 @@ async def test_production_has_no_order_desk_even_with_the_sandboxs_issuer() -> N
 
 
 async def test_without_the_domain_that_it_shows_there_is_no_order_desk() -> None:
-    settings = Settings(**{**RIGHT, **SANDBOX, "domains": ["gateway.domains.devices"]})
+    settings = Settings(**{**RIGHT, **SANDBOX, "domains": ["gateway.demo.devices"]})
     assert (await get(settings, "/demo")).status_code == 404
     assert (await get(settings, "/sandbox/token", "POST")).status_code == 503
 
@@ -129,7 +129,7 @@ def test_trusted_documents_are_read_and_checked_when_the_gateway_is_made(tmp_pat
     documents = Documents(MODEL, schema, MUTATIONS, DocumentLimits(), introspection=False)
     path = tmp_path / "documents.json"
     path.write_text('{"abc": "{ __typename }"}')
-    settings = Settings(**{**RIGHT, "trusted_documents": path, "only_trusted": True})
+    settings = Settings(**{**RIGHT, "trusted_documents": path, "trusted_documents_only": True})
     asked = GraphQLRequest(None, document_id="abc")
     assert persisted(settings, documents).text(tenant_id("acme"), asked) == "{ __typename }"
     with pytest.raises(UntrustedDocument):

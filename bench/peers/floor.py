@@ -15,12 +15,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDBClient
-from gateway.aws.target import Target
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDBClient
+from gateway.aws.wire.endpoint import AwsTarget
 
 OWN = "TENANT#t000#"
-PORT, TARGET = int(sys.argv[1]), Target(sys.argv[2], "eu-west-1")
+PORT, TARGET = int(sys.argv[1]), AwsTarget(sys.argv[2], "eu-west-1")
 CREDENTIALS = Credentials("AKID", "secret")
 client = DynamoDBClient(tls=ssl.create_default_context())
 

@@ -25,7 +25,7 @@ import uvloop
 
 from bench.peers.recorded import BODIES, record
 from bench.peers.servers import stub
-from gateway.serve import configure_logging
+from gateway.serving.serve import configure_logging
 from tests.graph.backend import Backend, running
 from tests.graph.path_trace import App, ask
 
@@ -62,7 +62,7 @@ async def _asked(kind: str, asked: argparse.Namespace) -> None:
         recordings = await record(backend)
         with stub(recordings, Path(folder)) as port:
             app = backend.app(
-                configure_logging("INFO"), dynamodb_endpoint=f"http://127.0.0.1:{port}", request_seconds=60
+                configure_logging("INFO"), dynamodb_endpoint=f"http://127.0.0.1:{port}", request_timeout_seconds=60
             )
             async with app.lifespan():
                 await _measured(kind, app, KINDS[kind](backend), asked)

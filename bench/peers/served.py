@@ -5,7 +5,7 @@ pages, CORS for this machine) is left out again.
 """
 
 from gateway import app, wiring
-from gateway.serve import serve
+from gateway.serving.serve import serve
 from gateway.settings import load_settings
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from gateway.sandbox.issuer import AUDIENCE, JWKS_PATH
+from gateway.sandbox.dev.issuer import AUDIENCE, JWKS_PATH
 from gateway.sandbox.server import free_port
 from tests.graph.backend import REGION, ROLE_ARN, TABLE, Backend
 

@@ -1,6 +1,6 @@
 """Who answers tickets, found by department: on the same index as tickets by priority, under other words."""
 
-from gateway.graph.crud import crud
+from gateway.graph.mutation.crud import crud
 from gateway.model.entity import Attribute, Entity, Key, OnIndex
 from gateway.model.patterns import Listing, Lookup
 from gateway.model.types import Id, Text
@@ -18,6 +18,6 @@ STAFF = Entity(
 )
 PATTERNS = (
     Lookup(name="staffMember", many="staffMembers", entity="Staff", description="Staff by id, one or many at once."),
-    Listing(name="staffByDepartment", entity="Staff", on="GSI1", description="Staff of a department."),
+    Listing(name="staffByDepartment", entity="Staff", index="GSI1", description="Staff of a department."),
 )
 MUTATIONS = crud(STAFF)

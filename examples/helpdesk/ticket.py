@@ -1,14 +1,14 @@
 """A ticket, found by its id and, while it is open, by its priority."""
 
-from enum import Enum
+import enum
 
-from gateway.graph.crud import crud, new_id, now
+from gateway.graph.mutation.crud import crud, new_id, now
 from gateway.model.entity import Attribute, Entity, Key, OnIndex, Reference, Shards, When
 from gateway.model.patterns import Listing, Lookup
-from gateway.model.types import Choice, Flag, Id, Text, Timestamp
+from gateway.model.types import Boolean, Enum, Id, Text, Timestamp
 
 
-class Priority(Enum):
+class Priority(enum.Enum):
     """How much a ticket hurries."""
 
     HIGH = "today"
@@ -22,8 +22,8 @@ TICKET = Entity(
         Attribute("ticketId", Id(), "The ticket's id."),
         Attribute("subject", Text(200), "What it is about."),
         Attribute("requester", Text(200), "Who needs help.", personal=True),
-        Attribute("priority", Choice(Priority), "How much it hurries."),
-        Attribute("open", Flag(), "Whether somebody waits for an answer."),
+        Attribute("priority", Enum(Priority), "How much it hurries."),
+        Attribute("open", Boolean(), "Whether somebody waits for an answer."),
         Attribute("openedAt", Timestamp(), "When it was opened."),
         Attribute("staffId", Id(), "Who takes care of it.", required=False),
     ),
@@ -41,6 +41,6 @@ TICKET = Entity(
 )
 PATTERNS = (
     Lookup(name="ticket", entity="Ticket", description="One ticket by id."),
-    Listing(name="ticketsByPriority", entity="Ticket", on="GSI1", between="openedAt", description="Oldest first."),
+    Listing(name="ticketsByPriority", entity="Ticket", index="GSI1", between="openedAt", description="Oldest first."),
 )
 MUTATIONS = crud(TICKET, filled={"ticketId": new_id, "openedAt": now})

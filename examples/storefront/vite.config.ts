@@ -6,7 +6,7 @@ const gateway = { target: "http://127.0.0.1:8000", changeOrigin: false };
 export default defineConfig({
   base: "/demo/",
   build: {
-    outDir: "../../gateway/sandbox/storefront",
+    outDir: "../../gateway/sandbox/dev/storefront",
     emptyOutDir: true,
     target: ["es2022", "chrome123", "firefox120", "safari17.5"],
     // the page's policy allows no data: scripts, and a file of its own is cached for ever

@@ -7,13 +7,13 @@ from typing import TypeVar
 
 from gateway.errors import ConfigurationError, Unauthenticated
 from gateway.identity.claims import expires, read_principal
+from gateway.identity.errors import KeysUnavailable, TokenRefused
 from gateway.identity.fetch import fetch as fetch_keys
 from gateway.identity.issuer import Issuer
 from gateway.identity.keyring import Clock, Fetch, Keyring
 from gateway.identity.keys import VerificationKey, signed_payload
 from gateway.identity.principal import Principal
-from gateway.identity.refused import KeysUnavailable, Refused
-from gateway.identity.strict import json_object
+from gateway.identity.strict_json import json_object
 from gateway.identity.token import Header, claimed_issuer, read_header, read_token
 
 _SCHEME_AND_TOKEN = 2
@@ -35,7 +35,7 @@ class VerifiedToken:
 
 
 class Authenticator:
-    """Remembers no token: `gateway.aws.callers` does. `epoch` grows whenever an issuer publishes other keys.
+    """Remembers no token: `gateway.aws.sts.callers` does. `epoch` grows whenever an issuer publishes other keys.
 
     INVARIANT: whatever is asked of it raises `Unauthenticated`, or `Unavailable` where the issuer's keys cannot be had;
     nothing else.
@@ -69,7 +69,7 @@ class Authenticator:
         header = read_header(token)
         keyring = self._keyrings.get(claimed_issuer(token))
         if keyring is None:
-            raise Refused("unknown issuer")
+            raise TokenRefused("unknown issuer")
         _check_header(header, keyring.issuer)
         key = await keyring.find(header.key_id)
         claims = json_object(signed_payload(token.text, key, header.algorithm))
@@ -87,20 +87,20 @@ async def _refusing(work: Awaitable[T]) -> T:
     except (Unauthenticated, KeysUnavailable):
         raise
     except Exception as error:
-        raise Refused("invalid token", "unforeseen failure") from error
+        raise TokenRefused("invalid token", "unforeseen failure") from error
 
 
 def _check_header(header: Header, issuer: Issuer) -> None:
     if header.algorithm not in issuer.algorithms:
-        raise Refused("token algorithm not allowed", "the issuer does not sign with this algorithm")
+        raise TokenRefused("token algorithm not allowed", "the issuer does not sign with this algorithm")
     if header.type not in issuer.types:
-        raise Refused("token type not allowed")
+        raise TokenRefused("token type not allowed")
 
 
 def _bearer(authorization: str | None) -> str:
     if authorization is None:
-        raise Refused("authorization header missing")
+        raise TokenRefused("authorization header missing")
     words = authorization.split(" ")
     if len(words) != _SCHEME_AND_TOKEN or words[0].lower() != "bearer" or not words[1]:
-        raise Refused("authorization header is not `Bearer <token>`")
+        raise TokenRefused("authorization header is not `Bearer <token>`")
     return words[1]

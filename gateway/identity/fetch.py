@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import httptools
 
-from gateway.identity.jwks import MAX_BYTES
+from gateway.identity.keys import MAX_BYTES
 
 _CHUNK = 64 * 1024
 
@@ -42,7 +42,7 @@ def _request(address: SplitResult) -> bytes:
 
 
 async def _body(reader: asyncio.StreamReader) -> bytes:
-    answer = _Answer()
+    answer = _KeySetResponse()
     parser = httptools.HttpResponseParser(answer)
     received = 0
     while not answer.complete:
@@ -60,7 +60,7 @@ async def _body(reader: asyncio.StreamReader) -> bytes:
     return bytes(answer.body)
 
 
-class _Answer:
+class _KeySetResponse:
     """What httptools calls while it reads."""
 
     def __init__(self) -> None:

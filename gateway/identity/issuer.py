@@ -11,7 +11,7 @@ from gateway.errors import ConfigurationError
 # python-jose knows no PS* and no EdDSA; ES384 and ES512 need curves we do not take. HS* must never be added.
 ASYMMETRIC = frozenset({"RS256", "RS384", "RS512", "ES256"})
 MAX_LEEWAY_SECONDS = 60
-_LISTS = ("audience", "companion_audience", "algorithms", "types")
+_LISTS = ("audience", "additional_audiences", "algorithms", "types")
 _ROLES = ("viewer", "support", "editor", "admin")
 
 
@@ -48,7 +48,7 @@ class Issuer:
     """Header `typ` in lower case; `None` allows a token without one, as Cognito's. RFC 9068 issuers: `("at+jwt",)`."""
     audience_claim: str = "aud"
     """`client_id` for Cognito's access tokens, which carry no `aud`; an `aud` that is there must fit all the same."""
-    companion_audience: tuple[str, ...] = ()
+    additional_audiences: tuple[str, ...] = ()
     """May stand beside ours in a list (Auth0 adds its userinfo address); any other company is refused."""
     subject_claim: str = "sub"
     tenant_claim: str = "tenant"
@@ -60,7 +60,7 @@ class Issuer:
     required_claims: Mapping[str, str] = field(default_factory=dict)
     """Claims with the one value they must have: `{"token_use": "access"}` for Cognito."""
     leeway_seconds: int = 30
-    max_life_seconds: int = 86_400
+    max_lifetime_seconds: int = 86_400
     freshness: Freshness = field(default_factory=Freshness)
     allow_http: bool = False
     """Keys over plain http: for the sandbox only."""
@@ -71,8 +71,8 @@ class Issuer:
             faults.append(f"algorithms must be some of {', '.join(sorted(ASYMMETRIC))}")
         if not 0 <= self.leeway_seconds <= MAX_LEEWAY_SECONDS:
             faults.append(f"leeway_seconds must be between 0 and {MAX_LEEWAY_SECONDS}")
-        if self.max_life_seconds <= 0:
-            faults.append("max_life_seconds must be above 0")
+        if self.max_lifetime_seconds <= 0:
+            faults.append("max_lifetime_seconds must be above 0")
         if faults:
             raise ConfigurationError([f"issuer `{self.issuer}`: {fault}" for fault in faults])
         self._freeze()

@@ -5,16 +5,15 @@ import logging
 import math
 from collections.abc import Awaitable, Callable
 
+from gateway.identity.errors import KeysUnavailable, TokenRefused
 from gateway.identity.issuer import Issuer
-from gateway.identity.jwks import KeySet, read_key_set
-from gateway.identity.keys import VerificationKey
-from gateway.identity.refused import KeysUnavailable, Refused
+from gateway.identity.keys import KeySet, VerificationKey, read_key_set
 
 Fetch = Callable[[str], Awaitable[bytes]]
 Clock = Callable[[], float]
 
 _AHEAD = 0.75  # the part of the ttl after which keys are refreshed while they still serve
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("gateway.issuers")
 
 
 class Keyring:
@@ -34,7 +33,7 @@ class Keyring:
         self._failure: Exception | None = None
 
     async def find(self, key_id: str) -> VerificationKey:
-        """The one key of this id, else `Refused`, or `KeysUnavailable` where the issuer is silent.
+        """The one key of this id, else `TokenRefused`, or `KeysUnavailable` where the issuer is silent.
 
         Fetches when the keys are old or the id is unknown.
         """
@@ -72,7 +71,7 @@ class Keyring:
             # it may be a new one that could not be fetched
             raise KeysUnavailable from self._failure
         if key is None:
-            raise Refused("unknown signing key", self._set.skipped.get(key_id, "no key with this `kid`"))
+            raise TokenRefused("unknown signing key", self._set.skipped.get(key_id, "no key with this `kid`"))
         return key
 
     def _refresh(self) -> asyncio.Task[None] | None:
@@ -82,10 +81,10 @@ class Keyring:
         if self._since(self._attempted_at) < self.issuer.freshness.cooldown:
             return None
         self._attempted_at = self._clock()
-        self._flight = asyncio.create_task(self._fly(self._attempted_at))
+        self._flight = asyncio.create_task(self._refresh_once(self._attempted_at))
         return self._flight
 
-    async def _fly(self, started_at: float) -> None:
+    async def _refresh_once(self, started_at: float) -> None:
         try:
             async with asyncio.timeout(self.issuer.freshness.timeout):
                 raw = await self._fetch(self.issuer.jwks_url)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -11,8 +12,8 @@ from jose import jwk, jws
 from jose.backends.base import Key
 from jose.exceptions import JOSEError
 
-from gateway.identity.refused import Refused
-from gateway.identity.strict import base64url
+from gateway.identity.errors import TokenRefused
+from gateway.identity.strict_json import base64url, json_object
 from gateway.identity.token import is_key_id
 
 _ALGORITHMS = {"RSA": ("RS256", "RS384", "RS512"), "EC": ("ES256",)}
@@ -51,14 +52,14 @@ def read_key(members: Mapping[str, Any], allowed: Collection[str]) -> Verificati
 
 
 def signed_payload(text: str, key: VerificationKey, algorithm: str) -> bytes:
-    """The payload of a token that this key signed with this algorithm, else `Refused`."""
+    """The payload of a token that this key signed with this algorithm, else `TokenRefused`."""
     if algorithm not in key.algorithms:
-        raise Refused("token algorithm not allowed", "the key is not for this algorithm")
+        raise TokenRefused("token algorithm not allowed", "the key is not for this algorithm")
     try:
         # A tuple: in a bare string python-jose would look for the algorithm as a substring.
         return jws.verify(text, key.verifiers[algorithm], algorithms=(algorithm,))
     except JOSEError as error:
-        raise Refused("token signature does not match") from error
+        raise TokenRefused("token signature does not match") from error
 
 
 def _algorithms(members: Mapping[str, Any], allowed: Collection[str]) -> frozenset[str]:
@@ -110,3 +111,43 @@ def _verifier(public: dict[str, str], algorithm: str) -> Key:
 def _thumbprint(public: dict[str, str]) -> str:
     """RFC 7638."""
     return hashlib.sha256(json.dumps(public, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+# The key set an issuer publishes, read so that one bad key spoils only itself.
+
+MAX_BYTES = 256 * 1024
+_MAX_KEYS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    keys: Mapping[str, VerificationKey] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Key id to the reason why that key verifies nothing."""
+
+
+def read_key_set(raw: bytes, allowed: Collection[str]) -> KeySet:
+    """`ValueError` when it is no key set at all; unusable keys are skipped with their reason."""
+    if len(raw) > MAX_BYTES:
+        raise ValueError("key set is too large")
+    listed = json_object(raw).get("keys")
+    if not isinstance(listed, list) or len(listed) > _MAX_KEYS:
+        raise ValueError("`keys` is not a list of at most 100 keys")
+    named = [member for member in listed if isinstance(member, dict) and isinstance(member.get("kid"), str)]
+    uses = Counter(member["kid"] for member in named)
+    keys: dict[str, VerificationKey] = {}
+    # INVARIANT: a key id names exactly one key; where two share it, neither verifies anything.
+    skipped = {key_id: "two keys share this `kid`" for key_id, count in uses.items() if count > 1}
+    for member in named:
+        if member["kid"] not in skipped:
+            _add(member, allowed, keys, skipped)
+    return KeySet(keys, skipped)
+
+
+def _add(
+    member: dict[str, Any], allowed: Collection[str], keys: dict[str, VerificationKey], skipped: dict[str, str]
+) -> None:
+    try:
+        keys[member["kid"]] = read_key(member, allowed)
+    except ValueError as error:
+        skipped[member["kid"]] = str(error)

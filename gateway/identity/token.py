@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
+from gateway.identity.errors import TokenRefused
 from gateway.identity.issuer import ASYMMETRIC
-from gateway.identity.refused import Refused
-from gateway.identity.strict import base64url, json_object
+from gateway.identity.strict_json import base64url, json_object
 
 MAX_CHARACTERS = 8192
 MAX_KEY_ID = 128
@@ -32,11 +32,11 @@ class Header:
 
 def read_token(text: str) -> Token:
     if len(text) > MAX_CHARACTERS:
-        raise Refused("token too long")
+        raise TokenRefused("token too long")
     try:
         header, payload, _ = (base64url(part) for part in text.split("."))
     except ValueError as error:
-        raise Refused("malformed token", "not three parts of canonical base64url") from error
+        raise TokenRefused("malformed token", "not three parts of canonical base64url") from error
     return Token(text, header, payload)
 
 
@@ -44,11 +44,11 @@ def read_header(token: Token) -> Header:
     members = _members(token.header, "header")
     algorithm, key_id = members.get("alg"), members.get("kid")
     if not isinstance(algorithm, str) or algorithm not in ASYMMETRIC:
-        raise Refused("token algorithm not allowed")
+        raise TokenRefused("token algorithm not allowed")
     if not _FORBIDDEN.isdisjoint(members):
-        raise Refused("token header not allowed", "a forbidden header parameter is present")
+        raise TokenRefused("token header not allowed", "a forbidden header parameter is present")
     if not is_key_id(key_id):
-        raise Refused("token names no signing key", "header `kid` missing or malformed")
+        raise TokenRefused("token names no signing key", "header `kid` missing or malformed")
     return Header(algorithm, _type(members), key_id)
 
 
@@ -56,7 +56,7 @@ def claimed_issuer(token: Token) -> str:
     """Picks whose keys are tried. INVARIANT: nothing else of the payload is looked at before the signature."""
     claimed = _members(token.payload, "payload").get("iss")
     if not isinstance(claimed, str):
-        raise Refused("claim `iss` missing or malformed")
+        raise TokenRefused("claim `iss` missing or malformed")
     return claimed
 
 
@@ -68,7 +68,7 @@ def _type(members: dict[str, Any]) -> str | None:
     if "typ" not in members:
         return None
     if not isinstance(members["typ"], str):
-        raise Refused("token type not allowed", "header `typ` is not a string")
+        raise TokenRefused("token type not allowed", "header `typ` is not a string")
     # A media type: case does not count and `application/` may be left out (RFC 7515, section 4.1.9).
     return members["typ"].lower().removeprefix("application/")
 
@@ -77,4 +77,4 @@ def _members(raw: bytes, part: str) -> dict[str, Any]:
     try:
         return json_object(raw)
     except ValueError as error:
-        raise Refused("malformed token", f"the {part} is not a plain JSON object") from error
+        raise TokenRefused("malformed token", f"the {part} is not a plain JSON object") from error

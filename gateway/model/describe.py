@@ -3,7 +3,7 @@
 from typing import Any
 
 from gateway.model.model import Model
-from gateway.model.page import page_lines
+from gateway.model.pattern_docs import page_lines
 from gateway.model.table import Index, TableSpec
 
 

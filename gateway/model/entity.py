@@ -60,7 +60,7 @@ class Key:
     sk: str
     shards: Shards | None = None
     bucket: Bucket | None = None
-    small: str | None = None  # why a partition that many items share stays small
+    low_cardinality_reason: str | None = None  # why a partition that many items share stays low_cardinality_reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from gateway.errors import ModelError
+from gateway.model.checks.model import check_model
 from gateway.model.entity import Entity, Placement
-from gateway.model.model_checks import check_model
-from gateway.model.patterns import AccessPattern, Listing, Lookup, Together
+from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
 from gateway.model.table import TableSpec
 
 
@@ -50,13 +50,13 @@ class Model:
         return pattern
 
     @cached_property
-    def together(self) -> Mapping[tuple[str, str], Together]:
+    def item_collections(self) -> Mapping[tuple[str, str], ItemCollection]:
         """The patterns that answer an entity and one of its collections at once."""
-        found = (pattern for pattern in self.patterns.values() if isinstance(pattern, Together))
+        found = (pattern for pattern in self.patterns.values() if isinstance(pattern, ItemCollection))
         return {(pattern.entity, pattern.collection): pattern for pattern in found}
 
     def place(self, listing: Listing) -> Placement:
-        place = self.entities[listing.entity].placement(listing.on)
+        place = self.entities[listing.entity].placement(listing.index)
         if place is None:
-            raise ModelError(f"pattern {listing.name}: {listing.entity} has no place `{listing.on}`")
+            raise ModelError(f"pattern {listing.name}: {listing.entity} has no place `{listing.index}`")
         return place

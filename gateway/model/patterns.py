@@ -41,7 +41,7 @@ class Listing:
     name: str
     entity: str
     description: str
-    on: str = PRIMARY
+    index: str = PRIMARY
     where: tuple[str, ...] = ()
     between: str | None = None
     window: timedelta | None = None
@@ -55,7 +55,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Together:
+class ItemCollection:
     """An item and the first page of one of its collections from one Query, since both lie in one partition."""
 
     name: str
@@ -65,4 +65,4 @@ class Together:
     traffic: Traffic = Traffic(items=20)
 
 
-AccessPattern = Lookup | Listing | Together
+AccessPattern = Lookup | Listing | ItemCollection

@@ -1,10 +1,11 @@
 """The types an attribute can have: what is a valid value, and how it reads inside a key."""
 
+import decimal
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from decimal import Context, Decimal
-from enum import Enum
+from decimal import Context
+from enum import Enum as PythonEnum
 from typing import Any
 
 from gateway.errors import BadUserInput
@@ -19,7 +20,7 @@ _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\
 _DIGITS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 MAX_ID = 128
-MAX_KEY_TEXT = 256  # bytes, as DynamoDB counts the length of keys
+MAX_KEY_STRING = 256  # bytes, as DynamoDB counts the length of keys
 MAX_DIGITS = 38
 _SMALLEST, _LARGEST = -130, 125  # powers of ten that DynamoDB can hold
 
@@ -37,7 +38,7 @@ class Id:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyText:
+class KeyString:
     """Text that may fill a key, such as an e-mail address: no `#`, no control characters, at most 256 bytes."""
 
 
@@ -47,12 +48,12 @@ class Integer:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Decimal:
     """A decimal of up to 38 digits; never a float."""
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class Boolean:
     pass
 
 
@@ -62,10 +63,10 @@ class Timestamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Enum:
     """One of an enum's members, stored by name."""
 
-    enum: type[Enum]
+    enum: type[PythonEnum]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Blob:
 class SetOf:
     """A set of texts, ids or numbers, without order and never empty in the table."""
 
-    of: "Text | Id | KeyText | Integer | Number"
+    of: "Text | Id | KeyString | Integer | Decimal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,8 @@ class Field:
     deprecated: str | None = field(default=None, kw_only=True)
 
 
-AttributeType = Text | Id | KeyText | Integer | Number | Flag | Timestamp | Choice | Blob | SetOf | ListOf | Struct
-KeyType = Id | KeyText | Integer | Number | Flag | Timestamp | Choice
+AttributeType = Text | Id | KeyString | Integer | Decimal | Boolean | Timestamp | Enum | Blob | SetOf | ListOf | Struct
+KeyType = Id | KeyString | Integer | Decimal | Boolean | Timestamp | Enum
 
 
 def key_pattern(kind: KeyType) -> re.Pattern[str]:
@@ -114,15 +115,15 @@ def key_pattern(kind: KeyType) -> re.Pattern[str]:
     match kind:
         case Id():
             return _ID
-        case KeyText():
+        case KeyString():
             return _KEY_TEXT
         case Timestamp():
             return _TIMESTAMP
-        case Integer() | Number():
+        case Integer() | Decimal():
             return _DIGITS
-        case Flag():
+        case Boolean():
             return re.compile("true|false")
-        case Choice(enum):
+        case Enum(enum):
             return re.compile("|".join(re.escape(member.name) for member in enum))
 
 
@@ -131,19 +132,19 @@ def key_text(name: str, kind: KeyType, value: Any, width: int = 0, scale: int = 
     if type(kind) is Id and isinstance(value, str) and _ID.fullmatch(value):
         return value  # most keys are made of ids, and of many of them
     match kind:
-        case Id() | KeyText():
-            if isinstance(value, str) and key_pattern(kind).fullmatch(value) and len(value.encode()) <= MAX_KEY_TEXT:
+        case Id() | KeyString():
+            if isinstance(value, str) and key_pattern(kind).fullmatch(value) and len(value.encode()) <= MAX_KEY_STRING:
                 return value
             raise BadUserInput(f"`{name}` is not a valid {_KEY_RULES[type(kind)]}")
         case Timestamp():
             return timestamp_text(name, value)
-        case Integer() | Number():
+        case Integer() | Decimal():
             return _padded(name, value, width, scale)
-        case Flag():
+        case Boolean():
             if not isinstance(value, bool):
                 raise BadUserInput(f"`{name}` needs true or false")
             return "true" if value else "false"
-        case Choice(enum):
+        case Enum(enum):
             return _member(name, enum, value).name
 
 
@@ -154,11 +155,11 @@ def key_value(kind: KeyType, text: str) -> Any:
     match kind:
         case Timestamp():
             return _moment(text)
-        case Integer() | Number():
-            return Decimal(text)
-        case Flag():
+        case Integer() | Decimal():
+            return decimal.Decimal(text)
+        case Boolean():
             return text == "true"
-        case Choice(enum):
+        case Enum(enum):
             return enum[text]
     return text
 
@@ -172,7 +173,7 @@ def _moment(text: str) -> datetime | None:
 
 _KEY_RULES: dict[type, str] = {
     Id: "id: 1 to 128 letters, digits and `._:@+-`, starting with a letter or digit",
-    KeyText: "key: 1 to 256 bytes of text without `#` and control characters",
+    KeyString: "key: 1 to 256 bytes of text without `#` and control characters",
 }
 
 
@@ -190,7 +191,7 @@ def utc(name: str, value: Any) -> datetime:
         raise BadUserInput(f"`{name}` is outside the years 1 to 9999") from error
 
 
-def _member(name: str, enum: type[Enum], value: Any) -> Enum:
+def _member(name: str, enum: type[PythonEnum], value: Any) -> PythonEnum:
     if isinstance(value, enum):
         return value
     try:
@@ -202,18 +203,18 @@ def _member(name: str, enum: type[Enum], value: Any) -> Enum:
 def _padded(name: str, value: Any, width: int, scale: int) -> str:
     """Zero-padded, so that texts sort as their numbers do."""
     number = number_of(name, value)
-    if 0 <= number < Decimal(f"1e{width}"):
+    if 0 <= number < decimal.Decimal(f"1e{width}"):
         text = f"{number:.{scale}f}"
-        if Decimal(text) == number:
+        if decimal.Decimal(text) == number:
             return text.zfill(width + scale + bool(scale))
     raise BadUserInput(f"`{name}` must be 0 or more, below 1e{width}, with at most {scale} decimals")
 
 
-def number_of(name: str, value: Any) -> Decimal:
+def number_of(name: str, value: Any) -> decimal.Decimal:
     """The value exactly as it is; Decimal's own arithmetic would round it to 28 digits."""
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+    if isinstance(value, bool) or not isinstance(value, int | decimal.Decimal):
         raise BadUserInput(f"`{name}` needs a whole number or a decimal")
-    number = Decimal(value)
+    number = decimal.Decimal(value)
     if not number.is_finite():
         raise BadUserInput(f"`{name}` needs a finite number")
     if len("".join(map(str, number.as_tuple().digits)).strip("0")) > MAX_DIGITS:
@@ -223,4 +224,4 @@ def number_of(name: str, value: Any) -> Decimal:
     if len(number.as_tuple().digits) > MAX_DIGITS:
         # zeros at the end; the table drops them, but engines count them
         number = number.normalize(Context(prec=MAX_DIGITS))
-    return number or Decimal()  # one zero: -0 would be a second text for it
+    return number or decimal.Decimal()  # one zero: -0 would be a second text for it

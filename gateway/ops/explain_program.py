@@ -3,33 +3,33 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDBClient
-from gateway.aws.session import Session
-from gateway.aws.target import Target
-from gateway.aws.tenants import Tenancy
-from gateway.domains.loading import Loaded
+from gateway.aws.sts.session import Session
+from gateway.aws.sts.tenants import Tenancy
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDBClient
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.domains import Loaded
 from gateway.errors import BadUserInput
+from gateway.graph.query.lane.fallback import NoLane
 from gateway.graph.query.lane.generated import functions, source_of
 from gateway.graph.query.lane.lane import Lane, Lanes
-from gateway.graph.query.lane.step_back import NoLane
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents, Operation
-from gateway.graph.schema import build_schema, core_schema
-from gateway.iam.policies import generated
-from gateway.iam.roles import ROLE_NAMES
+from gateway.graph.schema.schema import build_schema, core_schema
+from gateway.iam.policies.policies import generated
+from gateway.iam.policies.roles import ROLE_NAMES
 from gateway.model.tenant import tenant_id
-from gateway.ops.policy_files import permissions_for
+from gateway.ops.policies.files import permissions_for
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
-from gateway.store.read_limits import ReadLimits
+from gateway.store.plan import ReadLimits
 from gateway.store.table import Table
 
 # what is generated depends neither on the tenant nor on where the table is
 _ANYWHERE = Tenancy(
     "gateway",
     "arn:aws:iam::123456789012:role/gateway-tenant",
-    Target("https://dynamodb.example", "eu-west-1"),
+    AwsTarget("https://dynamodb.example", "eu-west-1"),
     "eu-west-1",
 )
 

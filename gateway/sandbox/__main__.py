@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gateway.errors import GatewayError
+from gateway.sandbox.assembly import build, engine_for
 from gateway.sandbox.ready import DEFAULT_PORT, Options, Ready, to_line
 from gateway.sandbox.server import Server, address_of, listen
-from gateway.sandbox.world import build, engine_for
 
 Serving = Callable[[Server], None]
 

@@ -8,16 +8,16 @@ from typing import Any
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
-from gateway.aws.credentials import Credentials
-from gateway.iam.document import Document
+from gateway.aws.wire.credentials import Credentials
+from gateway.iam.dynamodb.condition_keys import KEYED
 from gateway.iam.formal.counterexample import request_of
-from gateway.iam.formal.proof import Outcome
-from gateway.iam.formal.theorems import Subject
-from gateway.iam.generate import BOUNDARY_FILE, KINDS, TENANT_FILE, session_file
-from gateway.iam.verdict import Authorisation
-from gateway.iam.vocabulary import KEYED
-from gateway.sandbox.rig import Rig
-from gateway.sandbox.tables import create_request
+from gateway.iam.formal.proof import TheoremOutcome
+from gateway.iam.formal.theorems import ProofSubject
+from gateway.iam.language.document import PolicyDocument
+from gateway.iam.language.verdict import Authorisation
+from gateway.iam.policies.generate import BOUNDARY_FILE, KINDS, TENANT_FILE, session_file
+from gateway.sandbox.aws.tables import create_request
+from gateway.sandbox.iam_sandbox import IamSandbox
 
 _EVERYTHING = {"Effect": "Allow", "Action": "*", "Resource": "*"}
 _OPEN = json.dumps({"Version": "2012-10-17", "Statement": [_EVERYTHING]})
@@ -35,16 +35,16 @@ class SessionPolicies:
     role: str = "viewer"
 
 
-def replayed(about: Subject, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def replayed(about: ProofSubject, outcomes: Sequence[TheoremOutcome]) -> Iterator[str]:
     """What becomes of each request that refutes a theorem, in words."""
-    with Rig(about.deployment.region) as rig:
+    with IamSandbox(about.deployment.region) as rig:
         admin = rig.client("dynamodb", rig.admin)
         admin.create_table(**create_request(about.deployment.table, about.model.table))
         for outcome in outcomes:
             yield sent(rig, about, outcome)
 
 
-def sent(rig: Rig, about: Subject, outcome: Outcome) -> str:
+def sent(rig: IamSandbox, about: ProofSubject, outcome: TheoremOutcome) -> str:
     """With a session of exactly the policies that the theorem is about, in a rig that has the table."""
     layers = policies_of_theorem(about, outcome)
     if outcome.example is None or layers is None:
@@ -76,7 +76,7 @@ def _fills_no_keys(asked: Authorisation) -> bool:
     return bool(asked.context.get("dynamodb:LeadingKeys")) and not keyed
 
 
-def _session(rig: Rig, about: Subject, layers: SessionPolicies, tags: Mapping[str, str]) -> Credentials:
+def _session(rig: IamSandbox, about: ProofSubject, layers: SessionPolicies, tags: Mapping[str, str]) -> Credentials:
     """The documents name an account, which here is the rig's."""
     texts = (layers.identity, layers.session, layers.boundary)
     identity, session, boundary = (text and text.replace(about.deployment.account, rig.account) for text in texts)
@@ -84,7 +84,7 @@ def _session(rig: Rig, about: Subject, layers: SessionPolicies, tags: Mapping[st
     return rig.assume(rig.role(name, identity or _OPEN, boundary=boundary), tags, session)
 
 
-def _seed(rig: Rig, about: Subject, outcome: Outcome) -> None:
+def _seed(rig: IamSandbox, about: ProofSubject, outcome: TheoremOutcome) -> None:
     """The rows that the request names, so that there is something to reach."""
     spec = about.model.table
     keys = outcome.example.asked.context.get("dynamodb:LeadingKeys", ()) if outcome.example is not None else ()
@@ -94,7 +94,7 @@ def _seed(rig: Rig, about: Subject, outcome: Outcome) -> None:
             admin.put_item(TableName=about.deployment.table, Item={spec.pk: {"S": key}, spec.sk: {"S": "META"}})
 
 
-def policies_of_theorem(about: Subject, outcome: Outcome) -> SessionPolicies | None:
+def policies_of_theorem(about: ProofSubject, outcome: TheoremOutcome) -> SessionPolicies | None:
     """None where the theorem is about who gets in, and not about the table."""
     name, subject = outcome.theorem.name, outcome.theorem.about
     tenant, boundary = (about.documents[each].text for each in (TENANT_FILE, BOUNDARY_FILE))
@@ -114,7 +114,7 @@ def policies_of_theorem(about: Subject, outcome: Outcome) -> SessionPolicies | N
     return SessionPolicies(tenant, about.documents[session_file(role)].text, boundary, role)
 
 
-def _alone(about: Subject, theorem: str, file: str) -> SessionPolicies | None:
+def _alone(about: ProofSubject, theorem: str, file: str) -> SessionPolicies | None:
     """One document, every other layer open."""
     kind = KINDS.get(file, "session")
     text = _part(theorem, about.documents[file])
@@ -126,7 +126,7 @@ def _alone(about: Subject, theorem: str, file: str) -> SessionPolicies | None:
     return SessionPolicies(text) if file == TENANT_FILE else None
 
 
-def _part(theorem: str, document: Document) -> str:
+def _part(theorem: str, document: PolicyDocument) -> str:
     """The statements that the theorem speaks of."""
     match theorem:
         case "grants hold without denials":
@@ -139,7 +139,7 @@ def _part(theorem: str, document: Document) -> str:
 
 
 def _with(
-    document: Document,
+    document: PolicyDocument,
     kept: Callable[[dict[str, Any]], bool] = lambda statement: True,
     also: Mapping[str, Any] | None = None,
 ) -> str:

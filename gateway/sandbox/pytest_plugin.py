@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from gateway.sandbox.rig import Rig
+from gateway.sandbox.iam_sandbox import IamSandbox
 
 
 @pytest.fixture
-def iam_sandbox() -> Iterator[Rig]:
-    with Rig() as rig:
+def iam_sandbox() -> Iterator[IamSandbox]:
+    with IamSandbox() as rig:
         yield rig

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gateway.aws.credentials import Credentials
-from gateway.sandbox.issuer import JWKS_PATH, PATH
+from gateway.aws.wire.credentials import Credentials
+from gateway.sandbox.dev.issuer import JWKS_PATH, PATH
 
 DEFAULT_PORT = 8001
 

@@ -9,9 +9,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from gateway.errors import Unavailable
-from gateway.sandbox.issuer import AUDIENCE
+from gateway.sandbox.dev.issuer import AUDIENCE, ask_for_token
 from gateway.sandbox.ready import Options, Ready, from_line
-from gateway.sandbox.tokens import ask_for_token
 from gateway.setting_types import IssuerSettings
 from gateway.settings import Settings
 
@@ -32,7 +31,7 @@ class Child:
         errors_too: bool = False,
     ) -> None:
         self.process = subprocess.Popen(  # noqa: S603  # our own modules, no shell
-            [sys.executable, "-m", "gateway.sandbox.leash", *command],
+            [sys.executable, "-m", "gateway.sandbox.parent_watchdog", *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE if piped else None,
             stderr=subprocess.STDOUT if errors_too else None,
@@ -98,7 +97,7 @@ class Sandbox:
             "introspection": True,
             "playground": True,
             "explain": True,
-            "drain_seconds": 1,
+            "drain_timeout_seconds": 1,
         }
         return Settings(**{**values, **changes})
 

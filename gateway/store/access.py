@@ -5,10 +5,10 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
-from gateway.aws.sessions import Session
+from gateway.aws.sts.sessions import Session
 from gateway.errors import Forbidden
-from gateway.iam.evaluator import Allow, Deny
-from gateway.store.touched import Touched
+from gateway.iam.language.evaluator import Allow, Deny
+from gateway.store.key_shapes import KeyShape
 
 T = TypeVar("T")
 Source = Literal["table", "cache", "dax"]
@@ -19,7 +19,7 @@ class Call:
     """One finished DynamoDB call, or what a cache answered in its place; it holds no key and no item.
 
     It is for the log line, the metrics and `explain`.
-    `touched` is the form of its keys, written only where the request is to be explained.
+    `key_shapes` is the form of its keys, written only where the request is to be explained.
     """
 
     operation: str
@@ -28,7 +28,7 @@ class Call:
     capacity: float
     seconds: float
     statements: tuple[str, ...] = ()
-    touched: tuple[Touched, ...] = ()
+    key_shapes: tuple[KeyShape, ...] = ()
     started: float = 0.0  # a moment of the loop's clock
     source: Source = "table"
     stale: bool = False  # whether the cache is renewing some of it
@@ -58,7 +58,7 @@ class Access:
         return sum(call.capacity for call in self.calls)
 
 
-def judged(access: Access, operation: str, body: Mapping[str, Any]) -> Allow:
+def authorize(access: Access, operation: str, body: Mapping[str, Any]) -> Allow:
     """What allows this request; raises `Forbidden` where the session's policies do not."""
     session = access.session
     verdict = session.permissions.check(operation, body)
@@ -78,7 +78,7 @@ async def shared(found: "asyncio.Future[T]") -> T:
         raise
 
 
-async def settled(jobs: list[Coroutine[Any, Any, T]]) -> list[T | Exception]:
+async def gather_settled(jobs: list[Coroutine[Any, Any, T]]) -> list[T | Exception]:
     """Run in parallel, each to its end; a failure stands in the place of its result."""
     if len(jobs) == 1:
         try:
@@ -93,7 +93,7 @@ async def settled(jobs: list[Coroutine[Any, Any, T]]) -> list[T | Exception]:
     return found
 
 
-async def together(jobs: list[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather_or_cancel(jobs: list[Coroutine[Any, Any, T]]) -> list[T]:
     """Run in parallel; the first failure cancels the others and is raised as it is."""
     if len(jobs) == 1:
         return [await jobs[0]]

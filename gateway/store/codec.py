@@ -1,11 +1,11 @@
 """Values to DynamoDB JSON and back, compiled once for each attribute type."""
 
 import base64
+import decimal
 import zlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from decimal import Decimal
-from enum import Enum
+from enum import Enum as PythonEnum
 from typing import Any
 
 from gateway.errors import BadUserInput, Internal
@@ -13,14 +13,14 @@ from gateway.model.entity import Attribute
 from gateway.model.types import (
     AttributeType,
     Blob,
-    Choice,
+    Boolean,
+    Decimal,
+    Enum,
     Field,
-    Flag,
     Id,
     Integer,
-    KeyText,
+    KeyString,
     ListOf,
-    Number,
     SetOf,
     Struct,
     Text,
@@ -57,17 +57,17 @@ def encode(name: str, kind: AttributeType, value: Any) -> Wire:  # noqa: C901  o
     match kind:
         case Text(max_length):
             return {"S": _bounded_text(name, value, max_length)}
-        case Id() | KeyText():
+        case Id() | KeyString():
             return {"S": key_text(name, kind, value)}
         case Integer():
             return {"N": str(_whole(name, value))}
-        case Number():
+        case Decimal():
             return {"N": str(number_of(name, value))}
-        case Flag():
+        case Boolean():
             return {"BOOL": _instance(name, value, bool, "true or false")}
         case Timestamp():
             return {"S": timestamp_text(name, value)}
-        case Choice():
+        case Enum():
             return {"S": key_text(name, kind, value)}
         case Blob(max_length):
             return _blob(name, _bounded_bytes(name, value, max_length))
@@ -106,8 +106,8 @@ def _deflated(name: str, magic: bytes, raw: bytes) -> Wire:
     return {"B": base64.b64encode(magic + zlib.compress(raw, 6)).decode()}
 
 
-def _set(name: str, of: Text | Id | KeyText | Integer | Number, value: Any) -> Wire:
-    letter = "N" if isinstance(of, Integer | Number) else "S"
+def _set(name: str, of: Text | Id | KeyString | Integer | Decimal, value: Any) -> Wire:
+    letter = "N" if isinstance(of, Integer | Decimal) else "S"
     members = [encode(name, of, member)[letter] for member in _instance(name, value, set | frozenset, "a set")]
     if not members:
         raise BadUserInput(f"`{name}` is an empty set; leave it out instead")
@@ -155,17 +155,17 @@ def _bounded_list(name: str, value: Any, limit: int) -> list[Any] | tuple[Any, .
 def decoder(kind: AttributeType) -> Decode:  # noqa: C901  one short case for each type
     """The function that reads a stored value of this type."""
     match kind:
-        case Text() | Id() | KeyText():
+        case Text() | Id() | KeyString():
             return _text
         case Integer():
-            return lambda wire: int(wire["N"]) if wire["N"].lstrip("-").isdigit() else int(Decimal(wire["N"]))
-        case Number():
-            return lambda wire: Decimal(wire["N"])
-        case Flag():
+            return lambda wire: int(wire["N"]) if wire["N"].lstrip("-").isdigit() else int(decimal.Decimal(wire["N"]))
+        case Decimal():
+            return lambda wire: decimal.Decimal(wire["N"])
+        case Boolean():
             return lambda wire: wire["BOOL"]
         case Timestamp():
             return lambda wire: datetime.fromisoformat(wire["S"])
-        case Choice(enum):
+        case Enum(enum):
             return _choice_decoder(enum)
         case Blob():
             return _bytes
@@ -177,7 +177,7 @@ def decoder(kind: AttributeType) -> Decode:  # noqa: C901  one short case for ea
             return _struct_decoder({field.name: decoder(field.type) for field in fields})
 
 
-def _choice_decoder(enum: type[Enum]) -> Decode:
+def _choice_decoder(enum: type[PythonEnum]) -> Decode:
     members = {member.name: member for member in enum}
     return lambda wire: members[wire["S"]]
 
@@ -186,8 +186,8 @@ def _list_decoder(inner: Decode) -> Decode:
     return lambda wire: [inner(item) for item in wire["L"]]
 
 
-def _set_decoder(of: Text | Id | KeyText | Integer | Number) -> Decode:
-    letter = "NS" if isinstance(of, Integer | Number) else "SS"
+def _set_decoder(of: Text | Id | KeyString | Integer | Decimal) -> Decode:
+    letter = "NS" if isinstance(of, Integer | Decimal) else "SS"
     inner, single = decoder(of), letter[0]
     return lambda wire: frozenset(inner({single: member}) for member in wire[letter])
 

@@ -2,21 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from gateway.errors import BadUserInput
+from gateway.model.checks.patterns import member_place, parameters
 from gateway.model.entity import Collection, Entity, Placement
+from gateway.model.key_overlap import leading_literals
 from gateway.model.keys import ItemKey, buckets_between, item_key, key_parts
 from gateway.model.model import Model
-from gateway.model.overlap import leading_literals
-from gateway.model.pattern_checks import member_place, parameters
-from gateway.model.patterns import Listing, Lookup, Together
+from gateway.model.patterns import ItemCollection, Listing, Lookup
 from gateway.model.staleness import Staleness
 from gateway.model.table import Index
 from gateway.model.template import BUCKET, SHARD
 from gateway.model.tenant import TenantId, partition
 from gateway.model.types import KEY_SEPARATOR
-from gateway.store.bounds import Bounds, after, before, exactly, overlap, starting_with
+from gateway.store.key_ranges import KeyRange, after, before, exactly, overlap, starting_with
 
 Attributes = frozenset[str]
 
@@ -67,7 +68,7 @@ class QueryPartition:
     tenant: TenantId
     index: Index | None
     partition: str
-    bounds: Bounds
+    bounds: KeyRange
     forward: bool
     limit: int
     attributes: Attributes
@@ -88,7 +89,7 @@ class QueryMany:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryTogether:
+class QueryItemCollection:
     """One Query that answers an item, which comes first, and members of its collection."""
 
     root: str
@@ -138,7 +139,7 @@ def plan_listing(
     return QueryMany(entity.name, () if query.bounds.empty else groups, window, listing.cached)
 
 
-def _bounds(entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any]) -> Bounds:
+def _bounds(entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any]) -> KeyRange:
     fixed = key_parts(entity, place.sk, {name: arguments[name] for name in listing.where})
     text = place.sk.prefix(fixed)
     # a complete key is no prefix: `TAG#a` is not `TAG#ab`
@@ -162,7 +163,7 @@ def _end(entity: Entity, place: Placement, fixed: dict[str, str], listing: Listi
     return {**fixed, **key_parts(entity, place.sk, {listing.between or "": value})}
 
 
-def _window_bounds(bounds: Bounds, window: Window, ascending: bool) -> Bounds:
+def _window_bounds(bounds: KeyRange, window: Window, ascending: bool) -> KeyRange:
     """Cut off what lies before `after` and behind `before`, in the listing's order."""
     if window.after is not None:
         bounds = after(bounds, window.after) if ascending else before(bounds, window.after)
@@ -188,20 +189,20 @@ def _partitions(
     return [[place.pk.render({**parts, **bucket, **shard}) for shard in shards] for bucket in ordered]
 
 
-def _in_bucket(place: Placement, bucket: str) -> Bounds:
+def _in_bucket(place: Placement, bucket: str) -> KeyRange:
     """The sort keys that a bucket can hold: they begin with its time, which an hour writes as `2026-01-31-23`."""
     day, hour = bucket[:10], bucket[11:]
     return starting_with(place.sk.prefix({}) + (f"{day}T{hour}" if hour else day))
 
 
-def plan_together(
+def plan_item_collection(
     model: Model,
-    together: Together,
+    together: ItemCollection,
     tenant: TenantId,
     values: Mapping[str, Any],
     limit: int | None,
     attributes: Attributes,
-) -> QueryTogether:
+) -> QueryItemCollection:
     """`limit` members and the item itself; None reads every member (a collection by `each` is bounded)."""
     root = model.entities[together.entity]
     relation = root.relation[together.collection]
@@ -210,6 +211,46 @@ def plan_together(
     prefix = leading_literals(member_place(model, pattern).sk)[0] + KEY_SEPARATOR
     key = item_key(tenant, root, values)
     ascending = key.sk < prefix
-    bounds = Bounds(key.sk, starting_with(prefix).high) if ascending else Bounds(prefix, key.sk)
+    bounds = KeyRange(key.sk, starting_with(prefix).high) if ascending else KeyRange(prefix, key.sk)
     query = QueryPartition(tenant, None, key.pk, bounds, ascending, EVERY if limit is None else limit + 2, attributes)
-    return QueryTogether(root.name, pattern.entity, query)
+    return QueryItemCollection(root.name, pattern.entity, query)
+
+
+# How much one operation may read.
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    page: int = 100
+    default_page: int = 20
+    queries: int = 100  # pages of one operation: a list in a list costs one for each item
+
+
+# The window of a listing over time: the range that is read where the caller leaves one or both ends open.
+
+LAST_HOURS = "lastHours"
+_MOST_HOURS = 960  # 40 days; time buckets are read up to 1,000 at once
+
+
+def windowed(listing: Listing, arguments: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:
+    """The arguments with both ends of the range.
+
+    A cursor is bound to what the caller gave, not to this: so the next page has the same arguments although time has
+    passed, and its position says where to read on.
+    """
+    if listing.window is None or listing.between is None:
+        return arguments
+    span, hours = arguments.get(listing.between) or Range(), arguments.get(LAST_HOURS)
+    length = listing.window
+    if hours is not None:
+        if span != Range():
+            raise BadUserInput(f"give either `{LAST_HOURS}` or `{listing.between}`, not both")
+        if not 1 <= hours <= _MOST_HOURS:
+            raise BadUserInput(f"`{LAST_HOURS}` lies between 1 and {_MOST_HOURS}")
+        length = timedelta(hours=hours)
+    last = span.last if span.last is not None else max(now, span.first or now)
+    try:
+        first = span.first if span.first is not None else last - length
+    except OverflowError as error:
+        raise BadUserInput(f"the range of `{listing.between}` starts before the year 1") from error
+    return {**arguments, listing.between: Range(first, last)}

@@ -11,24 +11,24 @@ from typing import Any
 
 import orjson
 
-from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.errors import AccessDenied, CredentialsExpired
-from gateway.aws.sessions import Session
+from gateway.aws.sts.sessions import Session
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.errors import AccessDenied, CredentialsExpired
 from gateway.errors import DeadlineExceeded, IsolationBreach, Throttled, Unavailable
-from gateway.iam.verdict import Allow
+from gateway.iam.language.verdict import Allow
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
 from gateway.store import wire
-from gateway.store.access import Access, Call, judged, together
-from gateway.store.cache.path import Asked, Cache, Via
-from gateway.store.cache.writes import READS
+from gateway.store.access import Access, Call, authorize, gather_or_cancel
+from gateway.store.cache.read_path import Asked, Cache, Via
+from gateway.store.cache.written_keys import READS
 from gateway.store.codec import Wire
-from gateway.store.cost import items_in, units_of
-from gateway.store.plan import Attributes, GetItems, QueryMany, QueryPartition, QueryTogether
+from gateway.store.key_shapes import KeyShape, key_shapes
+from gateway.store.plan import Attributes, GetItems, QueryItemCollection, QueryMany, QueryPartition
 from gateway.store.rows import Item, Rows
-from gateway.store.touched import Touched, touched
+from gateway.store.wire import items_in, units_of
 
 CHUNK = 100  # keys of one BatchGetItem
 _PATIENCE = 10.0  # seconds to keep asking for unprocessed keys when the request has no deadline
@@ -85,7 +85,7 @@ class Table:
             row = (await self.call(access, "GetItem", body, via)).get("Item")
             return {keys[0]: row} if row else {}
         chunks = [keys[start : start + CHUNK] for start in range(0, len(keys), CHUNK)]
-        answers = await together([self._read_chunk(access, chunk, names, strong, via) for chunk in chunks])
+        answers = await gather_or_cancel([self._read_chunk(access, chunk, names, strong, via) for chunk in chunks])
         return {key: row for answer in answers for key, row in answer.items()}
 
     async def _read_chunk(
@@ -113,7 +113,7 @@ class Table:
         limit = plan.window.limit
         for start in range(0, len(plan.groups), PARALLEL_GROUPS):
             wave = plan.groups[start : start + PARALLEL_GROUPS]
-            for group in await together([self._group(access, plan, queries) for queries in wave]):
+            for group in await gather_or_cancel([self._group(access, plan, queries) for queries in wave]):
                 items.extend(group)
             if len(items) > limit:
                 break
@@ -121,14 +121,16 @@ class Table:
         return Page(tuple(reversed(page) if plan.window.backward else page), more=len(items) > limit)
 
     async def _group(self, access: Access, plan: QueryMany, queries: tuple[QueryPartition, ...]) -> list[Item]:
-        streams = await together([self._partition(access, query, (plan.entity,), plan.cached) for query in queries])
+        streams = await gather_or_cancel(
+            [self._partition(access, query, (plan.entity,), plan.cached) for query in queries]
+        )
         if len(streams) == 1:
             return streams[0]
         # the merge is stopped at one more than a page: each stream holds that many if it has them
         merged = merge(*streams, key=lambda item: item.position, reverse=not queries[0].forward)
         return [item for item, _ in zip(merged, range(queries[0].limit), strict=False)]
 
-    async def query_together(self, access: Access, plan: QueryTogether) -> tuple[Item | None, list[Item]]:
+    async def query_item_collection(self, access: Access, plan: QueryItemCollection) -> tuple[Item | None, list[Item]]:
         """The item and the members that were read with it; both from one partition."""
         items = await self._partition(access, plan.query, (plan.root, plan.member))
         roots = [item for item in items if item.entity == plan.root]
@@ -214,11 +216,11 @@ class Table:
             access, plan, Asked(names, plan.strong, staleness), partial(self._read_page, names=names)
         )
 
-    def judge(self, access: Access, operation: str, body: dict[str, Any]) -> Allow:
-        return judged(access, operation, body)
+    def authorize(self, access: Access, operation: str, body: dict[str, Any]) -> Allow:
+        return authorize(access, operation, body)
 
-    def touched(self, access: Access, operation: str, body: dict[str, Any]) -> tuple[Touched, ...]:
-        return touched(self._model, access.session.tenant, operation, body)
+    def key_shapes(self, access: Access, operation: str, body: dict[str, Any]) -> tuple[KeyShape, ...]:
+        return key_shapes(self._model, access.session.tenant, operation, body)
 
     async def exchange(self, access: Access, operation: str, content: bytes) -> bytes:
         """Sends a request that was judged already; its answer is kept for the reference, should the lane step back."""
@@ -271,7 +273,7 @@ class Table:
 
     async def _send(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         session = access.session
-        verdict = judged(access, operation, body)
+        verdict = authorize(access, operation, body)
         known = access.replay.pop((operation, orjson.dumps(body)), None) if access.replay else None
         if known is not None:
             return _replayed(known)
@@ -296,7 +298,7 @@ class Table:
                 capacity=units_of(answer.get("ConsumedCapacity")),
                 seconds=clock() - started,
                 statements=verdict.statements,
-                touched=touched(self._model, session.tenant, operation, body) if access.explained else (),
+                key_shapes=key_shapes(self._model, session.tenant, operation, body) if access.explained else (),
                 started=started,
                 source=via.source,
             )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from gateway.aws.errors import AnswerCorrupt
+from gateway.aws.wire.errors import AnswerCorrupt
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.store.plan import QueryPartition
@@ -89,3 +89,22 @@ def part(answer: Mapping[str, Any], name: str) -> Any:
     if name not in answer:
         raise AnswerCorrupt("the database's answer is incomplete")
     return answer[name]
+
+
+# What an answer of DynamoDB tells about its size and its cost.
+
+
+def items_in(answer: dict[str, Any]) -> int:
+    if "Items" in answer:
+        return len(answer["Items"])
+    if "Responses" in answer:
+        return sum(len(rows) for rows in answer["Responses"].values())
+    return 1 if answer.get("Item") else 0
+
+
+def units_of(consumed: Any) -> float:
+    if isinstance(consumed, list) and len(consumed) == 1:
+        [consumed] = consumed
+    if isinstance(consumed, list):
+        return sum(float(each.get("CapacityUnits", 0)) for each in consumed)
+    return float(consumed.get("CapacityUnits", 0)) if consumed else 0.0

@@ -1,4 +1,4 @@
-// What the gateway says about the last operation of each tab, as gateway/graph/explain.py writes it.
+// What the gateway says about the last operation of each tab, as gateway/graph/http/explain.py writes it.
 import { createStore, useStored } from "./store";
 
 export interface Call {

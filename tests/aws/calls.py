@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDBClient
-from gateway.aws.limits import WireLimits
-from gateway.aws.retry import RetryRules
+from gateway.aws.wire.connection import WireLimits
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDBClient
+from gateway.aws.wire.retry import RetryRules
 from tests.aws.fake import CREDENTIALS, FakeAws
 
 # pauses that a test can wait for

@@ -12,8 +12,8 @@ from zlib import crc32
 import orjson
 import pytest
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.target import Target
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.endpoint import AwsTarget
 
 CREDENTIALS = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "the-session-token")
 REGION = "eu-west-1"
@@ -112,8 +112,8 @@ class FakeAws:
     port: int = 0
 
     @property
-    def target(self) -> Target:
-        return Target(f"{self.scheme}://{self.host}:{self.port}", REGION)
+    def target(self) -> AwsTarget:
+        return AwsTarget(f"{self.scheme}://{self.host}:{self.port}", REGION)
 
     @property
     def connections(self) -> list[int]:

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs
 import boto3
 from botocore.session import get_session
 
-from gateway.aws.retry import RetryRules
-from gateway.aws.sts_client import StsClient
+from gateway.aws.sts.sts_client import StsClient
+from gateway.aws.wire.retry import RetryRules
 from tests.aws.fake import Behaviour, FakeAws, fake_aws, raw, response
 
 # reads the files of botocore once for all tests

@@ -6,11 +6,11 @@ import orjson
 import pytest
 from botocore.session import get_session
 
-from gateway.aws.dynamodb import form, payload
-from gateway.aws.errors import InvalidRequest
-from gateway.aws.target import Target
+from gateway.aws.wire.dynamodb import form, payload
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.errors import InvalidRequest
 
-TARGET = Target("http://localhost:8000", "local")
+TARGET = AwsTarget("http://localhost:8000", "local")
 
 
 def test_the_head_names_the_operation_and_asks_for_no_compression() -> None:

@@ -7,18 +7,18 @@ import tracemalloc
 
 import pytest
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.sessions import Sessions
-from gateway.aws.signer import Form, Signer
-from gateway.aws.sts import AssumeRole
-from gateway.aws.tenants import Tenancy, Tenants
-from gateway.iam.document import parse
-from gateway.iam.evaluator import PolicySet
-from gateway.iam.permissions import Permissions
-from gateway.iam.place import KeySchema, Place
-from gateway.iam.shared import SharedPermissions
+from gateway.aws.sts.assume_role import AssumeRole
+from gateway.aws.sts.sessions import Sessions
+from gateway.aws.sts.tenants import Tenancy, Tenants
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.signer import Form, Signer
+from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
+from gateway.iam.dynamodb.permissions import Permissions
+from gateway.iam.dynamodb.shared_permissions import SharedPermissions
+from gateway.iam.language.document import parse
+from gateway.iam.language.evaluator import PolicySet
 from gateway.model.tenant import TenantId, tenant_id
-from tests.aws.tenant_world import POOLED, ROLES, principal
+from tests.aws.tenant_fixtures import POOLED, ROLES, principal
 from tests.aws.virtual_time import run
 
 # just before the tables that keep the sessions grow
@@ -66,7 +66,9 @@ async def kept_by(sessions: Sessions) -> float:
 @pytest.mark.no_cover
 def test_a_tenant_keeps_no_more_than_one_and_a_half_kibibytes_after_a_query() -> None:
     policies = PolicySet((), (parse(ROLES.policy("viewer"), "session"),))
-    shared = SharedPermissions(policies, {}, Place("eu-west-1", "123456789012", tables={POOLED.table: KeySchema("PK")}))
+    shared = SharedPermissions(
+        policies, {}, TableRegistry("eu-west-1", "123456789012", tables={POOLED.table: KeySchema("PK")})
+    )
 
     def permissions_for(tenancy: Tenancy, tenant: TenantId, role: str) -> Permissions:
         return Permissions.of_tenant(shared, tenant)

@@ -8,19 +8,19 @@ import pytest
 from starlette.applications import Starlette
 
 from gateway.app import GatewayApp
-from gateway.aws.callers import Caller
+from gateway.aws.sts.callers import Caller
+from gateway.cli.dev import aws_variables
 from gateway.errors import Unauthenticated
-from gateway.graph.playground_page import playground_routes
+from gateway.graph.playground.built_page import playground_routes
 from gateway.identity.principal import Principal
-from gateway.sandbox.commands import aws_variables
+from gateway.sandbox.dev.supervisor import until_healthy
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Child, Sandbox
 from gateway.sandbox.server import HOST, address_of, free_port, listen, served_in_thread
-from gateway.sandbox.supervisor import until_healthy
 from gateway.settings import environment_with
 from tests.browser.screen import Screen
 from tests.browser.tools import chromium
-from tests.graph.world import OpenDoor, World
+from tests.graph.fixtures import OpenDoor, World
 
 Look = Callable[..., Screen]
 

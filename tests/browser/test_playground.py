@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from gateway.domains.examples import load_examples
-from gateway.sandbox.seed import CATALOGUES
+from gateway.demo.examples import load_examples
+from gateway.sandbox.dev.records import CATALOGUES
 from tests.browser.conftest import Look
 from tests.browser.screen import Screen
-from tests.graph.world import NOW
+from tests.graph.fixtures import NOW
 
 PRODUCT = 'query Secret { product(productId: "p-1001") { title description } }'
 CHANGE = 'mutation Late { updateProduct(input: {productId: "p-1002", tags: ["late"]}) { product { description } } }'

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from gateway.sandbox.seed import CATALOGUES
+from gateway.sandbox.dev.records import CATALOGUES
 from tests.browser.conftest import Look
 
 PRODUCT = 'query Secret { product(productId: "p-1001") { title description } }'

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gateway.sandbox.issuer import LIFE_SECONDS
-from gateway.sandbox.seed import CATALOGUES
+from gateway.sandbox.dev.issuer import LIFE_SECONDS
+from gateway.sandbox.dev.records import CATALOGUES
 from tests.browser.conftest import Look
 from tests.browser.desk import PAGE, Desk
 

@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gateway.domains import MODEL, MUTATIONS
-from gateway.graph.federation import subgraph
-from gateway.graph.schema import build_schema
-from gateway.sandbox.commands import aws_variables
+from gateway.cli.dev import aws_variables
+from gateway.demo import MODEL, MUTATIONS
+from gateway.graph.schema.federation import subgraph
+from gateway.graph.schema.schema import build_schema
+from gateway.sandbox.dev.supervisor import until_healthy
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Child, Sandbox
 from gateway.sandbox.server import HOST, free_port
-from gateway.sandbox.supervisor import until_healthy
 from gateway.settings import environment_with
 
 HERE = Path(__file__).parent
@@ -73,7 +73,7 @@ def main() -> int:
     with (
         Sandbox(Options(port=free_port(_FIRST_PORT))) as sandbox,
         gateway(sandbox) as url,
-        gateway(sandbox, trusted_documents=MANIFEST, only_trusted=True, playground=False) as trusted,
+        gateway(sandbox, trusted_documents=MANIFEST, trusted_documents_only=True, playground=False) as trusted,
     ):
         addresses = {
             "GATEWAY_URL": url,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.aws.dynamodb import DynamoDBClient
-from gateway.domains import MODEL
+from gateway.aws.wire.dynamodb import DynamoDBClient
+from gateway.demo import MODEL
 from gateway.model.describe import create_table
 from gateway.model.tenant import tenant_id
 from tests.engines.engine import NAMES, Engine, Quirks, engine, running

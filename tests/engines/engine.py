@@ -14,7 +14,7 @@ from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
-from gateway.aws.errors import AwsError, InvalidRequest, TableMissing
+from gateway.aws.wire.errors import AwsError, InvalidRequest, TableMissing
 
 ROOT = Path(__file__).parents[2]
 _FOLDER = ROOT / ".engines"
@@ -124,7 +124,7 @@ def running(given: Engine, log: IO[bytes]) -> Iterator[str]:
     port = str(_free_port())
     command = [part.replace(_PORT, port) for part in given.command]
     own = {name: value.replace(_PORT, port) for name, value in given.environment.items()}
-    leashed = [sys.executable, "-m", "tests.leash", *command]
+    leashed = [sys.executable, "-m", "tests.parent_watchdog", *command]
     with subprocess.Popen(
         leashed, cwd=ROOT, env={**os.environ, **own}, stdin=subprocess.PIPE, stdout=log, stderr=log
     ) as process:

@@ -8,8 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.sandbox.embedded import Embedded
-from gateway.sandbox.wire import json_answer
+from gateway.sandbox.aws.embedded import Embedded
+from gateway.sandbox.aws.responses import json_answer
 
 
 def app() -> Starlette:

@@ -6,21 +6,21 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.sessions import Session
-from gateway.aws.target import Target
-from gateway.domains import MODEL
-from gateway.domains.commerce.order import OrderStatus
-from gateway.model.patterns import Together
+from gateway.aws.sts.sessions import Session
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.demo import MODEL
+from gateway.demo.commerce.order import OrderStatus
+from gateway.model.patterns import ItemCollection
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
-from gateway.store.items import items_for
-from gateway.store.plan import Window, plan_listing, plan_lookup, plan_together
+from gateway.store.plan import Window, plan_item_collection, plan_listing, plan_lookup
 from gateway.store.rows import Item
 from gateway.store.table import Page, Table
-from tests.store.world import permissions, tenancy
+from gateway.store.write.items import items_for
+from tests.store.fixtures import permissions, tenancy
 
 REGION = "eu-west-1"
 CREDENTIALS = Credentials("AKIDEXAMPLE", "secret")
@@ -30,7 +30,7 @@ _BATCH = 25
 
 
 async def ask(client: DynamoDB, url: str, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    return await client.call(operation, body, credentials=CREDENTIALS, target=Target(url, REGION))
+    return await client.call(operation, body, credentials=CREDENTIALS, target=AwsTarget(url, REGION))
 
 
 async def no_renewal(refused: Session) -> Session:
@@ -113,10 +113,10 @@ class Shop:
 
     async def both(self, together: str, limit: int | None, **values: Any) -> tuple[Item | None, list[Item]]:
         pattern = MODEL.patterns[together]
-        assert isinstance(pattern, Together)
+        assert isinstance(pattern, ItemCollection)
         names = frozenset(name for entity in MODEL.entities.values() for name in entity.attribute)
-        plan = plan_together(MODEL, pattern, self.tenant, values, limit, names)
-        return await self.reader.query_together(self.access, plan)
+        plan = plan_item_collection(MODEL, pattern, self.tenant, values, limit, names)
+        return await self.reader.query_item_collection(self.access, plan)
 
     async def walk(self, listing: str, size: int, *, backward: bool = False, **arguments: Any) -> list[Item]:
         """Every page, with a cursor sealed and opened between two of them."""

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from gateway.domains import MODEL, MUTATIONS
-from gateway.domains.publishing.liking import shard_keys
-from gateway.domains.publishing.post import PostStatus
+from gateway.demo import MODEL, MUTATIONS
+from gateway.demo.publishing.liking import shard_keys
+from gateway.demo.publishing.post import PostStatus
 from gateway.errors import GatewayError
-from gateway.store.faults import Rejected
 from gateway.store.plan import Range, Window, plan_listing
 from gateway.store.rows import Item
-from gateway.store.writer import Outcome, Writer
+from gateway.store.write.faults import Rejected
+from gateway.store.write.writer import MutationResult, Writer
 from tests.engines.engine import Quirks
 from tests.engines.shop import Shop
 from tests.store.editing import editing
-from tests.store.world import tenancy
+from tests.store.fixtures import tenancy
 
 RUN = {mutation.name: mutation.run for mutation in MUTATIONS}
 NOW = datetime.now(UTC).replace(microsecond=0)
@@ -29,7 +29,7 @@ def writer(shop: Shop) -> Writer:
     return editing(shop.client, shop.tenant, place=tenancy(shop.url, shop.table))
 
 
-async def run(writer: Writer, name: str, **values: Any) -> Outcome:
+async def run(writer: Writer, name: str, **values: Any) -> MutationResult:
     return await RUN[name](writer, values)
 
 

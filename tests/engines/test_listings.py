@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from gateway.domains.commerce.order import OrderStatus
+from gateway.demo.commerce.order import OrderStatus
 from gateway.store.plan import Range, Window
 from gateway.store.rows import Item
 from tests.engines.shop import FIRST_DAY, Shop, order, product, user

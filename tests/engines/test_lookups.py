@@ -2,7 +2,7 @@
 
 import time
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.model.describe import create_table
 from tests.engines.engine import Quirks
 from tests.engines.shop import FIRST_DAY, Shop, order, user

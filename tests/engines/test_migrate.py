@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.target import Target
+from gateway.aws.wire.endpoint import AwsTarget
 from gateway.ops.migrate.backfill import Backfill
-from gateway.ops.migrate.checkpoint import Checkpoint, Segment, load, save
-from gateway.ops.migrate.judge import Fault, Judge, Repair
-from gateway.ops.migrate.pace import Pace
-from gateway.ops.migrate.source import Source
-from gateway.ops.migrate.walk import Walk
-from gateway.store.items import items_for
+from gateway.ops.migrate.checkpoint import Checkpoint, ScanSegment, load, save
+from gateway.ops.migrate.row_checker import Repair, RowChecker, RowFault
+from gateway.ops.migrate.scan import Pace, Walk
+from gateway.ops.migrate.source import MigrationSource
+from gateway.store.write.items import items_for
 from tests.engines.shop import REGION, Shop
 from tests.ops.migrate.whole import Static, Stopped
 from tests.store.growing import AFTER, NEW, old_rows, split, ticket
@@ -34,13 +33,13 @@ class Stopping(Backfill):
 
 
 def backfill(shop: Shop, kind: type[Backfill] = Backfill, *, dry: bool = False) -> Backfill:
-    source = Source(shop.client, Target(shop.url, REGION), shop.table, Static())
+    source = MigrationSource(shop.client, AwsTarget(shop.url, REGION), shop.table, Static())
     walk = Walk(source, NEW, Pace(1e9), ("Ticket",), shop.tenant, strong=True, page=10)
-    return kind(walk, Judge(NEW), dry=dry)
+    return kind(walk, RowChecker(NEW), dry=dry)
 
 
 def beginning(shop: Shop) -> Checkpoint:
-    return Checkpoint(shop.table, "", shop.tenant, [Segment()])
+    return Checkpoint(shop.table, "", shop.tenant, [ScanSegment()])
 
 
 async def stored(shop: Shop, path: str, index: str | None = None) -> list[dict[str, Any]]:
@@ -70,7 +69,7 @@ async def test_a_migration_that_is_stopped_loses_nothing(shop: Shop, tmp_path: P
         await stopped.run(beginning(shop), lambda state: save(path, state))
     half = backfill(shop, dry=True)
     await half.run(beginning(shop), lambda state: None)
-    assert half.tally.faults[Fault.STALE] >= COUNT, "at least half of the items and of their copies are left"
+    assert half.tally.faults[RowFault.STALE] >= COUNT, "at least half of the items and of their copies are left"
     await backfill(shop).run(load(path, beginning(shop)), lambda state: save(path, state))
     for number in range(COUNT):
         [original] = await stored(shop, f"TICKET#t{number:03}")
@@ -86,7 +85,7 @@ async def test_a_migration_that_is_stopped_loses_nothing(shop: Shop, tmp_path: P
 async def test_an_item_that_was_changed_since_is_not_overwritten(shop: Shop) -> None:
     await shop.write(old_rows(1, shop.tenant))
     [row] = await stored(shop, "TICKET#t000")
-    repair = Judge(NEW).verdict(row).repair
+    repair = RowChecker(NEW).verdict(row).repair
     assert repair is not None
     newer = {**row, "version": {"N": "2"}, "effort": {"N": "5"}}
     await shop.write([newer])

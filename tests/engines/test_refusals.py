@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.errors import (
+from gateway.aws.wire.errors import (
     AwsUnavailable,
     ConditionFailed,
     InvalidRequest,
@@ -13,7 +13,7 @@ from gateway.aws.errors import (
     TableMissing,
     TransactionCancelled,
 )
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.errors import Forbidden, GatewayError
 from gateway.model.describe import create_table
 from gateway.store.access import Access

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.errors import InvalidRequest
+from gateway.aws.wire.errors import InvalidRequest
 from tests.engines.engine import Quirks
 from tests.engines.shop import Shop, order, product
 

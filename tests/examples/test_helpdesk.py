@@ -12,24 +12,24 @@ from httpx2 import ASGITransport, AsyncClient
 from typer.testing import CliRunner
 
 from gateway.app import create_app
-from gateway.cli import app
-from gateway.domains.loading import Loaded, load_domains
+from gateway.cli.isolation import prove_on_sandbox
+from gateway.cli.main import app
+from gateway.domains import Loaded, load_domains
 from gateway.errors import ConfigurationError
-from gateway.graph.crud import VERSION
-from gateway.graph.mutation import Mutation
-from gateway.graph.schema import build_schema
-from gateway.iam.policies import generated
-from gateway.iam.questions import questions
+from gateway.graph.mutation.crud import VERSION
+from gateway.graph.mutation.mutation import Mutation
+from gateway.graph.schema.schema import build_schema
+from gateway.iam.policies.pattern_requests import questions
+from gateway.iam.policies.policies import generated
 from gateway.model.tenant import tenant_id
 from gateway.model.types import Field, Id
-from gateway.ops.policy_files import permissions_for, unsafe_policies, write_policies
-from gateway.proving import prove_on_sandbox
+from gateway.ops.policies.files import permissions_for, unsafe_policies, write_policies
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
-from gateway.store.faults import Fault, UserErrorCode, invalid
-from gateway.store.writer import Outcome, Writer
-from tests.domains.asking import ask, change
-from tests.graph.world import Setting, World
+from gateway.store.write.faults import Fault, UserErrorCode, invalid
+from gateway.store.write.writer import MutationResult, Writer
+from tests.demo.asking import ask, change
+from tests.graph.fixtures import Setting, World
 
 NAME = "helpdesk.domain"
 OPEN = """mutation ($input: CreateTicketInput!, $key: String) {
@@ -88,7 +88,7 @@ ASSIGN = """mutation ($ticket: ID!, $staff: ID!) {
 async def test_the_mutation_on_the_page_works(loaded: Loaded, examples: Path) -> None:
     page = (examples.parent / "docs" / "your-own-domain.md").read_text()
     [source] = re.findall(r"```python\n(async def assign.*?)```", page, re.DOTALL)
-    names = (Any, Writer, Outcome, Mutation, Field, Id, Fault, UserErrorCode, invalid)
+    names = (Any, Writer, MutationResult, Mutation, Field, Id, Fault, UserErrorCode, invalid)
     known: dict[str, Any] = {each.__name__: each for each in names} | {"VERSION": VERSION}
     exec(source, known)  # noqa: S102  the page is ours
     schema = build_schema(loaded.model, (*loaded.mutations, known["ASSIGN"]))

@@ -20,16 +20,16 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.app import GatewayApp, create_app
-from gateway.aws.credentials import Credentials
-from gateway.aws.target import Target
-from gateway.domains import MODEL
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.demo import MODEL
 from gateway.graph.http.log_lines import WriteOperation, log_operation
 from gateway.model.tenant import tenant_id
-from gateway.sandbox.issuer import AUDIENCE, JWKS_PATH, PATH, TokenIssuer, routes
+from gateway.sandbox.dev.issuer import AUDIENCE, JWKS_PATH, PATH, TokenIssuer, routes
 from gateway.sandbox.server import address_of, listen, served_in_thread
 from gateway.setting_types import IssuerSettings
 from gateway.settings import Settings
-from gateway.store.change import created
+from gateway.store.write.change import created
 from tests.store.memory import Memory
 
 TABLE, REGION = "app", "eu-west-1"
@@ -106,7 +106,7 @@ class Backend:
             "sts_endpoint": self.url,
             "issuers": [issuer],
             "cursor_secret": "c" * 40,
-            "drain_seconds": 1,
+            "drain_timeout_seconds": 1,
         }
         return Settings(**{**values, **changes})
 
@@ -121,7 +121,7 @@ class Backend:
             return Response(assumed(form), media_type="text/xml")
         operation = target.partition(".")[2]
         answer = await self.memory.call(
-            operation, orjson.loads(content), credentials=Credentials("", ""), target=Target(self.url, REGION)
+            operation, orjson.loads(content), credentials=Credentials("", ""), target=AwsTarget(self.url, REGION)
         )
         said = orjson.dumps(answer)
         self.seen.append((operation, content, said))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.graph.world import World
+from tests.graph.fixtures import World
 
 
 @pytest.fixture

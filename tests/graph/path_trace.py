@@ -20,7 +20,7 @@ import uvloop
 
 import gateway
 from gateway.graph.http.log_lines import WriteOperation
-from gateway.serve import configure_logging
+from gateway.serving.serve import configure_logging
 from tests.graph.backend import running
 
 _OWN = os.path.dirname(gateway.__file__) + os.sep

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.graph.fixtures import World
 from tests.graph.http.test_endpoint import TOKEN
-from tests.graph.world import World
 
 INTROSPECTION = "query cop { __schema { types { name fields { name } } } }"
 CIRCULAR = (

@@ -11,10 +11,10 @@ from httpx2 import Response
 from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavailable
 from gateway.graph.http.request import GRAPHQL_JSON, JSON
 from gateway.graph.http.running import notify_disconnect
-from gateway.ops.metrics import Metrics
+from gateway.ops.metrics.metrics import Metrics
+from tests.graph.fixtures import World
 from tests.graph.http.test_cancellation import Stuck
-from tests.graph.world import World
-from tests.ops.test_metrics import samples
+from tests.ops.metrics.test_metrics import samples
 
 ONE = '{ product(productId: "p-1001") { title } }'
 TWO = '{ product(productId: "p-1001") { title } categories(first: 1) { nodes { title } } }'

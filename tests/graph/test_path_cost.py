@@ -53,7 +53,7 @@ def test_what_is_counted_is_the_whole_path(measured: Any, operation: str) -> Non
     assert {"graph", "store", "iam", "aws"} <= {file.partition("/")[0] for file in files}
     in_lane = any(file.startswith("graph/query/lane/") for file in files)
     assert in_lane is (operation != "mutation")
-    assert ("graph/query/reference.py" in files) is (operation == "mutation")
+    assert ("graph/query/reference/executor.py" in files) is (operation == "mutation")
 
 
 def test_one_exchange_with_dynamodb_is_short(measured: Any) -> None:

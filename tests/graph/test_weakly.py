@@ -5,8 +5,8 @@ import gc
 import pytest
 
 from gateway.graph.query.lane.request import LaneRequest
-from gateway.graph.reader import Reader
-from tests.graph.world import World
+from gateway.graph.query.reference.reader import Reader
+from tests.graph.fixtures import World
 
 QUERIES = {
     "items": '{ product(productId: "p-1001") { title stock { available } } }',

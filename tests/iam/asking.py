@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from gateway.iam.requests import authorisations
-from gateway.iam.verdict import Authorisation
+from gateway.iam.dynamodb.requests import authorisations
+from gateway.iam.language.verdict import Authorisation
 from tests.iam.place import PLACE
 
 KEY = {"PK": {"S": "a#1"}, "SK": {"S": "x"}}

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gateway.iam.document import Document, parse, read
-from gateway.iam.evaluator import Authorisation, PolicySet
-from gateway.iam.statement import Kind
+from gateway.iam.language.document import PolicyDocument, parse, read
+from gateway.iam.language.evaluator import Authorisation, PolicySet
+from gateway.iam.language.grammar import Kind
 
 FOLDER = Path(__file__).parent / "decisions"
 
@@ -52,7 +52,7 @@ def _case(content: Mapping[str, Any], entry: Mapping[str, Any]) -> Case:
 
 
 def _policies(raw: Mapping[str, Any], *, lenient: bool) -> PolicySet:
-    def document(source: Mapping[str, Any], kind: Kind) -> Document:
+    def document(source: Mapping[str, Any], kind: Kind) -> PolicyDocument:
         return read(source, kind) if lenient else parse(source, kind)
 
     return PolicySet(

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from gateway.domains import MODEL
-from gateway.iam import bodies
-from gateway.iam.document import Document, read
-from gateway.iam.evaluator import PolicySet
-from gateway.iam.place import KeySchema, Place
-from gateway.iam.residual import marker_of
-from gateway.iam.statement import Kind
+from gateway.demo import MODEL
+from gateway.iam.dynamodb import sample_requests
+from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
+from gateway.iam.dynamodb.residual import marker_of
+from gateway.iam.language.document import PolicyDocument, read
+from gateway.iam.language.evaluator import PolicySet
+from gateway.iam.language.grammar import Kind
 from gateway.model.keys import ItemKey
 from gateway.store import wire
 
 SPEC = MODEL.table
 NAME = "pool"
 TABLE = f"arn:aws:dynamodb:eu-west-1:123456789012:table/{NAME}"
-PLACE = Place(
+PLACE = TableRegistry(
     "eu-west-1", "123456789012", tables={NAME: KeySchema(SPEC.pk, {each.name: (each.pk,) for each in SPEC.indexes})}
 )
 TENANTS = ("acme", "acme-2", "ac", "globex", "a0")
@@ -85,40 +85,42 @@ def forms() -> list[Form]:
             *(_query(names, index) for index in (None, *(each.name for each in SPEC.indexes))),
         ]
     found += [
-        _form("GetItem", pk, lambda key: bodies.get(NAME, _key(key))),
-        _several("BatchGetItem", pk, lambda keys: bodies.batch_get(NAME, keys)),
-        _form("Query", marker_of(":pk"), lambda key: bodies.query(NAME, SPEC, key)),
-        _several("TransactGetItems", pk, lambda keys: bodies.transact_get(NAME, keys)),
+        _form("GetItem", pk, lambda key: sample_requests.get(NAME, _key(key))),
+        _several("BatchGetItem", pk, lambda keys: sample_requests.batch_get(NAME, keys)),
+        _form("Query", marker_of(":pk"), lambda key: sample_requests.query(NAME, SPEC, key)),
+        _several("TransactGetItems", pk, lambda keys: sample_requests.transact_get(NAME, keys)),
         *_writes(pk),
     ]
     return found
 
 
 def _writes(pk: str) -> list[Form]:
-    guard = bodies.guarded(SPEC)
+    guard = sample_requests.guarded(SPEC)
     members = {
-        "Put": lambda key: bodies.put(NAME, _key(key) | {"name": {"S": "n"}}, guard),
-        "Update": lambda key: bodies.update(NAME, _key(key), "name", guard),
-        "Delete": lambda key: bodies.delete(NAME, _key(key), guard),
+        "Put": lambda key: sample_requests.put(NAME, _key(key) | {"name": {"S": "n"}}, guard),
+        "Update": lambda key: sample_requests.update(NAME, _key(key), "name", guard),
+        "Delete": lambda key: sample_requests.delete(NAME, _key(key), guard),
         "ConditionCheck": lambda key: {"TableName": NAME, "Key": _key(key), **guard},
     }
     singles = [_form(f"{kind}Item", pk, members[kind]) for kind in ("Put", "Update", "Delete")]
     inside = [_form("TransactWriteItems", pk, _transaction(kind, make)) for kind, make in members.items()]
 
     def several(keys: list[str]) -> dict[str, Any]:
-        return bodies.transact_write(*((kind, members[kind](key)) for kind, key in zip(members, keys, strict=True)))
+        return sample_requests.transact_write(
+            *((kind, members[kind](key)) for kind, key in zip(members, keys, strict=True))
+        )
 
     return [
         *singles,
         *inside,
         _form("DeleteItem", pk, lambda key: members["Delete"](key) | {"ReturnValues": "ALL_OLD"}),
         Form("four members", "TransactWriteItems", several, pk, 4),
-        _several("BatchWriteItem", pk, lambda keys: bodies.batch_write(NAME, [], keys)),
+        _several("BatchWriteItem", pk, lambda keys: sample_requests.batch_write(NAME, [], keys)),
     ]
 
 
 def _transaction(kind: str, make: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[str, Any]]:
-    return lambda key: bodies.transact_write((kind, make(key)))
+    return lambda key: sample_requests.transact_write((kind, make(key)))
 
 
 def _form(operation: str, marker: str, make: Callable[[str], dict[str, Any]]) -> Form:
@@ -143,7 +145,7 @@ def _batch(names: tuple[str, ...]) -> Callable[[list[str]], dict[str, Any]]:
 
 def _query(names: tuple[str, ...], index: str | None) -> Form:
     def body(keys: list[str]) -> dict[str, Any]:
-        found = bodies.query(NAME, SPEC, keys[0], names, index)
+        found = sample_requests.query(NAME, SPEC, keys[0], names, index)
         return found | {"Limit": 26, "ScanIndexForward": False, "ReturnConsumedCapacity": "TOTAL"}
 
     return Form(f"Query {index}", "Query", body, marker_of(":pk"))
@@ -206,7 +208,7 @@ def random_policies(random: Random) -> PolicySet:
     return PolicySet((_document(random, "identity"),), session, boundary)
 
 
-def _document(random: Random, kind: Kind) -> Document:
+def _document(random: Random, kind: Kind) -> PolicyDocument:
     """A grant that many requests get through, among statements of all sorts; unknown operators included."""
     grant: dict[str, Any] = {"Sid": "Grant", "Effect": "Allow", "Action": "*", "Resource": "*"}
     if random.random() < 0.7:

@@ -9,8 +9,8 @@ from typing import Any
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from jose import jwe
 
-from gateway.identity.strict import base64url
-from tests.identity.world import (
+from gateway.identity.strict_json import base64url
+from tests.identity.fixtures import (
     AUDIENCE,
     NOW,
     b64,

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.identity.issuer import Freshness
 from tests.identity.attacks import ATTACKS, PARTS, stray_bits, with_header, with_own_key
-from tests.identity.world import World, claims, good_token, header, issuer, public_jwk, rsa_key, sign
+from tests.identity.fixtures import World, claims, good_token, header, issuer, public_jwk, rsa_key, sign
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -8,9 +8,9 @@ import pytest
 
 from gateway.errors import ConfigurationError, Unauthenticated, Unavailable
 from gateway.identity.authenticator import Authenticator
+from gateway.identity.errors import TokenRefused
 from gateway.identity.issuer import Freshness
-from gateway.identity.refused import Refused
-from tests.identity.world import (
+from tests.identity.fixtures import (
     AUDIENCE,
     NOW,
     World,
@@ -49,12 +49,12 @@ async def test_the_scheme_is_read_in_any_case(scheme: str) -> None:
     ],
 )
 async def test_a_header_of_another_form_is_refused(pattern: str) -> None:
-    with pytest.raises(Refused, match="authorization header is not `Bearer <token>`"):
+    with pytest.raises(TokenRefused, match="authorization header is not `Bearer <token>`"):
         await World().authenticator.verify(pattern.replace("{}", good_token()))
 
 
 async def test_a_missing_header_is_refused() -> None:
-    with pytest.raises(Refused, match="authorization header missing"):
+    with pytest.raises(TokenRefused, match="authorization header missing"):
         await World().authenticator.verify(None)
 
 
@@ -79,7 +79,7 @@ async def test_a_key_of_one_issuer_does_not_verify_tokens_of_another() -> None:
     other = issuer(issuer="https://other.example", jwks_url="https://other.example/jwks")
     authenticator = Authenticator([issuer(), other], fetch=fetch, clock=lambda: NOW)
     forged = sign(header(), claims(), rsa_key("other"), "RS256")
-    with pytest.raises(Refused, match="signature does not match"):
+    with pytest.raises(TokenRefused, match="signature does not match"):
         await authenticator.verify(f"Bearer {forged}")
     honest = sign(header(), claims(iss="https://other.example"), rsa_key("other"), "RS256")
     assert (await authenticator.verify(f"Bearer {honest}")).principal.issuer == "https://other.example"

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from gateway.identity.claims import read_principal
+from gateway.identity.errors import TokenRefused
 from gateway.identity.principal import Principal
-from gateway.identity.refused import Refused
 from gateway.model.tenant import tenant_id
-from tests.identity.world import AUDIENCE, ISSUER, NOW, claims, issuer
+from tests.identity.fixtures import AUDIENCE, ISSUER, NOW, claims, issuer
 
 USERINFO = "https://issuer.example/userinfo"
 
@@ -18,7 +18,7 @@ def principal(claimed: dict[str, Any], now: float = NOW, **settings: Any) -> Pri
 
 
 def refusal(claimed: dict[str, Any], now: float = NOW, **settings: Any) -> str:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(TokenRefused) as caught:
         principal(claimed, now, **settings)
     return caught.value.message
 
@@ -66,20 +66,20 @@ def test_a_token_issued_in_the_future_is_refused_even_if_it_says_it_is_valid_bef
 
 @pytest.mark.parametrize("life", [3601, 10**9, 0, -5])
 def test_a_token_lives_no_longer_than_the_issuer_may_say(life: int) -> None:
-    assert principal(claims(iat=NOW, exp=NOW + 3600), max_life_seconds=3600).tenant == "acme"
-    assert refusal(claims(iat=NOW, exp=NOW + life), max_life_seconds=3600) == "token lives too long"
+    assert principal(claims(iat=NOW, exp=NOW + 3600), max_lifetime_seconds=3600).tenant == "acme"
+    assert refusal(claims(iat=NOW, exp=NOW + life), max_lifetime_seconds=3600) == "token lives too long"
 
 
 @pytest.mark.parametrize("aud", [AUDIENCE, [AUDIENCE], [AUDIENCE, AUDIENCE], [USERINFO, AUDIENCE]])
 def test_our_audience_may_stand_alone_or_with_a_declared_companion(aud: object) -> None:
-    assert principal(claims(aud=aud), companion_audience=(USERINFO,)).tenant == "acme"
+    assert principal(claims(aud=aud), additional_audiences=(USERINFO,)).tenant == "acme"
 
 
 @pytest.mark.parametrize(
     "aud", ["", "other", USERINFO, [], ["other"], [USERINFO], [AUDIENCE, "other"], AUDIENCE + "/", AUDIENCE[:-1], [""]]
 )
 def test_a_token_made_for_others_too_is_refused(aud: object) -> None:
-    assert refusal(claims(aud=aud), companion_audience=(USERINFO,)) == "token is for another audience"
+    assert refusal(claims(aud=aud), additional_audiences=(USERINFO,)) == "token is for another audience"
 
 
 @pytest.mark.parametrize("aud", [None, 1, True, {}, {AUDIENCE: 1}, [AUDIENCE, 1], [AUDIENCE, None], [[AUDIENCE]]])

@@ -19,8 +19,8 @@ from cryptography.x509.oid import NameOID
 
 from gateway.identity.authenticator import Authenticator
 from gateway.identity.fetch import fetch
-from gateway.identity.jwks import MAX_BYTES
-from tests.identity.world import NOW, good_token, issuer, public_jwk, rsa_key
+from gateway.identity.keys import MAX_BYTES
+from tests.identity.fixtures import NOW, good_token, issuer, public_jwk, rsa_key
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody"
 

@@ -8,10 +8,22 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from gateway.identity.errors import TokenRefused
 from gateway.identity.principal import Principal
-from gateway.identity.refused import Refused
 from gateway.model.tenant import tenant_id
-from tests.identity.world import AUDIENCE, ISSUER, NOW, World, b64, claims, ec_key, good_token, header, rsa_key, sign
+from tests.identity.fixtures import (
+    AUDIENCE,
+    ISSUER,
+    NOW,
+    World,
+    b64,
+    claims,
+    ec_key,
+    good_token,
+    header,
+    rsa_key,
+    sign,
+)
 
 FUZZ = settings(
     max_examples=120, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -35,7 +47,7 @@ class Door:
     def knock(self, authorization: Any) -> Principal | None:
         try:
             return self.runner.run(self.world.authenticator.verify(authorization)).principal
-        except Refused as refused:
+        except TokenRefused as refused:
             # The last net caught something that a reader should have refused: a hole in the fence.
             if refused.reason == "unforeseen failure":
                 raise

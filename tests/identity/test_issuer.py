@@ -7,7 +7,7 @@ import pytest
 
 from gateway.errors import ConfigurationError
 from gateway.identity.issuer import Freshness
-from tests.identity.world import issuer
+from tests.identity.fixtures import issuer
 
 
 def test_the_defaults_are_a_valid_issuer() -> None:
@@ -23,7 +23,7 @@ def test_the_defaults_are_a_valid_issuer() -> None:
         ({"audience": ()}, "audience is empty"),
         ({"audience": ("",)}, "audience is empty"),
         ({"audience": "https://gateway.example"}, "audience is not a list"),
-        ({"companion_audience": "x"}, "companion_audience is not a list"),
+        ({"additional_audiences": "x"}, "additional_audiences is not a list"),
         ({"types": "jwt"}, "types is not a list"),
         ({"tenants": "acme"}, "tenants is not a list"),
         ({"algorithms": ()}, "algorithms must be some of"),
@@ -32,7 +32,7 @@ def test_the_defaults_are_a_valid_issuer() -> None:
         ({"algorithms": ("ES384",)}, "algorithms must be some of"),
         ({"leeway_seconds": 61}, "leeway_seconds must be between 0 and 60"),
         ({"leeway_seconds": -1}, "leeway_seconds must be between 0 and 60"),
-        ({"max_life_seconds": 0}, "max_life_seconds must be above 0"),
+        ({"max_lifetime_seconds": 0}, "max_lifetime_seconds must be above 0"),
         ({"jwks_url": "http://issuer.example/jwks"}, "must start with https"),
         ({"jwks_url": "ftp://issuer.example/jwks", "allow_http": True}, "must start with https"),
         ({"jwks_url": "file:///etc/passwd", "allow_http": True}, "must start with https"),

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from gateway.identity.jwks import MAX_BYTES, KeySet, read_key_set
-from tests.identity.world import ec_key, public_jwk, rsa_key
+from gateway.identity.keys import MAX_BYTES, KeySet, read_key_set
+from tests.identity.fixtures import ec_key, public_jwk, rsa_key
 
 GOOD = public_jwk(rsa_key(), "good")
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from gateway.identity.errors import KeysUnavailable, TokenRefused
 from gateway.identity.issuer import Freshness
 from gateway.identity.keyring import Keyring
-from gateway.identity.refused import KeysUnavailable, Refused
-from tests.identity.world import Clock, Publisher, issuer, public_jwk, rsa_key, settle
+from tests.identity.fixtures import Clock, Publisher, issuer, public_jwk, rsa_key, settle
 
 FRESHNESS = Freshness(ttl=300, cooldown=10, stale=600, timeout=5)
 UNAVAILABLE = "signing keys of the issuer are unavailable"
@@ -25,7 +25,7 @@ class Shelf:
     async def has(self, key_id: str) -> bool:
         try:
             return (await self.keyring.find(key_id)).key_id == key_id
-        except (Refused, KeysUnavailable):
+        except (TokenRefused, KeysUnavailable):
             return False
 
 
@@ -161,7 +161,7 @@ async def test_a_malformed_answer_does_not_replace_good_keys() -> None:
 
 async def test_a_skipped_key_is_refused_with_the_reason_for_the_log() -> None:
     shelf = Shelf(keys=[public_jwk(rsa_key(), "key-1", use="enc")])
-    with pytest.raises(Refused, match="unknown signing key") as caught:
+    with pytest.raises(TokenRefused, match="unknown signing key") as caught:
         await shelf.keyring.find("key-1")
     assert caught.value.reason == "`use` is not `sig`"
 

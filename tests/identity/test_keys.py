@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from gateway.identity.errors import TokenRefused
 from gateway.identity.keys import read_key, signed_payload
-from gateway.identity.refused import Refused
-from gateway.identity.strict import base64url
+from gateway.identity.strict_json import base64url
 from gateway.identity.token import read_token
-from tests.identity.world import b64, claims, ec_key, good_token, header, number, public_jwk, rsa_key, sign
+from tests.identity.fixtures import b64, claims, ec_key, good_token, header, number, public_jwk, rsa_key, sign
 
 ALL = ("RS256", "RS384", "RS512", "ES256")
 
@@ -26,7 +26,7 @@ def test_an_elliptic_key_serves_es256_only() -> None:
 def test_a_key_that_names_its_algorithm_serves_no_other() -> None:
     key = read_key(public_jwk(rsa_key(), "k", alg="RS384"), ALL)
     assert key.algorithms == {"RS384"}
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(TokenRefused) as caught:
         signed_payload(good_token(), key, "RS256")
     assert caught.value.reason == "the key is not for this algorithm"
 
@@ -74,7 +74,7 @@ def test_a_signature_of_es256_has_two_spellings_of_one_token() -> None:
     key = read_key(public_jwk(ec_key(), "k"), ALL)
     assert signed_payload(mirrored, key, "ES256") == signed_payload(text, key, "ES256")
     assert read_token(mirrored) != read_token(text)
-    with pytest.raises(Refused):
+    with pytest.raises(TokenRefused):
         signed_payload(f"{head}.{payload}.{b64(other[:-1] + bytes([other[-1] ^ 1]))}", key, "ES256")
 
 
@@ -147,5 +147,5 @@ def test_a_point_of_another_curve_is_refused_under_the_name_of_ours() -> None:
 def test_a_key_verifies_what_its_owner_signed_and_nothing_else() -> None:
     mine, other = (read_key(public_jwk(rsa_key(name), "k"), ALL) for name in ("ours", "other"))
     assert b"user-1" in signed_payload(good_token(), mine, "RS256")
-    with pytest.raises(Refused, match="signature does not match"):
+    with pytest.raises(TokenRefused, match="signature does not match"):
         signed_payload(good_token(), other, "RS256")

@@ -1,6 +1,6 @@
 """Small models, right as they stand, so that a test can make exactly one thing wrong."""
 
-from enum import Enum
+import enum
 from typing import Any
 
 import pytest
@@ -10,10 +10,10 @@ from gateway.model.entity import Attribute, Entity, Key, OnIndex, Relation
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import AccessPattern
 from gateway.model.table import TableSpec
-from gateway.model.types import Choice, Flag, Id, Integer, KeyText, ListOf, Number, Text, Timestamp
+from gateway.model.types import Boolean, Decimal, Enum, Id, Integer, KeyString, ListOf, Text, Timestamp
 
 
-class Colour(Enum):
+class Colour(enum.Enum):
     RED = "red"
     GREEN = "green"
 
@@ -22,13 +22,13 @@ ATTRIBUTES = (
     Attribute("thingId", Id(), "Its id."),
     Attribute("ownerId", Id(), "Whose it is."),
     Attribute("label", Text(), "What is written on it."),
-    Attribute("email", KeyText(), "Whom to write to."),
-    Attribute("nick", KeyText(), "What it is called.", required=False),
-    Attribute("colour", Choice(Colour), "Its colour."),
+    Attribute("email", KeyString(), "Whom to write to."),
+    Attribute("nick", KeyString(), "What it is called.", required=False),
+    Attribute("colour", Enum(Colour), "Its colour."),
     Attribute("madeAt", Timestamp(), "When it was made."),
-    Attribute("price", Number(), "What it costs."),
+    Attribute("price", Decimal(), "What it costs."),
     Attribute("count", Integer(), "How many there are."),
-    Attribute("active", Flag(), "Whether it is in use."),
+    Attribute("active", Boolean(), "Whether it is in use."),
     Attribute("partIds", ListOf(Id()), "What it is made of."),
 )
 KEY = Key(pk="THING#{thingId}", sk="META")

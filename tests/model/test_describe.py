@@ -4,7 +4,7 @@ from pathlib import Path
 from botocore.session import get_session
 from botocore.validate import validate_parameters
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.model.describe import access_patterns, create_table, table_description
 from gateway.model.table import TableSpec
 from tests.model.build import model, thing

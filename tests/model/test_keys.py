@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.errors import BadUserInput
 from gateway.model.entity import Bucket, Copy, Key, Placement, Shards, When
 from gateway.model.keys import ItemKey, bucket_of, buckets_between, item_key, key_parts, rendered, shard_of
@@ -30,8 +30,8 @@ SPREAD = thing(
     copies=(Copy(name="byOwner", pk="OWNER#{ownerId}", sk="THING#{madeAt}#{thingId}"),),
     indexes=(
         on("GSI1", pk="NICK#{nick}"),
-        on("GSI1", name="red", pk="RED", small="few are red", when=When("colour", ("RED",))),
-        on("GSI2", name="active", pk="ACTIVE", small="few are active", when=When("active", ("true",))),
+        on("GSI1", name="red", pk="RED", low_cardinality_reason="few are red", when=When("colour", ("RED",))),
+        on("GSI2", name="active", pk="ACTIVE", low_cardinality_reason="few are active", when=When("active", ("true",))),
         on("GSI3", name="made", pk="MADE#{shard}", sk="{madeAt}#{thingId}", shards=Shards(8, by="madeAt")),
     ),
 )

@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.errors import ModelError
 from gateway.model.patterns import Listing
 from tests.model.build import model, thing
@@ -10,7 +10,7 @@ def test_entities_and_patterns_are_found_by_name() -> None:
     assert MODEL.entities["Order"].name == "Order"
     assert MODEL.patterns["ordersOfUser"].entity == "Order"
     assert MODEL.lookup("order").entity == "Order"
-    assert MODEL.listing("ordersOfUser").on == "byUser"
+    assert MODEL.listing("ordersOfUser").index == "byUser"
 
 
 def test_a_pattern_of_another_kind_is_not_found() -> None:
@@ -21,7 +21,7 @@ def test_a_pattern_of_another_kind_is_not_found() -> None:
 
 
 def test_what_is_read_together_is_found_by_entity_and_collection() -> None:
-    assert MODEL.together["User", "orders"].name == "userWithOrders"
+    assert MODEL.item_collections["User", "orders"].name == "userWithOrders"
 
 
 def test_a_listing_leads_to_its_place() -> None:
@@ -30,4 +30,4 @@ def test_a_listing_leads_to_its_place() -> None:
 
 def test_a_listing_that_was_never_checked_is_refused() -> None:
     with pytest.raises(ModelError, match="pattern lost: Thing has no place `nowhere`"):
-        model(thing()).place(Listing(name="lost", entity="Thing", on="nowhere", description=""))
+        model(thing()).place(Listing(name="lost", entity="Thing", index="nowhere", description=""))

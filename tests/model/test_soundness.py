@@ -11,14 +11,14 @@ from gateway.errors import ModelError
 from gateway.model.entity import Attribute, Collection, Copy, Entity, Key, OnIndex, Placement
 from gateway.model.keys import rendered
 from gateway.model.model import Domain, Model
-from gateway.model.patterns import AccessPattern, Listing, Together
-from gateway.model.types import Choice, Id, Timestamp
+from gateway.model.patterns import AccessPattern, ItemCollection, Listing
+from gateway.model.types import Enum, Id, Timestamp
 from tests.model.build import Colour
 
 ATTRIBUTES = (
     Attribute("x", Id(), ""),
     Attribute("y", Id(), ""),
-    Attribute("colour", Choice(Colour), ""),
+    Attribute("colour", Enum(Colour), ""),
     Attribute("at", Timestamp(), ""),
 )
 ITEMS: list[dict[str, Any]] = [
@@ -27,7 +27,9 @@ ITEMS: list[dict[str, Any]] = [
 ]
 PARTITIONS = ("A#{x}", "A#{y}", "{x}#{y}", "A#{colour}#{x}", "AB#{x}")
 SORTS = ("A", "AB", "{y}", "A#{y}", "AB#{y}", "{colour}#{y}", "{at}#{y}", "A#{at}#{y}")
-PLACES: list[dict[str, Any]] = [{"pk": pk, "sk": sk, "small": "a test"} for pk, sk in product(PARTITIONS, SORTS)]
+PLACES: list[dict[str, Any]] = [
+    {"pk": pk, "sk": sk, "low_cardinality_reason": "a test"} for pk, sk in product(PARTITIONS, SORTS)
+]
 
 # where a row lies, and whose it is: index, partition, sort key -> entity, place, what identifies the item
 Row = tuple[str | None, str, str]
@@ -98,7 +100,7 @@ def test_copies_and_indexes_stay_apart_too() -> None:
         part = "indexes" if kind is OnIndex else "copies"
         one = entity("One", {"pk": "ONE#{y}", "sk": "ONE"}, **{part: (kind(name="place", **here, **where),)})
         two = entity("Two", {"pk": "TWO#{y}", "sk": "TWO"}, **{part: (kind(name="place", **there, **where),)})
-        model = made((one, two), (Listing(name="ones", entity="One", on="place", description=""),))
+        model = made((one, two), (Listing(name="ones", entity="One", index="place", description=""),))
         if model is not None:
             accepted += 1
             assert_listing_is_pure(model, "ones")
@@ -117,7 +119,7 @@ def between(model: Model) -> tuple[str, str]:
 @pytest.mark.no_cover
 def test_one_query_for_two_reads_nothing_else_and_the_item_first() -> None:
     accepted = 0
-    together = Together(name="both", entity="Root", collection="leaves", description="")
+    together = ItemCollection(name="both", entity="Root", collection="leaves", description="")
     others = [*WORDS, *(f"{word}#{{y}}" for word in WORDS), "{y}", "{at}#{y}"]
     for root_sk, word, other_sk, newest_first in product(WORDS, WORDS, others, (True, False)):
         leaves = Collection(name="leaves", pattern="leavesOfRoot", description="")

@@ -2,10 +2,10 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.model.patterns import Listing
 from gateway.model.staleness import Staleness
-from gateway.model.staleness_page import staleness_table
+from gateway.model.staleness_docs import staleness_table
 from tests.model.build import fault, model, on, thing
 
 GOOD = Staleness(60, absence_seconds=5)
@@ -37,7 +37,7 @@ def test_a_window_is_never_cached() -> None:
         name="all",
         entity="Thing",
         description="All.",
-        on="GSI1",
+        index="GSI1",
         between="madeAt",
         window=timedelta(days=1),
         cached=GOOD,

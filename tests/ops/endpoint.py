@@ -4,22 +4,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.errors import AccessDenied, ConditionFailed, InvalidRequest, Said
-from gateway.aws.sessions import Session
-from gateway.aws.target import Target
-from gateway.aws.tenants import Tenancy
-from gateway.domains import MODEL
-from gateway.iam.policies import generated
+from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.tenants import Tenancy
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.errors import AccessDenied, AwsFailure, ConditionFailed, InvalidRequest
+from gateway.demo import MODEL
+from gateway.iam.policies.policies import generated
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId, tenant_id
-from gateway.ops.isolation import Ground
-from gateway.ops.policy_files import permissions_for
+from gateway.ops.isolation.attack import Ground
+from gateway.ops.policies.files import permissions_for
 
 ACME, GLOBEX = tenant_id("acme"), tenant_id("globex")
 TENANCY = Tenancy(
-    "shop", "arn:aws:iam::123456789012:role/gateway-tenant", Target("http://127.0.0.1:1", "eu-west-1"), "eu-west-1"
+    "shop", "arn:aws:iam::123456789012:role/gateway-tenant", AwsTarget("http://127.0.0.1:1", "eu-west-1"), "eu-west-1"
 )
 MARKERS = {ACME: "canary-of-acme", GLOBEX: "canary-of-globex"}
 GROUND = Ground(MODEL, MARKERS, {GLOBEX: (ItemKey("TENANT#globex#USER#u-1", "PROFILE"),)})
@@ -39,7 +39,7 @@ def row(tenant: TenantId) -> Answer:
 
 
 def denied() -> AccessDenied:
-    return AccessDenied("denied", said=Said("AccessDeniedException", "is not authorized to perform"))
+    return AccessDenied("denied", said=AwsFailure("AccessDeniedException", "is not authorized to perform"))
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Judging(DynamoDB):
         body: Mapping[str, Any],
         *,
         credentials: Credentials,
-        target: Target,
+        target: AwsTarget,
         deadline: float | None = None,
     ) -> Answer:
         tenant, role = (credentials.session_token or "").split()
@@ -67,8 +67,9 @@ class Judging(DynamoDB):
             raise denied()
         if "ExclusiveStartKey" in body:
             raise InvalidRequest(
-                "not understood", said=Said("ValidationException", f"start key {body['ExclusiveStartKey']} is outside")
+                "not understood",
+                said=AwsFailure("ValidationException", f"start key {body['ExclusiveStartKey']} is outside"),
             )
         if "ConditionExpression" in body:
-            raise ConditionFailed("condition", said=Said("ConditionalCheckFailedException"))
+            raise ConditionFailed("condition", said=AwsFailure("ConditionalCheckFailedException"))
         return {"Items": [row(tenant_id(tenant))]}

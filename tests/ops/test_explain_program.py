@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from gateway.cli import app
+from gateway.cli.main import app
 from gateway.graph.query.lane.generated import function, functions, source_of
 
 _QUERY = """query Orders($n: Int!, $all: Boolean!) { reviewQueue(first: $n) { nodes {

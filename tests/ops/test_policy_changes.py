@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.domains import MODEL
-from gateway.iam.generate import documents
-from tests.ops.test_formal_commands import with_put
+from gateway.demo import MODEL
+from gateway.iam.policies.generate import documents
+from tests.cli.test_formal_commands import with_put
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "policy-changes"
 GATEWAY = Path(sys.executable).with_name("gateway")

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from gateway.domains import MODEL
-from gateway.iam.personal import personal_attributes, personal_partitions
-from gateway.iam.review import EVERY_ACTION
-from gateway.iam.roles import ITEM_ACTIONS, READS, RETURNING
-from gateway.iam.variables import Value
-from tests.policies.world import ACCOUNT, GATEWAY_ROLE, INDEXES, NAME, REGION, ROLE, TABLE, TENANT_ROLE
+from gateway.demo import MODEL
+from gateway.iam.language.variables import Value
+from gateway.iam.policies.personal_data import personal_attributes, personal_partitions
+from gateway.iam.policies.review import EVERY_ACTION
+from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING
+from tests.policies.fixtures import ACCOUNT, GATEWAY_ROLE, INDEXES, NAME, REGION, ROLE, TABLE, TENANT_ROLE
 
 Context = dict[str, Value]
 

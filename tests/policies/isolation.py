@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway.iam.deployment import render
-from gateway.iam.document import parse
-from gateway.iam.errors import PolicyError
-from gateway.iam.evaluator import Authorisation, PolicySet, evaluate
-from gateway.iam.generate import ENDPOINT_FILE, GATEWAY_FILE, KINDS, TRUST_FILE
-from gateway.iam.lint import lint
-from gateway.iam.review import review
+from gateway.iam.language.document import parse
+from gateway.iam.language.errors import PolicyError
+from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.policies.deployment import render
+from gateway.iam.policies.generate import ENDPOINT_FILE, GATEWAY_FILE, KINDS, TRUST_FILE
+from gateway.iam.policies.lint import lint
+from gateway.iam.policies.review import review
 from tests.policies.cases import Case, cases
+from tests.policies.fixtures import DEPLOYMENT, EVERYTHING, alone
 from tests.policies.trust_cases import trust_faults
-from tests.policies.world import DEPLOYMENT, EVERYTHING, alone
 
 
 def faults(name: str, document: Mapping[str, Any]) -> Iterator[str]:

@@ -7,10 +7,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from tests.policies.fixtures import SHIPPED
 from tests.policies.isolation import faults
 from tests.policies.mutations import Mutant, mutants
 from tests.policies.solver_kills import fate
-from tests.policies.world import SHIPPED
 
 
 def all_mutants() -> Iterator[tuple[str, Mutant]]:

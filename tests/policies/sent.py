@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gateway.domains import MODEL
-from gateway.iam.questions import sample
-from gateway.model.pattern_checks import parameters
-from gateway.model.patterns import Listing, Lookup, Together
+from gateway.demo import MODEL
+from gateway.iam.policies.pattern_requests import sample
+from gateway.model.checks.patterns import parameters
+from gateway.model.patterns import ItemCollection, Listing, Lookup
 from gateway.model.tenant import TenantId
 from gateway.store import wire
-from gateway.store.plan import QueryPartition, Range, Window, plan_listing, plan_lookup, plan_together
+from gateway.store.plan import QueryPartition, Range, Window, plan_item_collection, plan_listing, plan_lookup
 from gateway.store.rows import Rows
-from tests.policies.world import NAME
+from tests.policies.fixtures import NAME
 
 Sent = tuple[str, str, dict[str, Any]]
 
@@ -32,8 +32,8 @@ def requests(tenant: TenantId, *, hidden: frozenset[str] = frozenset()) -> Itera
                 yield pattern.name, "BatchGetItem", wire.batch_get_item(NAME, keys, stored, plan.strong)
             case Listing():
                 yield from _listing(pattern, tenant, names)
-            case Together():
-                together = plan_together(MODEL, pattern, tenant, sample(entity, entity.primary), 10, names)
+            case ItemCollection():
+                together = plan_item_collection(MODEL, pattern, tenant, sample(entity, entity.primary), 10, names)
                 yield _query(pattern.name, together.query)
 
 

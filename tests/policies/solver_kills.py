@@ -3,20 +3,20 @@
 from functools import cache
 from typing import Literal
 
-from gateway.domains import MODEL
-from gateway.iam.errors import PolicyError
-from gateway.iam.formal.meaning import SPLITS, role_meaning
-from gateway.iam.formal.solver import solve
-from gateway.iam.formal.theorems import Subject, Theorem, no_weaker, of_document, subject
-from gateway.iam.roles import ROLES
+from gateway.demo import MODEL
+from gateway.iam.formal.solver.solver import solve
+from gateway.iam.formal.specification import SPLITS, role_meaning
+from gateway.iam.formal.theorems import ProofSubject, Theorem, no_weaker, of_document, subject
+from gateway.iam.language.errors import PolicyError
+from gateway.iam.policies.roles import ROLES
+from tests.policies.fixtures import DEPLOYMENT, SHIPPED
 from tests.policies.mutations import Mutant
-from tests.policies.world import DEPLOYMENT, SHIPPED
 
 Fate = Literal["refused", "refuted", "no weaker", "survived"]
 
 
 @cache
-def shipped() -> Subject:
+def shipped() -> ProofSubject:
     return subject(MODEL, [role_meaning(MODEL, role) for role in ROLES], SHIPPED, DEPLOYMENT)
 
 

@@ -5,16 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from gateway.domains import MODEL
-from gateway.iam.deployment import LONGEST, render
-from gateway.iam.document import parse
-from gateway.iam.generate import KINDS
-from gateway.iam.lint import lint
-from gateway.iam.review import review
-from gateway.iam.sizes import LIMITS, lengths, oversized
-from gateway.ops.policy_files import README, load_policies, stale_policies
-from gateway.ops.policy_words import ABOUT, WORDS
-from tests.policies.world import SHIPPED
+from gateway.demo import MODEL
+from gateway.iam.language.document import parse
+from gateway.iam.policies.deployment import LONGEST, render
+from gateway.iam.policies.generate import KINDS, LIMITS, lengths, oversized
+from gateway.iam.policies.lint import lint
+from gateway.iam.policies.review import review
+from gateway.ops.policies.files import README, load_policies, stale_policies
+from gateway.ops.policies.statement_docs import ABOUT, WORDS
+from tests.policies.fixtures import SHIPPED
 
 DIRECTORY = Path(__file__).parents[2] / "policies"
 

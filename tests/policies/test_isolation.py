@@ -4,19 +4,19 @@ from itertools import permutations
 
 import pytest
 
-from gateway.domains import MODEL
-from gateway.iam.permissions import Permissions
-from gateway.iam.personal import personal_attributes
-from gateway.iam.policies import generated, permissions_at
-from gateway.iam.questions import questions
-from gateway.iam.roles import ROLE_NAMES
-from gateway.iam.verdict import Allow, Deny
+from gateway.demo import MODEL
+from gateway.iam.dynamodb.permissions import Permissions
+from gateway.iam.language.verdict import Allow, Deny
+from gateway.iam.policies.pattern_requests import questions
+from gateway.iam.policies.personal_data import personal_attributes
+from gateway.iam.policies.policies import generated, permissions_at
+from gateway.iam.policies.roles import ROLE_NAMES
 from gateway.model.tenant import TenantId, tenant_id
-from gateway.ops.probe_operations import probes
-from gateway.ops.probes import Probe, Scene
+from gateway.ops.isolation.probe_operations import probes
+from gateway.ops.isolation.probes import Probe, ProbeScene
+from tests.policies.fixtures import DEPLOYMENT, NAME, ROLE, SHIPPED
 from tests.policies.isolation import faults
 from tests.policies.sent import requests
-from tests.policies.world import DEPLOYMENT, NAME, ROLE, SHIPPED
 
 TENANTS = tuple(tenant_id(name) for name in ("acme", "acme2", "ac", "ab-acme"))
 PAIRS = tuple(permutations(TENANTS, 2))
@@ -65,7 +65,7 @@ def test_every_pattern_and_every_index_is_in_the_table() -> None:
 @pytest.mark.parametrize("role", ROLE_NAMES)
 @pytest.mark.parametrize(("tenant", "victim"), PAIRS[:4])
 def test_every_probe_gets_the_verdict_that_it_expects(role: str, tenant: TenantId, victim: TenantId) -> None:
-    scene = Scene(MODEL, DEPLOYMENT, tenant, ROLE[role], victim)
+    scene = ProbeScene(MODEL, DEPLOYMENT, tenant, ROLE[role], victim)
     permissions = allowed(role, tenant)
     wrong = [probe.name for probe in probes(scene) if not _as_expected(permissions, probe)]
     assert wrong == []

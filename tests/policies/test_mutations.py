@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from tests.policies import mutate
+from tests.policies.fixtures import SHIPPED
 from tests.policies.mutate import all_mutants, killer
 from tests.policies.mutations import Mutant, mutants
-from tests.policies.world import SHIPPED
 
 
 @pytest.mark.no_cover

@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.sessions import Session
-from gateway.aws.target import Target
-from gateway.aws.tenants import Tenancy
-from gateway.domains import MODEL
+from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.tenants import Tenancy
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.demo import MODEL
 from gateway.errors import IsolationBreach
-from gateway.iam.evaluator import Authorisation, evaluate
-from gateway.iam.policies import generated, permissions_at
+from gateway.iam.language.evaluator import Authorisation, evaluate
+from gateway.iam.policies.policies import generated, permissions_at
 from gateway.model.tenant import tenant_id
 from gateway.store.access import Access
 from gateway.store.plan import Window, plan_listing
 from gateway.store.rows import Rows
 from gateway.store.table import Table
 from tests.policies.cases import asked
-from tests.policies.world import DEPLOYMENT, NAME, REGION, SHIPPED, TABLE, TENANT_ROLE, alone, rendered
+from tests.policies.fixtures import DEPLOYMENT, NAME, REGION, SHIPPED, TABLE, TENANT_ROLE, alone, rendered
 
 ACME = tenant_id("acme")
 PERMISSIONS = permissions_at(generated(MODEL), MODEL)(DEPLOYMENT, ACME, "admin")
@@ -85,7 +85,7 @@ class Pages(DynamoDB):
         body: Mapping[str, Any],
         *,
         credentials: Credentials,
-        target: Target,
+        target: AwsTarget,
         deadline: float | None = None,
     ) -> dict[str, Any]:
         partition = body["ExpressionAttributeValues"][":pk"]["S"]
@@ -105,7 +105,7 @@ class Pages(DynamoDB):
 
 async def test_a_fan_out_follows_the_pages_of_every_shard() -> None:
     client = Pages()
-    tenancy = Tenancy(NAME, TENANT_ROLE, Target("http://127.0.0.1:1", REGION), REGION)
+    tenancy = Tenancy(NAME, TENANT_ROLE, AwsTarget("http://127.0.0.1:1", REGION), REGION)
     session = Session(ACME, "admin", Credentials("AKID", "secret"), tenancy, PERMISSIONS)
     plan = plan_listing(
         MODEL, MODEL.listing("ordersByStatus"), ACME, {"status": "PENDING"}, Window(50), frozenset({"orderId"})

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from gateway.iam.document import Document, parse
-from gateway.iam.evaluator import Allow, PolicySet
-from gateway.iam.trust import Caller, Role, RoleRequest, assume
-from tests.policies.world import ACCOUNT, EVERYTHING, GATEWAY_ROLE, ROLE, TENANT_ROLE
+from gateway.iam.language.document import PolicyDocument, parse
+from gateway.iam.language.evaluator import Allow, PolicySet
+from gateway.iam.sts.trust import AssumableRole, AssumingCaller, RoleRequest, assume
+from tests.policies.fixtures import ACCOUNT, EVERYTHING, GATEWAY_ROLE, ROLE, TENANT_ROLE
 
 GOOD_TAGS = (("TenantId", "acme"), ("GatewayRole", "viewer"))
 
@@ -31,8 +31,8 @@ BAD_REQUESTS = {
 }
 
 
-def caller(arn: str = GATEWAY_ROLE) -> Caller:
-    return Caller(
+def caller(arn: str = GATEWAY_ROLE) -> AssumingCaller:
+    return AssumingCaller(
         arn, PolicySet((EVERYTHING,)), f"{arn.replace(':iam:', ':sts:').replace(':role/', ':assumed-role/')}/1"
     )
 
@@ -47,10 +47,10 @@ _REFUSED = {
 }
 
 
-def trust_faults(document: Document) -> Iterator[str]:
+def trust_faults(document: PolicyDocument) -> Iterator[str]:
     """Each action alone, as if the other two were open to everybody."""
     for action in _STS:
-        role = Role(TENANT_ROLE, _only(document, action))
+        role = AssumableRole(TENANT_ROLE, _only(document, action))
         for request in GOOD_REQUESTS:
             if not _assumed(role, request):
                 yield f"{action}: does not trust the gateway with {request.tags}"
@@ -60,11 +60,11 @@ def trust_faults(document: Document) -> Iterator[str]:
         yield from (f"{action}: trusts {arn}" for arn in STRANGERS if _assumed(role, GOOD_REQUESTS[0], arn))
 
 
-def _assumed(role: Role, request: RoleRequest, arn: str = GATEWAY_ROLE) -> bool:
+def _assumed(role: AssumableRole, request: RoleRequest, arn: str = GATEWAY_ROLE) -> bool:
     return isinstance(assume(request, role, caller(arn)), Allow)
 
 
-def _only(document: Document, action: str) -> Document:
+def _only(document: PolicyDocument, action: str) -> PolicyDocument:
     raw = json.loads(document.text)
     others = [name for name in _STS if name != action]
     listed = [

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from gateway.model.model import Model
+from gateway.sandbox.assembly import SandboxAssembly, build, engine_for
+from gateway.sandbox.dev.records import demo_items
+from gateway.sandbox.dev.shops import SHOPS
 from gateway.sandbox.pytest_plugin import iam_sandbox
 from gateway.sandbox.ready import Options
-from gateway.sandbox.seed import demo_items
-from gateway.sandbox.shops import SHOPS
-from gateway.sandbox.world import World, build, engine_for
 from tests.sandbox.documents import ACCOUNT, REGION, written
 from tests.sandbox.small import Small
 from tests.sandbox.wire import closed, listening, serving
@@ -26,7 +26,7 @@ def some_rows(model: Model, now: datetime) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxAssembly]:
     policies = written(tmp_path_factory.mktemp("policies"))
     options = Options(account=ACCOUNT, region=REGION, policies=policies)
     engine = engine_for(options)

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from gateway.iam.document import parse
-from gateway.sandbox.policies import Policies, deployment_of
+from gateway.iam.language.document import parse
+from gateway.sandbox.aws.policies import AccountPolicies, deployment_of
 
 ACCOUNT = "222233334444"
 REGION = "eu-west-1"
@@ -53,8 +53,8 @@ VIEWER = json.dumps(_document(_allow(Action=_READS, Resource=_RESOURCES)))
 EDITOR = json.dumps(_document(_allow(Action=[*_READS, *_WRITES], Resource=_RESOURCES)))
 
 
-def policies() -> Policies:
-    return Policies(
+def policies() -> AccountPolicies:
+    return AccountPolicies(
         tenant=parse(RAW["tenant-role.json"], "identity"),
         trust=parse(RAW["tenant-trust.json"], "trust"),
         boundary=parse(RAW["boundary.json"], "boundary"),

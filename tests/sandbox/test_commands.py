@@ -16,15 +16,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from gateway.domains.loading import load_domains
+from gateway.cli import dev as commands
+from gateway.cli.dev import Dev, dev, while_it_runs
+from gateway.domains import load_domains
 from gateway.errors import Unavailable
-from gateway.ops.policy_files import write_policies
-from gateway.sandbox import commands
-from gateway.sandbox.commands import Dev, dev, while_it_runs
+from gateway.ops.policies.files import write_policies
+from gateway.sandbox.assembly import SandboxAssembly
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.server import free_port, listen
-from gateway.sandbox.world import World
 from tests.sandbox.wire import another_engine
 
 PATIENCE = 300.0  # of a busy machine
@@ -33,7 +33,7 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104  # what is printed for it is tested
 WANTED = Dev(port=0, aws_port=0, command=(STUB,))
 RUN = f"""
 import sys
-from gateway.sandbox.commands import Dev, dev, while_it_runs
+from gateway.cli.dev import Dev, dev, while_it_runs
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
 sys.exit(dev(Dev(port=0, aws_port=0, dynamodb_endpoint=sys.argv[1], command=("{STUB}", *sys.argv[2:]))))
@@ -257,7 +257,7 @@ def test_with_reload_a_change_of_ones_own_domain_counts_with_its_policies(
     assert "Demo shop" not in out.getvalue()
 
 
-def test_a_token_comes_from_the_running_sandbox(world: World) -> None:
+def test_a_token_comes_from_the_running_sandbox(world: SandboxAssembly) -> None:
     assert commands.token("acme", "viewer", url=world.ready.url).count(".") == 2
     with pytest.raises(Unavailable, match="gateway dev"):
         commands.token("acme", "viewer", url=f"http://127.0.0.1:{free_port(0)}")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from gateway.sandbox.__main__ import main, run
+from gateway.sandbox.dev.issuer import ask_for_token
 from gateway.sandbox.ready import Options, Ready, from_line
 from gateway.sandbox.server import Server, listen
-from gateway.sandbox.tokens import ask_for_token
 
 
 async def _nothing(*arguments: object) -> None: ...
@@ -17,7 +17,7 @@ async def _nothing(*arguments: object) -> None: ...
 @pytest.fixture
 def unfilled(monkeypatch: pytest.MonkeyPatch) -> None:
     """No demo rows, because they take a second."""
-    monkeypatch.setattr("gateway.sandbox.world.fill", _nothing)
+    monkeypatch.setattr("gateway.sandbox.assembly.fill", _nothing)
 
 
 @pytest.mark.usefixtures("unfilled")

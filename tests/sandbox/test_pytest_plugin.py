@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from gateway.sandbox.rig import Rig
+from gateway.sandbox.iam_sandbox import IamSandbox
 
 POLICY: dict[str, Any] = {
     "Version": "2012-10-17",
@@ -24,8 +24,8 @@ POLICY: dict[str, Any] = {
 }
 
 
-def _make_notes(rig: Rig) -> None:
-    rig.client("dynamodb", rig.admin).create_table(
+def _make_notes(iam_sandbox: IamSandbox) -> None:
+    iam_sandbox.client("dynamodb", iam_sandbox.admin).create_table(
         TableName="notes",
         BillingMode="PAY_PER_REQUEST",
         KeySchema=[{"AttributeName": "customer", "KeyType": "HASH"}],
@@ -33,7 +33,7 @@ def _make_notes(rig: Rig) -> None:
     )
 
 
-def test_a_customer_reads_only_its_own_items(iam_sandbox: Rig) -> None:
+def test_a_customer_reads_only_its_own_items(iam_sandbox: IamSandbox) -> None:
     _make_notes(iam_sandbox)
     role = iam_sandbox.role("customer", POLICY)
     client = iam_sandbox.client("dynamodb", iam_sandbox.assume(role, tags={"Customer": "a"}))
@@ -43,7 +43,7 @@ def test_a_customer_reads_only_its_own_items(iam_sandbox: Rig) -> None:
         client.get_item(TableName="notes", Key={"customer": {"S": "b"}})
 
 
-def test_a_broken_policy_is_found_here_and_not_in_production(iam_sandbox: Rig) -> None:
+def test_a_broken_policy_is_found_here_and_not_in_production(iam_sandbox: IamSandbox) -> None:
     _make_notes(iam_sandbox)
     statement = {key: value for key, value in POLICY["Statement"].items() if key != "Condition"}
     role = iam_sandbox.role("customer", {**POLICY, "Statement": statement})
@@ -51,7 +51,7 @@ def test_a_broken_policy_is_found_here_and_not_in_production(iam_sandbox: Rig) -
     assert "Item" not in client.get_item(TableName="notes", Key={"customer": {"S": "b"}})
 
 
-def test_the_example_of_the_documentation_works(iam_sandbox: Rig) -> None:
+def test_the_example_of_the_documentation_works(iam_sandbox: IamSandbox) -> None:
     page = Path(__file__).parents[2].joinpath("docs", "testing-policies.md").read_text()
     example, parts = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names: dict[str, Any] = {"pytest": pytest}
@@ -59,11 +59,11 @@ def test_the_example_of_the_documentation_works(iam_sandbox: Rig) -> None:
     names["test_a_customer_reads_only_its_own_notes"](iam_sandbox)
 
 
-def test_each_test_starts_with_nothing(iam_sandbox: Rig) -> None:
+def test_each_test_starts_with_nothing(iam_sandbox: IamSandbox) -> None:
     assert iam_sandbox.client("dynamodb", iam_sandbox.admin).list_tables()["TableNames"] == []
 
 
-def test_boundary_session_policy_and_trust_count_too(iam_sandbox: Rig) -> None:
+def test_boundary_session_policy_and_trust_count_too(iam_sandbox: IamSandbox) -> None:
     _make_notes(iam_sandbox)
     allowed = {"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": iam_sandbox.table_arn("notes")}
     reads = json.dumps({"Version": "2012-10-17", "Statement": allowed})

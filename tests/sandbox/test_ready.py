@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from gateway.aws.credentials import Credentials
+from gateway.aws.wire.credentials import Credentials
 from gateway.sandbox.__main__ import options_from
 from gateway.sandbox.ready import Options, Ready, from_line, to_line
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.errors import Unavailable
 from gateway.identity.authenticator import Authenticator
 from gateway.identity.issuer import Issuer
+from gateway.sandbox.dev.records import CANARIES, demo_items
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Child, Sandbox
-from gateway.sandbox.seed import CANARIES, demo_items
 from tests.sandbox.documents import TABLE
 from tests.sandbox.wire import another_engine, boto
 

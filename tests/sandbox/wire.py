@@ -21,8 +21,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from gateway.aws.credentials import Credentials
-from gateway.sandbox.engine import Answer, Engine
+from gateway.aws.wire.credentials import Credentials
+from gateway.sandbox.aws.engine import Engine, EngineResponse
 from gateway.sandbox.server import address_of, listen, served_in_thread
 from tests.sandbox.documents import REGION, TENANT_ROLE, VIEWER
 
@@ -110,10 +110,10 @@ def assume(url: str, gateway: Credentials, tenant: str, policy: str | None = VIE
 class Recorded:
     """An engine that answers the same to everything and keeps what it was asked."""
 
-    answer: Answer
+    answer: EngineResponse
     asked: list[tuple[str, bytes]] = field(default_factory=list)
 
-    async def call(self, target: str, body: bytes) -> Answer:
+    async def call(self, target: str, body: bytes) -> EngineResponse:
         self.asked.append((target, body))
         return self.answer
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import tenant_id
 from gateway.store.cache.keeper import CacheRules

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.errors import AnswerLate, AwsError, ConnectionBroken, CredentialsExpired, ThroughputExceeded
-from gateway.aws.target import Target
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.errors import AnswerLate, AwsError, ConnectionBroken, CredentialsExpired, ThroughputExceeded
 from tests.store.memory import Answer, Memory, Row
 
 EPOCH = 1_800_000_000.0
@@ -55,7 +55,7 @@ class BadNetwork(Memory):
         body: Mapping[str, Any],
         *,
         credentials: Credentials,
-        target: Target,
+        target: AwsTarget,
         deadline: float | None = None,
     ) -> Answer:
         self._check_rows(operation, body, credentials)
@@ -80,7 +80,9 @@ class BadNetwork(Memory):
         await asyncio.sleep(delay(self.random, self.slow))
         return answer
 
-    async def _taken(self, operation: str, body: Mapping[str, Any], credentials: Credentials, target: Target) -> Answer:
+    async def _taken(
+        self, operation: str, body: Mapping[str, Any], credentials: Credentials, target: AwsTarget
+    ) -> Answer:
         now = asyncio.get_running_loop().time()
         if credentials.expires_at <= EPOCH + now:
             raise CredentialsExpired("the session with aws is over")
@@ -105,7 +107,7 @@ class BadNetwork(Memory):
                 self.changed.append((now, key))
 
     async def _read(
-        self, operation: str, body: Mapping[str, Any], credentials: Credentials, target: Target, now: float
+        self, operation: str, body: Mapping[str, Any], credentials: Credentials, target: AwsTarget, now: float
     ) -> Answer:
         """What is not read consistently is seen, row by row, in any state of the last moments."""
         wanted = next(iter(body["RequestItems"].values())) if "RequestItems" in body else body
@@ -131,7 +133,7 @@ class BadNetwork(Memory):
                 seen[key] = row
         return seen
 
-    def _later(self, body: Mapping[str, Any], credentials: Credentials, target: Target) -> None:
+    def _later(self, body: Mapping[str, Any], credentials: Credentials, target: AwsTarget) -> None:
         """The request arrives at another moment, sometimes long after its token is forgotten."""
 
         async def arrives() -> None:

@@ -6,23 +6,23 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, TypeVar
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.errors import AccessDenied, AwsUnavailable
-from gateway.aws.roles import Roles
-from gateway.aws.sessions import Session, SessionRules, Sessions
-from gateway.aws.sts import AssumeRole
-from gateway.aws.tenants import Tenants
-from gateway.domains import MODEL
-from gateway.iam.policies import generated
+from gateway.aws.sts.assume_role import AssumeRole
+from gateway.aws.sts.roles import Roles
+from gateway.aws.sts.sessions import Session, SessionRules, Sessions
+from gateway.aws.sts.tenants import Tenants
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.errors import AccessDenied, AwsUnavailable
+from gateway.demo import MODEL
+from gateway.iam.policies.policies import generated
 from gateway.identity.principal import Principal
 from gateway.model.tenant import TenantId
-from gateway.ops.policy_files import permissions_for
+from gateway.ops.policies.files import permissions_for
 from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.keeper import CacheRules, Clocks
 from gateway.store.rows import Rows
 from gateway.store.table import Table
 from tests.simulation.network import EPOCH, LAG, BadNetwork, delay
-from tests.store.world import tenancy
+from tests.store.fixtures import tenancy
 
 T = TypeVar("T")
 

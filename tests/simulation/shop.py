@@ -8,21 +8,21 @@ from math import inf
 from random import Random
 from typing import Any
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.errors import GatewayError, IsolationBreach
 from gateway.model.tenant import TenantId, partition
 from gateway.store.access import Access
-from gateway.store.faults import Fault, Rejected, UserErrorCode
-from gateway.store.idempotency import IDEMPOTENCY, once
 from gateway.store.plan import Window, plan_listing, plan_lookup
 from gateway.store.rows import Item
-from gateway.store.writer import Outcome, Writer
+from gateway.store.write.faults import Fault, Rejected, UserErrorCode
+from gateway.store.write.idempotency import IDEMPOTENCY, once
+from gateway.store.write.writer import MutationResult, Writer
 from tests.simulation.history import STOCK, TENANTS, History, Looked
 from tests.simulation.network import LAG, BadNetwork, RowKey, State
 from tests.simulation.process import BadSts, Crashed, Process
 from tests.store.editing import editing
+from tests.store.fixtures import TABLE
 from tests.store.memory import Memory
-from tests.store.world import TABLE
 
 CALLERS, ROUNDS, ATTEMPTS = 3, 12, 12
 PRODUCTS, CATEGORIES, ROLES = ("p", "q"), ("c", "d"), ("editor", "viewer")
@@ -86,7 +86,7 @@ class Shop:
         writer = editing(Memory(MODEL.table, TABLE, rows=self.client.rows), tenant)
         change = writer.change()
         change.create("Stock", {**_STOCK, "available": STOCK, "updatedAt": datetime(2026, 3, 1, tzinfo=UTC)})
-        await writer.commit(change, Outcome(Item("Stock", {}, "")))
+        await writer.commit(change, MutationResult(Item("Stock", {}, "")))
         key = _row(tenant, "p", "STOCK")
         self.client.states[key].append((-inf, self.client.rows[key]))
 
@@ -261,10 +261,10 @@ def _row(tenant: TenantId, product: str, kind: str = "DETAILS") -> RowKey:
 class _Take:
     """One piece less in stock, without reading it."""
 
-    async def __call__(self, writer: Writer) -> Outcome:
+    async def __call__(self, writer: Writer) -> MutationResult:
         change = writer.change()
         change.add("Stock", _STOCK, {"available": -1}, _LESS, never_below_zero=True)
-        return await writer.commit(change, Outcome(Item("Stock", dict(_STOCK), "")))
+        return await writer.commit(change, MutationResult(Item("Stock", dict(_STOCK), "")))
 
     def __str__(self) -> str:
         return "one taken"
@@ -286,7 +286,7 @@ class _Edit:
         self._category = random.choice(CATEGORIES)
         self._price = Decimal(random.randint(1, 99))
 
-    async def __call__(self, writer: Writer) -> Outcome:
+    async def __call__(self, writer: Writer) -> MutationResult:
         change = writer.change()
         values = {"title": self.title, "price": self._price, "categoryId": self._category}
         found = await writer.find("Product", {"productId": self.product})
@@ -297,7 +297,7 @@ class _Edit:
             made = change.remove(found)
         else:
             made = change.update(found, values)
-        outcome = await writer.commit(change, Outcome(made))
+        outcome = await writer.commit(change, MutationResult(made))
         self.made = True
         return outcome
 

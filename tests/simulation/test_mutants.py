@@ -5,23 +5,23 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.session import Session
-from gateway.aws.sessions import Sessions
-from gateway.aws.tenants import Tenants
+from gateway.aws.sts.session import Session
+from gateway.aws.sts.sessions import Sessions
+from gateway.aws.sts.tenants import Tenants
 from gateway.model.tenant import tenant_id
-from gateway.store.cache import cache, entry, keys
+from gateway.store.cache import cache, keys, segment
 from gateway.store.cache.keeper import Keeper
 from gateway.store.cache.keys import ReadKey
-from gateway.store.cache.recent import RecentWrites
-from gateway.store.cache.shelves import Shelves
-from gateway.store.idempotency import Records
+from gateway.store.cache.recent_writes import RecentWrites
+from gateway.store.cache.segments import Segments
+from gateway.store.write.idempotency import Records
 from tests.simulation.run import one
 
 SEEDS = 150
 FOUND = {"a read that began before a write answers after it": 85, "a suspended tenant's answers are kept": 69}
 """Where to begin looking, so that it does not take long; a change of the code moves it."""
 EVERYBODY = tenant_id("everybody")
-_OF = Shelves.of
+_OF = Segments.of
 _TOO_OLD = "older than declared"
 _OWN_WRITE = "before a change that this process had acknowledged"
 
@@ -40,7 +40,7 @@ DEFECTS: dict[str, tuple[list[tuple[Any, str, Any]], str]] = {
     "own writes do not drop what is kept": ([(Keeper, "_forget_written", lambda *given: None)], _OWN_WRITE),
     "own writes are not remembered while replicas lag": ([(RecentWrites, "note", lambda *given: None)], _OWN_WRITE),
     "a read that began before a write answers after it": ([(Keeper, "joins", lambda *given: True)], _OWN_WRITE),
-    "answers are kept for twice their time": ([(entry, "_SERVES", (1.9, 2.0))], _TOO_OLD),
+    "answers are kept for twice their time": ([(segment, "_SERVES", (1.9, 2.0))], _TOO_OLD),
     "an expired session is handed out": ([(Session, "serves", lambda *given: True)], "of its end"),
     "a suspended tenant is served": ([(Tenants, "suspend", lambda *given: None)], "while the tenant was suspended"),
     "a suspended tenant's answers are kept": ([(Keeper, "forget", lambda *given: None)], _TOO_OLD),
@@ -48,7 +48,7 @@ DEFECTS: dict[str, tuple[list[tuple[Any, str, Any]], str]] = {
         [
             (cache, "item_read", _without_tenant(keys.item_read)),
             (cache, "page_read", _without_tenant(keys.page_read)),
-            (Shelves, "of", lambda shelves, tenant: _OF(shelves, EVERYBODY)),
+            (Segments, "of", lambda shelves, tenant: _OF(shelves, EVERYBODY)),
         ],
         "a row of another tenant was read",
     ),

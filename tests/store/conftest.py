@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import HealthCheck, settings
 
-from gateway.aws.sessions import Session
+from gateway.aws.sts.sessions import Session
 from gateway.store.access import Access
 from gateway.store.rows import Rows
 from gateway.store.table import Table
+from tests.store.fixtures import MODEL, NOW, TABLE, session
 from tests.store.memory import Memory
-from tests.store.world import MODEL, NOW, TABLE, session
 
 # a slow machine is no fault of the code
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -1,18 +1,18 @@
 """What a request that writes may use: the shipped model and policies, in the role of an editor."""
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.sessions import Session
-from gateway.aws.tenants import Tenancy
-from gateway.domains import MODEL
-from gateway.iam.policies import generated
+from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.tenants import Tenancy
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.demo import MODEL
+from gateway.iam.policies.policies import generated
 from gateway.model.tenant import TenantId
-from gateway.ops.policy_files import permissions_for
+from gateway.ops.policies.files import permissions_for
 from gateway.store.access import Access
 from gateway.store.table import Table
-from gateway.store.writer import Writer
+from gateway.store.write.writer import Writer
+from tests.store.fixtures import ACME, TABLE, tenancy
 from tests.store.memory import Memory
-from tests.store.world import ACME, TABLE, tenancy
 
 _PERMISSIONS = permissions_for(generated(MODEL), MODEL)
 

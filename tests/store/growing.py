@@ -1,23 +1,23 @@
 """A model before and after a change: an attribute split in two, an index added, shards doubled."""
 
+import enum
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from enum import Enum
 from typing import Any
 
 from gateway.model.entity import Attribute, Copy, Entity, Key, OnIndex, Shards, Upgrade
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import Listing, Lookup
-from gateway.model.types import Choice, Id, Integer, KeyText, Text, Timestamp
+from gateway.model.types import Enum, Id, Integer, KeyString, Text, Timestamp
 from gateway.store.codec import Wire
-from gateway.store.items import items_for
-from tests.store.world import ACME
+from gateway.store.write.items import items_for
+from tests.store.fixtures import ACME
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-class State(Enum):
+class State(enum.Enum):
     OPEN = "waiting"
     DONE = "ended"
 
@@ -26,7 +26,7 @@ FULL_NAME = Attribute("fullName", Text(200), "Who asks.", personal=True)
 _BEGINNING = (
     Attribute("ticketId", Id(), "Its id."),
     Attribute("userId", Id(), "Whose it is."),
-    Attribute("state", Choice(State), "Where it stands."),
+    Attribute("state", Enum(State), "Where it stands."),
     Attribute("openedAt", Timestamp(), "Since when."),
 )
 _REST = (Attribute("effort", Integer(), "How much it takes.", required=False),)
@@ -51,7 +51,7 @@ def split(values: Mapping[str, Any]) -> dict[str, Any]:
 
 NAMES = (
     Attribute("givenName", Text(100), "First name.", required=False, personal=True),
-    Attribute("familyName", KeyText(), "Last name.", required=False, personal=True),
+    Attribute("familyName", KeyString(), "Last name.", required=False, personal=True),
 )
 SPLIT = Upgrade(to=2, needs=(FULL_NAME,), gives=("givenName", "familyName"), change=split)
 BY_NAME = OnIndex(index="GSI1", pk="FAMILY#{familyName}", sk="TICKET#{ticketId}", filling=True)
@@ -68,8 +68,8 @@ AFTER = replace(
 def model(entity: Entity) -> Model:
     patterns = (
         Lookup(name="ticket", entity="Ticket", description="By id."),
-        Listing(name="ticketsOfUser", entity="Ticket", on="byUser", description="Of a user."),
-        Listing(name="ticketsByState", entity="Ticket", on="GSI2", description="By state."),
+        Listing(name="ticketsOfUser", entity="Ticket", index="byUser", description="Of a user."),
+        Listing(name="ticketsByState", entity="Ticket", index="GSI2", description="By state."),
     )
     return Model(domains=(Domain(name="desk", description="Tickets.", entities=(entity,), patterns=patterns),))
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import orjson
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.errors import CredentialsExpired, InvalidRequest, TableMissing
-from gateway.aws.target import Target
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.errors import CredentialsExpired, InvalidRequest, TableMissing
 from gateway.model.table import TableSpec
 from tests.store.writes import transact
 
@@ -53,7 +53,7 @@ class Memory(DynamoDB):
         body: Mapping[str, Any],
         *,
         credentials: Credentials,
-        target: Target,
+        target: AwsTarget,
         deadline: float | None = None,
     ) -> Answer:
         self.sent.append((operation, dict(body)))

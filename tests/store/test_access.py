@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gateway.errors import Throttled
-from gateway.store.access import Access, Call, settled, shared, together
-from tests.store.world import session
+from gateway.store.access import Access, Call, gather_or_cancel, gather_settled, shared
+from tests.store.fixtures import session
 
 TURNS = 5
 
@@ -44,12 +44,12 @@ async def job(answer: int, turns: int = TURNS, error: Exception | None = None, l
 
 
 async def test_answers_have_the_order_of_the_jobs() -> None:
-    assert await together([job(1, turns=9), job(2, turns=1), job(3, turns=5)]) == [1, 2, 3]
+    assert await gather_or_cancel([job(1, turns=9), job(2, turns=1), job(3, turns=5)]) == [1, 2, 3]
 
 
 async def test_no_job_and_one_job_are_fine() -> None:
-    assert await together([]) == []
-    assert await together([job(1)]) == [1]
+    assert await gather_or_cancel([]) == []
+    assert await gather_or_cancel([job(1)]) == [1]
 
 
 async def test_jobs_run_side_by_side() -> None:
@@ -63,33 +63,33 @@ async def test_jobs_run_side_by_side() -> None:
         await gate.wait()
         return 2
 
-    assert await asyncio.wait_for(together([waits(), opens()]), timeout=60) == [2, 1]
+    assert await asyncio.wait_for(gather_or_cancel([waits(), opens()]), timeout=60) == [2, 1]
 
 
 async def test_the_first_failure_is_raised_as_it_is_and_ends_the_others() -> None:
     log: list[str] = []
     error = Throttled("slow down")
     with pytest.raises(Throttled) as raised:
-        await together([job(1, 1_000, log=log), job(2, 1, error), job(3, 1_000, log=log)])
+        await gather_or_cancel([job(1, 1_000, log=log), job(2, 1, error), job(3, 1_000, log=log)])
     assert raised.value is error
     assert sorted(log) == ["1 cancelled", "3 cancelled"]
 
 
 async def test_failures_at_the_same_moment_leave_no_failure_unheard() -> None:
     with pytest.raises(Throttled, match="first"):
-        await together([job(n, 1, Throttled(text)) for n, text in enumerate(("first", "second", "third"))])
+        await gather_or_cancel([job(n, 1, Throttled(text)) for n, text in enumerate(("first", "second", "third"))])
 
 
 async def test_one_job_alone_fails_as_it_is() -> None:
     error = Throttled("slow down")
     with pytest.raises(Throttled) as raised:
-        await together([job(1, error=error)])
+        await gather_or_cancel([job(1, error=error)])
     assert raised.value is error
 
 
 async def test_who_is_cancelled_cancels_its_jobs_and_waits_for_them() -> None:
     log: list[str] = []
-    task = asyncio.ensure_future(together([job(1, 1_000, log=log), job(2, 1_000, log=log)]))
+    task = asyncio.ensure_future(gather_or_cancel([job(1, 1_000, log=log), job(2, 1_000, log=log)]))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     task.cancel()
@@ -99,7 +99,7 @@ async def test_who_is_cancelled_cancels_its_jobs_and_waits_for_them() -> None:
 
 
 async def test_who_is_cancelled_before_its_jobs_began_leaves_nothing_behind() -> None:
-    task = asyncio.ensure_future(together([job(1), job(2)]))
+    task = asyncio.ensure_future(gather_or_cancel([job(1), job(2)]))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -115,19 +115,19 @@ async def test_a_job_that_fails_while_it_is_cancelled_hides_nothing() -> None:
         return 0
 
     with pytest.raises(Throttled, match="first"):
-        await together([stubborn(), job(1, 2, Throttled("first"))])
+        await gather_or_cancel([stubborn(), job(1, 2, Throttled("first"))])
 
 
 async def test_what_is_settled_runs_to_its_end_with_failures_in_their_places() -> None:
     error = Throttled("slow down")
-    assert await settled([job(1, 1, error), job(2, turns=9), job(3, turns=0)]) == [error, 2, 3]
+    assert await gather_settled([job(1, 1, error), job(2, turns=9), job(3, turns=0)]) == [error, 2, 3]
 
 
 async def test_one_job_alone_is_settled_too() -> None:
     error = Throttled("slow down")
-    assert await settled([job(1)]) == [1]
-    assert await settled([job(1, error=error)]) == [error]
-    assert await settled([]) == []
+    assert await gather_settled([job(1)]) == [1]
+    assert await gather_settled([job(1, error=error)]) == [error]
+    assert await gather_settled([]) == []
 
 
 async def test_a_cancelled_job_is_no_result() -> None:
@@ -135,12 +135,12 @@ async def test_a_cancelled_job_is_no_result() -> None:
         raise asyncio.CancelledError
 
     with pytest.raises(asyncio.CancelledError):
-        await settled([given_up(), job(1)])
+        await gather_settled([given_up(), job(1)])
 
 
 async def test_who_is_cancelled_also_cancels_what_it_settles() -> None:
     log: list[str] = []
-    task = asyncio.ensure_future(settled([job(1, 1_000, log=log), job(2, 1_000, log=log)]))
+    task = asyncio.ensure_future(gather_settled([job(1, 1_000, log=log), job(2, 1_000, log=log)]))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     task.cancel()

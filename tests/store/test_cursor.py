@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gateway.errors import BadUserInput
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Range
-from tests.store.world import ACME, GLOBEX, Colour
+from tests.store.fixtures import ACME, GLOBEX, Colour
 
 CURSORS = Cursors("a secret for tests")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

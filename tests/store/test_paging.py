@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
-from gateway.store.items import items_for
 from gateway.store.plan import Range, Window, plan_listing
 from gateway.store.rows import Rows
 from gateway.store.table import Page, Table
+from gateway.store.write.items import items_for
 from tests.store.conftest import no_renewal
+from tests.store.fixtures import ACME, MODEL, NOW, READING, TABLE, TAG, THING, session
 from tests.store.memory import Memory, Row
-from tests.store.world import ACME, MODEL, NOW, READING, TABLE, TAG, THING, session
 
 CURSORS = Cursors("a secret for tests")
 SPAN = Range(NOW - timedelta(hours=31), NOW)

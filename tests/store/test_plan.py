@@ -6,14 +6,22 @@ from typing import Any
 
 import pytest
 
-from gateway.domains import MODEL as SHIPPED
-from gateway.domains.commerce.order import OrderStatus
+from gateway.demo import MODEL as SHIPPED
+from gateway.demo.commerce.order import OrderStatus
 from gateway.errors import BadUserInput
 from gateway.model.keys import ItemKey
-from gateway.model.patterns import Together
-from gateway.store.bounds import TOP, Bounds
-from gateway.store.plan import EVERY, QueryMany, Range, Window, plan_listing, plan_lookup, plan_together
-from tests.store.world import ACME, GLOBEX, MODEL
+from gateway.model.patterns import ItemCollection
+from gateway.store.key_ranges import TOP, KeyRange
+from gateway.store.plan import (
+    EVERY,
+    QueryMany,
+    Range,
+    Window,
+    plan_item_collection,
+    plan_listing,
+    plan_lookup,
+)
+from tests.store.fixtures import ACME, GLOBEX, MODEL
 
 FIRST = datetime(2026, 1, 31, 22, 30, tzinfo=UTC)
 FIRST_TEXT = "2026-01-31T22:30:00.000000Z"
@@ -25,7 +33,7 @@ def listed(name: str, arguments: dict[str, Any], window: Window | None = None, *
     return plan_listing(model, model.listing(name), ACME, arguments, window or Window(10, **window_arguments), NAMES)
 
 
-def bounds_of(plan: QueryMany) -> Bounds:
+def bounds_of(plan: QueryMany) -> KeyRange:
     [found] = {query.bounds for group in plan.groups for query in group}
     return found
 
@@ -58,7 +66,7 @@ def test_a_listing_asks_every_shard_of_the_index() -> None:
     assert partitions(plan) == [[f"TENANT#acme#KIND#door#{shard}" for shard in range(3)]]
     [query, *_] = plan.groups[0]
     assert query.index is not None
-    assert (query.index.name, query.forward, query.limit, query.bounds) == ("GSI1", False, 11, Bounds())
+    assert (query.index.name, query.forward, query.limit, query.bounds) == ("GSI1", False, 11, KeyRange())
 
 
 def test_a_listing_of_another_tenant_has_other_partitions() -> None:
@@ -85,35 +93,35 @@ def test_the_direction_is_that_of_the_listing_turned_round_for_its_end(
 
 def test_a_range_over_a_part_in_the_middle_holds_whatever_follows_it() -> None:
     plan = listed("thingsOfKind", {"kind": "door", "at": Range(FIRST, FIRST)})
-    assert bounds_of(plan) == Bounds(FIRST_TEXT, f"{FIRST_TEXT}#{TOP}")
+    assert bounds_of(plan) == KeyRange(FIRST_TEXT, f"{FIRST_TEXT}#{TOP}")
 
 
 @pytest.mark.parametrize(
     ("span", "bounds"),
     [
-        (Range(), Bounds("RANK#", f"RANK#{TOP}", "RANK#")),
-        (None, Bounds("RANK#", f"RANK#{TOP}", "RANK#")),
-        (Range(7), Bounds("RANK#00007", f"RANK#{TOP}")),
-        (Range(None, 7), Bounds("RANK#", f"RANK#00007#{TOP}")),
-        (Range(7, 12), Bounds("RANK#00007", f"RANK#00012#{TOP}")),
+        (Range(), KeyRange("RANK#", f"RANK#{TOP}", "RANK#")),
+        (None, KeyRange("RANK#", f"RANK#{TOP}", "RANK#")),
+        (Range(7), KeyRange("RANK#00007", f"RANK#{TOP}")),
+        (Range(None, 7), KeyRange("RANK#", f"RANK#00007#{TOP}")),
+        (Range(7, 12), KeyRange("RANK#00007", f"RANK#00012#{TOP}")),
     ],
 )
-def test_a_range_may_have_one_end_both_or_none(span: Range | None, bounds: Bounds) -> None:
+def test_a_range_may_have_one_end_both_or_none(span: Range | None, bounds: KeyRange) -> None:
     assert bounds_of(listed("thingsByRank", {"kind": "door", "rank": span})) == bounds
 
 
 def test_a_range_over_the_last_part_ends_exactly_there() -> None:
     plan = listed("readings", {"device": "d", "at": Range(FIRST, FIRST + timedelta(minutes=1))})
-    assert bounds_of(plan) == Bounds(FIRST_TEXT, "2026-01-31T22:31:00.000000Z")
+    assert bounds_of(plan) == KeyRange(FIRST_TEXT, "2026-01-31T22:31:00.000000Z")
 
 
 def test_a_range_of_prices_is_one_of_padded_texts() -> None:
     plan = listed("productsByCategory", {"categoryId": "c", "price": Range(Decimal("9.5"), 10)})
-    assert bounds_of(plan) == Bounds("PRICE#0000000009.50", f"PRICE#0000000010.00#{TOP}")
+    assert bounds_of(plan) == KeyRange("PRICE#0000000009.50", f"PRICE#0000000010.00#{TOP}")
 
 
 def test_a_complete_sort_key_is_asked_for_exactly() -> None:
-    assert bounds_of(listed("tagOfThing", {"thingId": "t", "word": "blue"})) == Bounds("AT#blue", "AT#blue")
+    assert bounds_of(listed("tagOfThing", {"thingId": "t", "word": "blue"})) == KeyRange("AT#blue", "AT#blue")
 
 
 def test_a_range_that_ends_before_it_starts_is_refused() -> None:
@@ -201,32 +209,32 @@ def test_a_page_cannot_be_smaller_than_nothing() -> None:
 def test_a_listing_on_the_table_reads_consistently_where_it_is_declared_so() -> None:
     [[query]] = listed("tagsOfThing", {"thingId": "t"}).groups
     assert (query.index, query.strong, query.forward) == (None, True, False)
-    assert query.bounds == Bounds("AT#", f"AT#{TOP}", "AT#")
+    assert query.bounds == KeyRange("AT#", f"AT#{TOP}", "AT#")
 
 
 def test_a_user_and_the_newest_orders_are_one_query_from_its_end() -> None:
     pattern = SHIPPED.patterns["userWithOrders"]
-    assert isinstance(pattern, Together)
-    plan = plan_together(SHIPPED, pattern, ACME, {"userId": "u"}, 10, NAMES)
+    assert isinstance(pattern, ItemCollection)
+    plan = plan_item_collection(SHIPPED, pattern, ACME, {"userId": "u"}, 10, NAMES)
     query = plan.query
     assert (plan.root, plan.member) == ("User", "Order")
-    assert (query.partition, query.bounds) == ("TENANT#acme#USER#u", Bounds("ORDER#", "PROFILE"))
+    assert (query.partition, query.bounds) == ("TENANT#acme#USER#u", KeyRange("ORDER#", "PROFILE"))
     # the user itself, and one order more than asked for
     assert (query.forward, query.limit) == (False, 12)
 
 
 def test_without_a_limit_every_member_is_read() -> None:
     pattern = SHIPPED.patterns["orderWithLines"]
-    assert isinstance(pattern, Together)
-    assert plan_together(SHIPPED, pattern, ACME, {"orderId": "o"}, None, NAMES).query.limit == EVERY
+    assert isinstance(pattern, ItemCollection)
+    assert plan_item_collection(SHIPPED, pattern, ACME, {"orderId": "o"}, None, NAMES).query.limit == EVERY
 
 
 def test_an_item_before_its_members_is_read_forwards() -> None:
     model = MODEL
     pattern = model.patterns["thingWithTags"]
-    assert isinstance(pattern, Together)
-    query = plan_together(model, pattern, ACME, {"thingId": "t"}, 2, NAMES).query
-    assert (query.bounds, query.forward) == (Bounds("AT#", "DETAILS"), False)
+    assert isinstance(pattern, ItemCollection)
+    query = plan_item_collection(model, pattern, ACME, {"thingId": "t"}, 2, NAMES).query
+    assert (query.bounds, query.forward) == (KeyRange("AT#", "DETAILS"), False)
 
 
 def test_an_order_is_found_by_its_status() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from gateway.errors import Internal, IsolationBreach
 from gateway.model.tenant import TenantId
-from gateway.store.items import items_for
 from gateway.store.rows import Item, Rows
-from tests.store.world import ACME, GLOBEX, MODEL, NOW, TAG, THING, Colour
+from gateway.store.write.items import items_for
+from tests.store.fixtures import ACME, GLOBEX, MODEL, NOW, TAG, THING, Colour
 
 NAMES = frozenset({"thingId", "weight", "colour", "version"})
 ROWS = Rows(MODEL, clock=NOW.timestamp)

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.aws.errors import AccessDenied, AwsUnavailable, CredentialsExpired, Said
-from gateway.aws.sessions import Session
+from gateway.aws.sts.sessions import Session
+from gateway.aws.wire.errors import AccessDenied, AwsFailure, AwsUnavailable, CredentialsExpired
 from gateway.errors import Forbidden, Internal, IsolationBreach, Unavailable
 from gateway.graph.http.log_lines import JsonLines
 from gateway.model.keys import ItemKey
@@ -18,9 +18,9 @@ from gateway.store.access import Access
 from gateway.store.plan import Window
 from gateway.store.rows import Rows
 from gateway.store.table import Table
+from tests.store.fixtures import ACME, GLOBEX, MODEL, NOW, renamed, session, tenancy
 from tests.store.memory import Answer, Memory
 from tests.store.things import ids, listing, lookup, thing
-from tests.store.world import ACME, GLOBEX, MODEL, NOW, renamed, session, tenancy
 
 
 async def test_each_call_is_recorded_with_what_it_consumed(memory: Memory, table: Table, access: Access) -> None:
@@ -172,7 +172,7 @@ async def test_other_failures_are_not_repeated_here(memory: Memory, table: Table
 async def test_what_aws_denies_although_the_policies_allow_it_is_told_for_the_alarm(
     memory: Memory, table: Table, access: Access, caplog: pytest.LogCaptureFixture
 ) -> None:
-    said = Said("AccessDeniedException", "User: arn:aws:sts::123456789012:… is not authorized", "REQUEST")
+    said = AwsFailure("AccessDeniedException", "User: arn:aws:sts::123456789012:… is not authorized", "REQUEST")
     memory.script["GetItem"].append(AccessDenied("aws refuses this action", said=said))
     with pytest.raises(AccessDenied):
         await table.get(access, lookup("a"))

@@ -5,15 +5,15 @@ from collections.abc import Callable
 
 import pytest
 
-from gateway.aws.errors import ThroughputExceeded
+from gateway.aws.wire.errors import ThroughputExceeded
 from gateway.errors import DeadlineExceeded, Throttled
 from gateway.store import table as table_module
 from gateway.store.access import Access
 from gateway.store.plan import plan_lookup
 from gateway.store.table import Table
+from tests.store.fixtures import ACME, MODEL
 from tests.store.memory import Answer, Memory
 from tests.store.things import NAMES, ids, lookup, operations, tag, thing
-from tests.store.world import ACME, MODEL
 
 
 @pytest.mark.parametrize(

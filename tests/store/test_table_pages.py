@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.errors import ThroughputExceeded
+from gateway.aws.wire.errors import ThroughputExceeded
 from gateway.errors import Internal, Throttled
-from gateway.model.patterns import Together
+from gateway.model.patterns import ItemCollection
 from gateway.store.access import Access
-from gateway.store.items import items_for
-from gateway.store.plan import QueryMany, Range, Window, plan_listing, plan_together
+from gateway.store.plan import QueryMany, Range, Window, plan_item_collection, plan_listing
 from gateway.store.table import Table
+from gateway.store.write.items import items_for
+from tests.store.fixtures import ACME, MODEL, NOW, READING
 from tests.store.memory import Memory, Row
 from tests.store.things import NAMES, listing, operations, tag, thing, words
-from tests.store.world import ACME, MODEL, NOW, READING
 
 
 async def test_expired_items_do_not_make_a_page_short(memory: Memory, table: Table, access: Access) -> None:
@@ -124,13 +124,13 @@ async def test_a_plan_without_partitions_asks_nothing(memory: Memory, table: Tab
 
 def together(limit: int | None) -> Any:
     pattern = MODEL.patterns["thingWithTags"]
-    assert isinstance(pattern, Together)
-    return plan_together(MODEL, pattern, ACME, {"thingId": "t"}, limit, NAMES)
+    assert isinstance(pattern, ItemCollection)
+    return plan_item_collection(MODEL, pattern, ACME, {"thingId": "t"}, limit, NAMES)
 
 
 async def test_an_item_and_its_first_members_come_from_one_query(memory: Memory, table: Table, access: Access) -> None:
     memory.put([*thing("t"), *(row for number in range(9) for row in tag(f"w{number}"))])
-    root, members = await table.query_together(access, together(3))
+    root, members = await table.query_item_collection(access, together(3))
     assert root is not None
     assert root.values == {"thingId": "t"}
     # one more than asked for tells whether there are more
@@ -140,27 +140,27 @@ async def test_an_item_and_its_first_members_come_from_one_query(memory: Memory,
 
 async def test_no_more_members_come_than_were_asked_for(memory: Memory, table: Table, access: Access) -> None:
     memory.put([*thing("t"), *tag("z", -1), *tag("y", -1), *(row for number in range(9) for row in tag(f"w{number}"))])
-    _, members = await table.query_together(access, together(1))
+    _, members = await table.query_item_collection(access, together(1))
     assert words(members) == ["w8", "w7"]
 
 
 async def test_members_without_their_item_are_not_lost(memory: Memory, table: Table, access: Access) -> None:
     memory.put(tag("w"))
-    root, members = await table.query_together(access, together(3))
+    root, members = await table.query_item_collection(access, together(3))
     assert root is None
     assert words(members) == ["w"]
 
 
 async def test_an_item_without_members_is_found_alone(memory: Memory, table: Table, access: Access) -> None:
     memory.put(thing("t"))
-    root, members = await table.query_together(access, together(0))
+    root, members = await table.query_item_collection(access, together(0))
     assert root is not None
     assert members == []
 
 
 async def test_without_a_limit_every_member_comes(memory: Memory, table: Table, access: Access) -> None:
     memory.put([*thing("t"), *(row for number in range(1_500) for row in tag(f"w{number:04}"))])
-    root, members = await table.query_together(access, together(None))
+    root, members = await table.query_item_collection(access, together(None))
     assert root is not None
     assert len(members) == 1_500
 
@@ -171,4 +171,4 @@ async def test_a_stranger_between_an_item_and_its_members_is_an_error(
     [stranger] = tag("w")
     memory.put([{**stranger, "EntityType": {"S": "Reading"}}])
     with pytest.raises(Internal, match="expected an item of Thing and found Reading"):
-        await table.query_together(access, together(3))
+        await table.query_item_collection(access, together(3))

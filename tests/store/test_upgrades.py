@@ -1,32 +1,32 @@
 """Items of an older schema: upgraded when they are read, made permanent when they are written."""
 
+import decimal
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.sessions import Session
+from gateway.aws.sts.sessions import Session
+from gateway.aws.wire.credentials import Credentials
 from gateway.errors import Internal
-from gateway.iam.personal import personal_attributes
-from gateway.iam.policies import generated
+from gateway.iam.policies.personal_data import personal_attributes
+from gateway.iam.policies.policies import generated
 from gateway.model.entity import Attribute, Entity, Upgrade
 from gateway.model.model import Model
-from gateway.model.types import Integer, Number, Text
-from gateway.ops.policy_files import permissions_for
+from gateway.model.types import Decimal, Integer, Text
+from gateway.ops.policies.files import permissions_for
 from gateway.store.access import Access
-from gateway.store.change import Change
-from gateway.store.faults import Fault, Rejected, UserErrorCode
-from gateway.store.items import items_for
 from gateway.store.plan import Window, plan_listing
 from gateway.store.rows import Item, Rows
 from gateway.store.table import Table
-from gateway.store.upserts import tally
-from gateway.store.writer import Outcome, Writer
+from gateway.store.write.change import Change
+from gateway.store.write.faults import Fault, Rejected, UserErrorCode
+from gateway.store.write.items import items_for
+from gateway.store.write.upserts import tally
+from gateway.store.write.writer import MutationResult, Writer
+from tests.store.fixtures import ACME, TABLE, tenancy
 from tests.store.growing import AFTER, BEFORE, NEW, OLD, SPLIT, State, model, old_rows, ticket
 from tests.store.memory import Memory
-from tests.store.world import ACME, TABLE, tenancy
 
 KEY = ("TENANT#acme#TICKET#t000", "META")
 COPY = ("TENANT#acme#USER#u", "TICKET#2026-03-01T12:00:00.000000Z#t000")
@@ -93,14 +93,16 @@ def test_an_item_of_the_newest_schema_is_left_alone() -> None:
 def _chain() -> Entity:
     """A text becomes a number under the same name, and later its half under another."""
     amount = Attribute("amount", Text(10), "As text.")
-    number = Attribute("amount", Number(), "As number.")
-    half = Attribute("half", Number(), "Half of it.", required=False)
+    number = Attribute("amount", Decimal(), "As number.")
+    half = Attribute("half", Decimal(), "Half of it.", required=False)
     return replace(
         BEFORE,
         attributes=(*BEFORE.attributes, half),
         schema=3,
         upgrades=(
-            Upgrade(to=2, needs=(amount,), gives=("amount",), change=lambda old: {"amount": Decimal(old["amount"])}),
+            Upgrade(
+                to=2, needs=(amount,), gives=("amount",), change=lambda old: {"amount": decimal.Decimal(old["amount"])}
+            ),
             Upgrade(to=3, needs=(number,), gives=("half",), change=lambda old: {"half": old["amount"] / 2}),
         ),
     )
@@ -109,13 +111,13 @@ def _chain() -> Entity:
 @pytest.mark.parametrize(
     ("stored", "half"),
     [
-        ({"amount": {"S": "5"}}, Decimal("2.5")),
-        ({"amount": {"N": "5"}, "schema": {"N": "2"}}, Decimal("2.5")),
-        ({"half": {"N": "9"}, "schema": {"N": "3"}}, Decimal(9)),
-        ({"half": {"N": "9"}, "schema": {"N": "4"}}, Decimal(9)),
+        ({"amount": {"S": "5"}}, decimal.Decimal("2.5")),
+        ({"amount": {"N": "5"}, "schema": {"N": "2"}}, decimal.Decimal("2.5")),
+        ({"half": {"N": "9"}, "schema": {"N": "3"}}, decimal.Decimal(9)),
+        ({"half": {"N": "9"}, "schema": {"N": "4"}}, decimal.Decimal(9)),
     ],
 )
-def test_upgrades_follow_each_other_from_where_the_item_stands(stored: dict[str, Any], half: Decimal) -> None:
+def test_upgrades_follow_each_other_from_where_the_item_stands(stored: dict[str, Any], half: decimal.Decimal) -> None:
     row = {**items_for(OLD, BEFORE, ACME, ticket(1))[0], **stored}
     assert read(model(_chain()), row, "half") == {"half": half}
 
@@ -132,7 +134,7 @@ async def test_the_next_write_makes_the_upgrade_permanent_with_copy_and_indexes(
     stored = await here.stored("Ticket", {"ticketId": "t000"})
     change = here.change()
     change.update(stored, {"effort": 3})
-    await here.commit(change, Outcome(stored))
+    await here.commit(change, MutationResult(stored))
     values = {**ticket(0, effort=3), "givenName": "Ada", "familyName": "Number000"}
     del values["fullName"]
     original, copy = items_for(NEW, AFTER, ACME, values, version=2)
@@ -150,7 +152,7 @@ async def test_while_an_index_is_filled_every_write_puts_the_item_into_it(memory
     here = writer(memory, NEW)
     change = here.change()
     change.update(await here.stored("Ticket", {"ticketId": "t000"}), {"effort": 1})
-    await here.commit(change, Outcome(Item("Ticket", {}, "")))
+    await here.commit(change, MutationResult(Item("Ticket", {}, "")))
     for name in ("GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK"):
         assert memory.rows[KEY][name] == row[name]
 
@@ -162,13 +164,13 @@ async def test_a_release_that_does_not_know_a_schema_does_not_write_over_it(memo
     new = writer(memory, NEW)
     upgraded = new.change()
     upgraded.update(await new.stored("Ticket", {"ticketId": "t000"}), {"effort": 1})
-    await new.commit(upgraded, Outcome(Item("Ticket", {}, "")))
+    await new.commit(upgraded, MutationResult(Item("Ticket", {}, "")))
     before = dict(memory.rows[KEY])
     for item in (read_before, replace(read_before, values={**read_before.values, "version": 2})):
         change = old.change()
         change.update(item, {"effort": 9})
         with pytest.raises(Rejected) as caught:
-            await old.commit(change, Outcome(item))
+            await old.commit(change, MutationResult(item))
         assert caught.value.faults[0].code is UserErrorCode.CONFLICT
     assert memory.rows[KEY] == before
 
@@ -178,7 +180,7 @@ async def test_listings_read_the_shards_of_before_and_after(memory: Memory) -> N
     for number in (1, 2, 3):
         change = here.change()
         change.update(await here.stored("Ticket", {"ticketId": f"t{number:03}"}), {"effort": 1})
-        await here.commit(change, Outcome(Item("Ticket", {}, "")))
+        await here.commit(change, MutationResult(Item("Ticket", {}, "")))
     shards = {row["GSI2PK"]["S"][-1] for row in memory.rows.values() if "GSI2PK" in row}
     assert shards > {"0", "1"}, "some have moved"
     plan = plan_listing(

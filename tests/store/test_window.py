@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.errors import BadUserInput
-from gateway.store.plan import Range
-from gateway.store.window import windowed
+from gateway.store.plan import Range, windowed
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -7,9 +7,9 @@ import pytest
 from gateway.model.keys import ItemKey
 from gateway.model.table import Index
 from gateway.store import wire
-from gateway.store.bounds import Bounds, starting_with
+from gateway.store.key_ranges import KeyRange, starting_with
 from gateway.store.plan import QueryPartition
-from tests.store.world import ACME, MODEL
+from tests.store.fixtures import ACME, MODEL
 
 SPEC = MODEL.table
 NAMES = ("PK", "SK", "name", "status")
@@ -17,7 +17,7 @@ KEY = ItemKey("TENANT#acme#THING#1", "DETAILS")
 GSI1 = Index("GSI1", "GSI1PK", "GSI1SK")
 
 
-def plan(bounds: Bounds, index: Index | None = None, strong: bool = False) -> QueryPartition:
+def plan(bounds: KeyRange, index: Index | None = None, strong: bool = False) -> QueryPartition:
     return QueryPartition(ACME, index, "TENANT#acme#P", bounds, True, 5, frozenset(), strong)
 
 
@@ -50,14 +50,14 @@ def test_a_batch_get_is_of_one_table() -> None:
 @pytest.mark.parametrize(
     ("bounds", "condition", "values"),
     [
-        (Bounds(), "", {}),
+        (KeyRange(), "", {}),
         (starting_with("A#"), " AND begins_with(#sk, :low)", {":low": "A#"}),
-        (Bounds("a"), " AND #sk >= :low", {":low": "a"}),
-        (Bounds(None, "z"), " AND #sk <= :high", {":high": "z"}),
-        (Bounds("a", "z"), " AND #sk BETWEEN :low AND :high", {":low": "a", ":high": "z"}),
+        (KeyRange("a"), " AND #sk >= :low", {":low": "a"}),
+        (KeyRange(None, "z"), " AND #sk <= :high", {":high": "z"}),
+        (KeyRange("a", "z"), " AND #sk BETWEEN :low AND :high", {":low": "a", ":high": "z"}),
     ],
 )
-def test_a_query_has_the_condition_of_its_bounds(bounds: Bounds, condition: str, values: dict[str, str]) -> None:
+def test_a_query_has_the_condition_of_its_bounds(bounds: KeyRange, condition: str, values: dict[str, str]) -> None:
     body = wire.query(SPEC, "app", plan(bounds), ("PK",), 5)
     assert body["KeyConditionExpression"] == f"#pk = :pk{condition}"
     assert body["ExpressionAttributeValues"] == {
@@ -69,24 +69,24 @@ def test_a_query_has_the_condition_of_its_bounds(bounds: Bounds, condition: str,
 
 
 def test_a_query_of_the_table_says_how_consistently_it_reads() -> None:
-    assert wire.query(SPEC, "app", plan(Bounds(), strong=True), NAMES, 5)["ConsistentRead"] is True
-    assert wire.query(SPEC, "app", plan(Bounds()), NAMES, 5)["ConsistentRead"] is False
+    assert wire.query(SPEC, "app", plan(KeyRange(), strong=True), NAMES, 5)["ConsistentRead"] is True
+    assert wire.query(SPEC, "app", plan(KeyRange()), NAMES, 5)["ConsistentRead"] is False
 
 
 def test_a_query_of_an_index_uses_its_keys_and_no_consistent_read() -> None:
-    body = wire.query(SPEC, "app", plan(Bounds("a"), GSI1), ("PK",), 5)
+    body = wire.query(SPEC, "app", plan(KeyRange("a"), GSI1), ("PK",), 5)
     assert body["IndexName"] == "GSI1"
     assert body["ExpressionAttributeNames"] == {"#0": "PK", "#pk": "GSI1PK", "#sk": "GSI1SK"}
     assert "ConsistentRead" not in body
 
 
 def test_a_page_has_its_limit_and_direction() -> None:
-    body = wire.query(SPEC, "app", plan(Bounds()), NAMES, 5)
+    body = wire.query(SPEC, "app", plan(KeyRange()), NAMES, 5)
     assert (body["Limit"], body["ScanIndexForward"]) == (5, True)
-    assert wire.query(SPEC, "app", plan(Bounds()), NAMES, 2**40)["Limit"] == 1_000
+    assert wire.query(SPEC, "app", plan(KeyRange()), NAMES, 2**40)["Limit"] == 1_000
 
 
 def test_one_query_does_not_change_the_aliases_of_the_next() -> None:
-    first: dict[str, Any] = wire.query(SPEC, "app", plan(Bounds("a")), NAMES, 5)
+    first: dict[str, Any] = wire.query(SPEC, "app", plan(KeyRange("a")), NAMES, 5)
     assert "#pk" in first["ExpressionAttributeNames"]
     assert wire.projection(NAMES) == ("#0,#1,#2,#3", {f"#{n}": name for n, name in enumerate(NAMES)})

@@ -4,11 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 from gateway.model.tenant import TenantId
-from gateway.store.items import items_for
 from gateway.store.plan import GetItems, QueryMany, Window, plan_listing, plan_lookup
 from gateway.store.rows import Item
+from gateway.store.write.items import items_for
+from tests.store.fixtures import ACME, MODEL, NOW, TAG, THING
 from tests.store.memory import Memory, Row
-from tests.store.world import ACME, MODEL, NOW, TAG, THING
 
 NAMES = frozenset({"thingId", "word"})
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.aws.errors import CancellationReason, InvalidRequest, TransactionCancelled
+from gateway.aws.wire.errors import CancellationReason, InvalidRequest, TransactionCancelled
 
 Row = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import boto3
 
-from gateway.sandbox.issuer import TokenIssuer
+from gateway.sandbox.dev.issuer import TokenIssuer
 from tests.terraform.served import issuers
 from tests.terraform.tool import SOURCES, Failed, Workspace, workspace
 

@@ -10,13 +10,13 @@ from typing import Any
 import boto3
 from botocore.exceptions import ClientError
 
-from gateway.aws.credentials import Credentials
-from gateway.domains import MODEL
-from gateway.iam import trust
-from gateway.iam.document import Document, parse
-from gateway.sandbox.account import Account, Registry, Role, role_holder
-from gateway.sandbox.forwarded import Forwarded
-from gateway.sandbox.front import Front
+from gateway.aws.wire.credentials import Credentials
+from gateway.demo import MODEL
+from gateway.iam.language.document import PolicyDocument, parse
+from gateway.iam.sts import trust
+from gateway.sandbox.aws.account import Account, AccountRole, Registry, role_holder
+from gateway.sandbox.aws.forwarded import Forwarded
+from gateway.sandbox.aws.front import Front
 from gateway.sandbox.server import address_of, listen, served_in_thread
 from tests.terraform.deployed import NAME, REGION, Deployed
 
@@ -61,8 +61,8 @@ def enforced(deployed: Deployed) -> Iterator[Enforced]:
     boundary = role["PermissionsBoundary"]["PermissionsBoundaryArn"]
     version = iam.get_policy(PolicyArn=boundary)["Policy"]["DefaultVersionId"]
     limits = iam.get_policy_version(PolicyArn=boundary, VersionId=version)["PolicyVersion"]["Document"]
-    trusted = trust.Role(role["Arn"], parse(json.dumps(role["AssumeRolePolicyDocument"]), "trust"))
-    judged = Role(trusted, _inline(iam, f"{NAME}-{REGION}-tenant"), parse(json.dumps(limits), "boundary"))
+    trusted = trust.AssumableRole(role["Arn"], parse(json.dumps(role["AssumeRolePolicyDocument"]), "trust"))
+    judged = AccountRole(trusted, _inline(iam, f"{NAME}-{REGION}-tenant"), parse(json.dumps(limits), "boundary"))
     account = Account("123456789012", REGION, {role["Arn"]: judged})
     registry = Registry()
     gateway = role_holder(account, f"{NAME}-{REGION}-gateway", _inline(iam, f"{NAME}-{REGION}-gateway"))
@@ -74,7 +74,7 @@ def enforced(deployed: Deployed) -> Iterator[Enforced]:
     asyncio.run(engine.close())
 
 
-def _inline(iam: Any, role: str) -> tuple[Document, ...]:
+def _inline(iam: Any, role: str) -> tuple[PolicyDocument, ...]:
     names = iam.list_role_policies(RoleName=role)["PolicyNames"]
     texts = [iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"] for name in names]
     return tuple(parse(json.dumps(text), "identity") for text in texts)

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.domains import MODEL
-from gateway.iam.deployment import Deployment
-from gateway.iam.document import Document, parse
-from gateway.iam.evaluator import Allow, Deny, PolicySet
-from gateway.iam.permissions import Permissions
-from gateway.iam.policies import generated, place_of
-from gateway.iam.rules import Compiler
-from gateway.iam.variables import Value
+from gateway.demo import MODEL
+from gateway.iam.dynamodb.permissions import Permissions
+from gateway.iam.language.document import PolicyDocument, parse
+from gateway.iam.language.evaluator import Allow, Deny, PolicySet
+from gateway.iam.language.rules import RuleCompiler
+from gateway.iam.language.variables import Value
+from gateway.iam.policies.deployment import Deployment
+from gateway.iam.policies.policies import generated, place_of
 from tests.terraform.plan import Plan
 
 ACCOUNT, REGION = "123456789012", "eu-west-1"
@@ -64,11 +64,11 @@ def installed(plan: Plan) -> Installed:
 
 def allowing(document: Mapping[str, Any], principal: str, action: str, context: Mapping[str, Value]) -> set[str]:
     """The statements of a resource policy, such as that of a key, that allow a principal an action."""
-    parsed: Document = parse(document, "endpoint")
+    parsed: PolicyDocument = parse(document, "endpoint")
     lowered = {key.lower(): value for key, value in context.items()}
     return {
         rule.statement.label
-        for rule in Compiler().rules(parsed, "endpoint")
+        for rule in RuleCompiler().rules(parsed, "endpoint")
         if rule.statement.effect == "Allow"
         and any(named in ("*", principal) for _, named in rule.statement.principals)
         and rule.acts(action.lower())

@@ -13,7 +13,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 
-from gateway.sandbox.issuer import AUDIENCE, JWKS_PATH, PATH, TokenIssuer, routes
+from gateway.sandbox.dev.issuer import AUDIENCE, JWKS_PATH, PATH, TokenIssuer, routes
 from gateway.sandbox.server import address_of, listen, served_in_thread
 from tests.terraform.servers import free_port, running
 from tests.terraform.tool import REPOSITORY

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.ops.capacity.assumptions import DEFAULTS
 from gateway.ops.capacity.demand import demand
 from tests.terraform.alarms import SETS, Alarm, Metric, alarms, known, published_every

@@ -6,7 +6,7 @@ The tests of this file run in their order: each begins where the one before it e
 import json
 from typing import Any
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from tests.terraform.alarms import Metric, known
 from tests.terraform.deployed import NAME, REGION, Deployed, Undestroyed
 

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from gateway.domains import MODEL
-from gateway.ops.audit.account import Account, Live
-from gateway.ops.audit.checklist import judge
-from gateway.ops.audit.commands import Names, subject_of
-from gateway.ops.audit.gather.everything import gather
-from gateway.ops.audit.gather.files import Places
-from gateway.ops.audit.lines import Case, Verdict
+from gateway.cli.audit import Names, subject_of
+from gateway.demo import MODEL
+from gateway.ops.audit.checklist import run_checks
+from gateway.ops.audit.gather.account import AuditedAccount, Live
+from gateway.ops.audit.gather.everything import Places, gather
+from gateway.ops.audit.results import Case, LineVerdict
 from tests.terraform.deployed import REGION, Deployed
 from tests.terraform.tool import REPOSITORY
 
@@ -46,12 +45,14 @@ def test_the_audit_finds_nothing_wrong_with_it(
     subject = subject_of(Names(), config)
     assert subject.vpc is not None
     places = Places(REPOSITORY / "docs/access-patterns.md", REPOSITORY / "policies")
-    live = Live(Account(REGION))
+    live = Live(AuditedAccount(REGION))
     try:
         facts = gather(live, subject, MODEL, places, datetime.now(UTC))
     finally:
         live.close()
-    found = {result.line.name: result for result in judge(Case(MODEL, subject, facts)) if result.line.name in _LINES}
-    bad = {name: result.findings for name, result in found.items() if result.verdict is not Verdict.PASS}
+    found = {
+        result.line.name: result for result in run_checks(Case(MODEL, subject, facts)) if result.line.name in _LINES
+    }
+    bad = {name: result.findings for name, result in found.items() if result.verdict is not LineVerdict.PASS}
     assert bad == {}
     assert found.keys() == _LINES

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from tests.terraform.conftest import PlanOf, WorkspaceOf
 from tests.terraform.plan import Values
 from tests.terraform.test_refused import _refusal

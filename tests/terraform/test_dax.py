@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from gateway.iam.document import parse
-from gateway.iam.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.language.document import parse
+from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
 from gateway.settings import Settings
 from tests.terraform.conftest import PlanOf, WorkspaceOf
 from tests.terraform.deployed import administrator
@@ -92,6 +92,6 @@ def test_terraforms_output_is_all_that_the_gateway_needs_to_use_the_cluster(clus
     endpoint = cluster["ClusterDiscoveryEndpoint"]
     assert settings.dax_endpoint == f"daxs://{endpoint['Address']}:{endpoint['Port']}"
     assert (settings.cache, settings.dax_role_arn) == ("ttl+dax", _READER)
-    assert settings.dax_accept_that_only_the_gateway_separates_tenants is True
-    assert (settings.dax_item_seconds, settings.dax_query_seconds) == (300, 60)
+    assert settings.dax_accept_gateway_only_isolation is True
+    assert (settings.dax_item_ttl_seconds, settings.dax_query_ttl_seconds) == (300, 60)
     assert administrator("iam", url).get_role(RoleName=_READER.rpartition("/")[2])["Role"]["Arn"] == _READER

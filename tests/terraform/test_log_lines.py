@@ -125,7 +125,7 @@ def test_a_caller_cannot_fake_a_denial_by_a_name(filters: Filters, caplog: pytes
 
 @pytest.mark.parametrize(
     ("logger", "metric"),
-    [("gateway.aws.sessions", "FailedSessions"), ("gateway.identity.keyring", "UnreachableIssuers")],
+    [("gateway.sessions", "FailedSessions"), ("gateway.issuers", "UnreachableIssuers")],
 )
 def test_what_fails_around_the_gateway_is_counted_by_its_warning(
     logger: str, metric: str, filters: Filters, caplog: pytest.LogCaptureFixture
@@ -141,12 +141,12 @@ def test_what_aws_denies_is_counted_without_a_trail_too(plan_of: PlanOf, caplog:
 
 
 def test_the_modules_that_warn_have_the_names_that_the_filters_expect() -> None:
-    from gateway.aws import sessions
+    from gateway.aws.sts import sessions
     from gateway.graph.errors import LOG
     from gateway.identity import keyring
     from gateway.store import table
 
-    assert (sessions._log.name, keyring._log.name) == ("gateway.aws.sessions", "gateway.identity.keyring")
+    assert (sessions._log.name, keyring._log.name) == ("gateway.sessions", "gateway.issuers")
     assert LOG.name == "gateway.failure"
     assert table._DENIED_BY_AWS.name == "gateway.denied_by_aws"
 

@@ -107,7 +107,7 @@ def test_the_layer_with_a_domain_of_ones_own_is_an_image_that_can_serve_it(tmp_p
     assert name.removeprefix("GATEWAY_").lower() in Settings.model_fields
     # what the start of the gateway checks: its policies are those of the model it serves
     code = (
-        "from gateway.domains.loading import load_domains; from gateway.ops.policy_files import stale_policies; "
+        "from gateway.domains import load_domains; from gateway.ops.policies.files import stale_policies; "
         "from pathlib import Path; import json, os; "
         "model = load_domains(json.loads(os.environ['GATEWAY_DOMAINS'])).model; "
         "print(sorted(model.entities), stale_policies(Path('policies'), model))"

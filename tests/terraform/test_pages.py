@@ -16,8 +16,8 @@ _ELSEWHERE = {
     *("host", "port", "policies_dir", "environment"),
     *("dynamodb_endpoint", "sts_endpoint"),
     "cursor_secret",
-    *("dax_endpoint", "dax_role_arn", "dax_item_seconds", "dax_query_seconds"),
-    "dax_accept_that_only_the_gateway_separates_tenants",
+    *("dax_endpoint", "dax_role_arn", "dax_item_ttl_seconds", "dax_query_ttl_seconds"),
+    "dax_accept_gateway_only_isolation",
 }
 # in a silo these are said by whoever makes it
 _OF_SILO = {"table_name", "region", "tenant_role_arn", "dax_endpoint", "dax_role_arn"}

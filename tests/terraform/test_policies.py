@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from gateway.iam import trust
-from gateway.iam.deployment import render
-from gateway.iam.document import parse
-from gateway.iam.evaluator import Allow, Authorisation, PolicySet, evaluate
-from gateway.iam.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE
-from gateway.iam.wording import canonical
+from gateway.iam.language.document import parse
+from gateway.iam.language.evaluator import Allow, Authorisation, PolicySet, evaluate
+from gateway.iam.language.policy_text import canonical
+from gateway.iam.policies.deployment import render
+from gateway.iam.policies.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE
+from gateway.iam.sts import trust
 from tests.terraform.conftest import PlanOf
 from tests.terraform.judged import ACCOUNT, REGION, Installed, allowing, installed
 from tests.terraform.tool import REPOSITORY
@@ -82,8 +82,8 @@ def _asked(found: Installed, **changed: Any) -> trust.RoleRequest:
 def test_only_the_gateway_opens_sessions_and_only_for_a_tenant(name: str, plan_of: PlanOf) -> None:
     found = installed(plan_of(name))
     own = PolicySet(tuple(parse(each, "identity") for each in found.gateway))
-    role = trust.Role(found.deployment.tenant_role, parse(found.trust, "trust"))
-    gateway = trust.Caller(found.deployment.gateway_role, own)
+    role = trust.AssumableRole(found.deployment.tenant_role, parse(found.trust, "trust"))
+    gateway = trust.AssumingCaller(found.deployment.gateway_role, own)
     assert isinstance(trust.assume(_asked(found), role, gateway), Allow)
     assert not isinstance(trust.assume(_asked(found, tags=()), role, gateway), Allow)
     assert not isinstance(trust.assume(_asked(found, source_identity=None), role, gateway), Allow)
@@ -92,7 +92,7 @@ def test_only_the_gateway_opens_sessions_and_only_for_a_tenant(name: str, plan_o
     anyone = parse(
         {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}, "identity"
     )
-    stranger = trust.Caller(f"arn:aws:iam::{ACCOUNT}:role/administrator", PolicySet((anyone,)))
+    stranger = trust.AssumingCaller(f"arn:aws:iam::{ACCOUNT}:role/administrator", PolicySet((anyone,)))
     assert not isinstance(trust.assume(_asked(found), role, stranger), Allow)
 
 

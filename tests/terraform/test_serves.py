@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.model.tenant import tenant_id
 from gateway.settings import Settings, load_settings
-from gateway.store.items import items_for
+from gateway.store.write.items import items_for
 from tests.terraform.deployed import NAME, Deployed
 from tests.terraform.enforced import enforced
 from tests.terraform.served import Served, serving

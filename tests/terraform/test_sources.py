@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.model.describe import table_description
-from gateway.ops.capacity.expected import expected_units
+from gateway.ops.capacity.demand import expected_units
 from tests.terraform.tool import REPOSITORY, ROOTS, SOURCES, variables
 
 _FILES = sorted(path for path in SOURCES.rglob("*.tf") if ".terraform" not in path.parts)

@@ -9,14 +9,14 @@ from typing import Any, Protocol
 
 from graphql import ExecutionResult, GraphQLError
 
-from gateway.aws.callers import Caller
+from gateway.aws.sts.callers import Caller
 from gateway.errors import DeadlineExceeded, Unauthenticated
-from gateway.graph.explain import EXPLAIN, explanation
-from gateway.graph.http.answers import HEADS, Answer, executed, failed, refused, unread
+from gateway.graph.http.compression import accepts_gzip, compressed
+from gateway.graph.http.explain import EXPLAIN, explanation
 from gateway.graph.http.fair_queue import OPERATION_COST, FairQueue
 from gateway.graph.http.http_error import HttpError
 from gateway.graph.http.log_lines import MAX_NAME, RequestIds, RequestLog, WriteOperation, log_operation
-from gateway.graph.http.packing import accepts_gzip, packed
+from gateway.graph.http.persisted import Persisted
 from gateway.graph.http.request import (
     ANSWER_TYPES,
     JSON,
@@ -30,13 +30,13 @@ from gateway.graph.http.request import (
     merged_headers,
     read_request,
 )
+from gateway.graph.http.responses import HEADS, HttpResponse, executed, failed, refused, unread
 from gateway.graph.http.running import DISCONNECT, TICK, RunningRequest, RunningRequests
-from gateway.graph.persisted import Persisted
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.limits import check_text
-from gateway.graph.query.operation import Admitted, Document, Documents, Operation
+from gateway.graph.query.operation import Admitted, Documents, Operation, ParsedDocument
 from gateway.graph.query.price import COST, CostLimits
-from gateway.graph.query.reference import Reference
+from gateway.graph.query.reference.executor import ReferenceExecutor
 from gateway.identity.principal import Principal
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access
@@ -46,7 +46,7 @@ Observe = Callable[[RequestLog, list[str]], None]  # a request that was answered
 
 
 class CallerSource(Protocol):
-    """`gateway.aws.callers.Callers`; the seam that tests replace."""
+    """`gateway.aws.sts.callers.Callers`; the seam that tests replace."""
 
     def known(self, authorization: bytes | None) -> Caller | None: ...
 
@@ -76,12 +76,12 @@ class Endpoint:
     cost_limits: CostLimits
     persisted: Persisted
     callers: CallerSource
-    reference: Reference
+    reference: ReferenceExecutor
     lanes: Lanes
     limits: EndpointLimits
     queue: FairQueue = field(default_factory=FairQueue)
     preparing: FairQueue = field(default_factory=partial(FairQueue, 1))
-    parsing: dict[tuple[TenantId, str], "asyncio.Task[Document]"] = field(default_factory=dict)
+    parsing: dict[tuple[TenantId, str], "asyncio.Task[ParsedDocument]"] = field(default_factory=dict)
     explain: bool = False  # whether a request may ask what was done for it
     observe: Observe = ignored
     write: WriteOperation = log_operation
@@ -107,7 +107,7 @@ class Endpoint:
         pack = False
         if len(content) >= self.limits.packed_from and b"accept-encoding" in headers:
             pack = accepts_gzip(headers[b"accept-encoding"].decode("latin-1"))
-            content = packed(content) if pack else content
+            content = compressed(content) if pack else content
         length, number = b"%d" % len(content), log.request_id.encode()
         head = [*HEADS[answer.media_type], (b"content-length", length), (b"x-request-id", number)]
         if pack or answer.headers:
@@ -115,7 +115,9 @@ class Endpoint:
         await send({"type": "http.response.start", "status": answer.status, "headers": head})
         await send({"type": "http.response.body", "body": content})
 
-    async def _guarded(self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, log: RequestLog) -> Answer:
+    async def _guarded(
+        self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, log: RequestLog
+    ) -> HttpResponse:
         media_type = JSON
         running = self.running.begin(self.limits.seconds)
         scope[DISCONNECT] = running.disconnected
@@ -130,7 +132,12 @@ class Endpoint:
             if isinstance(asked, LargeBody):
                 asked = await self._read(asked, tenant, running)
             text = asked.query
-            if text is None or asked.extensions or asked.document_id is not None or self.persisted.only_trusted:
+            if (
+                text is None
+                or asked.extensions
+                or asked.document_id is not None
+                or self.persisted.trusted_documents_only
+            ):
                 text = self.persisted.text(tenant, asked)
             document = self.documents.recent.get(text) or await self._document(tenant, text, running)
             log.document = document.hash
@@ -166,13 +173,15 @@ class Endpoint:
         finally:
             self.preparing.release()
 
-    async def _refused(self, document: Document, asked: GraphQLRequest, log: RequestLog, media_type: str) -> Answer:
+    async def _refused(
+        self, document: ParsedDocument, asked: GraphQLRequest, log: RequestLog, media_type: str
+    ) -> HttpResponse:
         if document.ast is None:
             return refused(document, log, media_type)
         # which operation is meant is not clear, and graphql-core says so
         return executed(await self.reference.execute(document, asked.operation_name, asked.variables), log, media_type)
 
-    async def _document(self, tenant: TenantId, text: str, running: RunningRequest) -> Document:
+    async def _document(self, tenant: TenantId, text: str, running: RunningRequest) -> ParsedDocument:
         document = self.documents.known(text)
         if document is not None:
             return document
@@ -184,7 +193,7 @@ class Endpoint:
             parsing.add_done_callback(lambda done: self._parsed((tenant, text), done))
         return await asyncio.shield(parsing)
 
-    async def _parse(self, tenant: TenantId, text: str, deadline: float) -> Document:
+    async def _parse(self, tenant: TenantId, text: str, deadline: float) -> ParsedDocument:
         # INVARIANT: new documents are parsed one at a time, tenants in turn, and beside the loop that serves everybody.
         await self.preparing.acquire(tenant, len(text), deadline)
         try:
@@ -196,7 +205,7 @@ class Endpoint:
         finally:
             self.preparing.release()
 
-    def _parsed(self, key: tuple[TenantId, str], done: "asyncio.Task[Document]") -> None:
+    def _parsed(self, key: tuple[TenantId, str], done: "asyncio.Task[ParsedDocument]") -> None:
         del self.parsing[key]
         if not done.cancelled():
             done.exception()  # perhaps nobody waits for it any more; then nobody misses how it failed
@@ -226,7 +235,7 @@ class Endpoint:
 
     async def _run(
         self, admitted: Admitted, asked: GraphQLRequest, log: RequestLog, running: RunningRequest, media_type: str
-    ) -> Answer:
+    ) -> HttpResponse:
         assert log.caller is not None  # noqa: S101  whoever is admitted is known
         session = log.caller.session
         variant, variables, is_query = admitted.variant, admitted.variables, admitted.operation.is_query
@@ -243,7 +252,7 @@ class Endpoint:
             found = await self.lanes.run(variant, access, variables) if is_query else None
             if found is not None:
                 data, left_out = found
-                return Answer(_OK, unread(left_out, log) if left_out else {}, media_type, data=data)
+                return HttpResponse(_OK, unread(left_out, log) if left_out else {}, media_type, data=data)
             result = await self.reference.run(
                 variant, admitted.operation.document, asked.operation_name, asked.variables, variables, access
             )

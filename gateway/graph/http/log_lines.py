@@ -18,8 +18,8 @@ from typing import Any, Protocol
 
 import orjson
 
-from gateway.aws.callers import Caller
-from gateway.aws.sts import subject_hash
+from gateway.aws.sts.assume_role import subject_hash
+from gateway.aws.sts.callers import Caller
 from gateway.identity.principal import Principal
 from gateway.store.access import Access
 

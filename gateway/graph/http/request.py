@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl
 import orjson
 
 from gateway.errors import LimitExceeded
+from gateway.graph.http.compression import GZIP, NotGzip, TooLong, unpacked
 from gateway.graph.http.http_error import BodyTooLarge, CallerLeft, HttpError
-from gateway.graph.http.packing import GZIP, NotGzip, TooLong, unpacked
 
 JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"

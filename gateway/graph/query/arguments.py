@@ -28,7 +28,7 @@ Variables = Mapping[str, Any]
 MAX_ERRORS = 5  # that one answer tells of a document or its variables
 
 
-class Unfit(Exception):
+class InvalidArguments(Exception):
     """An argument that a field does not take; graphql-core words why."""
 
 
@@ -74,19 +74,19 @@ class Arguments:
         return frozenset[str]().union(*(self._names_in.get(name, ()) for name in arguments))
 
     def values(self, variables: Variables) -> dict[str, Any]:
-        """Those that are given and not null; raises `Unfit` where graphql-core would answer an error."""
+        """Those that are given and not null; raises `InvalidArguments` where graphql-core would answer an error."""
         values = dict(self.fixed)
         for name, variable, required, default in self._variables:
             value = variables.get(variable, default)
             if value is None or value is Undefined:
                 if required:
-                    raise Unfit
+                    raise InvalidArguments
             else:
                 values[name] = value
         for name, node, kind in self._nested:
             value = value_from_ast(node, kind, dict(variables))
             if value is Undefined:
-                raise Unfit
+                raise InvalidArguments
             if value is not None:
                 values[name] = _checked(kind, value)
         return values
@@ -94,7 +94,7 @@ class Arguments:
 
 def _checked(kind: GraphQLInputType, value: Any) -> Any:
     if isinstance(get_nullable_type(kind), GraphQLEnumType) and not isinstance(value, Enum):
-        raise Unfit
+        raise InvalidArguments
     return value
 
 

@@ -23,14 +23,14 @@ from graphql import (
 )
 
 from gateway.errors import BadUserInput, LimitExceeded
-from gateway.graph.mutation import Mutation
+from gateway.graph.mutation.mutation import Mutation
 from gateway.graph.query.arguments import MAX_ERRORS, coerced
-from gateway.graph.query.bind import Binder, Tree
+from gateway.graph.query.binder import Binder, Tree
 from gateway.graph.query.limits import RULES, DocumentLimits, check_text, check_tokens, check_variables
 from gateway.graph.query.price import Price, Pricing
 from gateway.graph.query.selections import Selected, condition_variables, expand
 from gateway.model.model import Model
-from gateway.store.read_limits import ReadLimits
+from gateway.store.plan import ReadLimits
 
 _READS = ReadLimits()
 _REMEMBERED_BYTES = 16_000_000
@@ -52,7 +52,7 @@ class Variant:
 
     tree: Tree
     price: Price
-    document: "Document"
+    document: "ParsedDocument"
     uses: int = 0
     execution: Any = None  # what the reference has read of the document
 
@@ -71,7 +71,7 @@ class Operation:
     """One operation of a document."""
 
     def __init__(
-        self, document: "Document", node: OperationDefinitionNode, selected: tuple[Selected, ...], binder: Binder,
+        self, document: "ParsedDocument", node: OperationDefinitionNode, selected: tuple[Selected, ...], binder: Binder,
         pricing: Pricing, limits: DocumentLimits,
     ) -> None:  # fmt: skip
         self.document = document
@@ -175,7 +175,7 @@ def _plain_variables(
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ParsedDocument:
     """A document that may run, or the errors why not; `code` tells what kind they are."""
 
     hash: str
@@ -213,28 +213,28 @@ class Documents:
         self.discreet = not introspection
         self._rules = (*RULES, *(() if introspection else (NoSchemaIntrospectionCustomRule,)))
         # two halves: what is asked for moves to the recent one, and when that is full, the older one goes
-        self.recent: dict[str, Document] = {}
-        self._older: dict[str, Document] = {}
+        self.recent: dict[str, ParsedDocument] = {}
+        self._older: dict[str, ParsedDocument] = {}
         self._recent_bytes = 0
 
     @property
     def schema(self) -> GraphQLSchema:
         return self._binder.schema
 
-    def get(self, text: str) -> Document:
+    def get(self, text: str) -> ParsedDocument:
         known = self.known(text)
         if known is None:
             known = self.prepare(text)
             self.remember(text, known)
         return known
 
-    def known(self, text: str) -> Document | None:
+    def known(self, text: str) -> ParsedDocument | None:
         known = self.recent.get(text)
         if known is None and (known := self._older.get(text)) is not None:
             self.remember(text, known)
         return known
 
-    def remember(self, text: str, document: Document) -> None:
+    def remember(self, text: str, document: ParsedDocument) -> None:
         size = bytes_of(document)
         if document.ast is None or size >= _REMEMBERED_BYTES // 20 or text in self.recent:
             return
@@ -243,10 +243,10 @@ class Documents:
         self.recent[text] = document
         self._recent_bytes += size
 
-    def prepare(self, text: str) -> Document:
+    def prepare(self, text: str) -> ParsedDocument:
         """Changes nothing, so that it may run in another thread."""
         raw = text.encode(errors="replace")
-        made = Document(hashlib.sha256(raw).hexdigest(), len(raw))
+        made = ParsedDocument(hashlib.sha256(raw).hexdigest(), len(raw))
         try:
             check_text(text, self.limits)
             ast = parse(text, max_tokens=self.limits.tokens)
@@ -265,7 +265,7 @@ class Documents:
         except RecursionError:
             return _refused(made, [GraphQLError(_TOO_DEEP)], "LIMIT_EXCEEDED")
 
-    def _understood(self, made: Document, ast: DocumentNode) -> Document:
+    def _understood(self, made: ParsedDocument, ast: DocumentNode) -> ParsedDocument:
         nodes = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]
         selected = [expand(ast, node, self.limits) for node in nodes]
         errors = validate(self.schema, ast, self._rules, MAX_ERRORS, hide_suggestions=self.discreet)
@@ -273,7 +273,7 @@ class Documents:
             return _refused(made, [GraphQLError(_TOO_DEEP)], "LIMIT_EXCEEDED")
         if errors:
             return _refused(made, errors, "GRAPHQL_VALIDATION_FAILED")
-        document = Document(made.hash, made.size, ast, discreet=self.discreet)
+        document = ParsedDocument(made.hash, made.size, ast, discreet=self.discreet)
         for node, fields in zip(nodes, selected, strict=True):
             operation = Operation(document, node, fields, self._binder, self._pricing, self.limits)
             document.operations[operation.name] = operation
@@ -283,10 +283,10 @@ class Documents:
         return document
 
 
-def bytes_of(document: Document) -> int:
+def bytes_of(document: ParsedDocument) -> int:
     """About what a document takes, with all that is understood of it."""
     return _BYTES_EACH + _BYTES_A_CHARACTER * document.size
 
 
-def _refused(document: Document, errors: list[GraphQLError], code: str) -> Document:
-    return Document(document.hash, document.size, None, tuple(errors), code)
+def _refused(document: ParsedDocument, errors: list[GraphQLError], code: str) -> ParsedDocument:
+    return ParsedDocument(document.hash, document.size, None, tuple(errors), code)

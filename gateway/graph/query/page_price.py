@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from gateway.model.capacity_units import query_units
 from gateway.model.keys import MAX_BUCKETS
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
-from gateway.model.units import query_units
-from gateway.store.read_limits import ReadLimits
+from gateway.store.plan import LAST_HOURS, ReadLimits
 from gateway.store.table import PARALLEL_GROUPS
-from gateway.store.window import LAST_HOURS
 
 _HOUR = timedelta(hours=1)
 _SIZES = {"hour": _HOUR, "day": 24 * _HOUR, "month": 28 * 24 * _HOUR}

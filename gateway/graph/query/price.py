@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.errors import LimitExceeded
-from gateway.graph.mutation import Mutation
-from gateway.graph.query.arguments import Arguments, Unfit, Variables
-from gateway.graph.query.bind import Tree
+from gateway.graph.mutation.mutation import Mutation
+from gateway.graph.query.arguments import Arguments, InvalidArguments, Variables
+from gateway.graph.query.binder import Tree
 from gateway.graph.query.page_price import PagePrice
 from gateway.graph.query.tree import (
     ChangeField,
@@ -28,12 +28,43 @@ from gateway.graph.query.tree import (
     SingleField,
     TotalField,
 )
-from gateway.graph.query.write_price import write_price
+from gateway.model.capacity_units import TRANSACTION, query_units, read_units, write_units
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import Lookup
-from gateway.model.units import query_units, read_units
-from gateway.store.read_limits import ReadLimits
+from gateway.model.types import ListOf, Struct
+from gateway.store.plan import ReadLimits
+
+# What a mutation takes: its item with copies, marks and index entries, and what its lists write beside it.
+
+
+def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> Callable[[Variables], tuple[float, float]]:
+    lists = [
+        field.name for field in mutation.input if isinstance(field.type, ListOf) and isinstance(field.type.of, Struct)
+    ]
+    item = item_units(model, model.entities[mutation.returns])
+
+    def each(variables: Variables) -> tuple[float, float]:
+        try:
+            values: dict[str, Any] = arguments.values(variables)
+        except InvalidArguments:  # refused when it runs
+            return item, 1
+        given = values.get("input", {})
+        members = sum(len(given.get(name) or ()) for name in lists)
+        record = TRANSACTION if "idempotencyKey" in values else 0
+        return item + record + members * mutation.member_units, 1
+
+    return each
+
+
+def item_units(model: Model, entity: Entity) -> float:
+    """One item read and written in a transaction, with its copies, its unique values and its index entries."""
+    sizes = [pattern.traffic.item_bytes for pattern in model.patterns.values() if pattern.entity == entity.name]
+    size = max(sizes, default=500)
+    places = len({place.index for place in entity.placements if place.index is not None})
+    written = write_units(size, transactional=True) * (1 + len(entity.copies)) + TRANSACTION * len(entity.unique)
+    return read_units(size, strong=True) + written + places * write_units(size)
+
 
 COST = "cost"
 CURSORS = frozenset({"after", "before"})  # arguments whose value changes with every page, and the price does not
@@ -45,11 +76,11 @@ Each = Callable[[Variables], tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
+class PricedReads:
     """A field that reads or writes; `below` is what is read for its items, and one of these alternatives comes true."""
 
     each: Each
-    below: tuple[tuple["Reads", ...], ...] = ()
+    below: tuple[tuple["PricedReads", ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +90,7 @@ class Price:
     Of a variable in `cursors` it only reads whether it is given. `known` has estimates by all of these.
     """
 
-    reads: tuple[Reads, ...]
+    reads: tuple[PricedReads, ...]
     names: tuple[str, ...] | None = ()
     cursors: tuple[str, ...] = ()
     known: dict[Any, float] = field(default_factory=dict, compare=False, repr=False)
@@ -73,7 +104,7 @@ class Price:
         self.known[key] = estimate
 
 
-def _sum(reads: tuple[Reads, ...], variables: Variables, parents: float) -> float:
+def _sum(reads: tuple[PricedReads, ...], variables: Variables, parents: float) -> float:
     total = 0.0
     for read in reads:
         units, items = read.each(variables)
@@ -116,7 +147,7 @@ class Pricing:
         cursors = frozenset[str]().union(*(each.variables_of(CURSORS) for each in arguments))
         return Price(reads, None if timed else tuple(sorted(names)), tuple(sorted(cursors)))
 
-    def _root(self, root: RootField) -> Reads | None:
+    def _root(self, root: RootField) -> PricedReads | None:
         match root:
             case LookupField():
                 return self._target(root.target)
@@ -131,28 +162,28 @@ class Pricing:
                 return self._page(root)
             case ChangeField():
                 below = tuple(read for item in root.items for read in self._below(item))
-                return Reads(write_price(self._model, self._mutations[root.name], root.arguments), (below,))
+                return PricedReads(write_price(self._model, self._mutations[root.name], root.arguments), (below,))
         return None
 
-    def _node(self, root: NodeField) -> Reads:
+    def _node(self, root: NodeField) -> PricedReads:
         """By global id: of the types that it may name, the most expensive."""
         unit = max((_item_units(lookup) for lookup, _ in root.items.values()), default=0.5)
         below = tuple(self._below(item) for _, item in root.items.values())
         if not root.plural:
-            return Reads(lambda _: (unit, 1), below)
+            return PricedReads(lambda _: (unit, 1), below)
         count = self._count(root.arguments, "ids")
-        return Reads(lambda variables: (count(variables) * unit, count(variables)), below)
+        return PricedReads(lambda variables: (count(variables) * unit, count(variables)), below)
 
     def _count(self, arguments: Arguments, plural: str) -> Callable[[Variables], int]:
         """Of a list argument; more than a page are refused when it runs."""
         return lambda variables: min(len(given(arguments, variables).get(plural, ())), self._limits.page)
 
-    def _target(self, target: ItemTarget) -> Reads:
+    def _target(self, target: ItemTarget) -> PricedReads:
         """One item; with the members of a collection where one Query answers both."""
         alone = _item_units(target.lookup)
         collection = target.collection
         if collection is None:
-            return Reads(lambda _: (alone, 1), (self._below(target.item),))
+            return PricedReads(lambda _: (alone, 1), (self._below(target.item),))
         entity, member = target.item.entity, collection.member
         found = self._relation(entity, member)
         size = max(target.lookup.traffic.item_bytes, collection.pattern.traffic.item_bytes)
@@ -168,34 +199,34 @@ class Pricing:
             return (0, items) if collection.applies(variables) else (units, items)
 
         rest = (self._relation(entity, other) for other in target.item.relations if other is not member)
-        return Reads(each, ((Reads(members, found.below), *rest),))
+        return PricedReads(each, ((PricedReads(members, found.below), *rest),))
 
-    def _single(self, root: SingleField) -> Reads:
+    def _single(self, root: SingleField) -> PricedReads:
         unit = query_units(2, root.listing.traffic.item_bytes, strong=root.listing.strong)
         below = self._below(root.item) if root.target is None else (self._target(root.target),)
-        return Reads(lambda _: (unit, 1), (below,))
+        return PricedReads(lambda _: (unit, 1), (below,))
 
-    def _below(self, item: ItemSelection) -> tuple[Reads, ...]:
+    def _below(self, item: ItemSelection) -> tuple[PricedReads, ...]:
         return tuple(self._relation(item.entity, relation) for relation in item.relations)
 
-    def _relation(self, entity: Entity, relation: RelationField) -> Reads:
+    def _relation(self, entity: Entity, relation: RelationField) -> PricedReads:
         match relation:
             case PageField():
                 return self._page(relation)
             case TotalField():
                 count, unit = relation.relation.count, _item_units(relation.lookup)
-                return Reads(lambda _: (count * unit, 0))
+                return PricedReads(lambda _: (count * unit, 0))
             case MembersField():
-                together = self._model.together.get((entity.name, relation.relation.name))
+                together = self._model.item_collections.get((entity.name, relation.relation.name))
                 members = together.traffic.items if together is not None else _MEMBERS
                 return _counted(_item_units(relation.lookup), lambda _: members, self._below(relation.item))
             case ReferenceField():
                 return _counted(_item_units(relation.lookup), lambda _: 1, self._below(relation.item))
 
-    def _page(self, page: PageField) -> Reads:
+    def _page(self, page: PageField) -> PricedReads:
         below = tuple(read for item in page.page.items for read in self._below(item))
         price = PagePrice(self._model, page.listing, self._limits, probed=page.page.has_page_info)
-        return Reads(lambda variables: price.each(given(page.arguments, variables)), (below,))
+        return PricedReads(lambda variables: price.each(given(page.arguments, variables)), (below,))
 
 
 def _reads_arguments(field: Any) -> bool:
@@ -212,12 +243,12 @@ def given(arguments: Arguments, variables: Variables) -> dict[str, Any]:
     """What is refused when it runs costs nothing until then."""
     try:
         return arguments.values(variables)
-    except Unfit:
+    except InvalidArguments:
         return {}
 
 
-def _counted(unit: float, count: Callable[[Variables], float], below: tuple[Reads, ...]) -> Reads:
-    return Reads(lambda variables: (count(variables) * unit, count(variables)), (below,))
+def _counted(unit: float, count: Callable[[Variables], float], below: tuple[PricedReads, ...]) -> PricedReads:
+    return PricedReads(lambda variables: (count(variables) * unit, count(variables)), (below,))
 
 
 def _item_units(lookup: Lookup) -> float:

@@ -31,7 +31,7 @@ _INTROSPECTION, _SCHEMA_DEPTH = frozenset({"__schema", "__type"}), -1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class IncludeCondition:
     """`@include` or `@skip` on a variable; what the document decides itself is decided while it is expanded."""
 
     variable: str
@@ -44,7 +44,7 @@ class Selected:
 
     node: FieldNode
     on: tuple[str, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[IncludeCondition, ...]
     children: tuple["Selected", ...]
 
     @property
@@ -72,7 +72,7 @@ class _Expansion:
         self._counts = dict.fromkeys(("aliases", "root_fields", "fields", "directives", "fragments"), 0)
 
     def fields(
-        self, selections: SelectionSetNode, depth: int, on: tuple[str, ...], above: tuple[Condition, ...]
+        self, selections: SelectionSetNode, depth: int, on: tuple[str, ...], above: tuple[IncludeCondition, ...]
     ) -> Iterator[Selected]:
         for node in selections.selections:
             self.directives(node.directives)
@@ -106,7 +106,7 @@ class _Expansion:
         return tuple(self.fields(node.selection_set, inner, (), ()))
 
     def _fragment(
-        self, node: SelectionNode, depth: int, on: tuple[str, ...], above: tuple[Condition, ...]
+        self, node: SelectionNode, depth: int, on: tuple[str, ...], above: tuple[IncludeCondition, ...]
     ) -> Iterator[Selected]:
         # a fragment without fields of its own costs work all the same
         self._count("fragments", self._limits.fields)
@@ -133,9 +133,9 @@ def _exhaust(fields: Iterator[Selected]) -> None:
         pass
 
 
-def _conditions(node: SelectionNode) -> tuple[Condition, ...] | None:
+def _conditions(node: SelectionNode) -> tuple[IncludeCondition, ...] | None:
     """What decides whether the node is there; None where it never is."""
-    conditions: list[Condition] = []
+    conditions: list[IncludeCondition] = []
     for directive in node.directives or ():
         wanted = _CONDITIONS.get(directive.name.value)
         value = next((each.value for each in directive.arguments or () if each.name.value == "if"), None)
@@ -143,11 +143,11 @@ def _conditions(node: SelectionNode) -> tuple[Condition, ...] | None:
             if value.value is not wanted:
                 return None
         elif wanted is not None and isinstance(value, VariableNode):
-            conditions.append(Condition(value.name.value, wanted))
+            conditions.append(IncludeCondition(value.name.value, wanted))
     return tuple(conditions)
 
 
-Holds = Callable[[Condition], bool]
+Holds = Callable[[IncludeCondition], bool]
 
 
 def grouped(selected: Iterable[Selected], owner: GraphQLObjectType, holds: Holds) -> dict[str, list[Selected]]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from graphql import FieldNode
 
-from gateway.graph.query.arguments import Arguments, Unfit, Variables
+from gateway.graph.query.arguments import Arguments, InvalidArguments, Variables
 from gateway.model.entity import Attribute, Collection, Entity, Reference, Total
-from gateway.model.patterns import Listing, Lookup, Together
+from gateway.model.patterns import ItemCollection, Listing, Lookup
 from gateway.model.types import Field
 from gateway.store.plan import Attributes
 
@@ -170,10 +170,10 @@ class PageSelection:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemCollection:
+class CollectionSelection:
     """One Query that reads an item together with the first members of one of its collections."""
 
-    pattern: Together
+    pattern: ItemCollection
     member: PageField | MembersField
 
     @property
@@ -191,7 +191,7 @@ class ItemCollection:
             return True
         try:
             return self.member.arguments.values(variables).keys() <= {"first"}
-        except Unfit:
+        except InvalidArguments:
             return False
 
 
@@ -201,7 +201,7 @@ class ItemTarget:
 
     lookup: Lookup
     item: ItemSelection
-    collection: ItemCollection | None
+    collection: CollectionSelection | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gateway.iam import bodies
-from gateway.iam.bodies import Body
-from gateway.iam.clauses import PRINCIPAL_TENANT, ROLE_TAG, TENANT_TAG
-from gateway.iam.deployment import Deployment
+from gateway.iam.dynamodb import sample_requests
+from gateway.iam.dynamodb.condition_keys import KEYS as VOCABULARY
+from gateway.iam.dynamodb.condition_keys import MULTIVALUED, PRINCIPAL_TENANT, ROLE_TAG, TENANT_TAG
+from gateway.iam.dynamodb.sample_requests import Body
 from gateway.iam.formal.formula import (
     ACTION,
     ARN,
@@ -25,7 +25,7 @@ from gateway.iam.formal.formula import (
     negated,
     one_of,
 )
-from gateway.iam.formal.meaning import (
+from gateway.iam.formal.specification import (
     ATTRIBUTES,
     KEYS,
     OTHER,
@@ -36,12 +36,11 @@ from gateway.iam.formal.meaning import (
     of_service,
     place,
 )
-from gateway.iam.formal.texts import part, rest
-from gateway.iam.review import EVERY_ACTION
-from gateway.iam.variables import Value
-from gateway.iam.verdict import Authorisation
-from gateway.iam.vocabulary import KEYS as VOCABULARY
-from gateway.iam.vocabulary import MULTIVALUED
+from gateway.iam.formal.string_patterns import part, rest
+from gateway.iam.language.variables import Value
+from gateway.iam.language.verdict import Authorisation
+from gateway.iam.policies.deployment import Deployment
+from gateway.iam.policies.review import EVERY_ACTION
 from gateway.model.table import TableSpec
 
 _STS: Final = ("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity", "kms:Decrypt", "kms:Encrypt")
@@ -159,18 +158,18 @@ def request_of(asked: Authorisation, spec: TableSpec) -> tuple[str, Body] | None
 def _request(
     action: str, table: str, index: str | None, keys: Sequence[str], names: tuple[str, ...], spec: TableSpec
 ) -> tuple[str, Body] | None:
-    items = [bodies.key(spec, key, _SORT_KEY) for key in keys]
+    items = [sample_requests.key(spec, key, _SORT_KEY) for key in keys]
     whole: dict[str, Any] = {"TableName": table, **({"IndexName": index} if index else {})}
     if action == "Scan":
-        return "Scan", {**whole, **bodies.projection(names)}
+        return "Scan", {**whole, **sample_requests.projection(names)}
     if action == "PartiQLSelect":
         return "ExecuteStatement", {"Statement": f'SELECT * FROM "{table}"'}  # noqa: S608  shown, never run by us
     if action not in VOCABULARY:
         return action, whole
     if action == "BatchGetItem" and items:
-        return action, bodies.batch_get(table, items, names)
+        return action, sample_requests.batch_get(table, items, names)
     if action == "BatchWriteItem" and items:
-        return action, bodies.batch_write(table, items, [])
+        return action, sample_requests.batch_write(table, items, [])
     return _one(action, table, index, items[0], names, spec) if len(items) == 1 else None
 
 
@@ -179,18 +178,18 @@ def _one(
 ) -> tuple[str, Body] | None:
     match action:
         case "GetItem":
-            return action, bodies.get(table, item, names)
+            return action, sample_requests.get(table, item, names)
         case "Query":
-            return action, bodies.query(table, spec, item[spec.pk]["S"], names, index)
+            return action, sample_requests.query(table, spec, item[spec.pk]["S"], names, index)
         case "PutItem":
-            return action, bodies.put(table, item, {})
+            return action, sample_requests.put(table, item, {})
         case "UpdateItem":
-            return action, bodies.update(table, item, names[-1] if names else "note", {})
+            return action, sample_requests.update(table, item, names[-1] if names else "note", {})
         case "DeleteItem":
-            return action, bodies.delete(table, item, {})
+            return action, sample_requests.delete(table, item, {})
         case "ConditionCheckItem":
             check = {"TableName": table, "Key": item, "ConditionExpression": f"attribute_exists({spec.pk})"}
-            return "TransactWriteItems", bodies.transact_write(("ConditionCheck", check))
+            return "TransactWriteItems", sample_requests.transact_write(("ConditionCheck", check))
     return None
 
 

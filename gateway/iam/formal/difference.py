@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gateway.iam.deployment import Deployment, render
-from gateway.iam.document import Document, parse
-from gateway.iam.evaluator import PolicySet, evaluate
-from gateway.iam.formal.compiling import Compiler, allowed
+from gateway.iam.formal.compiler import FormulaCompiler, allowed
 from gateway.iam.formal.counterexample import Counterexample, counterexample, readable
 from gateway.iam.formal.errors import NotConfirmed, NotProvable
 from gateway.iam.formal.formula import ACTION, FALSE, Formula, both, is_text, negated
-from gateway.iam.formal.meaning import SPLITS, TENANT_ROWS, of_service
 from gateway.iam.formal.proof import check
-from gateway.iam.formal.solver import solve
+from gateway.iam.formal.solver.solver import solve
+from gateway.iam.formal.specification import SPLITS, TENANT_ROWS, of_service
 from gateway.iam.formal.theorems import Theorem
-from gateway.iam.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, KINDS, TENANT_FILE, TRUST_FILE
-from gateway.iam.statement import Kind
+from gateway.iam.language.document import PolicyDocument, parse
+from gateway.iam.language.evaluator import PolicySet, evaluate
+from gateway.iam.language.grammar import Kind
+from gateway.iam.policies.deployment import Deployment, render
+from gateway.iam.policies.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, KINDS, TENANT_FILE, TRUST_FILE
 
 Documents = Mapping[str, Mapping[str, object]]
 _ALONE = (TRUST_FILE, GATEWAY_FILE, ENDPOINT_FILE)
@@ -84,7 +84,7 @@ def _more(who: str, more: Formula, deployment: Deployment) -> Iterator[Widening]
 
 def _subjects(found: Documents, deployment: Deployment) -> dict[str, _Subject]:
     """Who may do what, each as one formula and as the evaluator knows it."""
-    compiler = Compiler(SPLITS)
+    compiler = FormulaCompiler(SPLITS)
     tenant, boundary = (_parsed(found, name, deployment) for name in (TENANT_FILE, BOUNDARY_FILE))
     subjects = {}
     for name in sorted(name for name in found if name.startswith("session-")):
@@ -99,6 +99,6 @@ def _subjects(found: Documents, deployment: Deployment) -> dict[str, _Subject]:
     return subjects
 
 
-def _parsed(found: Documents, name: str, deployment: Deployment) -> Document:
+def _parsed(found: Documents, name: str, deployment: Deployment) -> PolicyDocument:
     kind: Kind = KINDS.get(name, "session")
     return parse(render(found[name], deployment), kind)

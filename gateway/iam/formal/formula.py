@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.iam.glob import Wild
+from gateway.iam.language.glob import Wild
 
 ELEMENT: Final = "request:element"
 """The subject inside `Every` and `Some`: one value of the set."""
@@ -126,13 +126,15 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnwrittenStatement:
     """A statement that nobody has written yet: the solver chooses whether it holds."""
 
     name: str
 
 
-Formula = Constant | And | Or | Not | Present | Single | Filled | Every | Some | Like | ArnLike | Scalar | Unknown
+Formula = (
+    Constant | And | Or | Not | Present | Single | Filled | Every | Some | Like | ArnLike | Scalar | UnwrittenStatement
+)
 
 
 TRUE: Final = Constant(True)

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gateway.iam import bodies
-from gateway.iam.bodies import Body
-from gateway.iam.formal.compiling import allowed
-from gateway.iam.formal.evaluating import evaluator, facts
-from gateway.iam.formal.meaning import SPLITS, TENANT, RoleMeaning
-from gateway.iam.formal.theorems import Subject
-from gateway.iam.personal import personal_names
-from gateway.iam.policies import place_of
-from gateway.iam.questions import questions, sample
-from gateway.iam.requests import authorisations
+from gateway.iam.dynamodb import sample_requests
+from gateway.iam.dynamodb.requests import authorisations
+from gateway.iam.dynamodb.sample_requests import Body
+from gateway.iam.formal.compiler import allowed
+from gateway.iam.formal.interpreter import evaluator, facts
+from gateway.iam.formal.specification import SPLITS, TENANT, RoleMeaning
+from gateway.iam.formal.theorems import ProofSubject
+from gateway.iam.policies.pattern_requests import questions, sample
+from gateway.iam.policies.personal_data import personal_names
+from gateway.iam.policies.policies import place_of
 from gateway.model.keys import item_key
 from gateway.model.tenant import tenant_id
 
@@ -34,7 +34,7 @@ class Use:
         return self.expected == self.allowed
 
 
-def uses(found: Subject) -> Iterator[Use]:
+def uses(found: ProofSubject) -> Iterator[Use]:
     place = place_of(found.model, found.deployment)
     for role in found.roles:
         may = evaluator(allowed(found.of_role(role)), SPLITS)
@@ -44,7 +44,7 @@ def uses(found: Subject) -> Iterator[Use]:
             yield Use(role.name, name, operation, expected, held)
 
 
-def _reads(found: Subject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
+def _reads(found: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
     """For a role that does not see everything, with names: it may not ask for whole items."""
     table = found.model.table
     for question in questions(found.model, _TENANT):
@@ -56,22 +56,22 @@ def _reads(found: Subject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, 
         yield question.pattern, question.operation, body, question.operation in role.actions and not hidden
 
 
-def _writes(found: Subject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
+def _writes(found: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
     """The members of the transactions that mutations send, and the batches that migrations do."""
     spec, table = found.model.table, found.deployment.table
     for entity in found.model.entities.values():
         open_to = () if role.hidden and personal_names(entity, entity.primary.pk) else role.actions
         key = item_key(_TENANT, entity, sample(entity, entity.primary), entity.primary)
-        item = bodies.key(spec, key.pk, key.sk)
+        item = sample_requests.key(spec, key.pk, key.sk)
         check = {"TableName": table, "Key": item, "ConditionExpression": f"attribute_exists({spec.pk})"}
         members = {
-            "PutItem": ("Put", bodies.put(table, item, {})),
-            "UpdateItem": ("Update", bodies.update(table, item, "version", {})),
-            "DeleteItem": ("Delete", bodies.delete(table, item, {})),
+            "PutItem": ("Put", sample_requests.put(table, item, {})),
+            "UpdateItem": ("Update", sample_requests.update(table, item, "version", {})),
+            "DeleteItem": ("Delete", sample_requests.delete(table, item, {})),
             "ConditionCheckItem": ("ConditionCheck", check),
         }
         for action, member in members.items():
-            body = bodies.transact_write(member)
+            body = sample_requests.transact_write(member)
             yield f"{member[0]} {entity.name}", "TransactWriteItems", body, action in open_to
-        batch = bodies.batch_write(table, [item], [])
+        batch = sample_requests.batch_write(table, [item], [])
         yield f"batch of {entity.name}", "BatchWriteItem", batch, "BatchWriteItem" in open_to

@@ -4,19 +4,19 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from gateway.iam.deployment import Deployment
 from gateway.iam.formal.counterexample import Counterexample, counterexample, readable
 from gateway.iam.formal.errors import NotConfirmed
-from gateway.iam.formal.evaluating import evaluator
-from gateway.iam.formal.formula import And, Constant, Every, Formula, Not, Or, Some, Unknown
-from gateway.iam.formal.meaning import SPLITS, TENANT_ROWS, Scope
-from gateway.iam.formal.solver import Answer, Solution, solve
-from gateway.iam.formal.texts import Split
+from gateway.iam.formal.formula import And, Constant, Every, Formula, Not, Or, Some, UnwrittenStatement
+from gateway.iam.formal.interpreter import evaluator
+from gateway.iam.formal.solver.solver import Answer, Solution, solve
+from gateway.iam.formal.specification import SPLITS, TENANT_ROWS, Scope
+from gateway.iam.formal.string_patterns import Split
 from gateway.iam.formal.theorems import Theorem
+from gateway.iam.policies.deployment import Deployment
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TheoremOutcome:
     """`example` is a request that refutes the theorem, or where it claims that one is possible, that request.
 
     `replay` says what became of it where it was sent.
@@ -43,7 +43,7 @@ def prove(
     deployment: Deployment,
     scope: Scope = TENANT_ROWS,
     splits: Mapping[str, Split] = SPLITS,
-) -> Iterator[Outcome]:
+) -> Iterator[TheoremOutcome]:
     wishes = readable(scope, deployment) if scope.split.depth else ()
     for theorem in theorems:
         started = time.perf_counter()
@@ -52,7 +52,7 @@ def prove(
         if found.answer == "possible":
             check(theorem, found, splits)
             example = counterexample(found.facts, found.unknowns)
-        yield Outcome(theorem, found.answer, example, time.perf_counter() - started)
+        yield TheoremOutcome(theorem, found.answer, example, time.perf_counter() - started)
 
 
 def check(theorem: Theorem, found: Solution, splits: Mapping[str, Split]) -> None:
@@ -63,7 +63,7 @@ def check(theorem: Theorem, found: Solution, splits: Mapping[str, Split]) -> Non
 
 def _known(formula: Formula, unknowns: Mapping[str, bool]) -> Formula:
     match formula:
-        case Unknown(name):
+        case UnwrittenStatement(name):
             return Constant(unknowns.get(name, False))
         case And(parts):
             return And(tuple(_known(part, unknowns) for part in parts))

@@ -9,8 +9,8 @@ from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network
 from typing import Final
 
-from gateway.iam import scalars
 from gateway.iam.formal.errors import NotProvable
+from gateway.iam.language import scalars
 
 _UNREADABLE: Final = "?"
 _DIGITS: Final = 9

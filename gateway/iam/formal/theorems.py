@@ -4,11 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.iam.clauses import DECRYPT
-from gateway.iam.deployment import Deployment, render
-from gateway.iam.document import Document, parse
-from gateway.iam.formal import meaning
-from gateway.iam.formal.compiling import Compiler, Layer, allowed
+from gateway.iam.formal import specification
+from gateway.iam.formal.compiler import FormulaCompiler, Layer, allowed
 from gateway.iam.formal.formula import (
     ACTION,
     And,
@@ -20,14 +17,17 @@ from gateway.iam.formal.formula import (
     Or,
     Piece,
     Ref,
-    Unknown,
+    UnwrittenStatement,
     both,
     either,
     is_text,
     negated,
 )
-from gateway.iam.formal.meaning import KEYS, SPLITS, TENANT, RoleMeaning, Scope, acts, of_service
-from gateway.iam.generate import (
+from gateway.iam.formal.specification import KEYS, SPLITS, TENANT, RoleMeaning, Scope, acts, of_service
+from gateway.iam.language.document import PolicyDocument, parse
+from gateway.iam.language.glob import compiled
+from gateway.iam.policies.deployment import Deployment, render
+from gateway.iam.policies.generate import (
     BOUNDARY_FILE,
     ENDPOINT_FILE,
     GATEWAY_FILE,
@@ -36,9 +36,9 @@ from gateway.iam.generate import (
     TRUST_FILE,
     session_file,
 )
-from gateway.iam.glob import compiled
-from gateway.iam.review import EVERY_ACTION
-from gateway.iam.roles import ITEM_ACTIONS
+from gateway.iam.policies.review import EVERY_ACTION
+from gateway.iam.policies.roles import ITEM_ACTIONS
+from gateway.iam.policies.statements import DECRYPT
 from gateway.model.model import Model
 
 NOT_ROWS = tuple(sorted(EVERY_ACTION - set(ITEM_ACTIONS)))
@@ -59,13 +59,13 @@ class Theorem:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ProofSubject:
     """What is proved: the documents of a model in one deployment, compiled; `roles` are their declared meanings."""
 
     model: Model
     deployment: Deployment
     roles: tuple[RoleMeaning, ...]
-    documents: Mapping[str, Document]
+    documents: Mapping[str, PolicyDocument]
     layers: Mapping[str, Layer] = field(default_factory=dict)
 
     def of_role(self, role: RoleMeaning) -> tuple[Layer, ...]:
@@ -74,15 +74,15 @@ class Subject:
 
 def subject(
     model: Model, roles: Sequence[RoleMeaning], documents: Mapping[str, Mapping[str, Any]], deployment: Deployment
-) -> Subject:
+) -> ProofSubject:
     """Refuses a document that is not understood as a whole."""
     kinds = {name: KINDS.get(name, "session") for name in documents}
     parsed = {name: parse(render(found, deployment), kinds[name]) for name, found in documents.items()}
-    layers = {name: Compiler(SPLITS).layer([document]) for name, document in parsed.items()}
-    return Subject(model, deployment, tuple(roles), parsed, layers)
+    layers = {name: FormulaCompiler(SPLITS).layer([document]) for name, document in parsed.items()}
+    return ProofSubject(model, deployment, tuple(roles), parsed, layers)
 
 
-def theorems(found: Subject) -> Iterator[Theorem]:
+def theorems(found: ProofSubject) -> Iterator[Theorem]:
     """All of them; those of one document alone are in `of_document`."""
     for role in found.roles:
         yield from _of_role(role, allowed(found.of_role(role)))
@@ -96,8 +96,8 @@ def theorems(found: Subject) -> Iterator[Theorem]:
 def isolation(about: str, may: Formula, scope: Scope, prefix: str = "") -> Iterator[Theorem]:
     """What keeps tenants apart, of any combination of policies."""
     rows = both(may, of_service("dynamodb"))
-    yield Theorem(f"{prefix}no foreign item", about, both(rows, meaning.foreign(scope)))
-    yield Theorem(f"{prefix}no key outside of the prefix", about, both(rows, meaning.outside(scope)))
+    yield Theorem(f"{prefix}no foreign item", about, both(rows, specification.foreign(scope)))
+    yield Theorem(f"{prefix}no key outside of the prefix", about, both(rows, specification.outside(scope)))
     yield Theorem(f"{prefix}nothing without a key", about, both(rows, negated(Filled(KEYS))))
     yield Theorem(f"{prefix}nothing without a tenant", about, both(rows, negated(Filled(TENANT))))
 
@@ -109,13 +109,13 @@ def _of_role(role: RoleMeaning, may: Formula) -> Iterator[Theorem]:
         "only data", role.name, both(may, negated(either(of_service("dynamodb"), is_text(ACTION, DECRYPT.lower()))))
     )
     if role.hidden:
-        yield Theorem("hidden attributes stay hidden", role.name, both(may, meaning.shows_hidden(role)))
-    own = meaning.own_rows(role.rows)
+        yield Theorem("hidden attributes stay hidden", role.name, both(may, specification.shows_hidden(role)))
+    own = specification.own_rows(role.rows)
     for action in role.actions:
         yield Theorem("every granted action is usable", f"{role.name} {action}", both(may, acts(action), own), True)
 
 
-def _order(found: Subject) -> Iterator[Theorem]:
+def _order(found: ProofSubject) -> Iterator[Theorem]:
     may = {role.name: allowed(found.of_role(role)) for role in found.roles}
     for strong in found.roles:
         for weak in found.roles:
@@ -126,12 +126,12 @@ def _order(found: Subject) -> Iterator[Theorem]:
                 )
 
 
-def _attached(found: Subject) -> Iterator[Theorem]:
+def _attached(found: ProofSubject) -> Iterator[Theorem]:
     """Somebody attaches any policy to the tenants' role, or passes any session policy."""
     identity, boundary = found.layers[TENANT_FILE], found.layers[BOUNDARY_FILE]
-    anything = Layer(Unknown("a further policy allows"), Unknown("a further policy denies"))
+    anything = Layer(UnwrittenStatement("a further policy allows"), UnwrittenStatement("a further policy denies"))
     more = Layer(either(identity.allows, anything.allows), either(identity.denies, anything.denies))
-    scope = meaning.TENANT_ROWS
+    scope = specification.TENANT_ROWS
     yield from isolation("any policy attached to the role", allowed((anything, boundary)), scope, "boundary: ")
     # An action that AWS adds later, without keys, passes a list of denials: the boundary is what stops it.
     known = both(allowed((more,)), acts(*EVERY_ACTION))
@@ -142,20 +142,20 @@ def _attached(found: Subject) -> Iterator[Theorem]:
     yield Theorem("a session policy cannot widen", "any session policy", wider)
 
 
-def _sessions(found: Subject) -> Iterator[Theorem]:
+def _sessions(found: ProofSubject) -> Iterator[Theorem]:
     trust = found.layers[TRUST_FILE]
     may = allowed((trust,))
     yield Theorem(
-        "only the gateway starts sessions", TRUST_FILE, both(may, negated(meaning.is_gateway(found.deployment)))
+        "only the gateway starts sessions", TRUST_FILE, both(may, negated(specification.is_gateway(found.deployment)))
     )
     started = both(*(with_action(may, action) for action in ("sts:assumerole", "sts:tagsession")))
-    linked = meaning.tags_are_told_twice()
+    linked = specification.tags_are_told_twice()
     yield Theorem(
-        "a session has exactly two tags", TRUST_FILE, both(linked, started, negated(meaning.exactly_two_tags()))
+        "a session has exactly two tags", TRUST_FILE, both(linked, started, negated(specification.exactly_two_tags()))
     )
     yield Theorem("the gateway can start a session", TRUST_FILE, both(linked, started), True)
     gateway = found.layers[GATEWAY_FILE]
-    further = Layer(either(gateway.allows, Unknown("a further policy allows")), gateway.denies)
+    further = Layer(either(gateway.allows, UnwrittenStatement("a further policy allows")), gateway.denies)
     data = both(allowed((further,)), of_service("dynamodb", "dax"))
     yield Theorem("the gateway's role has no data", GATEWAY_FILE, data)
     endpoint = both(
@@ -168,11 +168,11 @@ def _sessions(found: Subject) -> Iterator[Theorem]:
         yield Theorem("the endpoint stops nothing that a role may do", role.name, stopped)
 
 
-def _as_tenant(found: Subject) -> Formula:
+def _as_tenant(found: ProofSubject) -> Formula:
     return is_text("aws:principalarn", found.deployment.tenant_role)
 
 
-def of_document(found: Subject, name: str) -> Iterator[Theorem]:
+def of_document(found: ProofSubject, name: str) -> Iterator[Theorem]:
     """One document by itself: it grants what it is declared to grant, no more and no less, and denies the rest.
 
     Its grants and its denials are also judged apart, so that neither leans on the other.
@@ -188,24 +188,24 @@ def of_document(found: Subject, name: str) -> Iterator[Theorem]:
         yield Theorem("denies by condition", f"{name}: {what}", both(violation, negated(layer.restricts)))
 
 
-def _means(found: Subject, name: str) -> tuple[Formula, Formula]:
+def _means(found: ProofSubject, name: str) -> tuple[Formula, Formula]:
     """What the document allows, and what its allowing statements alone may allow."""
     match name:
         case "tenant-role.json" | "boundary.json":
-            means = meaning.tenant_role_means(found.model, found.deployment)
+            means = specification.tenant_role_means(found.model, found.deployment)
         case "tenant-trust.json":
-            means = meaning.trust_means(found.deployment, [role.name for role in found.roles])
+            means = specification.trust_means(found.deployment, [role.name for role in found.roles])
         case "gateway-role.json":
-            means = meaning.gateway_means(found.deployment)
+            means = specification.gateway_means(found.deployment)
         case "vpc-endpoint.json":
-            means = meaning.endpoint_means(found.model, found.deployment)
+            means = specification.endpoint_means(found.model, found.deployment)
         case _:
             role = _role(found, name)
-            return meaning.session_means(role), meaning.session_grants(role)
+            return specification.session_means(role), specification.session_grants(role)
     return means, means
 
 
-def _must_deny(found: Subject, name: str) -> Iterator[tuple[str, Formula]]:
+def _must_deny(found: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
     match name:
         case "tenant-role.json":
             yield "every other documented action", acts(*NOT_ROWS)
@@ -219,14 +219,14 @@ def _must_deny(found: Subject, name: str) -> Iterator[tuple[str, Formula]]:
             yield "every other action", _all_but(_role(found, name).actions)
 
 
-def _must_restrict(found: Subject, name: str) -> Iterator[tuple[str, Formula]]:
+def _must_restrict(found: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
     """What has to be denied whatever is granted beside it."""
     if name == TENANT_FILE:
-        yield "the rows of others", both(of_service("dynamodb"), meaning.outside(meaning.TENANT_ROWS))
+        yield "the rows of others", both(of_service("dynamodb"), specification.outside(specification.TENANT_ROWS))
         yield "a request without keys", both(acts(*ITEM_ACTIONS), negated(Filled(KEYS)))
         yield "a session without a tenant", both(of_service("dynamodb"), negated(Filled(TENANT)))
     elif KINDS.get(name, "session") == "session" and _role(found, name).hidden:
-        yield "what shows a hidden attribute", meaning.shows_hidden(_role(found, name))
+        yield "what shows a hidden attribute", specification.shows_hidden(_role(found, name))
 
 
 def no_weaker(old: Layer, new: Layer) -> Formula:
@@ -239,7 +239,7 @@ def _all_but(actions: Sequence[str]) -> Formula:
     return negated(either(acts(*actions), is_text(ACTION, DECRYPT.lower())))
 
 
-def _role(found: Subject, name: str) -> RoleMeaning:
+def _role(found: ProofSubject, name: str) -> RoleMeaning:
     return next(role for role in found.roles if session_file(role.name) == name)
 
 

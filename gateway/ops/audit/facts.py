@@ -8,7 +8,7 @@ Statements = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownFact:
     """It could not be learned; `reason` says which permission, connection or option is missing."""
 
     reason: str
@@ -22,7 +22,7 @@ class NotHere:
     reason: str
 
 
-Missing = Unknown | NotHere
+Missing = UnknownFact | NotHere
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class EndpointFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class CountedByCloudWatch:
     """What CloudWatch counted in the last `days`: scans, and throttled requests by place and kind."""
 
     days: int
@@ -174,7 +174,7 @@ class Facts:
     scaling: tuple[ScalingTarget, ...] | Missing
     alarms: tuple[Alarm, ...] | Missing
     subscribers: Mapping[str, int | Missing]
-    seen: Seen | Missing
+    seen: CountedByCloudWatch | Missing
     tenant_role: RoleFacts | Missing
     gateway_role: RoleFacts | Missing
     table_policy: Statements | Missing | None

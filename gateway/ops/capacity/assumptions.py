@@ -11,7 +11,7 @@ from gateway.errors import ConfigurationError
 from gateway.model.entity import Entity, Placement
 from gateway.model.model import Model
 from gateway.model.patterns import Traffic
-from gateway.model.types import Choice
+from gateway.model.types import Enum
 
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
@@ -20,11 +20,11 @@ Count = Annotated[int, Field(ge=1)]
 Bytes = Annotated[int, Field(ge=1, le=409_600)]
 
 
-class _Part(BaseModel):
+class _AssumptionPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class PatternOverride(_Part):
+class PatternOverride(_AssumptionPart):
     """What is left out is as the model says."""
 
     per_second: Rate | None = None
@@ -33,7 +33,7 @@ class PatternOverride(_Part):
     buckets: Count = 1  # time buckets that one call reads
 
 
-class WriteOverride(_Part):
+class WriteOverride(_AssumptionPart):
     """Writes of one entity: items created, changed or removed, copies and index entries not counted."""
 
     per_second: Rate | None = None
@@ -45,7 +45,7 @@ class WriteOverride(_Part):
     in_index: Mapping[str, Share] = {}  # by place in an index: the part of the items that has an entry there
 
 
-class Assumptions(_Part):
+class Assumptions(_AssumptionPart):
     patterns: Mapping[str, PatternOverride] = {}
     writes: Mapping[str, WriteOverride] = {}
     writes_per_read: Rate = 0.1  # for entities without a write rate of their own
@@ -122,7 +122,7 @@ def entry_share(entity: Entity, place: Placement, assumed: Assumptions) -> float
     if place.when is None:
         return 1
     kind = entity.attribute[place.when.attribute].type
-    return len(place.when.values) / len(kind.enum) if isinstance(kind, Choice) else 1
+    return len(place.when.values) / len(kind.enum) if isinstance(kind, Enum) else 1
 
 
 def write_traffic(model: Model, entity: str, assumed: Assumptions) -> Traffic:

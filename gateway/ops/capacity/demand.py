@@ -7,8 +7,9 @@ from typing import Final, Literal
 
 from gateway.model.entity import Entity
 from gateway.model.model import Model
-from gateway.model.patterns import AccessPattern, Listing, Lookup, Together
+from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
 from gateway.ops.capacity.assumptions import (
+    DEFAULTS,
     Assumptions,
     WriteOverride,
     entry_share,
@@ -89,7 +90,7 @@ def pattern_rows(model: Model, pattern: AccessPattern, assumed: Assumptions) -> 
         case Lookup():
             each, batches = items * read_units(size, strong=pattern.strong), ceil(items / _BATCH)
             yield Consumption(pattern.name, TABLE, "read", rate, each, eventual=not pattern.strong, requests=batches)
-        case Together():
+        case ItemCollection():
             yield Consumption(pattern.name, TABLE, "read", rate, query_units(items, size), eventual=True)
         case Listing():
             yield _listing(model, pattern, assumed)
@@ -158,3 +159,18 @@ def entry_units(size: int, given: WriteOverride) -> float:
     It follows the transaction at the price of a plain write; one that moves is deleted and written.
     """
     return write_units(size) * (1 + given.moves)
+
+
+# What the model's own traffic takes of each place, for Terraform: its alarms on consumed capacity start from it.
+
+
+def expected_units(model: Model) -> dict[str, dict[str, int]]:
+    """Capacity units each second in the busy hour, of the table and of each index by name."""
+    wanted = demand(model, DEFAULTS)
+    needs = {place: wanted.need(place) for place in wanted.places}
+    return {place: {"read": _whole(need.read), "write": _whole(need.write)} for place, need in needs.items()}
+
+
+def _whole(units: float) -> int:
+    # a sum of fractions may end a hair above a whole number
+    return ceil(round(units, 6))

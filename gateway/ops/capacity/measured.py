@@ -16,7 +16,7 @@ _MINUTE: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """One operation; the log does not split its units, so a mutation counts as writes and all else as reads."""
 
     at: float
@@ -27,7 +27,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class MeasuredOperation:
     name: str
     count: int
     calls: float
@@ -47,7 +47,7 @@ class Measured:
     """`average` over the whole time from the first line to the last, `busiest` over its fullest minute."""
 
     seconds: float
-    operations: tuple[Operation, ...]
+    operations: tuple[MeasuredOperation, ...]
     average: Need
     busiest: Need
     skipped: int
@@ -63,7 +63,7 @@ def read_logs(path: Path) -> Measured:
 
 def measure(lines: Iterable[str]) -> Measured:
     """Lines that are no operations are counted and left out; `ConfigurationError` where none is one."""
-    found: list[Line] = []
+    found: list[LogLine] = []
     skipped = 0
     for text in lines:
         line = _line(text)
@@ -87,7 +87,7 @@ def measure(lines: Iterable[str]) -> Measured:
     )
 
 
-def _line(text: str) -> Line | None:
+def _line(text: str) -> LogLine | None:
     try:
         # `aws logs tail` and others write a time or a name before each line
         fields = json.loads(text[max(text.find("{"), 0) :])
@@ -97,9 +97,9 @@ def _line(text: str) -> Line | None:
     return line if line is not None and line.calls >= 0 and 0 <= line.units < inf else None
 
 
-def _operation_line(fields: Mapping[str, Any]) -> Line:
+def _operation_line(fields: Mapping[str, Any]) -> LogLine:
     at = datetime.fromisoformat(fields["time"])
-    return Line(
+    return LogLine(
         (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp(),
         str(fields.get("operation") or UNNAMED),
         int(fields["dynamodb_calls"]),
@@ -108,7 +108,7 @@ def _operation_line(fields: Mapping[str, Any]) -> Line:
     )
 
 
-def _need(lines: Iterable[Line]) -> Need:
+def _need(lines: Iterable[LogLine]) -> Need:
     read = write = 0.0
     for line in lines:
         if line.writes:
@@ -118,19 +118,19 @@ def _need(lines: Iterable[Line]) -> Need:
     return Need(read, write)
 
 
-def _minutes(lines: Iterable[Line], first: float) -> Iterator[Need]:
-    minutes: dict[int, list[Line]] = {}
+def _minutes(lines: Iterable[LogLine], first: float) -> Iterator[Need]:
+    minutes: dict[int, list[LogLine]] = {}
     for line in lines:
         minutes.setdefault(int((line.at - first) // _MINUTE), []).append(line)
     return map(_need, minutes.values())
 
 
-def _operations(lines: Iterable[Line]) -> tuple[Operation, ...]:
-    by_name: dict[str, list[Line]] = {}
+def _operations(lines: Iterable[LogLine]) -> tuple[MeasuredOperation, ...]:
+    by_name: dict[str, list[LogLine]] = {}
     for line in lines:
         by_name.setdefault(line.operation, []).append(line)
     found = [
-        Operation(name, len(each), sum(line.calls for line in each), sum(line.units for line in each))
+        MeasuredOperation(name, len(each), sum(line.calls for line in each), sum(line.units for line in each))
         for name, each in by_name.items()
     ]
     return tuple(sorted(found, key=lambda operation: (-operation.units, operation.name)))

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from gateway.model.model import Model
 from gateway.ops.capacity.assumptions import Assumptions
-from gateway.ops.capacity.cost import BreakEven, Monthly, Shape, break_even, monthly
-from gateway.ops.capacity.dax import Payoff, payoffs
+from gateway.ops.capacity.cost import BreakEven, Monthly, Payoff, Shape, break_even, monthly, payoffs
 from gateway.ops.capacity.demand import Demand, Need, demand
 from gateway.ops.capacity.measured import Measured
 from gateway.ops.capacity.partitions import Partition, partitions
@@ -24,7 +23,7 @@ class Bill:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CapacityPlan:
     assumed: Assumptions
     prices: Prices
     demand: Demand
@@ -36,11 +35,11 @@ class Plan:
     measured_bill: Bill | None = None
 
 
-def plan(model: Model, assumed: Assumptions, prices: Prices, measured: Measured | None = None) -> Plan:
+def plan(model: Model, assumed: Assumptions, prices: Prices, measured: Measured | None = None) -> CapacityPlan:
     wanted = demand(model, assumed)
     needs = tuple(wanted.need(place) for place in wanted.places)
     shape = Shape(assumed.average_share, assumed.utilisation)
-    return Plan(
+    return CapacityPlan(
         assumed,
         prices,
         wanted,

@@ -15,31 +15,31 @@ Price = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Words = Annotated[str, Field(min_length=1)]
 
 
-class _Part(BaseModel):
+class _PricePart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class OnDemand(_Part):
+class OnDemand(_PricePart):
     write_million: Price
     read_million: Price
 
 
-class Provisioned(_Part):
+class Provisioned(_PricePart):
     write_hour: Price
     read_hour: Price
 
 
-class Storage(_Part):
+class Storage(_PricePart):
     gb_month: Price
     free_gb: Annotated[float, Field(ge=0)]
 
 
-class TrailPrices(_Part):
+class TrailPrices(_PricePart):
     data_event_million: Price
     log_gb: Price
 
 
-class Prices(_Part):
+class Prices(_PricePart):
     region: Words
     currency: Words
     as_of: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]

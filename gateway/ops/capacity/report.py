@@ -2,18 +2,17 @@
 
 from collections.abc import Iterator
 
-from gateway.model.wording import code, markdown_table
-from gateway.ops.capacity.cost import BreakEven, provisioned
-from gateway.ops.capacity.dax import WARNING
+from gateway.model.key_docs import code, markdown_table
+from gateway.ops.capacity.cost import WARNING, BreakEven, provisioned
 from gateway.ops.capacity.measured import Measured
-from gateway.ops.capacity.plan import Bill, Plan
+from gateway.ops.capacity.plan import Bill, CapacityPlan
 from gateway.ops.capacity.plot import bars, chart, curves
 from gateway.ops.capacity.units import PARTITION_READS, PARTITION_WRITES
 
 _SHOWN = 8  # partitions and operations
 
 
-def page(plan: Plan) -> str:
+def page(plan: CapacityPlan) -> str:
     parts = (
         _opening(plan),
         _consumption(plan),
@@ -27,7 +26,7 @@ def page(plan: Plan) -> str:
     return "\n".join(line for part in (*parts, measured) for line in part) + "\n"
 
 
-def _opening(plan: Plan) -> Iterator[str]:
+def _opening(plan: CapacityPlan) -> Iterator[str]:
     assumed, prices = plan.assumed, plan.prices
     yield from ("# Capacity", "")
     yield "Rates and sizes are those of the model's access patterns, and mean a busy hour."
@@ -40,7 +39,7 @@ def _opening(plan: Plan) -> Iterator[str]:
     yield ""
 
 
-def _consumption(plan: Plan) -> Iterator[str]:
+def _consumption(plan: CapacityPlan) -> Iterator[str]:
     yield from ("## What each pattern and write takes", "")
     rows = (
         (
@@ -57,7 +56,7 @@ def _consumption(plan: Plan) -> Iterator[str]:
     yield ""
 
 
-def _places(plan: Plan) -> Iterator[str]:
+def _places(plan: CapacityPlan) -> Iterator[str]:
     yield from ("## What the table and each index need", "")
     needs = {place: plan.demand.need(place) for place in plan.demand.places}
     bought = {place: provisioned(need, plan.assumed.utilisation) for place, need in needs.items()}
@@ -72,19 +71,19 @@ def _places(plan: Plan) -> Iterator[str]:
     yield from ("```", "", _amplification(plan), "")
 
 
-def _amplification(plan: Plan) -> str:
+def _amplification(plan: CapacityPlan) -> str:
     written = sum(row.per_second for row in plan.demand.rows if row.kind == "write" and row.place == "table")
     total = plan.demand.total.write
     each = total / written if written else 0
     return f"Write amplification: {written:,.1f} writes a second become {total:,.1f} WCU, {each:.1f} for each write."
 
 
-def _costs(plan: Plan) -> Iterator[str]:
+def _costs(plan: CapacityPlan) -> Iterator[str]:
     yield from ("## What a month costs", "")
     yield from _bill(plan, plan.expected)
 
 
-def _bill(plan: Plan, bill: Bill) -> Iterator[str]:
+def _bill(plan: CapacityPlan, bill: Bill) -> Iterator[str]:
     month, currency = bill.month, plan.prices.currency
     rows = [
         ("on demand", f"{month.on_demand:,.2f}", "what is used, at the average load"),
@@ -110,7 +109,7 @@ def _break_even_words(found: BreakEven) -> str:
     )
 
 
-def _partitions(plan: Plan) -> Iterator[str]:
+def _partitions(plan: CapacityPlan) -> Iterator[str]:
     yield from ("## The busiest partitions", "")
     assumed = plan.assumed
     yield f"One partition takes {PARTITION_READS:,} RCU and {PARTITION_WRITES:,} WCU."
@@ -135,7 +134,7 @@ def _partitions(plan: Plan) -> Iterator[str]:
     yield ""
 
 
-def _dax(plan: Plan) -> Iterator[str]:
+def _dax(plan: CapacityPlan) -> Iterator[str]:
     yield from ("## Would DAX pay?", "")
     rows = (
         (
@@ -153,7 +152,7 @@ def _dax(plan: Plan) -> Iterator[str]:
     yield from ("", f"Assumed: it answers {plan.assumed.cache_hits:.0%} of the eventual reads. {WARNING}", "")
 
 
-def _trail(plan: Plan) -> Iterator[str]:
+def _trail(plan: CapacityPlan) -> Iterator[str]:
     yield from ("## What an audit trail costs", "")
     rows = (
         (
@@ -176,7 +175,7 @@ def _trail(plan: Plan) -> Iterator[str]:
     yield ""
 
 
-def _measured(plan: Plan, measured: Measured, bill: Bill) -> Iterator[str]:
+def _measured(plan: CapacityPlan, measured: Measured, bill: Bill) -> Iterator[str]:
     yield from ("## Measured", "")
     minutes, left_out = measured.seconds / 60, measured.skipped
     yield f"{sum(each.count for each in measured.operations):,} operations in {minutes:,.1f} minutes;"

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from gateway.model.units import query_units, read_units, write_units
+from gateway.model.capacity_units import query_units, read_units, write_units
 
 __all__ = ["PARTITION_READS", "PARTITION_WRITES", "query_units", "read_units", "write_units"]
 

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.aws.errors import ConditionFailed, TransactionCancelled, WriteConflict
+from gateway.aws.wire.errors import ConditionFailed, TransactionCancelled, WriteConflict
 from gateway.errors import Conflict
 from gateway.model.keys import ItemKey
-from gateway.ops.migrate.checkpoint import Checkpoint, Segment
-from gateway.ops.migrate.judge import Judge, Repair, written
-from gateway.ops.migrate.tally import Tally
-from gateway.ops.migrate.walk import Page, Walk
-from gateway.store.access import together
+from gateway.ops.migrate.checkpoint import Checkpoint, ScanSegment
+from gateway.ops.migrate.progress import MigrationTally
+from gateway.ops.migrate.row_checker import Repair, RowChecker, written
+from gateway.ops.migrate.scan import ScanPage, Walk
+from gateway.store.access import gather_or_cancel
 from gateway.store.codec import Wire
 from gateway.store.wire import key_of
 
@@ -26,18 +26,18 @@ class Backfill:
     """With `dry` it counts what it would do. `on_page` is told after each page, when its work is done."""
 
     walk: Walk
-    judge: Judge
+    judge: RowChecker
     dry: bool = False
-    tally: Tally = field(default_factory=Tally)
+    tally: MigrationTally = field(default_factory=MigrationTally)
     on_page: Callable[[], None] = lambda: None
 
     async def run(self, state: Checkpoint, save: Callable[[Checkpoint], None]) -> None:
         """Goes through what is left of every segment; `save` is called whenever a segment has moved on."""
         count = len(state.segments)
         jobs = [self._segment(number, count, each, lambda: save(state)) for number, each in enumerate(state.segments)]
-        await together(jobs)
+        await gather_or_cancel(jobs)
 
-    async def _segment(self, number: int, count: int, segment: Segment, save: Callable[[], None]) -> None:
+    async def _segment(self, number: int, count: int, segment: ScanSegment, save: Callable[[], None]) -> None:
         if segment.done:
             return
 
@@ -52,7 +52,7 @@ class Backfill:
             save()
             self.on_page()
 
-    async def _page(self, page: Page, passed: Callable[[ItemKey], None]) -> None:
+    async def _page(self, page: ScanPage, passed: Callable[[ItemKey], None]) -> None:
         """`passed` gets the last item up to which all are done: at a slow pace a page takes minutes."""
         self.tally.scanned += page.scanned
         repairs = []
@@ -75,7 +75,7 @@ class Backfill:
                 passed(repairs[next(iter(left), len(repairs)) - 1].key)
 
         for start in range(0, len(repairs), _AT_ONCE):
-            await together([mend(number) for number in range(start, min(start + _AT_ONCE, len(repairs)))])
+            await gather_or_cancel([mend(number) for number in range(start, min(start + _AT_ONCE, len(repairs)))])
 
     async def _mend(self, repair: Repair) -> None:
         for attempt in range(_TRIES):

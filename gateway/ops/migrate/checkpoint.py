@@ -15,7 +15,7 @@ _SAVE_SECONDS = 2.0
 
 
 @dataclass(slots=True)
-class Segment:
+class ScanSegment:
     """A part of the table: it has been gone through up to `start`."""
 
     start: dict[str, Any] | None = None
@@ -29,7 +29,7 @@ class Checkpoint:
     table: str
     fingerprint: str
     tenant: str | None
-    segments: list[Segment] = field(default_factory=list)
+    segments: list[ScanSegment] = field(default_factory=list)
 
     @property
     def done(self) -> bool:
@@ -50,7 +50,7 @@ def load(path: Path, wanted: Checkpoint) -> Checkpoint:
             content["table"],
             content["fingerprint"],
             content["tenant"],
-            [Segment(**segment) for segment in content["segments"]],
+            [ScanSegment(**segment) for segment in content["segments"]],
         )
         form = content["form"]
     except (OSError, ValueError, KeyError, TypeError) as error:

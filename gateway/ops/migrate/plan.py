@@ -11,7 +11,7 @@ from gateway.model.model import Model
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class MigrationPlan:
     """The entities that change, each with the reasons, and a fingerprint of what they are to become."""
 
     reasons: dict[str, tuple[str, ...]]
@@ -22,14 +22,14 @@ class Plan:
         return not self.reasons
 
 
-def plan(model: Model, only: tuple[str, ...] = ()) -> Plan:
+def plan(model: Model, only: tuple[str, ...] = ()) -> MigrationPlan:
     """With `only`, of these entities: they may also be ones that nothing is declared for, to mend what is wrong."""
     unknown = sorted(set(only) - set(model.entities))
     if unknown:
         raise BadUserInput(f"there is no entity `{unknown[0]}`")
     found = {entity.name: tuple(_reasons(entity)) for entity in model.entities.values()}
     wanted = {name: reasons for name, reasons in found.items() if (name in only if only else reasons)}
-    return Plan(wanted, _fingerprint(model, wanted))
+    return MigrationPlan(wanted, _fingerprint(model, wanted))
 
 
 def _reasons(entity: Entity) -> Iterator[str]:

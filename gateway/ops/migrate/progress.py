@@ -1,12 +1,44 @@
 """The progress of a run: a bar where somebody watches, and the figures at the end."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from gateway.ops.migrate.tally import Tally
+from gateway.ops.migrate.row_checker import RowFault, RowVerdict
+
+# What a run has seen and done, counted.
+
+_EXAMPLES = 10
+
+
+@dataclass(slots=True)
+class MigrationTally:
+    scanned: int = 0
+    judged: int = 0
+    faults: Counter[RowFault] = field(default_factory=Counter)
+    mended: int = 0
+    # somebody else wrote the item meanwhile: it was read again
+    met: int = 0
+    gone: int = 0
+    # why rows could not be read, with the kind of item and no value of it
+    unreadable: Counter[str] = field(default_factory=Counter)
+
+    def note(self, kind: str, verdict: RowVerdict) -> None:
+        self.judged += 1
+        self.faults.update(verdict.faults)
+        if verdict.reason:
+            self.unreadable[f"{kind}: {verdict.reason}"] += 1
+
+    @property
+    def wrong(self) -> int:
+        return sum(self.faults.values())
+
+    def reasons(self) -> list[tuple[str, int]]:
+        return self.unreadable.most_common(_EXAMPLES)
 
 
 class Bar:
@@ -14,7 +46,7 @@ class Bar:
         self._progress = progress
         self._task = progress.add_task("items", total=total, mended=0, wrong=0)
 
-    def show(self, tally: Tally) -> None:
+    def show(self, tally: MigrationTally) -> None:
         self._progress.update(self._task, completed=tally.scanned, mended=tally.mended, wrong=tally.wrong)
 
 
@@ -33,7 +65,7 @@ def bar(console: Console, total: int | None) -> Iterator[Bar]:
         yield Bar(progress, total)
 
 
-def summary(tally: Tally, units: float) -> Iterator[str]:
+def summary(tally: MigrationTally, units: float) -> Iterator[str]:
     yield f"passed {tally.scanned} rows, looked at {tally.judged}, {units:.0f} capacity units"
     for fault, count in tally.faults.most_common():
         yield f"  {count} {fault.value}"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.errors import AwsError, Retry
-from gateway.aws.target import Target
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.errors import AwsError, Retry
 from gateway.errors import ConfigurationError, Throttled, Unavailable
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ class Keys(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class MigrationSource:
     """One table, and who asks for it."""
 
     client: DynamoDB
-    target: Target
+    target: AwsTarget
     table: str
     keys: Keys
     # seconds before the first further try; it doubles with each
@@ -53,7 +53,7 @@ class Source:
         return await self.client.call(operation, body, credentials=await self.keys.credentials(), target=self.target)
 
 
-class Operator(Keys):
+class OperatorCredentials(Keys):
     """The credentials that boto3 finds for whoever runs the command, or those of a role assumed with them."""
 
     def __init__(

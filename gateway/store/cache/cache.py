@@ -9,21 +9,28 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from gateway.aws.sessions import Session
+from gateway.aws.sts.sessions import Session
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
-from gateway.store.access import Access, Call, judged
-from gateway.store.cache.flights import Flight, Flights, Landed, landed
+from gateway.store.access import Access, Call, authorize
 from gateway.store.cache.keeper import CacheRules, Clocks, Keeper
 from gateway.store.cache.keys import ReadKey, item_read, page_read
-from gateway.store.cache.path import Asked, Cache, ReadItems, ReadPage
-from gateway.store.cache.question import Question, item_requests, page_requests
-from gateway.store.cache.shelf import Shelf
+from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage
+from gateway.store.cache.segment import Segment
+from gateway.store.cache.shared_reads import (
+    BatchedRead,
+    ReadRows,
+    SharedRead,
+    SharedReads,
+    item_requests,
+    page_requests,
+    wait_for_reads,
+)
 from gateway.store.cache.stats import CacheStats, Counts, GroupOf, one_group
 from gateway.store.codec import Wire
+from gateway.store.key_shapes import KeyShape, key_shapes
 from gateway.store.plan import QueryPartition
-from gateway.store.touched import Touched, touched
 
 _RULES, _CLOCKS = CacheRules(), Clocks()
 
@@ -38,7 +45,7 @@ class ReadCache(Cache):
         self._rules = rules
         self._now = clocks.now
         self._keeper = Keeper(model.table, rules, group_of, clocks)
-        self._flights = Flights()
+        self._shared_reads = SharedReads()
 
     async def items(
         self, access: Access, keys: tuple[ItemKey, ...], asked: Asked, read: ReadItems
@@ -49,14 +56,14 @@ class ReadCache(Cache):
 
         key_of = dict(zip(reads, keys, strict=True))
 
-        async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> Landed:
+        async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> ReadRows:
             strong = any(map(self._keeper.unsettled, missing))
             found = await read(own, tuple(key_of[each] for each in missing), strong=strong)
             return {each: [found[key_of[each]]] if key_of[each] in found else [] for each in missing}
 
         requests = item_requests(self._model.table, access.session, asked, key_of)
         operation = "GetItem" if len(keys) == 1 else "BatchGetItem"
-        rows = await self._answers(access, Question(operation, None, reads, asked.staleness, requests, fetch))
+        rows = await self._answers(access, BatchedRead(operation, None, reads, asked.staleness, requests, fetch))
         return {key: rows[each][0] for key, each in zip(keys, reads, strict=True) if rows[each]}
 
     async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]:
@@ -64,11 +71,11 @@ class ReadCache(Cache):
         if at.strong:
             return await read(access, plan)
 
-        async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> Landed:
+        async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> ReadRows:
             return {at: await read(own, replace(plan, strong=self._keeper.unsettled(at)))}
 
         requests = page_requests(self._model.table, access.session, plan, asked)
-        question = Question("Query", at.on, (at,), asked.staleness, requests, fetch)
+        question = BatchedRead("Query", at.on, (at,), asked.staleness, requests, fetch)
         return (await self._answers(access, question))[at]
 
     def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
@@ -82,18 +89,18 @@ class ReadCache(Cache):
         return self._keeper.stats()
 
     async def close(self) -> None:
-        await self._flights.close()
+        await self._shared_reads.close()
 
-    async def _answers(self, access: Access, question: Question) -> dict[ReadKey, list[Wire]]:
+    async def _answers(self, access: Access, question: BatchedRead) -> dict[ReadKey, list[Wire]]:
         # every request, before anything is looked up; they are of one kind, so the statements of one tell for all
-        verdicts = [judged(access, *request) for request in question.requests(question.reads)]
+        verdicts = [authorize(access, *request) for request in question.requests(question.reads)]
         allowed_by = verdicts[0].statements
-        shelf, now = self._keeper.shelf(access.session), self._now()
-        counts = self._keeper.counts(shelf.tenant)
+        segment, now = self._keeper.segment(access.session), self._now()
+        counts = self._keeper.counts(segment.tenant)
         rows: dict[ReadKey, list[Wire]] = {}
         missing, stale = [], []
         for read in question.reads:
-            entry = shelf.get(read, now)
+            entry = segment.get(read, now)
             if entry is None:
                 missing.append(read)
                 continue
@@ -105,88 +112,99 @@ class ReadCache(Cache):
                 counts.stale += 1
                 stale.append(read)
         if stale:
-            self._renew(access, shelf, question, stale)
+            self._renew(access, segment, question, stale)
         if rows:
             self._record(access, question, rows, allowed_by, stale=bool(stale))
         if missing:
-            rows |= await self._read(access, shelf, question, missing, allowed_by)
+            rows |= await self._read(access, segment, question, missing, allowed_by)
         return rows
 
     async def _read(
-        self, access: Access, shelf: Shelf, question: Question, missing: Sequence[ReadKey], allowed_by: tuple[str, ...]
+        self,
+        access: Access,
+        segment: Segment,
+        question: BatchedRead,
+        missing: Sequence[ReadKey],
+        allowed_by: tuple[str, ...],
     ) -> dict[ReadKey, list[Wire]]:
-        flights = {read: flight for read in missing if (flight := self._under_way(shelf, read)) is not None}
-        shared, own = tuple(flights), tuple(read for read in missing if read not in flights)
-        counts = self._keeper.counts(shelf.tenant)
+        shared_reads = {
+            read: shared_read for read in missing if (shared_read := self._under_way(segment, read)) is not None
+        }
+        shared, own = tuple(shared_reads), tuple(read for read in missing if read not in shared_reads)
+        counts = self._keeper.counts(segment.tenant)
         counts.shared += len(shared)
         counts.misses += len(own)
-        begun = self._depart(access, shelf, question, own) if own else None
+        begun = self._depart(access, segment, question, own) if own else None
         if begun is not None:
-            flights |= dict.fromkeys(own, begun)
+            shared_reads |= dict.fromkeys(own, begun)
         try:
-            await landed(flights.values(), access.deadline)
+            await wait_for_reads(shared_reads.values(), access.deadline)
         finally:
             if begun is not None:
                 access.calls += begun.access.calls
                 access.refusals += begun.access.refusals
-        rows = {read: flight.task.result()[read] for read, flight in flights.items()}
+        rows = {read: shared_read.task.result()[read] for read, shared_read in shared_reads.items()}
         if shared:
             self._record(access, question, {read: rows[read] for read in shared}, allowed_by)
         return rows
 
-    def _under_way(self, shelf: Shelf, read: ReadKey) -> Flight | None:
-        flight = shelf.flights.get(read)
-        return flight if flight is not None and self._keeper.joins(read, flight.started) else None
+    def _under_way(self, segment: Segment, read: ReadKey) -> SharedRead | None:
+        shared_read = segment.shared_reads.get(read)
+        return shared_read if shared_read is not None and self._keeper.joins(read, shared_read.started) else None
 
-    def _renew(self, access: Access, shelf: Shelf, question: Question, stale: Sequence[ReadKey]) -> None:
+    def _renew(self, access: Access, segment: Segment, question: BatchedRead, stale: Sequence[ReadKey]) -> None:
         """Behind the answer: nobody waits, and while it fails the old answer serves until its time is over."""
-        reads = tuple(read for read in stale if read not in shelf.flights)
-        if reads and len(self._flights) < self._rules.renewals and not self._flights.closed:
-            counts = self._keeper.counts(shelf.tenant)
+        reads = tuple(read for read in stale if read not in segment.shared_reads)
+        if reads and len(self._shared_reads) < self._rules.renewals and not self._shared_reads.closed:
+            counts = self._keeper.counts(segment.tenant)
             counts.renewals += len(reads)
-            flight = self._depart(access, shelf, question, reads)
-            flight.task.add_done_callback(lambda _: _consumed(counts, flight))
+            shared_read = self._depart(access, segment, question, reads)
+            shared_read.task.add_done_callback(lambda _: _consumed(counts, shared_read))
 
-    def _depart(self, access: Access, shelf: Shelf, question: Question, reads: tuple[ReadKey, ...]) -> Flight:
+    def _depart(
+        self, access: Access, segment: Segment, question: BatchedRead, reads: tuple[ReadKey, ...]
+    ) -> SharedRead:
         deadline = asyncio.get_running_loop().time() + self._rules.flight_seconds
         own = Access(access.session, deadline, explained=access.explained)
         started = self._now()
-        task = self._flights.start(self._fly(own, shelf, question, reads, started))
-        flight = Flight(task, own, started)
-        shelf.flights.update(dict.fromkeys(reads, flight))
-        task.add_done_callback(lambda _: self._arrived(shelf, flight, reads))
-        return flight
+        task = self._shared_reads.start(self._read_shared(own, segment, question, reads, started))
+        shared_read = SharedRead(task, own, started)
+        segment.shared_reads.update(dict.fromkeys(reads, shared_read))
+        task.add_done_callback(lambda _: self._arrived(segment, shared_read, reads))
+        return shared_read
 
-    async def _fly(
-        self, own: Access, shelf: Shelf, question: Question, reads: tuple[ReadKey, ...], started: float
-    ) -> Landed:
+    async def _read_shared(
+        self, own: Access, segment: Segment, question: BatchedRead, reads: tuple[ReadKey, ...], started: float
+    ) -> ReadRows:
         rows = await question.fetch(own, reads)
         units = own.capacity / len(reads)
         for read in reads:
-            self._keeper.keep(shelf, read, self._keeper.answer(rows[read], started, units), question.staleness)
+            self._keeper.keep(segment, read, self._keeper.answer(rows[read], started, units), question.staleness)
         return rows
 
-    def _arrived(self, shelf: Shelf, flight: Flight, reads: tuple[ReadKey, ...]) -> None:
+    def _arrived(self, segment: Segment, shared_read: SharedRead, reads: tuple[ReadKey, ...]) -> None:
         for read in reads:
             # after a write there may be another
-            if shelf.flights.get(read) is flight:
-                del shelf.flights[read]
-        self._keeper.release(shelf)
+            if segment.shared_reads.get(read) is shared_read:
+                del segment.shared_reads[read]
+        self._keeper.release(segment)
 
     def _record(
         self,
         access: Access,
-        question: Question,
+        question: BatchedRead,
         rows: Mapping[ReadKey, list[Wire]],
         allowed_by: tuple[str, ...],
         *,
         stale: bool = False,
     ) -> None:
         """What was answered without a call of this request's own."""
-        seen: tuple[Touched, ...] = ()
+        seen: tuple[KeyShape, ...] = ()
         if access.explained:
             requests = question.requests(tuple(rows))
-            seen = tuple(each for request in requests for each in touched(self._model, access.session.tenant, *request))
+            seen = tuple(
+                each for request in requests for each in key_shapes(self._model, access.session.tenant, *request)
+            )
         access.calls.append(
             Call(
                 operation=question.operation,
@@ -195,7 +213,7 @@ class ReadCache(Cache):
                 capacity=0.0,
                 seconds=0.0,
                 statements=allowed_by,
-                touched=seen,
+                key_shapes=seen,
                 started=asyncio.get_running_loop().time(),
                 source="cache",
                 stale=stale,
@@ -203,5 +221,5 @@ class ReadCache(Cache):
         )
 
 
-def _consumed(counts: Counts, flight: Flight) -> None:
-    counts.renewal_units += flight.access.capacity
+def _consumed(counts: Counts, shared_read: SharedRead) -> None:
+    counts.renewal_units += shared_read.access.capacity

@@ -7,19 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.aws.sessions import Session
+from gateway.aws.sts.sessions import Session
 from gateway.errors import Forbidden, IsolationBreach
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId, owns
-from gateway.store.cache.entry import Answer, Entry, entry
 from gateway.store.cache.keys import ReadKey
-from gateway.store.cache.recent import RecentWrites, Underway
-from gateway.store.cache.shelf import Shelf
-from gateway.store.cache.shelves import Shelves
-from gateway.store.cache.stats import CacheStats, Counts, GroupOf, Tally
-from gateway.store.cache.writes import Written, written
+from gateway.store.cache.recent_writes import RecentWrites, Underway
+from gateway.store.cache.segment import CachedRows, Entry, Segment, entry
+from gateway.store.cache.segments import Segments
+from gateway.store.cache.stats import CacheStats, CacheTally, Counts, GroupOf
+from gateway.store.cache.written_keys import Written, written
 from gateway.store.codec import Wire
 
 
@@ -48,8 +47,8 @@ class Keeper:
         self._spec = spec
         self._settle = rules.settle_seconds
         self._clocks = clocks
-        self._tally = Tally(group_of)
-        self._shelves = Shelves(rules.bytes, self._tally, clocks.now)
+        self._tally = CacheTally(group_of)
+        self._segments = Segments(rules.bytes, self._tally, clocks.now)
         self._recent = RecentWrites(rules.settle_seconds + rules.flight_seconds)
         self._underway = Underway()
 
@@ -57,17 +56,17 @@ class Keeper:
         return self._tally.of(tenant)
 
     def stats(self) -> CacheStats:
-        return CacheStats(self._tally.groups(), self._shelves.entries, self._shelves.bytes, len(self._shelves))
+        return CacheStats(self._tally.groups(), self._segments.entries, self._segments.bytes, len(self._segments))
 
-    def shelf(self, session: Session) -> Shelf:
-        """The tenant's shelf, without what was kept for the role under other policies."""
-        shelf = self._shelves.of(session.tenant)
-        for read in shelf.outdated(session.role, session.permissions.fingerprint):
-            self._drop(shelf, read)
-        return shelf
+    def segment(self, session: Session) -> Segment:
+        """The tenant's segment, without what was kept for the role under other policies."""
+        segment = self._segments.of(session.tenant)
+        for read in segment.outdated(session.role, session.permissions.fingerprint):
+            self._drop(segment, read)
+        return segment
 
-    def release(self, shelf: Shelf) -> None:
-        self._shelves.drop_idle(shelf)
+    def release(self, segment: Segment) -> None:
+        self._segments.drop_idle(segment)
 
     def unsettled(self, read: ReadKey) -> bool:
         """Whether the table may still answer as it was before a write of this process."""
@@ -81,19 +80,19 @@ class Keeper:
         last = self._recent.last(read.tenant) if key is None else self._recent.item(read.tenant, key)
         return last < started
 
-    def keep(self, shelf: Shelf, read: ReadKey, answer: Answer, staleness: Staleness) -> None:
+    def keep(self, segment: Segment, read: ReadKey, answer: CachedRows, staleness: Staleness) -> None:
         """Unless a write came between, whose effect the answer may not show."""
         for key in answer.holds:
             # INVARIANT: a row of another tenant is not kept, and whoever waits for it gets nothing.
             if not owns(read.tenant, key.pk):
                 raise IsolationBreach("a row of another tenant was read")
         if self._recent.shown(read, answer.holds) <= answer.read_at - self._settle:
-            self._put(shelf, read, answer, staleness)
+            self._put(segment, read, answer, staleness)
 
-    def answer(self, rows: Sequence[Wire], read_at: float, units: float = 0.0) -> Answer:
+    def answer(self, rows: Sequence[Wire], read_at: float, units: float = 0.0) -> CachedRows:
         pk, sk = self._spec.pk, self._spec.sk
         holds = tuple(ItemKey(row.get(pk, {}).get("S", ""), row.get(sk, {}).get("S", "")) for row in rows)
-        return Answer(rows, holds, read_at, units)
+        return CachedRows(rows, holds, read_at, units)
 
     @contextmanager
     def writing(self, tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Iterator[None]:
@@ -117,7 +116,7 @@ class Keeper:
                 self._forget_written(tenant, writes, contested, exact_since)
 
     def forget(self, tenant: TenantId) -> None:
-        self._tally.of(tenant).dropped += self._shelves.clear(tenant)
+        self._tally.of(tenant).dropped += self._segments.clear(tenant)
 
     def _forget_written(
         self,
@@ -126,19 +125,19 @@ class Keeper:
         contested: frozenset[ItemKey],
         exact_since: float | None,
     ) -> None:
-        shelf = self._shelves.find(tenant)
-        if shelf is None:
+        segment = self._segments.find(tenant)
+        if segment is None:
             return
         if writes is None:
             self.forget(tenant)
         for write in writes or ():
-            for read in shelf.affected(write):
-                known = shelf.get(read, self._clocks.now())
-                self._drop(shelf, read)
+            for read in segment.affected(write):
+                known = segment.get(read, self._clocks.now())
+                self._drop(segment, read)
                 if exact_since is not None and known is not None and write.key not in contested:
-                    self._carry(shelf, read, known, write, exact_since)
+                    self._carry(segment, read, known, write, exact_since)
 
-    def _carry(self, shelf: Shelf, read: ReadKey, known: Entry, write: Written, begun: float) -> None:
+    def _carry(self, segment: Segment, read: ReadKey, known: Entry, write: Written, begun: float) -> None:
         """What was kept of the item is replaced by what it is now, where the request tells that exactly.
 
         Its time counts from when the write was begun: how long its answer took nobody knows, and others write too.
@@ -147,18 +146,18 @@ class Keeper:
             return
         row = None if write.row is None else {name: write.row[name] for name in read.projection if name in write.row}
         answer = self.answer([] if row is None else [row], begun, known.units)
-        if self._put(shelf, read, answer, known.staleness):
-            self._tally.of(shelf.tenant).carried += 1
+        if self._put(segment, read, answer, known.staleness):
+            self._tally.of(segment.tenant).carried += 1
 
-    def _put(self, shelf: Shelf, read: ReadKey, answer: Answer, staleness: Staleness) -> bool:
+    def _put(self, segment: Segment, read: ReadKey, answer: CachedRows, staleness: Staleness) -> bool:
         made = entry(answer, staleness, self._clocks.jitter(), self._first_end(answer.rows))
-        return made is not None and self._shelves.keep(shelf, read, made)
+        return made is not None and self._segments.keep(segment, read, made)
 
     def _first_end(self, rows: Sequence[Wire]) -> float | None:
         """When the first of the rows expires, as a moment of the cache: a page with a row less would look complete."""
         ends = [float(row[self._spec.ttl]["N"]) for row in rows if "N" in row.get(self._spec.ttl, {})]
         return min(ends) - self._clocks.wall() + self._clocks.now() if ends else None
 
-    def _drop(self, shelf: Shelf, read: ReadKey) -> None:
-        if self._shelves.drop(shelf, read):
-            self._tally.of(shelf.tenant).dropped += 1
+    def _drop(self, segment: Segment, read: ReadKey) -> None:
+        if self._segments.drop(segment, read):
+            self._tally.of(segment.tenant).dropped += 1

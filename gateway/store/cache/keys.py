@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from gateway.aws.sessions import Session
+from gateway.aws.sts.sessions import Session
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId
-from gateway.store.bounds import Bounds
-from gateway.store.cache.path import Asked
+from gateway.store.cache.read_path import Asked
+from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import QueryPartition
 
 
@@ -21,7 +21,7 @@ class ReadKey(NamedTuple):
     table: tuple[str, str]  # address and name: a tenant that moves meets nothing of its old table
     on: str | None  # an index
     partition: str
-    sort: str | Bounds  # one sort key for an item, a range for a page
+    sort: str | KeyRange  # one sort key for an item, a range for a page
     forward: bool
     limit: int
     projection: tuple[str, ...]
@@ -42,7 +42,7 @@ def page_read(session: Session, plan: QueryPartition, asked: Asked) -> ReadKey:
 
 
 def _read(
-    session: Session, asked: Asked, index: str | None, partition: str, sort: str | Bounds, forward: bool, limit: int
+    session: Session, asked: Asked, index: str | None, partition: str, sort: str | KeyRange, forward: bool, limit: int
 ) -> ReadKey:
     tenancy = session.tenancy
     return ReadKey(

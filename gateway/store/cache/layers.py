@@ -5,14 +5,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.aws.sessions import Session
+from gateway.aws.sts.sessions import Session
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access
 from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.dax.reads import DaxReads
-from gateway.store.cache.path import Asked, Cache, ReadItems, ReadPage, Via
+from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage, Via
 from gateway.store.codec import Wire
 from gateway.store.plan import QueryPartition
 

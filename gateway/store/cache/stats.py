@@ -50,7 +50,7 @@ class CacheStats:
         return sum(self.groups.values(), Counts())
 
 
-class Tally:
+class CacheTally:
     def __init__(self, group_of: GroupOf) -> None:
         self._group_of = group_of
         self._groups: dict[str, Counts] = {}

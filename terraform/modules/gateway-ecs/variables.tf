@@ -190,7 +190,7 @@ variable "tasks" {
 }
 
 variable "stop_seconds" {
-  description = "How long a task may drain and finish what is under way; more than the settings drain_seconds and request_seconds together."
+  description = "How long a task may drain and finish what is under way; more than the settings drain_timeout_seconds and request_timeout_seconds together."
   type        = number
   default     = 45
 

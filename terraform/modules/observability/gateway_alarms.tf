@@ -15,8 +15,8 @@ locals {
     denials   = { metric = "Denials", pattern = "{ ($.logger = \"gateway.operation\") && (${join(" || ", local.denied)}) }" }
     refusals  = { metric = "DeniedByAws", pattern = "{ $.logger = \"gateway.denied_by_aws\" }" }
     tokens    = { metric = "RefusedTokens", pattern = "{ ($.logger = \"gateway.operation\") && (${local.refused}) }" }
-    sessions  = { metric = "FailedSessions", pattern = "{ ($.logger = \"gateway.aws.sessions\") && ($.level = \"WARNING\") }" }
-    issuers   = { metric = "UnreachableIssuers", pattern = "{ ($.logger = \"gateway.identity.keyring\") && ($.level = \"WARNING\") }" }
+    sessions  = { metric = "FailedSessions", pattern = "{ ($.logger = \"gateway.sessions\") && ($.level = \"WARNING\") }" }
+    issuers   = { metric = "UnreachableIssuers", pattern = "{ ($.logger = \"gateway.issuers\") && ($.level = \"WARNING\") }" }
     failures  = { metric = "Failures", pattern = "{ ($.logger = \"gateway.operation\") && (${join(" || ", local.failed)}) }" }
     durations = { metric = "OperationDuration", pattern = "{ ($.logger = \"gateway.operation\") && ($.duration_ms >= 0) }", value = "$.duration_ms", unit = "Milliseconds" }
     consumed  = { metric = "ConsumedCapacity", pattern = "{ ($.logger = \"gateway.operation\") && ($.consumed_capacity > 0) }", value = "$.consumed_capacity" }

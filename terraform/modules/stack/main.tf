@@ -30,12 +30,12 @@ locals {
     },
     # the cluster that `dax` makes, where the gateway uses it
     local.dax_used ? {
-      dax_endpoint      = module.dax[0].url
-      dax_role_arn      = module.dax[0].reader_role_arn
-      dax_item_seconds  = module.input.dax.item_ttl_seconds
-      dax_query_seconds = module.input.dax.query_ttl_seconds
+      dax_endpoint          = module.dax[0].url
+      dax_role_arn          = module.dax[0].reader_role_arn
+      dax_item_ttl_seconds  = module.input.dax.item_ttl_seconds
+      dax_query_ttl_seconds = module.input.dax.query_ttl_seconds
 
-      dax_accept_that_only_the_gateway_separates_tenants = module.input.dax.accept_no_tenant_isolation
+      dax_accept_gateway_only_isolation = module.input.dax.accept_no_tenant_isolation
     } : {},
   )
 

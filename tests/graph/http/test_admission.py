@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.aws.callers import Caller
+from gateway.aws.sts.callers import Caller
 from gateway.graph.http.fair_queue import OPERATION_COST, FairQueue
 from gateway.graph.http.running import notify_disconnect
 from gateway.identity.principal import Principal
 from gateway.model.tenant import TenantId, tenant_id
+from tests.graph.fixtures import OpenDoor, World
 from tests.graph.http.exchange import Exchange
 from tests.graph.http.test_cancellation import OPERATIONS
-from tests.graph.world import OpenDoor, World
 
 FLOOD = tenant_id("flood")
 QUERY, CHANGE = OPERATIONS["one item"], OPERATIONS["a change"]

@@ -7,8 +7,8 @@ import orjson
 import pytest
 
 from gateway.graph.http.endpoint import EndpointLimits
+from tests.graph.fixtures import World
 from tests.graph.http.test_endpoint import HELLO, TOKEN, code
-from tests.graph.world import World
 
 HEADERS = {**TOKEN, "Content-Type": "application/json"}
 MANY = "{ activeOrders(first: 50) { nodes { orderId placedAt total lines { title quantity unitPrice } } } }"

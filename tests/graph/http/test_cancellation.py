@@ -7,8 +7,8 @@ import pytest
 from httpx2 import Response
 
 from gateway.graph.http.endpoint import EndpointLimits
+from tests.graph.fixtures import World
 from tests.graph.http.test_endpoint import code
-from tests.graph.world import World
 
 SECONDS = 60.0
 OPERATIONS = {

@@ -15,8 +15,8 @@ from gateway.errors import Internal, NotFound, TenantSuspended, Unavailable
 from gateway.graph.http.endpoint import EndpointLimits
 from gateway.graph.http.request import GRAPHQL_JSON, JSON, _json
 from gateway.graph.query.limits import DocumentLimits
-from gateway.store.read_limits import ReadLimits
-from tests.graph.world import World, principal_of
+from gateway.store.plan import ReadLimits
+from tests.graph.fixtures import World, principal_of
 
 TOKEN = {"Authorization": "Bearer acme/viewer"}
 HELLO = '{ product(productId: "p-1001") { productId } }'

@@ -17,8 +17,8 @@ from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.request import LARGE, GraphQLRequest, LargeBody, _check_values
 from gateway.graph.query.limits import DocumentLimits, check_variables
 from gateway.model.tenant import TenantId
+from tests.graph.fixtures import World
 from tests.graph.http.test_endpoint import HELLO, code
-from tests.graph.world import World
 
 LONG = orjson.dumps({"query": HELLO, "variables": {"x": "y" * LARGE}})
 SHORT = orjson.dumps({"query": HELLO})

@@ -176,7 +176,7 @@ def test_a_stream_that_takes_nothing_stops_nobody(capsys: pytest.CaptureFixture[
 
 _ENDS = """
 import asyncio, logging
-from gateway.serve import configure_logging
+from gateway.serving.serve import configure_logging
 write = configure_logging("INFO")
 async def main():
     write({"status": 200})

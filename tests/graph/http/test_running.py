@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gateway.graph.http.running import DISCONNECT, RunningRequests, notify_disconnect
+from tests.graph.fixtures import World
 from tests.graph.http.test_cancellation import OPERATIONS, Stuck
-from tests.graph.world import World
 
 CHANGE = OPERATIONS["a change"]
 QUERIES = [query for query in OPERATIONS.values() if query != CHANGE]

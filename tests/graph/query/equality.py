@@ -23,16 +23,16 @@ from typing import Any
 import orjson
 from graphql import OverlappingFieldsCanBeMergedRule
 
-from gateway.aws.dynamodb import DynamoDB
+from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.errors import Throttled, Unavailable
 from gateway.graph.http.endpoint import Endpoint
+from gateway.graph.query.lane.fallback import Reason
 from gateway.graph.query.lane.lane import LaneRules, Lanes
-from gateway.graph.query.lane.step_back import Reason
-from gateway.graph.schema import core_schema
+from gateway.graph.schema.schema import core_schema
 from gateway.store.table import Table
+from tests.graph.fixtures import SCHEMA, World, no_lanes, no_renewal
 from tests.graph.query.indexed_memory import IndexedMemory
 from tests.graph.query.random_documents import Documents, RandomDocument, damage
-from tests.graph.world import SCHEMA, World, no_lanes, no_renewal
 
 ROLES = ("viewer", "viewer", "support", "admin")
 ASKED = 2  # how often each document is asked, with other rows and faults

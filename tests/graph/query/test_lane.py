@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from graphql import OperationDefinitionNode, OperationType, parse
 
-from gateway.domains.examples import load_examples
+from gateway.demo.examples import load_examples
 from gateway.errors import Unavailable
+from gateway.graph.query.lane.fallback import NoLane
 from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.graph.query.lane.request import LaneRequest
-from gateway.graph.query.lane.step_back import NoLane
 from gateway.graph.query.operation import bytes_of
-from gateway.iam.residual import Residual
+from gateway.iam.dynamodb.residual import Residual
 from gateway.store.access import Access
-from tests.graph.test_call_counts import OPERATIONS
-from tests.graph.world import NOW, OpenDoor, World
+from tests.graph.fixtures import NOW, OpenDoor, World
+from tests.graph.query.test_call_counts import OPERATIONS
 
 ROOT = Path(__file__).parents[3]
 USER, ORDER = ("TENANT#acme#USER#u-1001", "PROFILE"), ("TENANT#acme#ORDER#o-1001", "META")

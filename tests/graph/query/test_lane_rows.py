@@ -5,14 +5,14 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.items import ItemTexts
 from gateway.graph.query.lane.request import LaneRequest
-from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.store import wire
 from gateway.store.access import Access
-from tests.graph.world import IN_LANES, OpenDoor, World
+from tests.graph.fixtures import IN_LANES, OpenDoor, World
 
 USER = ("TENANT#acme#USER#u-1001", "PROFILE")
 ORDER = ("TENANT#acme#ORDER#o-1001", "META")
@@ -97,7 +97,7 @@ async def test_a_call_with_a_foreign_key_is_not_sent(world: World) -> None:
     assert (await request.call(read._get, read._texts.get(*USER), 1)).Item is not None
     world.memory.sent.clear()
     foreign = read._texts.get("TENANT#globex#USER#u-1001", "PROFILE")
-    with pytest.raises(StepBack) as stepped:
+    with pytest.raises(FallBack) as stepped:
         await request.call(read._get, foreign, 1)
     assert stepped.value.reason is Reason.REFUSED
     assert not world.memory.sent

@@ -10,14 +10,14 @@ from graphql.execution.values import get_variable_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.domains import MODEL, MUTATIONS
+from gateway.demo import MODEL, MUTATIONS
 from gateway.errors import LimitExceeded
 from gateway.graph.query import operation as operations
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Admitted, Documents
-from gateway.graph.schema import core_schema
+from gateway.graph.schema.schema import core_schema
+from tests.graph.fixtures import SCHEMA
 from tests.graph.path_trace import OPERATIONS
-from tests.graph.world import SCHEMA
 
 DOCUMENTS = Documents(MODEL, core_schema(SCHEMA), MUTATIONS, DocumentLimits(), introspection=True)
 TEXT = """query A($id: ID!, $n: Int = 3, $after: String, $on: Boolean! = true) {

@@ -5,8 +5,8 @@ import time
 
 from hypothesis import HealthCheck, given, settings
 
-from gateway.iam.formal.meaning import SPLITS
-from gateway.iam.roles import ROLE_NAMES
+from gateway.iam.formal.specification import SPLITS
+from gateway.iam.policies.roles import ROLE_NAMES
 from tests.iam.formal.test_agreement import any_agree, shipped_agree
 from tests.iam.formal.test_proof import holds_for, roles, things
 

@@ -3,12 +3,12 @@
 from random import Random
 from typing import Any
 
-from gateway.iam.document import Document, parse
-from gateway.iam.errors import PolicyError
-from gateway.iam.operators import OPERATORS
-from gateway.iam.statement import Kind
-from gateway.iam.variables import Value
-from gateway.iam.verdict import Authorisation
+from gateway.iam.language.document import PolicyDocument, parse
+from gateway.iam.language.errors import PolicyError
+from gateway.iam.language.grammar import Kind
+from gateway.iam.language.operators import OPERATORS
+from gateway.iam.language.variables import Value
+from gateway.iam.language.verdict import Authorisation
 
 TABLE = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
 TAG = "aws:PrincipalTag/TenantId"
@@ -47,7 +47,7 @@ ACTIONS = ("*", "dynamodb:*", "dynamodb:GetItem", "dynamodb:*Item", "dynamodb:?u
 RESOURCES = ("*", TABLE, f"{TABLE}/index/*", f"{TABLE[:-6]}{VARIABLE}", "arn:aws:s3:::*")
 
 
-def document(random: Random, kind: Kind) -> Document:
+def document(random: Random, kind: Kind) -> PolicyDocument:
     """A policy of any operator and key; one that AWS would not take is thrown away."""
     while True:
         statements = [_statement(random) for _ in range(random.randint(1, 3))]

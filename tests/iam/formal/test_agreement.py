@@ -8,20 +8,20 @@ from random import Random
 
 import pytest
 
-from gateway.domains import MODEL
-from gateway.iam.evaluator import Authorisation, PolicySet, evaluate
-from gateway.iam.formal.compiling import Compiler, allowed
-from gateway.iam.formal.evaluating import evaluator, facts
-from gateway.iam.formal.meaning import KEYS, SPLITS
-from gateway.iam.formal.texts import Split
-from gateway.iam.personal import personal_attributes
-from gateway.iam.policies import generated
-from gateway.iam.review import EVERY_ACTION
-from gateway.iam.roles import ITEM_ACTIONS, ROLE_NAMES
-from gateway.iam.variables import Value
+from gateway.demo import MODEL
+from gateway.iam.formal.compiler import FormulaCompiler, allowed
+from gateway.iam.formal.interpreter import evaluator, facts
+from gateway.iam.formal.specification import KEYS, SPLITS
+from gateway.iam.formal.string_patterns import Split
+from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.language.variables import Value
+from gateway.iam.policies.personal_data import personal_attributes
+from gateway.iam.policies.policies import generated
+from gateway.iam.policies.review import EVERY_ACTION
+from gateway.iam.policies.roles import ITEM_ACTIONS, ROLE_NAMES
 from tests.iam.formal.requests import document, request
 from tests.policies.cases import ELSEWHERE
-from tests.policies.world import DEPLOYMENT, INDEXES, TABLE
+from tests.policies.fixtures import DEPLOYMENT, INDEXES, TABLE
 
 EACH = 3_000
 DOCUMENTS = 60
@@ -67,12 +67,12 @@ def shipped_agree(role: str, count: int) -> int:
     """How many requests were compared."""
     random = Random(role)
     policies = generated(MODEL).policy_set(role, DEPLOYMENT)
-    formula = evaluator(allowed(Compiler(SPLITS).layers(policies)), SPLITS)
+    formula = evaluator(allowed(FormulaCompiler(SPLITS).layers(policies)), SPLITS)
     verdicts = {True: 0, False: 0}
     for _ in range(count):
         asked = shop_request(random)
         verdict = evaluate(policies, asked).allowed
-        # prepared permissions are compared with the same evaluator in tests/iam/test_prepared_random.py
+        # tests/iam/dynamodb/test_partial_evaluation_random.py compares prepared permissions
         assert formula(facts(asked)) is verdict, asked
         verdicts[verdict] += 1
     assert min(verdicts.values()) > count // 100, "both verdicts are common"
@@ -94,7 +94,7 @@ def any_agree(splits: Mapping[str, Split], count: int) -> int:
             (document(random, "session"),) if random.random() < 0.3 else None,
             document(random, "boundary") if random.random() < 0.3 else None,
         )
-        formula = evaluator(allowed(Compiler(splits).layers(policies)), splits)
+        formula = evaluator(allowed(FormulaCompiler(splits).layers(policies)), splits)
         for _ in range(OF_EACH):
             asked = request(random)
             if splits and "#" in str(asked.context.get("aws:PrincipalTag/TenantId", "")):

@@ -6,38 +6,38 @@ from typing import Any
 
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.iam.formal.counterexample import Counterexample, request_of
 from gateway.iam.formal.formula import FALSE
-from gateway.iam.formal.meaning import role_meaning
-from gateway.iam.formal.proof import Outcome, prove
-from gateway.iam.formal.theorems import Subject, Theorem, of_document, subject
-from gateway.iam.roles import ROLES
-from gateway.iam.variables import Value
-from gateway.iam.verdict import Authorisation
+from gateway.iam.formal.proof import TheoremOutcome, prove
+from gateway.iam.formal.specification import role_meaning
+from gateway.iam.formal.theorems import ProofSubject, Theorem, of_document, subject
+from gateway.iam.language.variables import Value
+from gateway.iam.language.verdict import Authorisation
+from gateway.iam.policies.roles import ROLES
+from gateway.sandbox.aws.tables import create_request
 from gateway.sandbox.counterexamples import policies_of_theorem, sent
-from gateway.sandbox.rig import Rig
-from gateway.sandbox.tables import create_request
+from gateway.sandbox.iam_sandbox import IamSandbox
 from tests.iam.formal.test_mutants import named
-from tests.policies.world import DEPLOYMENT, SHIPPED
+from tests.policies.fixtures import DEPLOYMENT, SHIPPED
 
 NAME = DEPLOYMENT.table
 OWN = "TENANT#${aws:PrincipalTag/TenantId}"
 
 
 @pytest.fixture(scope="module")
-def rig() -> Iterator[Rig]:
-    with Rig(DEPLOYMENT.region) as made:
+def iam_sandbox() -> Iterator[IamSandbox]:
+    with IamSandbox(DEPLOYMENT.region) as made:
         made.client("dynamodb", made.admin).create_table(**create_request(NAME, MODEL.table))
         yield made
 
 
-def about(**changed: Mapping[str, Any]) -> Subject:
+def about(**changed: Mapping[str, Any]) -> ProofSubject:
     """The shipped documents, some of them changed."""
     return subject(MODEL, [role_meaning(MODEL, role) for role in ROLES], {**SHIPPED, **changed}, DEPLOYMENT)
 
 
-def leak(name: str, title: str) -> tuple[Subject, Outcome]:
+def leak(name: str, title: str) -> tuple[ProofSubject, TheoremOutcome]:
     weak = about(**{name: named(name, title).document})
     return weak, next(each for each in prove(of_document(weak, name), DEPLOYMENT) if each.example)
 
@@ -55,29 +55,29 @@ def leak(name: str, title: str) -> tuple[Subject, Outcome]:
     ],
 )
 def test_a_counterexample_succeeds_on_the_sandbox_and_not_with_the_shipped_document(
-    rig: Rig, name: str, title: str
+    iam_sandbox: IamSandbox, name: str, title: str
 ) -> None:
     weak, outcome = leak(name, title)
-    assert " succeeds there" in sent(rig, weak, outcome), outcome.lines()
-    assert sent(rig, about(), outcome).endswith(" is denied there"), outcome.lines()
+    assert " succeeds there" in sent(iam_sandbox, weak, outcome), outcome.lines()
+    assert sent(iam_sandbox, about(), outcome).endswith(" is denied there"), outcome.lines()
 
 
-def test_what_is_denied_against_a_theorem_is_denied_on_the_sandbox(rig: Rig) -> None:
+def test_what_is_denied_against_a_theorem_is_denied_on_the_sandbox(iam_sandbox: IamSandbox) -> None:
     weak, outcome = leak("tenant-role.json", "OwnItems: drop dynamodb:PutItem")
     assert outcome.theorem.name == "grants no less than declared"
-    assert sent(rig, weak, outcome) == "sent to the sandbox: PutItem is denied there"
+    assert sent(iam_sandbox, weak, outcome) == "sent to the sandbox: PutItem is denied there"
 
 
-def test_what_no_request_asks_for_is_not_sent(rig: Rig) -> None:
+def test_what_no_request_asks_for_is_not_sent(iam_sandbox: IamSandbox) -> None:
     """AWS fills in no keys for a Scan: sending one would show something else."""
     table = f"arn:aws:dynamodb:{DEPLOYMENT.region}:{DEPLOYMENT.account}:table/{NAME}"
     asked = Authorisation("dynamodb:Scan", table, {"dynamodb:LeadingKeys": ("TENANT#globex#1",)})
     strange = replace(outcome_of("no foreign item", "viewer"), example=Counterexample(asked, None, None, {}))
-    assert sent(rig, about(), strange) == "not sent to the sandbox: no single request asks for exactly this"
+    assert sent(iam_sandbox, about(), strange) == "not sent to the sandbox: no single request asks for exactly this"
 
 
-def outcome_of(name: str, subject: str) -> Outcome:
-    return Outcome(Theorem(name, subject, FALSE), "possible", None, 0.0)
+def outcome_of(name: str, subject: str) -> TheoremOutcome:
+    return TheoremOutcome(Theorem(name, subject, FALSE), "possible", None, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.policies.fixtures import SHIPPED
 from tests.policies.mutations import Mutant, mutants
 from tests.policies.solver_kills import fate
-from tests.policies.world import SHIPPED
 
 EVERY = 25
 

@@ -8,37 +8,37 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.domains import MODEL
-from gateway.domains.loading import load_domains
-from gateway.iam.document import parse
-from gateway.iam.formal import solver
-from gateway.iam.formal.compiling import Compiler, allowed
+from gateway.demo import MODEL
+from gateway.domains import load_domains
+from gateway.iam.formal.compiler import FormulaCompiler, allowed
 from gateway.iam.formal.errors import NotConfirmed, NotProvable
-from gateway.iam.formal.explained import EXPLAINED, explanation
+from gateway.iam.formal.explanations import EXPLAINED, explanation
 from gateway.iam.formal.formula import FALSE, Like, Piece, Ref, Scalar, both
-from gateway.iam.formal.lemma import lemma, weakened
 from gateway.iam.formal.liveness import uses
-from gateway.iam.formal.meaning import KEYS, TENANT, Scope, role_meaning
-from gateway.iam.formal.proof import Outcome, prove
-from gateway.iam.formal.solver import solve
-from gateway.iam.formal.theorems import Subject, Theorem, isolation, subject, theorems
-from gateway.iam.generate import documents, session_document, session_file
-from gateway.iam.roles import ITEM_ACTIONS, ROLE_NAMES, ROLES, GatewayRole
+from gateway.iam.formal.proof import TheoremOutcome, prove
+from gateway.iam.formal.solver import solver
+from gateway.iam.formal.solver.lemma import lemma, weakened
+from gateway.iam.formal.solver.solver import solve
+from gateway.iam.formal.specification import KEYS, TENANT, Scope, role_meaning
+from gateway.iam.formal.theorems import ProofSubject, Theorem, isolation, subject, theorems
+from gateway.iam.language.document import parse
+from gateway.iam.policies.generate import documents, session_document, session_file
+from gateway.iam.policies.roles import ITEM_ACTIONS, ROLE_NAMES, ROLES, GatewayRole
 from gateway.model.entity import Attribute, Entity, Key, OnIndex
 from gateway.model.model import Model
 from gateway.model.patterns import Lookup
-from gateway.model.types import Id, KeyText, Text
+from gateway.model.types import Id, KeyString, Text
 from tests.model.build import model
-from tests.policies.world import DEPLOYMENT, SHIPPED, TABLE
+from tests.policies.fixtures import DEPLOYMENT, SHIPPED, TABLE
 
 SUBJECT = "aws:principaltag/subject"
 
 
-def about(found: Model, made: Mapping[str, Mapping[str, Any]] | None = None) -> Subject:
+def about(found: Model, made: Mapping[str, Mapping[str, Any]] | None = None) -> ProofSubject:
     return subject(found, [role_meaning(found, role) for role in ROLES], made or documents(found), DEPLOYMENT)
 
 
-def refuted(outcomes: list[Outcome]) -> list[tuple[str, str]]:
+def refuted(outcomes: list[TheoremOutcome]) -> list[tuple[str, str]]:
     return [(each.theorem.name, each.theorem.about) for each in outcomes if not each.proved]
 
 
@@ -84,7 +84,7 @@ attributes = st.builds(
     lambda email, label: (
         Attribute("thingId", Id(), "Its id."),
         Attribute("ownerId", Id(), "Whose it is."),
-        Attribute("email", KeyText(), "Whom to write to.", personal=email),
+        Attribute("email", KeyString(), "Whom to write to.", personal=email),
         Attribute("label", Text(), "What is written on it.", personal=label),
     ),
     st.booleans(),
@@ -94,7 +94,8 @@ keys = st.sampled_from(["THING#{thingId}", "A#{thingId}#B", "EMAIL#{email}#{thin
 index_keys = st.sampled_from(["OWNER#{ownerId}", "MAIL#{email}", "M#{ownerId}#{email}", "M#{email}#X"])
 indexes = st.lists(index_keys, max_size=2).map(
     lambda found: tuple(
-        OnIndex(index=f"GSI{at}", pk=pk, sk="{thingId}", small="a test") for at, pk in enumerate(found, 1)
+        OnIndex(index=f"GSI{at}", pk=pk, sk="{thingId}", low_cardinality_reason="a test")
+        for at, pk in enumerate(found, 1)
     )
 )
 things = st.builds(
@@ -137,7 +138,7 @@ OWN_ROWS = Scope((("TENANT",), (Ref(TENANT),), ("USER",), (Ref(SUBJECT),)))
 PREFIX = "TENANT#${aws:PrincipalTag/TenantId}#USER#${aws:PrincipalTag/Subject}"
 
 
-def own_rows(*patterns: str) -> list[Outcome]:
+def own_rows(*patterns: str) -> list[TheoremOutcome]:
     """A role whose rows are a subject's own, written by hand: no such role is declared yet."""
     statement = {
         "Effect": "Allow",
@@ -150,7 +151,7 @@ def own_rows(*patterns: str) -> list[Outcome]:
     }
     splits = {KEYS: OWN_ROWS.split}
     document = parse({"Version": "2012-10-17", "Statement": statement}, "identity")
-    may = allowed([Compiler(splits).layer([document])])
+    may = allowed([FormulaCompiler(splits).layer([document])])
     return list(prove(isolation("customer", may, OWN_ROWS), DEPLOYMENT, OWN_ROWS, splits))
 
 
@@ -199,7 +200,7 @@ def test_what_the_solver_cannot_decide_is_refused(condition: dict[str, Any]) -> 
     statement = {"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "*", "Condition": condition}
     document = parse({"Version": "2012-10-17", "Statement": statement}, "identity")
     with pytest.raises(NotProvable):
-        solve(allowed([Compiler().layer([document])]), {})
+        solve(allowed([FormulaCompiler().layer([document])]), {})
 
 
 def test_an_answer_of_the_solver_that_python_does_not_confirm_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,20 +7,19 @@ from pathlib import Path
 import pytest
 from moto import mock_aws
 
-from gateway.aws.credentials import Credentials
-from gateway.domains import MODEL
+from gateway.aws.wire.credentials import Credentials
+from gateway.demo import MODEL
 from gateway.model.describe import access_patterns
-from gateway.ops.audit.account import Account, Live
-from gateway.ops.audit.checklist import judge
+from gateway.ops.audit.checklist import run_checks
 from gateway.ops.audit.facts import Facts
-from gateway.ops.audit.gather.everything import gather
-from gateway.ops.audit.gather.files import Places
-from gateway.ops.audit.lines import Case, Result
-from gateway.ops.policy_files import write_policies
-from tests.ops.audit.world import REGION, SUBJECT, build
+from gateway.ops.audit.gather.account import AuditedAccount, Live
+from gateway.ops.audit.gather.everything import Places, gather
+from gateway.ops.audit.results import Case, LineResult
+from gateway.ops.policies.files import write_policies
+from tests.ops.audit.fixtures import REGION, SUBJECT, build
 from tests.unmeasured import unmeasured
 
-ACCOUNT = Account(REGION, credentials=Credentials("test", "test"))
+ACCOUNT = AuditedAccount(REGION, credentials=Credentials("test", "test"))
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +32,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
 
 
 @pytest.fixture
-def account() -> Iterator[Account]:
+def account() -> Iterator[AuditedAccount]:
     """A new account for a test that changes it."""
     with mock_aws():
         with unmeasured():
@@ -52,9 +51,9 @@ def facts(places: Places) -> Facts:
 
 
 @pytest.fixture(scope="session")
-def results(facts: Facts) -> tuple[Result, ...]:
+def results(facts: Facts) -> tuple[LineResult, ...]:
     """The verdicts on the good account."""
-    return judge(Case(MODEL, SUBJECT, facts))
+    return run_checks(Case(MODEL, SUBJECT, facts))
 
 
 @pytest.fixture

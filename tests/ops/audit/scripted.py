@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.ops.audit.account import Account, Live, Unlearned
-from gateway.ops.audit.facts import Unknown
+from gateway.ops.audit.facts import UnknownFact
+from gateway.ops.audit.gather.account import AuditedAccount, FactUnavailable, Live
 
 
 class Scripted(Live):
     """`answers` by operation; an exception among them is raised."""
 
     def __init__(self, answers: Mapping[str, Any], endpoint: str | None = None) -> None:
-        super().__init__(Account("eu-west-1", endpoint))
+        super().__init__(AuditedAccount("eu-west-1", endpoint))
         self.answers = answers
 
     def ask(self, service: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
@@ -25,5 +25,5 @@ class Scripted(Live):
         return list(self.ask(service, operation, **parameters).get(key, ()))
 
 
-def refused(code: str) -> Unlearned:
-    return Unlearned(Unknown(f"failed: {code}"), code)
+def refused(code: str) -> FactUnavailable:
+    return FactUnavailable(UnknownFact(f"failed: {code}"), code)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from gateway.ops.audit.facts import Facts, IndexFacts, RoleFacts, ScalingTarget, TableFacts, Throughput
-from gateway.ops.audit.lines import Case, Check, Finding, Verdict
+from gateway.ops.audit.results import AuditFinding, Case, Check, LineVerdict
 from gateway.ops.capacity.demand import TABLE
 
 
@@ -42,13 +42,13 @@ def with_index(table: TableFacts, name: str, **index: Any) -> Mapping[str, Index
     return {**table.indexes, name: replace(table.indexes[name], **index)}
 
 
-def facts_of(check: Check, case: Case, verdict: Verdict) -> list[str]:
+def facts_of(check: Check, case: Case, verdict: LineVerdict) -> list[str]:
     return [finding.fact for finding in check(case) if finding.verdict is verdict]
 
 
 def failures(check: Check, case: Case) -> list[str]:
-    return facts_of(check, case, Verdict.FAIL)
+    return facts_of(check, case, LineVerdict.FAIL)
 
 
-def verdicts(findings: Iterable[Finding]) -> set[Verdict]:
+def verdicts(findings: Iterable[AuditFinding]) -> set[LineVerdict]:
     return {finding.verdict for finding in findings}

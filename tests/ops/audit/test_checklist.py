@@ -1,21 +1,21 @@
 from dataclasses import replace
 
-from gateway.ops.audit.checklist import CHECKLIST, NAMES, judge
-from gateway.ops.audit.facts import Unknown
-from gateway.ops.audit.lines import Case, Result, Verdict
+from gateway.ops.audit.checklist import CHECKLIST, NAMES, run_checks
+from gateway.ops.audit.facts import UnknownFact
+from gateway.ops.audit.results import Case, LineResult, LineVerdict
 
 
-def test_an_account_as_terraform_makes_it_fails_no_line(results: tuple[Result, ...]) -> None:
+def test_an_account_as_terraform_makes_it_fails_no_line(results: tuple[LineResult, ...]) -> None:
     bad = {
-        result.line.name: [finding for finding in result.findings if finding.verdict is not Verdict.PASS]
+        result.line.name: [finding for finding in result.findings if finding.verdict is not LineVerdict.PASS]
         for result in results
-        if result.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE)
+        if result.verdict not in (LineVerdict.PASS, LineVerdict.NOT_APPLICABLE)
     }
     assert bad == {}
 
 
-def test_only_autoscaling_does_not_apply_on_demand(results: tuple[Result, ...]) -> None:
-    idle = [result.line.name for result in results if result.verdict is Verdict.NOT_APPLICABLE]
+def test_only_autoscaling_does_not_apply_on_demand(results: tuple[LineResult, ...]) -> None:
+    idle = [result.line.name for result in results if result.verdict is LineVerdict.NOT_APPLICABLE]
     assert idle == ["autoscaling"]
 
 
@@ -30,8 +30,8 @@ def test_the_fourteen_lines_come_first_and_then_drift() -> None:
 
 
 def test_a_line_that_is_skipped_says_so(case: Case) -> None:
-    spoilt = replace(case, facts=replace(case.facts, backups=Unknown("why")))
-    found = {result.line.name: result for result in judge(spoilt, frozenset({"point-in-time-recovery"}))}
+    spoilt = replace(case, facts=replace(case.facts, backups=UnknownFact("why")))
+    found = {result.line.name: result for result in run_checks(spoilt, frozenset({"point-in-time-recovery"}))}
     skipped = found["point-in-time-recovery"]
-    assert (skipped.verdict, skipped.findings[0].fact) == (Verdict.NOT_APPLICABLE, "skipped on request")
-    assert found["ttl"].verdict is Verdict.PASS
+    assert (skipped.verdict, skipped.findings[0].fact) == (LineVerdict.NOT_APPLICABLE, "skipped on request")
+    assert found["ttl"].verdict is LineVerdict.PASS

@@ -11,18 +11,18 @@ import pytest
 from moto import mock_aws
 from rich.console import Console
 
-from gateway.domains import MODEL
+from gateway.cli.audit import Audit, Names, audit, domains_of, exit_code, subject_of
+from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
-from gateway.ops.audit.account import Account
-from gateway.ops.audit.commands import Audit, Names, audit, domains_of, exit_code, subject_of
-from gateway.ops.audit.facts import Unknown
-from gateway.ops.audit.gather.files import Places
-from gateway.ops.audit.lines import Result, Subject, failed, missing
+from gateway.ops.audit.facts import UnknownFact
+from gateway.ops.audit.gather.account import AuditedAccount
+from gateway.ops.audit.gather.everything import Places
+from gateway.ops.audit.results import AuditSubject, LineResult, failed, missing
+from gateway.sandbox.assembly import build, engine_for
 from gateway.sandbox.ready import Options, Ready
-from gateway.sandbox.world import build, engine_for
 from tests.ops.audit.conftest import ACCOUNT
-from tests.ops.audit.world import SUBJECT, TABLE, TOPIC, client
-from tests.ops.audit.world import build as plant
+from tests.ops.audit.fixtures import SUBJECT, TABLE, TOPIC, client
+from tests.ops.audit.fixtures import build as plant
 from tests.sandbox.wire import closed, listening, serving
 
 
@@ -45,7 +45,7 @@ def sandbox() -> Iterator[Ready]:
     closed(engine)
 
 
-def test_a_good_account_passes_and_a_spoilt_one_does_not(account: Account, places: Places) -> None:
+def test_a_good_account_passes_and_a_spoilt_one_does_not(account: AuditedAccount, places: Places) -> None:
     code, text = run(Audit(SUBJECT, account, places))
     assert (code, "0 fail, 0 unknown" in text) == (0, True)
     client("dynamodb").update_table(TableName=TABLE, DeletionProtectionEnabled=False)
@@ -72,10 +72,10 @@ def test_defects_that_are_planted_in_an_account_are_found(places: Places) -> Non
 
 def test_the_sandbox_is_audited_for_what_it_has(places: Places) -> None:
     with sandbox() as ready:
-        subject = Subject(ready.table, ready.region, ready.role_arn)
-        there = Account(ready.region, ready.url, credentials=ready.admin)
+        subject = AuditSubject(ready.table, ready.region, ready.role_arn)
+        there = AuditedAccount(ready.region, ready.url, credentials=ready.admin)
         code, text = run(Audit(subject, there, places, "json"))
-        refused = Account(ready.region, ready.url, credentials=ready.gateway)
+        refused = AuditedAccount(ready.region, ready.url, credentials=ready.gateway)
         with pytest.raises(ConfigurationError, match="no permission for `dynamodb:DescribeTable`"):
             run(Audit(subject, refused, places))
     verdicts = {line["name"]: line["verdict"] for line in json.loads(text)["lines"]}
@@ -85,8 +85,8 @@ def test_the_sandbox_is_audited_for_what_it_has(places: Places) -> None:
     assert verdicts["point-in-time-recovery"] == "fail"
 
 
-def test_what_is_unknown_fails_only_where_that_is_asked_for(results: tuple[Result, ...]) -> None:
-    unknown = [*results[1:], replace(results[0], findings=(missing(Unknown("why")),))]
+def test_what_is_unknown_fails_only_where_that_is_asked_for(results: tuple[LineResult, ...]) -> None:
+    unknown = [*results[1:], replace(results[0], findings=(missing(UnknownFact("why")),))]
     assert exit_code(unknown, strict=False) == 0
     assert exit_code(unknown, strict=True) == 1
     assert exit_code([replace(results[0], findings=(failed("bad", "do this"),))], strict=False) == 1
@@ -94,7 +94,7 @@ def test_what_is_unknown_fails_only_where_that_is_asked_for(results: tuple[Resul
 
 def test_lines_and_formats_that_do_not_exist_are_refused_before_anything_is_asked() -> None:
     with pytest.raises(ConfigurationError) as caught:
-        run(Audit(SUBJECT, Account("eu-west-1"), format="xml", skip=("tll",)))
+        run(Audit(SUBJECT, AuditedAccount("eu-west-1"), format="xml", skip=("tll",)))
     assert caught.value.faults[0].startswith("--skip: there is no line `tll`, only access-patterns,")
     assert caught.value.faults[1] == "--format: `xml` is none of table, json, sarif"
 

@@ -1,14 +1,14 @@
 """A small model with every kind of place, so that figures can be worked out by hand."""
 
-from enum import Enum
+import enum
 
 from gateway.model.entity import Attribute, Bucket, Copy, Entity, Key, OnIndex, Reference, Shards, When
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import Choice, Flag, Id, KeyText, Timestamp
+from gateway.model.types import Boolean, Enum, Id, KeyString, Timestamp
 
 
-class Status(Enum):
+class Status(enum.Enum):
     NEW = "just placed"
     PAID = "paid"
     SENT = "on its way"
@@ -21,8 +21,8 @@ ORDER = Entity(
     attributes=(
         Attribute("orderId", Id(), "Its id."),
         Attribute("userId", Id(), "Whose it is."),
-        Attribute("status", Choice(Status), "Where it stands."),
-        Attribute("gift", Flag(), "Whether it is a gift."),
+        Attribute("status", Enum(Status), "Where it stands."),
+        Attribute("gift", Boolean(), "Whether it is a gift."),
         Attribute("placedAt", Timestamp(), "When."),
     ),
     key=Key(pk="ORDER#{orderId}", sk="META"),
@@ -35,7 +35,7 @@ ORDER = Entity(
             pk="OPEN",
             sk="{placedAt}#{orderId}",
             when=When("status", ("NEW",)),
-            small="only what waits",
+            low_cardinality_reason="only what waits",
         ),
         OnIndex(
             index="GSI2",
@@ -43,7 +43,7 @@ ORDER = Entity(
             pk="SENT",
             sk="{placedAt}#{orderId}",
             when=When("status", ("SENT", "PAID")),
-            small="only what is on its way",
+            low_cardinality_reason="only what is on its way",
         ),
         OnIndex(
             index="GSI3",
@@ -51,14 +51,14 @@ ORDER = Entity(
             pk="GIFTS#{gift}",
             sk="{placedAt}#{orderId}",
             when=When("gift", ("true",)),
-            small="few give",
+            low_cardinality_reason="few give",
         ),
     ),
 )
 EMAIL = Entity(
     name="Email",
     description="An address.",
-    attributes=(Attribute("userId", Id(), "Whose."), Attribute("email", KeyText(), "The address.")),
+    attributes=(Attribute("userId", Id(), "Whose."), Attribute("email", KeyString(), "The address.")),
     key=Key(pk="USER#{userId}", sk="EMAIL#{email}"),
     indexes=(OnIndex(index="GSI3", pk="EMAIL#{email}", sk="USER#{userId}"),),
     relations=(Reference(name="order", pattern="lastOrder", bind={"orderId": "userId"}, description="Made up."),),
@@ -84,15 +84,17 @@ MODEL = Model(
                 Listing(
                     name="ordersByStatus",
                     entity="Order",
-                    on="GSI1",
+                    index="GSI1",
                     description="By status.",
                     traffic=Traffic(10, 20, 600),
                 ),
-                Listing(name="openOrders", entity="Order", on="open", description="Open.", traffic=Traffic(1, 20, 600)),
+                Listing(
+                    name="openOrders", entity="Order", index="open", description="Open.", traffic=Traffic(1, 20, 600)
+                ),
                 Listing(
                     name="userByEmail",
                     entity="Email",
-                    on="GSI3",
+                    index="GSI3",
                     single=True,
                     follow="order",
                     description="By address.",

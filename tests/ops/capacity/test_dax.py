@@ -1,7 +1,7 @@
 import pytest
 
 from gateway.ops.capacity.assumptions import Assumptions
-from gateway.ops.capacity.dax import payoffs
+from gateway.ops.capacity.cost import payoffs
 from gateway.ops.capacity.prices import read_prices
 
 PRICES = read_prices()

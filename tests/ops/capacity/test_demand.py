@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.domains import MODEL as SHIPPED
+from gateway.demo import MODEL as SHIPPED
 from gateway.ops.capacity.assumptions import DEFAULTS, Assumptions
 from gateway.ops.capacity.demand import Consumption, demand, pattern_rows, write_rows
 from tests.ops.capacity.shop import MODEL

@@ -2,7 +2,7 @@ import json
 import re
 from pathlib import Path
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.ops.capacity.assumptions import Assumptions, read_assumptions
 
 PAGE = (Path(__file__).parents[3] / "docs" / "capacity.md").read_text(encoding="utf-8")

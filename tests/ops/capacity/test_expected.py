@@ -1,9 +1,8 @@
 """What Terraform is told of the model's traffic."""
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.ops.capacity.assumptions import DEFAULTS
-from gateway.ops.capacity.demand import demand
-from gateway.ops.capacity.expected import expected_units
+from gateway.ops.capacity.demand import demand, expected_units
 
 
 def test_it_is_the_demand_of_every_place_in_whole_units() -> None:

@@ -8,7 +8,7 @@ import pytest
 from gateway.errors import ConfigurationError
 from gateway.graph.http.log_lines import OPERATIONS, JsonLines, RequestIds
 from gateway.ops.capacity.demand import Need
-from gateway.ops.capacity.measured import UNNAMED, Operation, measure, read_logs
+from gateway.ops.capacity.measured import UNNAMED, MeasuredOperation, measure, read_logs
 
 
 def line(second: int, units: float, operation: str | None = "Orders", calls: int = 2, **more: Any) -> str:
@@ -18,7 +18,7 @@ def line(second: int, units: float, operation: str | None = "Orders", calls: int
 
 def test_operations_are_summed_up_by_name() -> None:
     found = measure([line(0, 1.5), line(30, 2.5), line(120, 1, None, 1)])
-    assert found.operations == (Operation("Orders", 2, 4, 4.0), Operation(UNNAMED, 1, 1, 1.0))
+    assert found.operations == (MeasuredOperation("Orders", 2, 4, 4.0), MeasuredOperation(UNNAMED, 1, 1, 1.0))
     assert (found.operations[0].calls_each, found.operations[0].units_each) == (2, 2)
 
 

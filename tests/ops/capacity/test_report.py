@@ -2,7 +2,7 @@ import re
 
 from gateway.ops.capacity.assumptions import Assumptions
 from gateway.ops.capacity.demand import Need
-from gateway.ops.capacity.measured import Measured, Operation
+from gateway.ops.capacity.measured import Measured, MeasuredOperation
 from gateway.ops.capacity.plan import plan
 from gateway.ops.capacity.prices import read_prices
 from gateway.ops.capacity.report import page
@@ -62,7 +62,7 @@ def test_storage_and_a_break_even_out_of_reach_are_told() -> None:
 
 
 def test_what_was_measured_is_a_section_of_its_own() -> None:
-    operations = tuple(Operation(f"Op{number}", 2, 4, 3.0) for number in range(20))
+    operations = tuple(MeasuredOperation(f"Op{number}", 2, 4, 3.0) for number in range(20))
     found = text(Measured(120, operations, Need(0.5, 0), Need(1, 0), skipped=3))
     assert "40 operations in 2.0 minutes;" in found
     assert "| Op0 | 2 | 2.0 | 1.50 | 3.0 |" in found

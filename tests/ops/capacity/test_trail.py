@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.domains import MODEL as SHIPPED
+from gateway.demo import MODEL as SHIPPED
 from gateway.ops.capacity.assumptions import Assumptions
 from gateway.ops.capacity.demand import demand
 from gateway.ops.capacity.plan import plan

@@ -10,17 +10,17 @@ from zlib import crc32
 
 import pytest
 
-from gateway.aws.errors import CancellationReason, Retry, ThroughputExceeded, TransactionCancelled
+from gateway.aws.wire.errors import CancellationReason, Retry, ThroughputExceeded, TransactionCancelled
 from gateway.errors import Conflict
 from gateway.ops.migrate.checkpoint import Checkpoint, load, save
-from gateway.ops.migrate.judge import Fault
-from gateway.ops.migrate.pace import Pace
-from gateway.store.items import items_for
-from gateway.store.writer import Outcome
+from gateway.ops.migrate.row_checker import RowFault
+from gateway.ops.migrate.scan import Pace
+from gateway.store.write.items import items_for
+from gateway.store.write.writer import MutationResult
 from tests.ops.migrate.whole import Stopped, Whole, backfill, beginning, ignored, new_row
+from tests.store.fixtures import ACME, GLOBEX, TABLE
 from tests.store.growing import BEFORE, NEW, OLD, State, model, old_rows, ticket
 from tests.store.test_upgrades import writer
-from tests.store.world import ACME, GLOBEX, TABLE
 
 COUNT = 20
 
@@ -110,8 +110,8 @@ async def test_a_dry_run_counts_and_changes_nothing(memory: Whole) -> None:
     work = backfill(memory, dry=True)
     await work.run(beginning(), ignored)
     assert memory.rows == before
-    assert work.tally.faults[Fault.STALE] == 2 * COUNT, "items and copies"
-    assert work.tally.faults[Fault.MISSING] == COUNT
+    assert work.tally.faults[RowFault.STALE] == 2 * COUNT, "items and copies"
+    assert work.tally.faults[RowFault.MISSING] == COUNT
     assert {operation for operation, _ in memory.sent} == {"Scan"}
 
 
@@ -125,7 +125,7 @@ async def test_what_others_write_meanwhile_is_kept(memory: Whole) -> None:
             made = here.change()
             made.update(stored, {"effort": effort, "state": State.DONE if effort == 2 else State.OPEN})
             try:
-                await here.commit(made, Outcome(stored))
+                await here.commit(made, MutationResult(stored))
             except Conflict:
                 pytest.fail("a backfill is no change that a caller meets")
 
@@ -218,7 +218,7 @@ async def test_an_index_alone_is_filled_by_single_updates(memory: Whole) -> None
     work = backfill(memory, filled)
     await work.run(beginning(), ignored)
     assert {operation for operation, _ in memory.sent} == {"Scan", "UpdateItem"}
-    assert work.tally.faults == {Fault.MISSING: COUNT}
+    assert work.tally.faults == {RowFault.MISSING: COUNT}
     originals = [row for row in memory.rows.values() if "CopyOf" not in row]
     assert all("GSI3PK" in row and "schema" not in row for row in originals)
     assert not any("GSI3PK" in row for row in memory.rows.values() if "CopyOf" in row)

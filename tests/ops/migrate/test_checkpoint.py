@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from gateway.errors import ConfigurationError
-from gateway.ops.migrate.checkpoint import Checkpoint, Saver, Segment, load, save
+from gateway.ops.migrate.checkpoint import Checkpoint, Saver, ScanSegment, load, save
 
 
 def state(**changes: Any) -> Checkpoint:
-    return Checkpoint(**{"table": "app", "fingerprint": "f", "tenant": None, "segments": [Segment()], **changes})
+    return Checkpoint(**{"table": "app", "fingerprint": "f", "tenant": None, "segments": [ScanSegment()], **changes})
 
 
 def test_without_a_file_it_begins(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_the_segments_are_those_it_was_begun_with(tmp_path: Path) -> None:
-    begun = state(segments=[Segment(done=True), Segment(start={"PK": {"S": "a"}, "SK": {"S": "b"}})])
+    begun = state(segments=[ScanSegment(done=True), ScanSegment(start={"PK": {"S": "a"}, "SK": {"S": "b"}})])
     save(tmp_path / "c", begun)
     found = load(tmp_path / "c", state())
     assert found == begun

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.errors import BadUserInput
 from gateway.model.entity import Shards
 from gateway.ops.migrate.plan import plan

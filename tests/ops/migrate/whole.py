@@ -6,20 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.errors import ConditionFailed, TransactionCancelled
-from gateway.aws.target import Target
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.errors import ConditionFailed, TransactionCancelled
 from gateway.model.model import Model
 from gateway.ops.migrate.backfill import Backfill
-from gateway.ops.migrate.checkpoint import Checkpoint, Segment
-from gateway.ops.migrate.judge import Judge
-from gateway.ops.migrate.pace import Pace
-from gateway.ops.migrate.source import Keys, Source
-from gateway.ops.migrate.walk import Walk
-from gateway.store.items import items_for
+from gateway.ops.migrate.checkpoint import Checkpoint, ScanSegment
+from gateway.ops.migrate.row_checker import RowChecker
+from gateway.ops.migrate.scan import Pace, Walk
+from gateway.ops.migrate.source import Keys, MigrationSource
+from gateway.store.write.items import items_for
+from tests.store.fixtures import ACME, TABLE
 from tests.store.growing import AFTER, NEW, split, ticket
 from tests.store.memory import Answer, Memory, Row
-from tests.store.world import ACME, TABLE
 from tests.store.writes import transact
 
 
@@ -44,7 +43,7 @@ class Whole(Memory):
         body: Mapping[str, Any],
         *,
         credentials: Credentials,
-        target: Target,
+        target: AwsTarget,
         deadline: float | None = None,
     ) -> Answer:
         if self.stop_after is not None and len(self.sent) >= self.stop_after:
@@ -98,12 +97,12 @@ class Whole(Memory):
 
 
 def backfill(memory: Memory, model: Model = NEW, *, dry: bool = False, page: int = 3, **walk: Any) -> Backfill:
-    source = Source(memory, Target("http://127.0.0.1:1", "eu-west-1"), TABLE, Static(), pause=0.001)
-    return Backfill(Walk(source, model, Pace(1e9), ("Ticket",), page=page, **walk), Judge(model), dry=dry)
+    source = MigrationSource(memory, AwsTarget("http://127.0.0.1:1", "eu-west-1"), TABLE, Static(), pause=0.001)
+    return Backfill(Walk(source, model, Pace(1e9), ("Ticket",), page=page, **walk), RowChecker(model), dry=dry)
 
 
 def beginning(segments: int = 2) -> Checkpoint:
-    return Checkpoint(TABLE, "", None, [Segment() for _ in range(segments)])
+    return Checkpoint(TABLE, "", None, [ScanSegment() for _ in range(segments)])
 
 
 def ignored(state: Checkpoint) -> None:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.store.cache.world import World
+from tests.store.cache.fixtures import World
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 
 from gateway.errors import Forbidden, IsolationBreach
 from gateway.store.access import Access
-from tests.store.cache.world import PAGES, SUPPORT, THINGS, World, listed, policies, session, settle, things
-from tests.store.world import ACME, GLOBEX, NOW
+from tests.store.cache.fixtures import PAGES, SUPPORT, THINGS, World, listed, policies, session, settle, things
+from tests.store.fixtures import ACME, GLOBEX, NOW
 
 
 async def test_an_item_is_read_once(world: World) -> None:
@@ -299,8 +299,8 @@ async def test_what_is_explained_shows_the_form_of_what_was_answered(world: Worl
     access = Access(session(), explained=True)
     await world.things("a", "b", "c", access=access)
     cached, read = access.calls
-    assert [(each.partition, each.sort, each.keys) for each in cached.touched] == [("THING#<thingId>", "DETAILS", 2)]
-    assert [(each.partition, each.sort, each.keys) for each in read.touched] == [("THING#<thingId>", "DETAILS", 1)]
+    assert [(each.partition, each.sort, each.keys) for each in cached.key_shapes] == [("THING#<thingId>", "DETAILS", 2)]
+    assert [(each.partition, each.sort, each.keys) for each in read.key_shapes] == [("THING#<thingId>", "DETAILS", 1)]
     assert (cached.source, cached.operation, cached.items, cached.capacity) == ("cache", "BatchGetItem", 2, 0.0)
     assert (read.source, read.operation) == ("table", "GetItem")
 

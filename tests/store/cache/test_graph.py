@@ -10,12 +10,12 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.graph.query.lane.lane import Lanes
-from gateway.sandbox.seed import CATALOGUES
+from gateway.sandbox.dev.records import CATALOGUES
 from gateway.store.cache.cache import ReadCache
 from gateway.store.table import Table
-from tests.graph.world import IN_LANES, World, no_renewal
+from tests.graph.fixtures import IN_LANES, World, no_renewal
 
 CATALOGUE = """{ categories { nodes { categoryId title products(first: 3) { nodes { productId title price
   supplier { title } } pageInfo { hasNextPage endCursor } } } } }"""

@@ -1,7 +1,7 @@
 from pathlib import Path
 
-from gateway.domains import MODEL
-from gateway.model.staleness_page import staleness_table
+from gateway.demo import MODEL
+from gateway.model.staleness_docs import staleness_table
 
 GUIDE = Path(__file__).parents[3] / "docs" / "cache.md"
 

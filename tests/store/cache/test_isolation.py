@@ -15,11 +15,11 @@ import pytest
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.store.access import Access
 from gateway.store.cache.keeper import CacheRules
-from gateway.store.items import items_for
 from gateway.store.plan import GetItems, QueryMany
+from gateway.store.write.items import items_for
 from tests.drawn import drawn
-from tests.store.cache.world import EDITOR, MODEL, SUPPORT, TAG, THING, World, listed, policies, session, things
-from tests.store.world import NOW, TABLE
+from tests.store.cache.fixtures import EDITOR, MODEL, SUPPORT, TAG, THING, World, listed, policies, session, things
+from tests.store.fixtures import NOW, TABLE
 
 # one name is the beginning of another, as an attacker would choose it
 TENANTS = [tenant_id(f"t{number}") for number in range(10, 35)] + [tenant_id(f"t{number}x") for number in range(10, 35)]

@@ -8,12 +8,12 @@ import pytest
 
 from gateway.errors import Forbidden, Unavailable
 from gateway.store.access import Access
-from gateway.store.bounds import Bounds
 from gateway.store.cache import cache as module
 from gateway.store.cache.keys import ReadKey
+from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import Range, Window, plan_listing
-from tests.store.cache.world import MODEL, NAMES, World, policies, session, things
-from tests.store.world import ACME, GLOBEX, NOW
+from tests.store.cache.fixtures import MODEL, NAMES, World, policies, session, things
+from tests.store.fixtures import ACME, GLOBEX, NOW
 
 _BLANK: dict[str, Any] = {
     "tenant": "any",
@@ -33,7 +33,7 @@ def without(part: str, made: Callable[..., ReadKey]) -> Callable[..., ReadKey]:
 
     def build(*given: Any) -> ReadKey:
         read = made(*given)
-        blank = {**_BLANK, "sort": "" if isinstance(read.sort, str) else Bounds()}
+        blank = {**_BLANK, "sort": "" if isinstance(read.sort, str) else KeyRange()}
         return read._replace(**{part: blank[part]})
 
     return build
@@ -158,9 +158,9 @@ async def test_without_any_one_part_some_answer_is_wrong(part: str, monkeypatch:
 async def test_a_key_is_a_tuple_of_parts_and_no_text(world: World) -> None:
     world.put("t")
     await world.rank("t")
-    shelf = world.cache._keeper._shelves.find(ACME)
-    assert shelf is not None
-    [read] = shelf._entries
+    segment = world.cache._keeper._segments.find(ACME)
+    assert segment is not None
+    [read] = segment._entries
     assert isinstance(read, tuple)
     assert read.tenant == ACME
     assert read.fingerprint == session().permissions.fingerprint

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.errors import ConnectionBroken
+from gateway.aws.wire.errors import ConnectionBroken
 from gateway.errors import Forbidden, GatewayError
 from gateway.store.access import Access
 from gateway.store.cache.keeper import CacheRules
-from gateway.store.faults import Rejected
-from gateway.store.items import items_for
-from gateway.store.upserts import replace as replaced
-from gateway.store.writer import Outcome
-from tests.store.cache.world import MODEL, THING, World, session, settle, transaction
-from tests.store.world import ACME, GLOBEX, NOW, TABLE
+from gateway.store.write.faults import Rejected
+from gateway.store.write.items import items_for
+from gateway.store.write.upserts import replace as replaced
+from gateway.store.write.writer import MutationResult
+from tests.store.cache.fixtures import MODEL, THING, World, session, settle, transaction
+from tests.store.fixtures import ACME, GLOBEX, NOW, TABLE
 
 
 def values(name: str, **more: Any) -> dict[str, Any]:
@@ -26,19 +26,19 @@ def values(name: str, **more: Any) -> dict[str, Any]:
 async def create(world: World, name: str, **more: Any) -> None:
     writer = world.writer()
     change = writer.change()
-    await writer.commit(change, Outcome(change.create("Thing", values(name, **more))))
+    await writer.commit(change, MutationResult(change.create("Thing", values(name, **more))))
 
 
 async def remove(world: World, name: str) -> None:
     writer = world.writer()
     change = writer.change()
-    await writer.commit(change, Outcome(change.remove(await writer.stored("Thing", {"thingId": name}))))
+    await writer.commit(change, MutationResult(change.remove(await writer.stored("Thing", {"thingId": name}))))
 
 
 async def replace_with(world: World, name: str, **more: Any) -> None:
     writer = world.writer()
     change = writer.change()
-    await writer.commit(change, Outcome(replaced(change, "Thing", values(name, **more))))
+    await writer.commit(change, MutationResult(replaced(change, "Thing", values(name, **more))))
 
 
 async def test_a_change_is_read_by_the_next_read_although_replicas_lag(world: World) -> None:
@@ -110,7 +110,7 @@ async def test_a_number_that_dynamodb_writes_in_another_way_is_not_carried(world
     await world.things("t")
     writer = world.writer()
     change = writer.change()
-    await writer.commit(change, Outcome(change.create("Thing", values("t", weight=Decimal("1.50")))))
+    await writer.commit(change, MutationResult(change.create("Thing", values("t", weight=Decimal("1.50")))))
     assert world.cache.stats().total.carried == 0
     assert world.cache.stats().entries == 0
 
@@ -165,7 +165,7 @@ async def test_members_of_a_partition_are_forgotten_by_their_sort_key(world: Wor
     change = writer.change()
     world.memory.sent.clear()
     world.memory.fall_behind()
-    await writer.commit(change, Outcome(change.create("Tag", {"thingId": "t", "word": "b"})))
+    await writer.commit(change, MutationResult(change.create("Tag", {"thingId": "t", "word": "b"})))
     # the table itself can be read consistently, so the page is right although replicas lag
     assert len(await world.page("looseTags", thingId="t")) == 2
     assert len(await world.page("tagOfThing", limit=1, thingId="t", word="b")) == 1
@@ -310,7 +310,7 @@ async def test_a_write_of_one_tenant_does_not_touch_what_is_kept_of_another(worl
 
 async def test_transaction_bodies_of_the_writer_are_what_the_cache_reads(world: World) -> None:
     """`Change.members` become the body, and every member of it is understood."""
-    from gateway.store.cache.writes import written
+    from gateway.store.cache.written_keys import written
 
     world.put("t")
     writer = world.writer()

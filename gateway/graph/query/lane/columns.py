@@ -4,8 +4,9 @@ import base64
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
-from enum import Enum
+from decimal import Decimal as PythonDecimal
+from decimal import InvalidOperation
+from enum import Enum as PythonEnum
 from functools import lru_cache
 from re import compile as pattern
 from typing import Any, Literal
@@ -13,20 +14,20 @@ from typing import Any, Literal
 import msgspec
 
 from gateway.errors import GatewayError
-from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.tree import StructFields, Typename
 from gateway.graph.scalars import moment_text
 from gateway.model.entity import Attribute
 from gateway.model.types import (
     AttributeType,
     Blob,
-    Choice,
-    Flag,
+    Boolean,
+    Decimal,
+    Enum,
     Id,
     Integer,
-    KeyText,
+    KeyString,
     ListOf,
-    Number,
     SetOf,
     Struct,
     Text,
@@ -83,24 +84,24 @@ class Column:
 
 def integer(text: str) -> int:
     try:
-        value = int(text) if text.lstrip("-").isdigit() else int(Decimal(text))
+        value = int(text) if text.lstrip("-").isdigit() else int(PythonDecimal(text))
     except (ValueError, OverflowError, InvalidOperation) as error:
-        raise StepBack(Reason.ROW) from error
+        raise FallBack(Reason.ROW) from error
     if not -_INT <= value < _INT:
-        raise StepBack(Reason.ROW)
+        raise FallBack(Reason.ROW)
     return value
 
 
 def decimal(text: str) -> str:
     try:
-        return f"{Decimal(text):f}"
+        return f"{PythonDecimal(text):f}"
     except (ValueError, InvalidOperation) as error:
-        raise StepBack(Reason.ROW) from error
+        raise FallBack(Reason.ROW) from error
 
 
 def moment(value: datetime) -> datetime:
     if value.tzinfo is not UTC:
-        raise StepBack(Reason.ROW)
+        raise FallBack(Reason.ROW)
     return value
 
 
@@ -112,19 +113,19 @@ _MOMENT = {"UTC": UTC, "moment": moment}
 def column(attribute: Attribute, below: StructFields) -> Column:
     """How an attribute is written; `below` is what is selected of a struct."""
     match attribute.type:
-        case Text() | Id() | KeyText() if not attribute.compressed:
+        case Text() | Id() | KeyString() if not attribute.compressed:
             return Column(StringValue, "{}.S")
         case Integer():
             return Column(NumberValue, "int(n) if plain_integer(n := {}.N) else integer(n)", _INTEGER)
-        case Number():
+        case Decimal():
             return Column(NumberValue, "n if plain_decimal(n := {}.N) else decimal(n)", _DECIMAL)
-        case Flag():
+        case Boolean():
             return Column(BooleanValue, "{}.BOOL")
         case Timestamp():
             return Column(TimestampValue, "m if (m := {}.S).tzinfo is UTC else moment(m)", _MOMENT)
-        case Choice(enum):
+        case Enum(enum):
             return Column(one_of(*(member.name for member in enum)), "{}.S")
-        case ListOf(Text() | Id() | KeyText()):
+        case ListOf(Text() | Id() | KeyString()):
             return Column(StringListValue, "[each.S for each in {}.L]")
     name = f"write_{attribute.name}"
     return Column(ANY_VALUE, f"{name}({{}})", {name: _decoded(attribute.type, below)})
@@ -139,7 +140,7 @@ def _decoded(kind: AttributeType, below: StructFields) -> Write:
             value = decode(wire)
             return value if write is None else write(value)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, GatewayError) as error:
-            raise StepBack(Reason.ROW) from error
+            raise FallBack(Reason.ROW) from error
 
     return written
 
@@ -149,11 +150,11 @@ def writer(kind: AttributeType, below: StructFields) -> Write | None:
     match kind:
         case Integer():
             return _int
-        case Number():
+        case Decimal():
             return "{:f}".format
         case Timestamp():
             return moment_text
-        case Choice():
+        case Enum():
             return _name
         case Blob():
             return _base64
@@ -182,7 +183,7 @@ def _struct_writer(below: StructFields) -> Write:
                 continue
             part = value.get(name)
             if part is None and required:
-                raise StepBack(Reason.ROW)
+                raise FallBack(Reason.ROW)
             out[key] = part if inner is None or part is None else inner(part)
         return out
 
@@ -191,11 +192,11 @@ def _struct_writer(below: StructFields) -> Write:
 
 def _int(value: int) -> int:
     if not -_INT <= value < _INT:
-        raise StepBack(Reason.ROW)
+        raise FallBack(Reason.ROW)
     return value
 
 
-def _name(value: Enum) -> str:
+def _name(value: PythonEnum) -> str:
     return value.name
 
 

@@ -10,11 +10,11 @@ import msgspec
 import orjson
 
 from gateway.errors import GatewayError
+from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.keys import Keys
 from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.rows import RowType, Shape, converted, is_expired
-from gateway.graph.query.lane.source import Source, batch_answer, get_answer
-from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.lane.source import LaneTable, batch_answer, get_answer
 from gateway.graph.query.lane.texts import compact, escaped, is_plain, pieces
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
@@ -69,7 +69,7 @@ class ItemTexts:
 class ItemsRead:
     """Items of one entity by their keys: GetItem for one, BatchGetItem for many; through the cache where one is on."""
 
-    def __init__(self, source: Source, entity: Entity, rows: RowType, asked: Attributes, *, strong: bool) -> None:
+    def __init__(self, source: LaneTable, entity: Entity, rows: RowType, asked: Attributes, *, strong: bool) -> None:
         self.rows = rows
         self.attributes = asked - rows.denied
         self.remembers = False  # whether another read of the operation may ask for the same items
@@ -120,7 +120,7 @@ class ItemsRead:
         found: dict[Any, Any] = {(row.pk.S, row.sk.S): row for row in rows}
         if not found.keys() <= wanted:
             # nobody has asked for it
-            raise StepBack(Reason.FOREIGN_ROW)
+            raise FallBack(Reason.FOREIGN_ROW)
         if self.rows.expires:
             found = {key: row for key, row in found.items() if not is_expired(row, request.now)}
         return found
@@ -141,7 +141,7 @@ class ItemsRead:
             try:
                 await patience.wait(count)
             except GatewayError as error:
-                raise StepBack(Reason.FAILED_CALL) from error
+                raise FallBack(Reason.FAILED_CALL) from error
 
     async def _through_cache(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
         assert self._cached is not None  # noqa: S101  the caller has checked; this tells the type checker
@@ -153,9 +153,9 @@ class ItemsRead:
             )
             return msgspec.convert(list(found.values()), list[self.rows.type])  # type: ignore[name-defined]  # made
         except GatewayError as error:
-            raise StepBack(Reason.FAILED_CALL) from error
+            raise FallBack(Reason.FAILED_CALL) from error
         except msgspec.MsgspecError as error:
-            raise StepBack(Reason.ROW) from error
+            raise FallBack(Reason.ROW) from error
 
 
 class Load(Protocol):

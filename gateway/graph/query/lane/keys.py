@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 from gateway.errors import BadUserInput
 from gateway.graph.global_id import global_id
+from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.generated import function
-from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.graph.query.lane.values import Read, value_reader
 from gateway.model.entity import Attribute, Entity
 from gateway.model.keys import ItemKey, item_key, key_parts
 from gateway.model.tenant import TenantId, partition
-from gateway.model.types import MAX_KEY_TEXT, Id, KeyText, ListOf, key_pattern
+from gateway.model.types import MAX_KEY_STRING, Id, KeyString, ListOf, key_pattern
 
 # the keys of the items that rows lead to, from `(rows, own, tenant)`: one for each row, or None where the row lacks
 # what the key is made of; or many for each
@@ -43,20 +43,20 @@ class KeyTexts:
         place = entity.primary
         kinds = {name: entity.attribute[name].type for name in marks}
         derived = place.shards is not None or place.bucket is not None or place.when is not None
-        if derived or not all(isinstance(kind, Id | KeyText) for kind in kinds.values()):
+        if derived or not all(isinstance(kind, Id | KeyString) for kind in kinds.values()):
             raise NotPlain
         self._entity = entity
         self._names = names
         self._pieces = 0
         self._variables = marks  # the variable of the generated function for each open part
-        names |= {"StepBack": StepBack, "Reason": Reason, "is_id": _id, "is_key_text": _key_text}
+        names |= {"StepBack": FallBack, "Reason": Reason, "is_id": _id, "is_key_text": _key_text}
         self.checks = {name: self._check(variable, kinds[name]) for name, variable in marks.items()}
 
     @staticmethod
     def _check(variable: str, kind: Any) -> str:
         if isinstance(kind, Id):
             return f"if not is_id({variable})"
-        return f"if not is_key_text({variable}) or len({variable}.encode()) > {MAX_KEY_TEXT}"
+        return f"if not is_key_text({variable}) or len({variable}.encode()) > {MAX_KEY_STRING}"
 
     def pair(self, given: Mapping[str, Any] = _NONE) -> str:
         """The expression for both parts of a key; `given` are the parts that are no marks."""
@@ -84,7 +84,7 @@ class NotPlain(Exception):
 
 _MARK = pattern(r"mark-([0-9]+)-")
 _EXAMPLE = TenantId("any")
-_id, _key_text = key_pattern(Id()).fullmatch, key_pattern(KeyText()).fullmatch
+_id, _key_text = key_pattern(Id()).fullmatch, key_pattern(KeyString()).fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Binding:
 
     def variables(self, names: dict[str, Any]) -> tuple[KeyTexts, dict[str, str]]:
         """The key's texts, and the fields of a row that fill their variables."""
-        if not all(isinstance(self.owner.attribute[own].type, Id | KeyText) for own in self.bind.values()):
+        if not all(isinstance(self.owner.attribute[own].type, Id | KeyString) for own in self.bind.values()):
             raise NotPlain
         marks = {name: f"t{number}" for number, name in enumerate(self.bind)}
         fields = {name: f"row.{self.rows.fields[own]}" for name, own in self.bind.items()}
@@ -234,7 +234,7 @@ def checked_key(tenant: Any, entity: Entity, values: Mapping[str, Any]) -> ItemK
     try:
         return item_key(tenant, entity, values)
     except BadUserInput as error:
-        raise StepBack(Reason.ARGUMENT) from error
+        raise FallBack(Reason.ARGUMENT) from error
 
 
 def identity(rows: HasFields, entity: Entity) -> Callable[[Any, Any], str]:
@@ -246,12 +246,12 @@ def identity(rows: HasFields, entity: Entity) -> Callable[[Any, Any], str]:
         for name, field, value in read:
             wire = getattr(row, field)
             if wire is None:
-                raise StepBack(Reason.ROW)
+                raise FallBack(Reason.ROW)
             values[name] = value(wire)
         try:
             parts = {**key_parts(entity, entity.primary.pk, values), **key_parts(entity, entity.primary.sk, values)}
         except BadUserInput as error:
-            raise StepBack(Reason.ROW) from error
+            raise FallBack(Reason.ROW) from error
         return global_id(tenant, entity.name, tuple(parts[name] for name in entity.key_names))
 
     return made

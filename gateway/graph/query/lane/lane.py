@@ -10,22 +10,21 @@ import msgspec
 import orjson
 from graphql import FieldNode, get_location
 
-from gateway.graph.query.arguments import Unfit
-from gateway.graph.query.bind import Tree
+from gateway.graph.query.arguments import InvalidArguments
+from gateway.graph.query.binder import Tree
+from gateway.graph.query.lane.fallback import FallBack, NoLane, Reason
 from gateway.graph.query.lane.prepare import Preparation
 from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.roots import Root
 from gateway.graph.query.lane.rows import OutType
-from gateway.graph.query.lane.source import Source
-from gateway.graph.query.lane.step_back import NoLane, Reason, StepBack
+from gateway.graph.query.lane.source import LaneTable
 from gateway.graph.query.operation import Variant, bytes_of
 from gateway.graph.query.tree import AttributeField
-from gateway.iam.shared import SharedPermissions
+from gateway.iam.dynamodb.shared_permissions import SharedPermissions
 from gateway.model.model import Model
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
-from gateway.store.plan import Attributes
-from gateway.store.read_limits import ReadLimits
+from gateway.store.plan import Attributes, ReadLimits
 from gateway.store.table import Table
 
 Path = tuple[str | int, ...]
@@ -42,7 +41,7 @@ class Denied:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedValue:
     """One value that was refused."""
 
     path: Path
@@ -59,7 +58,7 @@ class Lane:
     denied: tuple[Denied, ...]
     size: int  # bytes, about what it takes
 
-    async def run(self, request: LaneRequest) -> tuple[bytes, list[Refused]]:
+    async def run(self, request: LaneRequest) -> tuple[bytes, list[RefusedValue]]:
         """The data of the answer as JSON, and what of it was refused."""
         values: list[Any] = [None] * self.out.size
         if len(self.roots) == 1:
@@ -73,11 +72,11 @@ class Lane:
         return content, _refused(self.denied, content) if self.denied else []
 
 
-def _refused(denied: tuple[Denied, ...], content: bytes) -> list[Refused]:
+def _refused(denied: tuple[Denied, ...], content: bytes) -> list[RefusedValue]:
     """Every value of the answer that a refused field has."""
     data = orjson.loads(content)
     return [
-        Refused(path, each.attribute, [_location(node) for node in each.nodes])
+        RefusedValue(path, each.attribute, [_location(node) for node in each.nodes])
         for each in denied
         for path in _paths(data, each.keys, ())
     ]
@@ -156,7 +155,7 @@ class Lanes:
 
     async def run(
         self, variant: Variant, access: Access, variables: dict[str, Any]
-    ) -> tuple[bytes, list[Refused]] | None:
+    ) -> tuple[bytes, list[RefusedValue]] | None:
         """The answer, or None: then the reference runs the operation, on what the lane has read."""
         lane = self._lane(variant, access)
         if lane is None:
@@ -165,10 +164,10 @@ class Lanes:
         request = LaneRequest(access, variables, self._table, self._cursors, self._limits)
         try:
             found = await lane.run(request)
-        except StepBack as step:
+        except FallBack as step:
             self.outcomes.add(step.reason)
             return None
-        except Unfit:
+        except InvalidArguments:
             self.outcomes.add(Reason.ARGUMENT)
             return None
         finally:
@@ -213,7 +212,7 @@ class Lanes:
 
     def make(self, tree: Tree, access: Access) -> Lane:
         session = access.session
-        source = Source(self._table, session)
+        source = LaneTable(self._table, session)
         attributes = frozenset[str]().union(*(item.attributes for item, _ in tree.items))
         denied = source.denied(attributes)
         preparation = Preparation(self._model, source, denied)

@@ -10,27 +10,26 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gateway.errors import BadUserInput, GatewayError
+from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.request import NO_KEY, LaneRequest
 from gateway.graph.query.lane.rows import RowType, converted, is_expired
-from gateway.graph.query.lane.source import Source, query_answer
-from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.lane.source import LaneTable, query_answer
 from gateway.graph.query.lane.texts import compact, escaped, is_plain, pieces
 from gateway.model.patterns import Listing
 from gateway.model.staleness import Staleness
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId
 from gateway.store import wire
-from gateway.store.bounds import Bounds, starting_with
-from gateway.store.plan import Attributes, QueryPartition, Window, plan_listing
+from gateway.store.key_ranges import KeyRange, starting_with
+from gateway.store.plan import Attributes, QueryPartition, Window, plan_listing, windowed
 from gateway.store.table import PARALLEL_GROUPS
-from gateway.store.window import windowed
 
 _EXAMPLE = TenantId("any")
-_EXAMPLE_BOUNDS = Bounds()
+_EXAMPLE_BOUNDS = KeyRange()
 _PK, _LOW, _HIGH = "~pk~", "~low~", "~high~"
 
 
-class Page(NamedTuple):
+class RowPage(NamedTuple):
     rows: list[Any]
     more: bool
 
@@ -47,12 +46,12 @@ class QueryTexts:
         self._names = names
         self._forms: dict[tuple[bool, bool, bool, bool], list[str]] = {}
 
-    def example(self, bounds: Bounds, *, forward: bool) -> dict[str, Any]:
+    def example(self, bounds: KeyRange, *, forward: bool) -> dict[str, Any]:
         plan = self._plan
         example = QueryPartition(_EXAMPLE, plan.index, _PK, bounds, forward, 1, plan.attributes, plan.strong)
         return wire.query(self._spec, self._table, example, self._names, 1)
 
-    def text(self, partition: str, bounds: Bounds, *, forward: bool, limit: int, start: str | None = None) -> str:
+    def text(self, partition: str, bounds: KeyRange, *, forward: bool, limit: int, start: str | None = None) -> str:
         form = (bounds.prefix is not None, bounds.low is not None, bounds.high is not None, forward)
         made = self._forms.get(form)
         if made is None:
@@ -67,7 +66,7 @@ class QueryTexts:
         return text if start is None else f'{text[:-1]},"ExclusiveStartKey":{start}}}'
 
     def _made(self, prefix: bool, low: bool, high: bool, forward: bool) -> list[str]:
-        bounds = Bounds(_LOW if low else None, _HIGH if high else None, _LOW if prefix else None)
+        bounds = KeyRange(_LOW if low else None, _HIGH if high else None, _LOW if prefix else None)
         marks = [_LOW] if prefix else [mark for mark, given in ((_LOW, low), (_HIGH, high)) if given]
         parts = pieces(self.example(bounds, forward=forward), _PK, *marks)
         before, _, behind = parts[-1].partition('"Limit":1,')
@@ -77,7 +76,9 @@ class QueryTexts:
 class PartitionRead:
     """Rows of one partition between two sort keys, page after page until there are enough."""
 
-    def __init__(self, source: Source, plan: QueryPartition, rows: RowType, staleness: Staleness | None = None) -> None:
+    def __init__(
+        self, source: LaneTable, plan: QueryPartition, rows: RowType, staleness: Staleness | None = None
+    ) -> None:
         self.rows = rows
         self.remembers = False  # whether another read of the operation may ask for the same rows
         self._plan = replace(plan, attributes=plan.attributes - rows.denied)
@@ -92,7 +93,7 @@ class PartitionRead:
         self._call = source.call("Query", name, QueryTexts.marker, query_answer(rows), example, plan.attributes)
 
     async def shared(
-        self, request: LaneRequest, partition: str, bounds: Bounds, limit: int, *, forward: bool
+        self, request: LaneRequest, partition: str, bounds: KeyRange, limit: int, *, forward: bool
     ) -> list[Any]:
         """As `read`, once for all reads of the operation that ask for the same."""
         if not self.remembers:
@@ -102,7 +103,7 @@ class PartitionRead:
         return [converted(row, self.rows) for row in rows]
 
     async def read(
-        self, request: LaneRequest, partition: str, bounds: Bounds, limit: int, *, forward: bool
+        self, request: LaneRequest, partition: str, bounds: KeyRange, limit: int, *, forward: bool
     ) -> list[Any]:
         """Up to `limit` rows that have not expired."""
         if self._cached is not None:
@@ -126,7 +127,7 @@ class PartitionRead:
         return rows[:limit] if len(rows) > limit else rows
 
     async def _through_cache(
-        self, request: LaneRequest, partition: str, bounds: Bounds, limit: int, *, forward: bool
+        self, request: LaneRequest, partition: str, bounds: KeyRange, limit: int, *, forward: bool
     ) -> list[Any]:
         assert self._cached is not None  # noqa: S101  the caller has checked; this tells the type checker
         plan = replace(
@@ -137,15 +138,15 @@ class PartitionRead:
             found = await request.table.cached_page(request.access, plan, self._names, self._cached)
             return msgspec.convert(found, list[self.rows.type])  # type: ignore[name-defined]  # made at run time
         except GatewayError as error:
-            raise StepBack(Reason.FAILED_CALL) from error
+            raise FallBack(Reason.FAILED_CALL) from error
         except msgspec.MsgspecError as error:
-            raise StepBack(Reason.ROW) from error
+            raise FallBack(Reason.ROW) from error
 
 
 class ListingRead:
     """Pages of a listing, over all its shards and time buckets."""
 
-    def __init__(self, source: Source, listing: Listing, rows: RowType, asked: Attributes) -> None:
+    def __init__(self, source: LaneTable, listing: Listing, rows: RowType, asked: Attributes) -> None:
         model = rows.model
         self.listing = listing
         self.rows = rows
@@ -162,17 +163,17 @@ class ListingRead:
         self._path = place.pk.text if self._plain else ""
         self._bounds = starting_with(place.sk.prefix({}))
 
-    async def page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> Page:
+    async def page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> RowPage:
         if not self.remembers:
             return await self._page(request, arguments, window)
         key = (self.listing.name, self._attributes, window, tuple(sorted(arguments.items())))
-        page: Page = await request.once(key, lambda: self._page(request, arguments, window))
-        return Page([converted(row, self.rows) for row in page.rows], page.more)
+        page: RowPage = await request.once(key, lambda: self._page(request, arguments, window))
+        return RowPage([converted(row, self.rows) for row in page.rows], page.more)
 
-    async def _page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> Page:
+    async def _page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> RowPage:
         request.queries += 1
         if request.queries > request.limits.queries:
-            raise StepBack(Reason.LIMIT)
+            raise FallBack(Reason.LIMIT)
         limit = window.limit
         if self._plain and not arguments and window.after is None and window.before is None:
             rows = await self._partition.read(
@@ -188,18 +189,18 @@ class ListingRead:
         if more:
             # the row that only tells of a next page is checked, too
             if not all(row.pk.S.startswith(request.own) for row in rows[limit:]):
-                raise StepBack(Reason.FOREIGN_ROW)
+                raise FallBack(Reason.FOREIGN_ROW)
             if not self.rows.expires and any(row.ttl is not None for row in rows[limit:]):
-                raise StepBack(Reason.EXPIRY)
+                raise FallBack(Reason.EXPIRY)
             rows = rows[:limit]
-        return Page(rows[::-1] if window.backward else rows, more)
+        return RowPage(rows[::-1] if window.backward else rows, more)
 
     async def _planned(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> list[Any]:
         try:
             given = windowed(self.listing, arguments, datetime.now(UTC))
             plan = plan_listing(self._model, self.listing, request.tenant, given, window, self._attributes)
         except BadUserInput as error:
-            raise StepBack(Reason.ARGUMENT) from error
+            raise FallBack(Reason.ARGUMENT) from error
         rows: list[Any] = []
         for start in range(0, len(plan.groups), PARALLEL_GROUPS):
             wave = plan.groups[start : start + PARALLEL_GROUPS]

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.errors import BadUserInput
-from gateway.graph.paging import page_window
 from gateway.graph.query.arguments import Arguments
+from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.items import Level, Parts
-from gateway.graph.query.lane.listing import ListingRead, Page
+from gateway.graph.query.lane.listing import ListingRead, RowPage
 from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.rows import check_row
-from gateway.graph.query.lane.step_back import Reason, StepBack
 from gateway.graph.query.lane.values import Read
+from gateway.graph.query.paging import page_window
 from gateway.graph.query.tree import (
     CursorField,
     EdgesField,
@@ -45,7 +45,7 @@ def asked_page(request: LaneRequest, listing: Listing, given: dict[str, Any]) ->
     try:
         window = page_window(request.cursors, request.tenant, request.limits, listing, given, *paging)
     except BadUserInput as error:
-        raise StepBack(Reason.ARGUMENT) from error
+        raise FallBack(Reason.ARGUMENT) from error
     return AskedPage(given, window)
 
 
@@ -62,7 +62,7 @@ class PageLevel:
         pages = await request.run_all([self.read.page(request, each.arguments, each.window) for each in asked])
         return await self.connections(request, asked, pages)
 
-    async def connections(self, request: LaneRequest, asked: list[AskedPage], pages: list[Page]) -> list[Any]:
+    async def connections(self, request: LaneRequest, asked: list[AskedPage], pages: list[RowPage]) -> list[Any]:
         rows = pages[0].rows if len(pages) == 1 else [row for page in pages for row in page.rows]
         columns = await self.level.answers(request, [rows] * len(self.level.shapes))
         found, start = [], 0
@@ -74,7 +74,7 @@ class PageLevel:
         return found
 
     async def _connection(
-        self, request: LaneRequest, asked: AskedPage, page: Page, columns: list[list[Any]]
+        self, request: LaneRequest, asked: AskedPage, page: RowPage, columns: list[list[Any]]
     ) -> dict[str, Any]:
         out: dict[str, Any] = {}
         column = iter(columns)
@@ -94,7 +94,7 @@ class PageLevel:
         return out
 
     def _edges(
-        self, request: LaneRequest, asked: AskedPage, page: Page, field: EdgesField, column: Any
+        self, request: LaneRequest, asked: AskedPage, page: RowPage, field: EdgesField, column: Any
     ) -> list[dict[str, Any]]:
         edges: list[dict[str, Any]] = [{} for _ in page.rows]
         for part in field.fields:
@@ -114,7 +114,7 @@ class PageLevel:
         return request.cursors.seal(request.tenant, listing.name, asked.arguments, self.read.position(row))
 
     async def _page_info(
-        self, request: LaneRequest, asked: AskedPage, page: Page, field: PageInfoField
+        self, request: LaneRequest, asked: AskedPage, page: RowPage, field: PageInfoField
     ) -> dict[str, Any]:
         known: dict[str, Any] = {}
         out: dict[str, Any] = {}
@@ -127,7 +127,7 @@ class PageLevel:
             out[part.key] = known[part.name]
         return out
 
-    async def _page_info_value(self, request: LaneRequest, asked: AskedPage, page: Page, part: PageInfoPart) -> Any:
+    async def _page_info_value(self, request: LaneRequest, asked: AskedPage, page: RowPage, part: PageInfoPart) -> Any:
         rows, window = page.rows, asked.window
         match part.name:
             case "startCursor":
@@ -176,7 +176,7 @@ class PagesLoad:
             wire = getattr(row, field)
             if wire is None:
                 # graphql-core says which parameter is missing
-                raise StepBack(Reason.ARGUMENT)
+                raise FallBack(Reason.ARGUMENT)
             found[name] = read(wire)
         return found
 

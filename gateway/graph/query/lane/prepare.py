@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from gateway.graph.query.bind import Tree
+from gateway.graph.query.binder import Tree
 from gateway.graph.query.lane.columns import writer
+from gateway.graph.query.lane.fallback import NoLane
 from gateway.graph.query.lane.items import (
     ItemsLoad,
     ItemsRead,
@@ -37,11 +38,10 @@ from gateway.graph.query.lane.roots import (
     TargetRoot,
 )
 from gateway.graph.query.lane.rows import OutType, RowType, number_shape, shape
-from gateway.graph.query.lane.source import Source
-from gateway.graph.query.lane.step_back import NoLane
+from gateway.graph.query.lane.source import LaneTable
 from gateway.graph.query.lane.values import value_reader
 from gateway.graph.query.tree import (
-    ItemCollection,
+    CollectionSelection,
     ItemSelection,
     ItemTarget,
     LookupField,
@@ -55,19 +55,19 @@ from gateway.graph.query.tree import (
     TotalField,
     Typename,
 )
+from gateway.model.checks.patterns import parameters
+from gateway.model.checks.relations import bound_attribute
 from gateway.model.entity import Entity
 from gateway.model.model import Model
-from gateway.model.pattern_checks import parameters
 from gateway.model.patterns import Lookup
-from gateway.model.relation_checks import bound_attribute
 from gateway.model.tenant import TenantId
-from gateway.store.bounds import Bounds
+from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import Attributes, QueryPartition
 
 _EXAMPLE = TenantId("any")
 
 
-class Place(NamedTuple):
+class FieldSlot(NamedTuple):
     """One field of a level: the selection that it is in, its slot in the answers, and the entity that has it."""
 
     part: int
@@ -79,7 +79,7 @@ class Place(NamedTuple):
 class Preparation:
     """`denied` are the attributes that the role may not read: they are null, with an error for each row."""
 
-    def __init__(self, model: Model, source: Source, denied: Attributes) -> None:
+    def __init__(self, model: Model, source: LaneTable, denied: Attributes) -> None:
         self._model = model
         self._denied = denied
         self._reads = Reads(model, source, denied)
@@ -136,10 +136,10 @@ class Preparation:
         shapes = [shape(rows, item, OutType([field.key for field in item.fields]), self._denied) for item in items]
         self._reads.size += FUNCTION_BYTES * len(items)
         loads: list[Load] = []
-        shared: dict[tuple[str, bool], list[Place]] = {}
+        shared: dict[tuple[str, bool], list[FieldSlot]] = {}
         for part, item in enumerate(items):
             for number, field in enumerate(item.fields):
-                place = Place(part, f"f{number}", item.entity, field)
+                place = FieldSlot(part, f"f{number}", item.entity, field)
                 if isinstance(field, PageField) and field is not without:
                     loads.append(self._pages_load(rows, place, field))
                 elif isinstance(field, ReferenceField | MembersField | TotalField) and field is not without:
@@ -148,7 +148,7 @@ class Preparation:
             loads.append(self._items_load(rows, self._model.entities[name], places, strong=strong))
         return Level(tuple(shapes), tuple(loads))
 
-    def _items_load(self, rows: RowType, target: Entity, places: list[Place], *, strong: bool) -> ItemsLoad:
+    def _items_load(self, rows: RowType, target: Entity, places: list[FieldSlot], *, strong: bool) -> ItemsLoad:
         items = [_selection_of(place.field, target) for place in places]
         inner = self._reads.rows(items)
         wants = tuple(self._want(rows, target, place) for place in places)
@@ -162,7 +162,7 @@ class Preparation:
         read = self._reads.items(target, inner, items, strong=strong)
         return ItemsLoad(read, wants, Level(shapes, level.loads))
 
-    def _want(self, rows: RowType, target: Entity, place: Place) -> Want:
+    def _want(self, rows: RowType, target: Entity, place: FieldSlot) -> Want:
         part, slot, owner, field = place
         self._reads.size += FUNCTION_BYTES
         match field:
@@ -191,7 +191,7 @@ class Preparation:
         _readable(rows, owner, [each])
         return member_keys(Binding(rows, owner, target, self._bind(rows, owner, field, fixed)), field.free, each)
 
-    def _total(self, rows: RowType, target: Entity, place: Place, field: TotalField) -> TotalWant:
+    def _total(self, rows: RowType, target: Entity, place: FieldSlot, field: TotalField) -> TotalWant:
         relation = field.relation
         bind = self._bind(rows, place.owner, field, field.own)
         given = tuple({**relation.fixed, relation.over: number} for number in range(relation.count))
@@ -200,7 +200,7 @@ class Preparation:
 
     # pages
 
-    def _pages_load(self, rows: RowType, place: Place, field: PageField) -> PagesLoad:
+    def _pages_load(self, rows: RowType, place: FieldSlot, field: PageField) -> PagesLoad:
         bind = self._bind(rows, place.owner, field, parameters(self._model, field.listing))
         readers = self._readers(rows, place.owner, bind)
         return PagesLoad(place.part, place.slot, field.arguments, field.listing, readers, self._page(field))
@@ -229,13 +229,13 @@ class Preparation:
         together = None if collection is None or applies is False else self._collection(target, collection)
         return TargetRead(argument_key(entity), alone, together)
 
-    def _collection(self, target: ItemTarget, collection: ItemCollection) -> CollectionRead:
+    def _collection(self, target: ItemTarget, collection: CollectionSelection) -> CollectionRead:
         item, member = target.item, collection.member
         inner = list(member.page.items) if isinstance(member, PageField) else [member.item]
         served = self._model.patterns[member.relation.pattern].entity if member.relation else ""
         rows = self._reads.rows([item, *inner], None, {item.entity.name: frozenset(), served: frozenset()})
         attributes = item.attributes.union(*(each.attributes for each in inner))
-        plan = QueryPartition(_EXAMPLE, None, "", Bounds(), True, 1, attributes)
+        plan = QueryPartition(_EXAMPLE, None, "", KeyRange(), True, 1, attributes)
         slot = f"f{next(number for number, field in enumerate(item.fields) if field is member)}"
         pages, members = None, None
         if isinstance(member, PageField):

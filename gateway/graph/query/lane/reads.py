@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from gateway.graph.query.lane.items import ItemsRead
 from gateway.graph.query.lane.listing import ListingRead, PartitionRead
 from gateway.graph.query.lane.rows import RowType
-from gateway.graph.query.lane.source import Source
+from gateway.graph.query.lane.source import LaneTable
 from gateway.graph.query.tree import ItemSelection
 from gateway.model.entity import Entity
 from gateway.model.model import Model
@@ -17,7 +17,7 @@ READ_BYTES, FUNCTION_BYTES = 16_000, 4_000
 
 
 class Reads:
-    def __init__(self, model: Model, source: Source, denied: Attributes) -> None:
+    def __init__(self, model: Model, source: LaneTable, denied: Attributes) -> None:
         self._model = model
         self._source = source
         self._denied = denied

@@ -10,17 +10,16 @@ import msgspec
 import orjson
 
 from gateway.errors import GatewayError
-from gateway.graph.query.arguments import Unfit
-from gateway.graph.query.lane.step_back import Reason, StepBack
-from gateway.iam.prepared import PreparedPermission
+from gateway.graph.query.arguments import InvalidArguments
+from gateway.graph.query.lane.fallback import FallBack, Reason
+from gateway.iam.dynamodb.partial_evaluation import PreparedPermission
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId, partition
 from gateway.store.access import Access, Call, Refusal, shared
-from gateway.store.cost import items_in, units_of
 from gateway.store.cursor import Cursors
-from gateway.store.plan import Attributes
-from gateway.store.read_limits import ReadLimits
+from gateway.store.plan import Attributes, ReadLimits
 from gateway.store.table import Table
+from gateway.store.wire import items_in, units_of
 
 T = TypeVar("T")
 
@@ -28,7 +27,7 @@ T = TypeVar("T")
 NO_KEY = msgspec.Raw(b"")
 
 
-class Capacity(msgspec.Struct, gc=False):
+class ConsumedCapacity(msgspec.Struct, gc=False):
     CapacityUnits: float = 0.0
 
 
@@ -110,7 +109,7 @@ class LaneRequest:
         the text as it is sent, and where it does not say yes, the evaluator decides.
         """
         if self.stopped is not None:
-            raise StepBack(Reason.FAILED_CALL) from self.stopped
+            raise FallBack(Reason.FAILED_CALL) from self.stopped
         access, permission = self.access, call.permission
         if call.refusals:
             access.refusals += call.refusals
@@ -124,15 +123,15 @@ class LaneRequest:
             raw = await self.table.exchange(access, call.operation, text.encode())
         except Exception as error:
             # whatever it is: the reference meets it again in its field, words it and logs what is a fault of ours
-            raise StepBack(Reason.FAILED_CALL) from error
+            raise FallBack(Reason.FAILED_CALL) from error
         seconds = clock() - started
-        touched = self.table.touched(access, call.operation, orjson.loads(text)) if access.explained else ()
+        touched = self.table.key_shapes(access, call.operation, orjson.loads(text)) if access.explained else ()
         try:
             answer = call.decode(raw)
         except msgspec.MsgspecError as error:
             found = orjson.loads(raw)
             items, capacity = items_in(found), units_of(found.get("ConsumedCapacity"))
-            raise StepBack(Reason.ROW) from error
+            raise FallBack(Reason.ROW) from error
         else:
             items, capacity = call.size(answer)
             return answer
@@ -143,9 +142,9 @@ class LaneRequest:
 
     def _judged(self, call: PreparedCall, text: str) -> tuple[str, ...]:
         try:
-            return self.table.judge(self.access, call.operation, orjson.loads(text)).statements
+            return self.table.authorize(self.access, call.operation, orjson.loads(text)).statements
         except GatewayError as error:
-            raise StepBack(Reason.REFUSED) from error
+            raise FallBack(Reason.REFUSED) from error
 
     async def run_all(self, jobs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
         """Beside each other; where one fails, what was sent for the others is waited for: the reference finds it."""
@@ -156,7 +155,8 @@ class LaneRequest:
         if failures:
             # a fault of ours is not covered up by a step back beside it
             raise next(
-                (error for error in failures if not isinstance(error, StepBack | Unfit)), self.stopped or failures[0]
+                (error for error in failures if not isinstance(error, FallBack | InvalidArguments)),
+                self.stopped or failures[0],
             )
         return found
 

@@ -6,19 +6,19 @@ from typing import Any, Protocol
 
 from gateway.errors import BadUserInput
 from gateway.graph.global_id import read_global_id
-from gateway.graph.nodes import node_key
 from gateway.graph.query.arguments import Arguments
+from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.items import ItemsRead, Level
 from gateway.graph.query.lane.keys import Keys
-from gateway.graph.query.lane.listing import ListingRead, Page, PartitionRead
+from gateway.graph.query.lane.listing import ListingRead, PartitionRead, RowPage
 from gateway.graph.query.lane.pages import AskedPage, PagesLoad, asked_page
 from gateway.graph.query.lane.request import LaneRequest
-from gateway.graph.query.lane.step_back import Reason, StepBack
-from gateway.graph.query.tree import ItemCollection
+from gateway.graph.query.reference.nodes import node_key
+from gateway.graph.query.tree import CollectionSelection
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
 from gateway.model.patterns import Listing
-from gateway.store.plan import Attributes, Window, plan_together
+from gateway.store.plan import Attributes, Window, plan_item_collection
 
 KeyOf = Callable[[Mapping[str, Any], str, Any], ItemKey]
 Answers = list[tuple[int, Any]]  # the numbers of the roots, with what they answer
@@ -52,7 +52,7 @@ class ItemWant:
             return [key_of(given, request.own, request.tenant)]
         values = given[self.plural]
         if len(values) > request.limits.page:
-            raise StepBack(Reason.LIMIT)
+            raise FallBack(Reason.LIMIT)
         return [key_of({self.parameter: value}, request.own, request.tenant) for value in values]
 
 
@@ -80,7 +80,7 @@ class ItemsRoot:
 class CollectionRead:
     """An item with the first members of one of its collections, from one Query."""
 
-    collection: ItemCollection
+    collection: CollectionSelection
     read: PartitionRead
     attributes: Attributes
     level: Level
@@ -93,13 +93,13 @@ class CollectionRead:
         pattern, limit = self.collection.pattern, window.limit if window is not None else None
         model = self.read.rows.model
         try:
-            plan = plan_together(model, pattern, request.tenant, values, limit, self.attributes)
+            plan = plan_item_collection(model, pattern, request.tenant, values, limit, self.attributes)
         except BadUserInput as error:
-            raise StepBack(Reason.ARGUMENT) from error
+            raise FallBack(Reason.ARGUMENT) from error
         query = plan.query
         rows = await self.read.shared(request, query.partition, query.bounds, query.limit, forward=query.forward)
         if not all(row.pk.S.startswith(request.own) for row in rows):
-            raise StepBack(Reason.FOREIGN_ROW)
+            raise FallBack(Reason.FOREIGN_ROW)
         roots = [row for row in rows if plan.root == row.kind.S]
         if not roots:
             return None
@@ -116,7 +116,7 @@ class CollectionRead:
 
     async def _collection(self, request: LaneRequest, root: Any, members: list[Any], window: Window | None) -> Any:
         if self.pages is not None and window is not None:
-            page = Page(members[: window.limit], len(members) > window.limit)
+            page = RowPage(members[: window.limit], len(members) > window.limit)
             asked = AskedPage(self.pages.values(root), window)
             return (await self.pages.page.connections(request, [asked], [page]))[0]
         assert self.members is not None  # noqa: S101  it is one or the other
@@ -124,7 +124,7 @@ class CollectionRead:
         [keys] = keys_of([root], request.own, request.tenant)
         read = {(row.pk.S, row.sk.S): row for row in members}
         if not all(key in read for key in keys):
-            raise StepBack(Reason.MEMBER_MISSING)
+            raise FallBack(Reason.MEMBER_MISSING)
         found: Any = {key: read[key] for key in keys}
         [answers] = await level.answers_by_key(request, [keys], found)
         return [answers[key] for key in keys]
@@ -178,16 +178,16 @@ class SingleRoot:
         if self.level is not None:
             return (await self.level.answers(request, [[row]]))[0][0]
         if not row.pk.S.startswith(request.own):
-            raise StepBack(Reason.FOREIGN_ROW)
+            raise FallBack(Reason.FOREIGN_ROW)
         if row.ttl is not None and not self.read.rows.expires:
-            raise StepBack(Reason.EXPIRY)
+            raise FallBack(Reason.EXPIRY)
         assert self.followed is not None  # noqa: S101  it is one or the other
         bound, target = self.followed
         values = {}
         for name, (field, read) in bound.items():
             wire = getattr(row, field)
             if wire is None:
-                raise StepBack(Reason.ARGUMENT)
+                raise FallBack(Reason.ARGUMENT)
             values[name] = read(wire)
         return await target.answer(request, values)
 
@@ -205,7 +205,7 @@ class NodeRoot:
         given = self.arguments.values(request.variables)
         texts = given["ids"] if self.plural else [given["id"]]
         if len(texts) > request.limits.page:
-            raise StepBack(Reason.LIMIT)
+            raise FallBack(Reason.LIMIT)
         named = [self._named(request, text) for text in texts]
         kinds = sorted({each[0] for each in named if each is not None})
         found = await request.run_all([self._items(request, kind, named) for kind in kinds]) if kinds else []

@@ -14,9 +14,9 @@ from gateway.graph.query.lane.columns import (
     one_of,
     plain_integer,
 )
+from gateway.graph.query.lane.fallback import FallBack, NoLane, Reason
 from gateway.graph.query.lane.generated import function
 from gateway.graph.query.lane.keys import identity
-from gateway.graph.query.lane.step_back import NoLane, Reason, StepBack
 from gateway.graph.query.lane.values import value_reader
 from gateway.graph.query.tree import AttributeField, IdField, ItemSelection, StructFields, Typename, VersionField
 from gateway.model.entity import Attribute, Entity
@@ -123,7 +123,7 @@ class OutType:
 
 def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attributes) -> Shape:
     """The function that makes the answers of these rows, and checks each row's tenant and what its fields need."""
-    names: dict[str, Any] = {"Out": out.type, "StepBack": StepBack, "Reason": Reason}
+    names: dict[str, Any] = {"Out": out.type, "StepBack": FallBack, "Reason": Reason}
     names["Row"] = rows.type  # for whoever reads the function: it tells which attribute a field holds
     checks = ["    if not row.pk.S.startswith(own): raise StepBack(Reason.FOREIGN_ROW)"]
     if not rows.expires:
@@ -182,17 +182,17 @@ def version(text: str) -> int:
     try:
         return int(text)
     except ValueError as error:
-        raise StepBack(Reason.ROW) from error
+        raise FallBack(Reason.ROW) from error
 
 
 def check_row(row: Any, entity: Entity, own: str) -> None:
     """What `shape` checks, for rows of which nothing is shown."""
     if not row.pk.S.startswith(own):
-        raise StepBack(Reason.FOREIGN_ROW)
+        raise FallBack(Reason.FOREIGN_ROW)
     if row.ttl is not None and entity.expiry is None:
-        raise StepBack(Reason.EXPIRY)
+        raise FallBack(Reason.EXPIRY)
     if entity.upgrades and (row.schema is None or str(entity.schema) != row.schema.N):
-        raise StepBack(Reason.OLD_SCHEMA)
+        raise FallBack(Reason.OLD_SCHEMA)
 
 
 def converted(row: Any, rows: RowType) -> Any:
@@ -202,7 +202,7 @@ def converted(row: Any, rows: RowType) -> Any:
     try:
         return msgspec.convert(msgspec.to_builtins(row), rows.type)
     except msgspec.MsgspecError as error:
-        raise StepBack(Reason.ROW) from error
+        raise FallBack(Reason.ROW) from error
 
 
 def is_expired(row: Any, now: float) -> bool:
@@ -211,7 +211,7 @@ def is_expired(row: Any, now: float) -> bool:
     try:
         return float(row.ttl.N) <= now
     except ValueError as error:
-        raise StepBack(Reason.ROW) from error
+        raise FallBack(Reason.ROW) from error
 
 
 def number_shape(rows: RowType, entity: Entity, name: str) -> Shape:

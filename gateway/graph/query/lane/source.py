@@ -6,11 +6,11 @@ from typing import Any
 
 import msgspec
 
-from gateway.aws.sessions import Session
-from gateway.graph.query.lane.request import NO_KEY, Capacity, PreparedCall, UnprocessedKeys
+from gateway.aws.sts.sessions import Session
+from gateway.graph.query.lane.fallback import NoLane
+from gateway.graph.query.lane.request import NO_KEY, ConsumedCapacity, PreparedCall, UnprocessedKeys
 from gateway.graph.query.lane.rows import RowType
-from gateway.graph.query.lane.step_back import NoLane
-from gateway.iam.verdict import Deny
+from gateway.iam.language.verdict import Deny
 from gateway.model.tenant import partition
 from gateway.store.access import Refusal
 from gateway.store.plan import Attributes
@@ -18,7 +18,7 @@ from gateway.store.table import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LaneTable:
     """Where a lane reads: the table as one session sees it; nothing that it tells depends on the session's tenant."""
 
     table: Table
@@ -48,7 +48,7 @@ class Source:
 
 def get_answer(rows: RowType) -> Any:
     kind = msgspec.defstruct(
-        "GetAnswer", [("Item", rows.type | None, None), ("ConsumedCapacity", Capacity | None, None)], gc=False
+        "GetAnswer", [("Item", rows.type | None, None), ("ConsumedCapacity", ConsumedCapacity | None, None)], gc=False
     )
     return msgspec.json.Decoder(kind).decode
 
@@ -59,7 +59,7 @@ def batch_answer(rows: RowType) -> Any:
         [
             ("Responses", dict[str, list[rows.type]]),  # type: ignore[name-defined]  # made at run time
             ("UnprocessedKeys", dict[str, UnprocessedKeys], msgspec.field(default_factory=dict)),
-            ("ConsumedCapacity", list[Capacity] | None, None),
+            ("ConsumedCapacity", list[ConsumedCapacity] | None, None),
         ],
         gc=False,
     )
@@ -72,7 +72,7 @@ def query_answer(rows: RowType) -> Any:
         [
             ("Items", list[rows.type]),  # type: ignore[name-defined]  # made at run time
             ("LastEvaluatedKey", msgspec.Raw, NO_KEY),
-            ("ConsumedCapacity", Capacity | None, None),
+            ("ConsumedCapacity", ConsumedCapacity | None, None),
         ],
         gc=False,
     )

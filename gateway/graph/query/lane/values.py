@@ -1,13 +1,14 @@
 """The values of a row as the model has them, for whatever is made of values: keys that are not plain texts, sums."""
 
+import decimal
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import InvalidOperation
 from typing import Any
 
 from gateway.graph.query.lane.columns import moment
-from gateway.graph.query.lane.step_back import Reason, StepBack
+from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.model.entity import Attribute
-from gateway.model.types import Choice, Flag, Id, Integer, KeyText, ListOf, Number, Text, Timestamp
+from gateway.model.types import Boolean, Decimal, Enum, Id, Integer, KeyString, ListOf, Text, Timestamp
 from gateway.store.codec import decoder
 
 Read = Callable[[Any], Any]
@@ -16,27 +17,27 @@ Read = Callable[[Any], Any]
 def value_reader(attribute: Attribute) -> Read:
     """The value of an attribute as the model has it, from the typed value of a row."""
     match attribute.type:
-        case Text() | Id() | KeyText() if not attribute.compressed:
+        case Text() | Id() | KeyString() if not attribute.compressed:
             return lambda wire: wire.S
-        case Flag():
+        case Boolean():
             return lambda wire: wire.BOOL
         case Timestamp():
             return lambda wire: moment(wire.S)
-        case Choice(enum):
+        case Enum(enum):
             return lambda wire: enum[wire.S]
-        case ListOf(Text() | Id() | KeyText()):
+        case ListOf(Text() | Id() | KeyString()):
             return lambda wire: [each.S for each in wire.L]
-        case Integer() | Number():
+        case Integer() | Decimal():
             return _number_reader(whole=isinstance(attribute.type, Integer))
     return _checked(decoder(attribute.type))
 
 
 def _number_reader(*, whole: bool) -> Read:
-    def read(wire: Any) -> int | Decimal:
+    def read(wire: Any) -> int | decimal.Decimal:
         try:
-            return int(Decimal(wire.N)) if whole else Decimal(wire.N)
+            return int(decimal.Decimal(wire.N)) if whole else decimal.Decimal(wire.N)
         except (ValueError, OverflowError, InvalidOperation) as error:
-            raise StepBack(Reason.ROW) from error
+            raise FallBack(Reason.ROW) from error
 
     return read
 
@@ -46,6 +47,6 @@ def _checked(decode: Read) -> Read:
         try:
             return decode(wire)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-            raise StepBack(Reason.ROW) from error
+            raise FallBack(Reason.ROW) from error
 
     return read

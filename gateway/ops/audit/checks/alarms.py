@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gateway.ops.audit import fixes
-from gateway.ops.audit.checks.dimensions import NAMESPACE, TABLE_NAME, dimension_fault
 from gateway.ops.audit.checks.periods import period_fault
-from gateway.ops.audit.checks.signals import Signal, signals
+from gateway.ops.audit.checks.signals import NAMESPACE, TABLE_NAME, Signal, dimension_fault, signals
 from gateway.ops.audit.facts import Alarm, Metric, Missing
-from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
+from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed
 
 _MOST_METRICS: Final = 10
 _SHOWN: Final = 4
@@ -16,7 +15,7 @@ _SHOWN: Final = 4
 _OWN_OF_AUTOSCALING: Final = "TargetTracking-"
 
 
-def alarms(case: Case) -> Iterator[Finding]:
+def alarms(case: Case) -> Iterator[AuditFinding]:
     found = case.facts.alarms
     if not isinstance(found, tuple):
         yield missing(found)
@@ -43,7 +42,7 @@ def _called_after(name: str, table: str) -> bool:
     return name == table or name.startswith(f"{table}-")
 
 
-def _faulty(ours: list[Alarm]) -> Iterator[Finding]:
+def _faulty(ours: list[Alarm]) -> Iterator[AuditFinding]:
     for alarm in ours:
         faults = dict.fromkeys(fault for metric in alarm.metrics if (fault := dimension_fault(metric)))
         if len(alarm.metrics) > _MOST_METRICS:
@@ -54,7 +53,7 @@ def _faulty(ours: list[Alarm]) -> Iterator[Finding]:
             yield failed(f"alarm `{alarm.name}`: {'; '.join(faults)}", fixes.ALARMS)
 
 
-def _watched(case: Case, ours: list[Alarm]) -> Iterator[Finding]:
+def _watched(case: Case, ours: list[Alarm]) -> Iterator[AuditFinding]:
     groups: dict[str, list[Signal]] = {}
     for signal in signals(case):
         groups.setdefault(signal.group, []).append(signal)
@@ -74,7 +73,7 @@ def _any(signal: Signal, seen: list[Metric]) -> bool:
 
 def _delivered(
     ours: list[Alarm], found: tuple[Alarm, ...], subscribers: Mapping[str, int | Missing]
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     """An alarm tells somebody itself, or by a composite alarm that names it."""
     topics = {action: subscribers.get(action, 1) for alarm in found for action in alarm.actions}
     composites = [alarm for alarm in found if alarm.rule and any(_named(each.name, alarm.rule) for each in ours)]
@@ -93,7 +92,7 @@ def _heard(alarm: Alarm, topics: Mapping[str, int | Missing]) -> bool:
     return any(topics[action] != 0 for action in alarm.actions)
 
 
-def _unheard(telling: list[Alarm], topics: Mapping[str, int | Missing]) -> Iterator[Finding]:
+def _unheard(telling: list[Alarm], topics: Mapping[str, int | Missing]) -> Iterator[AuditFinding]:
     for action in dict.fromkeys(action for alarm in telling for action in alarm.actions):
         count = topics[action]
         if not isinstance(count, int):

@@ -4,8 +4,16 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from gateway.ops.audit import fixes
-from gateway.ops.audit.facts import Facts, IndexFacts, ScalingTarget, Seen, TableFacts, Throughput, Unknown
-from gateway.ops.audit.lines import Case, Finding, failed, missing, not_applicable, passed, passed_unless
+from gateway.ops.audit.facts import (
+    CountedByCloudWatch,
+    Facts,
+    IndexFacts,
+    ScalingTarget,
+    TableFacts,
+    Throughput,
+    UnknownFact,
+)
+from gateway.ops.audit.results import AuditFinding, Case, failed, missing, not_applicable, passed, passed_unless
 from gateway.ops.capacity.assumptions import DEFAULTS
 from gateway.ops.capacity.demand import TABLE, Demand, demand
 
@@ -16,7 +24,7 @@ _KINDS: Final[tuple[Kind, ...]] = ("read", "write")
 _UNITS: Final = {"read": "RCU", "write": "WCU"}
 
 
-def index_capacity(case: Case) -> Iterator[Finding]:
+def index_capacity(case: Case) -> Iterator[AuditFinding]:
     """A write to the table waits for its indexes: one that takes less than the table throttles the table."""
     table = case.facts.table
     if not table.indexes:
@@ -29,7 +37,7 @@ def index_capacity(case: Case) -> Iterator[Finding]:
             yield from passed_unless(faults, f"{name} takes as much as the table: {_words(most)}")
 
 
-def _index_faults(case: Case, name: str) -> Iterator[Finding]:
+def _index_faults(case: Case, name: str) -> Iterator[AuditFinding]:
     table = case.facts.table
     most, whole = ceiling(case.facts, name, "write"), ceiling(case.facts, TABLE, "write")
     if table.indexes[name].status != "ACTIVE":
@@ -39,7 +47,7 @@ def _index_faults(case: Case, name: str) -> Iterator[Finding]:
     yield from _throttled(case, name)
 
 
-def mode(case: Case) -> Iterator[Finding]:
+def mode(case: Case) -> Iterator[AuditFinding]:
     """Whether what can be had at most is enough for what the model expects."""
     expected = demand(case.model, DEFAULTS)
     name, total = "on demand" if case.facts.table.on_demand else "provisioned", expected.total
@@ -53,7 +61,7 @@ def mode(case: Case) -> Iterator[Finding]:
         )
 
 
-def _too_little(case: Case, name: str, expected: Demand) -> Iterator[Finding]:
+def _too_little(case: Case, name: str, expected: Demand) -> Iterator[AuditFinding]:
     for place in (TABLE, *case.facts.table.indexes):
         need = expected.need(place)
         for kind in _KINDS:
@@ -63,7 +71,7 @@ def _too_little(case: Case, name: str, expected: Demand) -> Iterator[Finding]:
                 yield failed(fact, _raise(case.facts))
 
 
-def autoscaling(case: Case) -> Iterator[Finding]:
+def autoscaling(case: Case) -> Iterator[AuditFinding]:
     facts = case.facts
     if facts.table.on_demand:
         yield not_applicable("on demand: there is nothing to scale")
@@ -106,19 +114,19 @@ def _scaling_fault(target: ScalingTarget | None) -> str | None:
     return None if target.least < target.most else f"cannot move: both bounds are {target.most}"
 
 
-def _unlearned(case: Case) -> Iterator[Finding]:
+def _unlearned(case: Case) -> Iterator[AuditFinding]:
     """What nobody may look at and the verdict needs: throttled requests, and how far autoscaling goes."""
     needed = (case.facts.seen,) if case.facts.table.on_demand else (case.facts.seen, case.facts.scaling)
-    return (missing(fact) for fact in needed if isinstance(fact, Unknown))
+    return (missing(fact) for fact in needed if isinstance(fact, UnknownFact))
 
 
 def _bounds_known(facts: Facts) -> bool:
-    return facts.table.on_demand or not isinstance(facts.scaling, Unknown)
+    return facts.table.on_demand or not isinstance(facts.scaling, UnknownFact)
 
 
-def _throttled(case: Case, place: str) -> Iterator[Finding]:
+def _throttled(case: Case, place: str) -> Iterator[AuditFinding]:
     seen = case.facts.seen
-    if isinstance(seen, Seen):
+    if isinstance(seen, CountedByCloudWatch):
         for kind in _KINDS:
             count = seen.throttles.get((place, kind), 0)
             if count > 0:

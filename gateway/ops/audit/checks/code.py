@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from gateway.ops.audit import fixes
-from gateway.ops.audit.lines import Case, Finding, failed, not_applicable, passed
+from gateway.ops.audit.results import AuditFinding, Case, failed, not_applicable, passed
 
 _ALONE = ("DeleteItem", "PutItem", "UpdateItem")
 _WRITES = (*_ALONE, "BatchWriteItem", "TransactWriteItems")
 
 
-def unprocessed(case: Case) -> Iterator[Finding]:
+def unprocessed(case: Case) -> Iterator[AuditFinding]:
     code = case.facts.code
     if not code.keys_asked_again:
         yield failed("tried: keys that DynamoDB leaves unprocessed are not asked for again", fixes.CODE)
@@ -27,7 +27,7 @@ def unprocessed(case: Case) -> Iterator[Finding]:
         yield not_applicable("this release sends no BatchWriteItem")
 
 
-def idempotent_writes(case: Case) -> Iterator[Finding]:
+def idempotent_writes(case: Case) -> Iterator[AuditFinding]:
     code = case.facts.code
     if not any(operation in code.sends for operation in _WRITES):
         yield not_applicable("this release sends no writes")

@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from gateway.errors import ConfigurationError
-from gateway.iam.deployment import Deployment, render
-from gateway.iam.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE, documents
-from gateway.iam.wording import canonical
+from gateway.iam.language.policy_text import canonical
+from gateway.iam.policies.deployment import Deployment, render
+from gateway.iam.policies.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE, documents
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.network import own_endpoints
-from gateway.ops.audit.facts import EndpointFacts, Missing, RoleFacts, Statements, TtlFacts, Unknown
-from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
+from gateway.ops.audit.facts import EndpointFacts, Missing, RoleFacts, Statements, TtlFacts, UnknownFact
+from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed
 
 
-def table_drift(case: Case) -> Iterator[Finding]:
+def table_drift(case: Case) -> Iterator[AuditFinding]:
     faults = [*_key_faults(case), *_index_faults(case), *_ttl_faults(case)]
     yield from (failed(fault, fixes.TABLE) for fault in faults)
     if not faults:
@@ -50,11 +50,11 @@ def _ttl_faults(case: Case) -> Iterator[str]:
         yield f"TTL reads `{found.attribute}`, the model says `{wanted}`"
 
 
-def policy_drift(case: Case) -> Iterator[Finding]:
+def policy_drift(case: Case) -> Iterator[AuditFinding]:
     yield from _files(case)
     deployment = case.deployment
     if deployment is None:
-        yield missing(Unknown("installed policies were not compared", "give `--tenant-role`"))
+        yield missing(UnknownFact("installed policies were not compared", "give `--tenant-role`"))
         return
     made = documents(case.model)
     yield from _tenant_role(case.facts.tenant_role, made, deployment)
@@ -63,7 +63,7 @@ def policy_drift(case: Case) -> Iterator[Finding]:
         yield from _endpoints(own_endpoints(case, case.facts.endpoints), case.facts.gateway_role, made, deployment)
 
 
-def _files(case: Case) -> Iterator[Finding]:
+def _files(case: Case) -> Iterator[AuditFinding]:
     stale = case.facts.files.stale_policies
     if not isinstance(stale, tuple):
         yield missing(stale)
@@ -75,7 +75,7 @@ def _files(case: Case) -> Iterator[Finding]:
 
 def _tenant_role(
     role: RoleFacts | Missing, made: Mapping[str, Mapping[str, Any]], deployment: Deployment
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     if not isinstance(role, RoleFacts):
         yield missing(role)
         return
@@ -86,12 +86,12 @@ def _tenant_role(
         wanted = canonical(render(made[TRUST_FILE], deployment))
         yield _same("trust of the tenants' role", TRUST_FILE, canonical(role.trust) == wanted)
     else:
-        yield missing(Unknown("the trust policy was not compared", "give `--gateway-role`"))
+        yield missing(UnknownFact("the trust policy was not compared", "give `--gateway-role`"))
 
 
 def _gateway_role(
     case: Case, role: RoleFacts | Missing, made: Mapping[str, Mapping[str, Any]], deployment: Deployment
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     if not isinstance(role, RoleFacts):
         yield missing(role)
         return
@@ -130,7 +130,7 @@ def _endpoints(
     role: RoleFacts | Missing,
     made: Mapping[str, Mapping[str, Any]],
     deployment: Deployment,
-) -> Iterator[Finding]:
+) -> Iterator[AuditFinding]:
     """A silo passes the same door: a statement may be there once more with its role, to tables of its own account."""
     wanted = canonical(render(made[ENDPOINT_FILE], deployment))
     named = _silos(role, deployment) if isinstance(role, RoleFacts) else ()
@@ -147,7 +147,9 @@ def _behind(statement: Mapping[str, Any]) -> str:
     return canonical({key: value for key, value in statement.items() if key not in ("Sid", "Resource")})
 
 
-def _attached(label: str, role: RoleFacts, name: str, wanted: Statements, *others: Statements) -> Iterator[Finding]:
+def _attached(
+    label: str, role: RoleFacts, name: str, wanted: Statements, *others: Statements
+) -> Iterator[AuditFinding]:
     texts = {each: canonical(found) for each, found in role.policies.items()}
     yield _same(label, name, canonical(wanted) in texts.values())
     known = {canonical(each) for each in (wanted, *others)}
@@ -168,7 +170,7 @@ def _statements(found: Statements) -> list[Mapping[str, Any]]:
     return [each for each in (listed if isinstance(listed, list) else [listed]) if isinstance(each, dict)]
 
 
-def _same(label: str, name: str, same: bool) -> Finding:
+def _same(label: str, name: str, same: bool) -> AuditFinding:
     return passed(f"{label}: {name}") if same else failed(f"{label}: differs from {name}", fixes.ROLES)
 
 

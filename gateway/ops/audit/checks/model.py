@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gateway.iam.questions import sample
+from gateway.iam.policies.pattern_requests import sample
 from gateway.model.describe import access_patterns
 from gateway.model.entity import Entity, Placement
 from gateway.model.keys import item_key
@@ -11,14 +11,14 @@ from gateway.model.patterns import Listing
 from gateway.model.template import Literal
 from gateway.model.tenant import owns, tenant_id
 from gateway.ops.audit import fixes
-from gateway.ops.audit.lines import Case, Finding, failed, passed, passed_unless
+from gateway.ops.audit.results import AuditFinding, Case, failed, passed, passed_unless
 from gateway.ops.capacity.assumptions import DEFAULTS
 from gateway.ops.capacity.partitions import Partition, partitions
 
 _TENANT = tenant_id("audit")
 
 
-def documented_patterns(case: Case) -> Iterator[Finding]:
+def documented_patterns(case: Case) -> Iterator[AuditFinding]:
     model = case.model
     silent = [name for name, pattern in model.patterns.items() if not pattern.description.strip()]
     if silent:
@@ -36,7 +36,7 @@ def documented_patterns(case: Case) -> Iterator[Finding]:
             yield passed(f"{len(model.patterns)} access patterns; docs/access-patterns.md is as the model prints it")
 
 
-def prefixes(case: Case) -> Iterator[Finding]:
+def prefixes(case: Case) -> Iterator[AuditFinding]:
     """By the model alone: to look at items would need a Scan, or a tenant's session."""
     wrong = [f"{entity.name} in {place.name}" for entity, place in _places(case.model) if not _prefixed(entity, place)]
     if wrong:
@@ -49,11 +49,11 @@ def prefixes(case: Case) -> Iterator[Finding]:
     )
 
 
-def cardinality(case: Case) -> Iterator[Finding]:
+def cardinality(case: Case) -> Iterator[AuditFinding]:
     """What the model declares, and how hot it gets under the traffic that the model expects."""
     busiest = partitions(case.model, DEFAULTS)
     hot = [failed(_expected(each), each.advice or fixes.SHARDS) for each in busiest if each.heat == "hot"]
-    small = [place for _, place in _places(case.model) if place.declared.small]
+    small = [place for _, place in _places(case.model) if place.declared.low_cardinality_reason]
     sharded = [place for _, place in _places(case.model) if place.shards is not None]
     yield from passed_unless(
         hot,

@@ -4,15 +4,15 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from gateway.iam.evaluator import PolicySet
-from gateway.iam.permissions import Permissions
-from gateway.iam.policies import place_of
-from gateway.iam.questions import questions
+from gateway.iam.dynamodb.permissions import Permissions
+from gateway.iam.language.evaluator import PolicySet
+from gateway.iam.policies.pattern_requests import questions
+from gateway.iam.policies.policies import place_of
 from gateway.model.tenant import tenant_id
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.documents import read_document
-from gateway.ops.audit.facts import EndpointFacts, Statements, Unknown
-from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
+from gateway.ops.audit.facts import EndpointFacts, Statements, UnknownFact
+from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed
 
 _TENANT: Final = tenant_id("audit")
 _STRANGER: Final = "arn:aws:iam::999999999999:role/stranger"
@@ -20,7 +20,7 @@ _GONE: Final = ("deleting", "deleted")
 _PRINCIPALS: Final = ("Principal", "NotPrincipal")
 
 
-def endpoint(case: Case) -> Iterator[Finding]:
+def endpoint(case: Case) -> Iterator[AuditFinding]:
     found = case.facts.endpoints
     if not isinstance(found, tuple):
         yield missing(found)
@@ -33,7 +33,9 @@ def endpoint(case: Case) -> Iterator[Finding]:
         yield from _endpoint(case, each)
     if case.subject.vpc is None and len(ours) < len(standing(found)):
         others = len(standing(found)) - len(ours)
-        yield missing(Unknown(f"{others} other endpoints do not name the tenants' role: whose are they?", fixes.VPC))
+        yield missing(
+            UnknownFact(f"{others} other endpoints do not name the tenants' role: whose are they?", fixes.VPC)
+        )
 
 
 def own_endpoints(case: Case, found: tuple[EndpointFacts, ...]) -> tuple[EndpointFacts, ...]:
@@ -57,7 +59,7 @@ def _instead(case: Case, found: tuple[EndpointFacts, ...]) -> str:
     return " whose policy names the tenants' role"
 
 
-def _endpoint(case: Case, found: EndpointFacts) -> Iterator[Finding]:
+def _endpoint(case: Case, found: EndpointFacts) -> Iterator[AuditFinding]:
     label = f"{found.name} ({found.kind}, {found.vpc})"
     if found.state != "available":
         yield failed(f"{label} is {found.state}", fixes.ENDPOINT)

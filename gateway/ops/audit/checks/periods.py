@@ -3,7 +3,7 @@
 from math import ceil
 from typing import Final
 
-from gateway.ops.audit.checks.dimensions import ALLOWED, NAMESPACE
+from gateway.ops.audit.checks.signals import ALLOWED, NAMESPACE
 from gateway.ops.audit.facts import Alarm, Metric
 
 _CAUSES: Final = ("", "AccountLimit", "KeyRangeThroughput", "MaxOnDemandThroughput", "ProvisionedThroughput")

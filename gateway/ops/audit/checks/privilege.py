@@ -4,30 +4,30 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from gateway.iam import trust
-from gateway.iam.clauses import ROLE_TAG, TENANT_TAG
-from gateway.iam.deployment import Deployment
-from gateway.iam.document import Document
-from gateway.iam.evaluator import Allow, PolicySet
-from gateway.iam.generate import GATEWAY_FILE
-from gateway.iam.lint import lint
-from gateway.iam.permissions import Permissions
-from gateway.iam.policies import generated, place_of
-from gateway.iam.roles import ROLE_NAMES, ROLES
+from gateway.iam.dynamodb.condition_keys import ROLE_TAG, TENANT_TAG
+from gateway.iam.dynamodb.permissions import Permissions
+from gateway.iam.language.document import PolicyDocument
+from gateway.iam.language.evaluator import Allow, Authorisation, PolicySet, evaluate
+from gateway.iam.policies.deployment import Deployment
+from gateway.iam.policies.generate import GATEWAY_FILE
+from gateway.iam.policies.lint import lint
+from gateway.iam.policies.policies import generated, place_of
+from gateway.iam.policies.roles import ITEM_ACTIONS, ROLE_NAMES, ROLES
+from gateway.iam.sts import trust
 from gateway.model.tenant import tenant_id
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.documents import boundary_document, identity_documents, read_document
-from gateway.ops.audit.facts import Missing, NotHere, RoleFacts, Statements, Unknown
-from gateway.ops.audit.lines import Case, Finding, failed, missing, passed, passed_unless
-from gateway.ops.probe_operations import probes
-from gateway.ops.probes import Scene
+from gateway.ops.audit.facts import Missing, NotHere, RoleFacts, Statements, UnknownFact
+from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed, passed_unless
+from gateway.ops.isolation.probe_operations import probes
+from gateway.ops.isolation.probes import ProbeScene
 
 _TENANT, _VICTIM = tenant_id("acme"), tenant_id("globex")
 _SHOWN: Final = 3
 _HOUR: Final = 3_600
 
 
-def tenant_privilege(case: Case) -> Iterator[Finding]:
+def tenant_privilege(case: Case) -> Iterator[AuditFinding]:
     role, deployment = case.facts.tenant_role, case.deployment
     if not isinstance(role, RoleFacts):
         yield missing(role)
@@ -36,7 +36,7 @@ def tenant_privilege(case: Case) -> Iterator[Finding]:
         yield _table_policy(case.facts.table_policy)
 
 
-def _tenant(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[Finding]:
+def _tenant(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[AuditFinding]:
     documents, faults = identity_documents(role)
     boundary, fault = boundary_document(role)
     yield from (failed(f"the tenants' role: {each}", fixes.ROLES) for each in (*faults, *([fault] if fault else [])))
@@ -55,7 +55,7 @@ def _tenant(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[Fin
     yield from _trust(case, role, deployment)
 
 
-def _linted(documents: tuple[Document, ...]) -> Iterator[Finding]:
+def _linted(documents: tuple[PolicyDocument, ...]) -> Iterator[AuditFinding]:
     for document in documents:
         errors = [finding for finding in lint(document) if finding.level == "error"]
         for finding in islice(errors, _SHOWN):
@@ -64,7 +64,7 @@ def _linted(documents: tuple[Document, ...]) -> Iterator[Finding]:
 
 
 def _tried(
-    case: Case, documents: tuple[Document, ...], boundary: Document | None, deployment: Deployment
+    case: Case, documents: tuple[PolicyDocument, ...], boundary: PolicyDocument | None, deployment: Deployment
 ) -> tuple[list[str], list[str], int]:
     """Every probe of the proof of isolation, put to the live documents: what is too wide, too narrow, and how many."""
     sessions, place = generated(case.model).sessions, place_of(case.model, deployment)
@@ -78,7 +78,7 @@ def _tried(
         arn = {"aws:PrincipalArn": deployment.tenant_role}
         tagged = {f"aws:PrincipalTag/{TENANT_TAG}": _TENANT, f"aws:PrincipalTag/{ROLE_TAG}": role.name}
         own, nobody = Permissions(policies, {**arn, **tagged}, place), Permissions(policies, arn, place)
-        for probe in probes(Scene(case.model, deployment, _TENANT, role, _VICTIM)):
+        for probe in probes(ProbeScene(case.model, deployment, _TENANT, role, _VICTIM)):
             asked += 2
             allowed = own.check(probe.operation, probe.body).allowed
             if allowed and probe.expected == "denied":
@@ -90,27 +90,27 @@ def _tried(
     return wide, narrow, asked
 
 
-def _trust(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[Finding]:
+def _trust(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[AuditFinding]:
     document, fault = read_document("trust", role.trust, "trust")
     if document is None:
         yield failed(f"the tenants' role: {fault}", fixes.ROLES)
         return
     yield from _linted((document,))
     if not deployment.gateway_role:
-        yield missing(Unknown("who may assume the tenants' role was not tried", "give `--gateway-role`"))
+        yield missing(UnknownFact("who may assume the tenants' role was not tried", "give `--gateway-role`"))
         return
     fact = "only the gateway's role may assume the tenants' role, and only for a tenant"
     yield from passed_unless(_assuming(case, role, deployment, document), fact)
 
 
-def _assuming(case: Case, role: RoleFacts, deployment: Deployment, document: Document) -> Iterator[Finding]:
+def _assuming(case: Case, role: RoleFacts, deployment: Deployment, document: PolicyDocument) -> Iterator[AuditFinding]:
     policies = PolicySet((generated(case.model).document(GATEWAY_FILE, deployment),))
-    gateway = trust.Caller(deployment.gateway_role, policies)
-    stranger = trust.Caller(f"{deployment.gateway_role}-stranger", policies)
+    gateway = trust.AssumingCaller(deployment.gateway_role, policies)
+    stranger = trust.AssumingCaller(f"{deployment.gateway_role}-stranger", policies)
     tags = ((TENANT_TAG, _TENANT), (ROLE_TAG, ROLE_NAMES[-1]))
     right = trust.RoleRequest(role.arn, "audit", tags=tags, source_identity=_TENANT)
     untagged = trust.RoleRequest(role.arn, "audit", source_identity=_TENANT)
-    live = trust.Role(role.arn, document)
+    live = trust.AssumableRole(role.arn, document)
     if not isinstance(trust.assume(right, live, gateway), Allow):
         yield failed("the gateway's role may not assume the tenants' role", fixes.ROLES)
     if isinstance(trust.assume(right, live, stranger), Allow):
@@ -119,10 +119,10 @@ def _assuming(case: Case, role: RoleFacts, deployment: Deployment, document: Doc
         yield failed("the tenants' role may be assumed without a tenant", fixes.ROLES)
 
 
-def _table_policy(policy: Statements | Missing | None) -> Finding:
+def _table_policy(policy: Statements | Missing | None) -> AuditFinding:
     if policy is None:
         return passed("the table has no resource policy")
-    if isinstance(policy, Unknown | NotHere):
+    if isinstance(policy, UnknownFact | NotHere):
         return missing(policy)
     listed = policy.get("Statement", [])
     statements = listed if isinstance(listed, list) else [listed]
@@ -134,3 +134,43 @@ def _table_policy(policy: Statements | Missing | None) -> Finding:
 def _some(names: list[str]) -> str:
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return "; ".join(names[:_SHOWN]) + more
+
+
+# The gateway's own role: it assumes the tenants' role, and reaches no data itself.
+
+_ASSUME: Final = "sts:AssumeRole"
+
+
+def gateway_privilege(case: Case) -> Iterator[AuditFinding]:
+    role = case.facts.gateway_role
+    if not isinstance(role, RoleFacts):
+        yield missing(role)
+        return
+    documents, faults = identity_documents(role)
+    boundary, fault = boundary_document(role)
+    broken = [*faults, *([fault] if fault else [])]
+    if broken:
+        yield from (failed(f"the gateway's role: {each}", fixes.ROLES) for each in broken)
+        return
+    policies = PolicySet(documents, boundary=boundary)
+    further = " and, to read from DAX clusters, those that are made for it" if case.subject.dax_roles else ""
+    fact = f"the gateway's own role reaches no data and assumes nobody's role but the tenants'{further}"
+    yield from passed_unless(_faults(case, role, policies), fact)
+
+
+def _faults(case: Case, role: RoleFacts, policies: PolicySet) -> Iterator[AuditFinding]:
+    table = case.facts.table
+    resources = (table.arn, *(f"{table.arn}/index/{name}" for name in table.indexes))
+    asked = [(action, resource) for action in (*ITEM_ACTIONS, "Scan") for resource in resources]
+    data = sorted({action for action, resource in asked if _may(policies, f"dynamodb:{action}", resource)})
+    if data:
+        yield failed(f"the gateway's own role may {', '.join(data)}: without a tenant", fixes.ROLES)
+    stranger = f"{role.arn.rpartition('/')[0]}/stranger"
+    if _may(policies, _ASSUME, stranger):
+        yield failed("the gateway's role may assume any role", fixes.ROLES)
+    if case.subject.tenant_role and not _may(policies, _ASSUME, case.subject.tenant_role):
+        yield failed("the gateway's role may not assume the tenants' role", fixes.ROLES)
+
+
+def _may(policies: PolicySet, action: str, resource: str) -> bool:
+    return evaluate(policies, Authorisation(action, resource, {})).allowed

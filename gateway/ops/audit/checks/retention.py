@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 from gateway.ops.audit import fixes
-from gateway.ops.audit.facts import BackupFacts, TtlFacts
-from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
+from gateway.ops.audit.facts import BackupFacts, KeyFacts, TtlFacts
+from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed, passed_unless
 
 _ON = ("ENABLED", "ENABLING")
 _LEAST_DAYS = 7
 """A fault that begins on a Friday evening and is noticed after a long weekend can still be undone."""
 
 
-def ttl(case: Case) -> Iterator[Finding]:
+def ttl(case: Case) -> Iterator[AuditFinding]:
     found, wanted = case.facts.ttl, case.model.table.ttl
     if not isinstance(found, TtlFacts):
         yield missing(found)
@@ -24,7 +24,7 @@ def ttl(case: Case) -> Iterator[Finding]:
         yield passed(f"TTL is {found.status} on `{wanted}`; expiring: {', '.join(expiring) or 'idempotency records'}")
 
 
-def recovery(case: Case) -> Iterator[Finding]:
+def recovery(case: Case) -> Iterator[AuditFinding]:
     found = case.facts.backups
     if not isinstance(found, BackupFacts):
         yield missing(found)
@@ -38,15 +38,39 @@ def recovery(case: Case) -> Iterator[Finding]:
         yield passed(f"point-in-time recovery is on{days}")
 
 
-def deletion_protection(case: Case) -> Iterator[Finding]:
+def deletion_protection(case: Case) -> Iterator[AuditFinding]:
     if case.facts.table.deletion_protection:
         yield passed("the table cannot be deleted until its protection is switched off")
     else:
         yield failed("the table can be deleted by one call", fixes.PROTECTION)
 
 
-def stream(case: Case) -> Iterator[Finding]:
+def stream(case: Case) -> Iterator[AuditFinding]:
     if case.facts.table.stream is None:
         yield failed("the stream is off: changes cannot be followed, and none of the past can be later", fixes.STREAM)
     else:
         yield passed(f"the stream is on, with {case.facts.table.stream}")
+
+
+# Encryption at rest: a key of the account, which is in use, rotates, and can be taken away by nobody else.
+
+
+def encryption(case: Case) -> Iterator[AuditFinding]:
+    key = case.facts.key
+    if key is None:
+        yield failed("the table is encrypted with DynamoDB's own key, which nobody can withdraw", fixes.ENCRYPTION)
+    elif not isinstance(key, KeyFacts):
+        yield missing(key)
+    else:
+        fact = f"a key of the account that rotates encrypts the table: {case.facts.table.key_arn}"
+        yield from passed_unless(_faults(key), fact)
+
+
+def _faults(key: KeyFacts) -> Iterator[AuditFinding]:
+    if key.manager != "CUSTOMER":
+        yield failed("the table is encrypted with a key that AWS manages: its policy is not ours", fixes.ENCRYPTION)
+        return
+    if key.state != "Enabled":
+        yield failed(f"the key of the table is {key.state}: DynamoDB loses the table", fixes.KEY_STATE)
+    if not key.rotates:
+        yield failed("the key of the table does not rotate", fixes.ROTATION)

@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator
 
-from gateway.iam.document import Document
-from gateway.iam.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.language.document import PolicyDocument
+from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.documents import boundary_document, identity_documents
-from gateway.ops.audit.facts import Missing, RoleFacts, Seen
+from gateway.ops.audit.facts import CountedByCloudWatch, Missing, RoleFacts
 from gateway.ops.audit.gather.code import WHOLE_TABLE
-from gateway.ops.audit.lines import Case, Finding, failed, missing, passed
+from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed
 
 _ACTIONS = ("Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
 
 
-def no_scan(case: Case) -> Iterator[Finding]:
+def no_scan(case: Case) -> Iterator[AuditFinding]:
     yield _code(case)
     for label, role in (("tenants'", case.facts.tenant_role), ("gateway's", case.facts.gateway_role)):
         yield _policies(case, label, role)
     yield _counted(case.facts.seen)
 
 
-def _code(case: Case) -> Finding:
+def _code(case: Case) -> AuditFinding:
     sends = case.facts.code.sends
     found = {operation: modules for operation, modules in sends.items() if operation in WHOLE_TABLE}
     if found:
@@ -29,7 +29,7 @@ def _code(case: Case) -> Finding:
     return passed(f"the code that serves requests sends {', '.join(sorted(sends))} and reads no whole table")
 
 
-def _policies(case: Case, label: str, role: RoleFacts | Missing) -> Finding:
+def _policies(case: Case, label: str, role: RoleFacts | Missing) -> AuditFinding:
     if not isinstance(role, RoleFacts):
         return missing(role)
     documents, faults = identity_documents(role)
@@ -42,7 +42,7 @@ def _policies(case: Case, label: str, role: RoleFacts | Missing) -> Finding:
     return passed(f"the {label} role may neither Scan nor use PartiQL, on the table or any index")
 
 
-def _allowed(case: Case, documents: tuple[Document, ...], boundary: Document | None) -> Iterator[str]:
+def _allowed(case: Case, documents: tuple[PolicyDocument, ...], boundary: PolicyDocument | None) -> Iterator[str]:
     policies = PolicySet(documents, boundary=boundary)
     table = case.facts.table
     resources = (table.arn, *(f"{table.arn}/index/{name}" for name in table.indexes))
@@ -53,8 +53,8 @@ def _allowed(case: Case, documents: tuple[Document, ...], boundary: Document | N
             yield action
 
 
-def _counted(seen: Seen | Missing) -> Finding:
-    if not isinstance(seen, Seen):
+def _counted(seen: CountedByCloudWatch | Missing) -> AuditFinding:
+    if not isinstance(seen, CountedByCloudWatch):
         return missing(seen)
     if seen.scans > 0:
         return failed(f"CloudWatch counted {seen.scans:,.0f} Scans in {seen.days} days", fixes.SCANS)

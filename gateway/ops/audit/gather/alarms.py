@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from gateway.ops.audit.account import Live, learn
-from gateway.ops.audit.facts import Alarm, Metric, Missing, Seen
+from gateway.ops.audit.facts import Alarm, CountedByCloudWatch, Metric, Missing
+from gateway.ops.audit.gather.account import Live, learn
 from gateway.ops.capacity.demand import TABLE
 
 NAMESPACE: Final = "AWS/DynamoDB"
@@ -60,7 +60,7 @@ def _metric(found: Mapping[str, Any], statistic: str, period: int) -> Metric:
     return Metric(found.get("Namespace", ""), found.get("MetricName", ""), dimensions, statistic, period)
 
 
-def seen_facts(live: Live, table: str, indexes: tuple[str, ...], now: datetime) -> Seen:
+def seen_facts(live: Live, table: str, indexes: tuple[str, ...], now: datetime) -> CountedByCloudWatch:
     """One request: scans of the table, and throttled reads and writes of the table and each index."""
     places = [(place, kind) for place in (TABLE, *indexes) for kind in ("Read", "Write")]
     queries = [_query("scans", "SuccessfulRequestLatency", "SampleCount", {"TableName": table, "Operation": "Scan"})]
@@ -79,7 +79,7 @@ def seen_facts(live: Live, table: str, indexes: tuple[str, ...], now: datetime) 
     for answer in answers:
         counted[answer["Id"]] += sum(answer.get("Values", ()))
     throttles = {(place, kind.lower()): counted[f"throttles{number}"] for number, (place, kind) in enumerate(places)}
-    return Seen(_DAYS, counted["scans"], throttles)
+    return CountedByCloudWatch(_DAYS, counted["scans"], throttles)
 
 
 def _query(name: str, metric: str, statistic: str, dimensions: Mapping[str, str]) -> dict[str, Any]:

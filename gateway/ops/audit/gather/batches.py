@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.session import Session
-from gateway.aws.target import Target
-from gateway.aws.tenants import Tenancy
+from gateway.aws.sts.session import Session
+from gateway.aws.sts.tenants import Tenancy
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
 from gateway.errors import DeadlineExceeded, GatewayError, Throttled
-from gateway.iam.deployment import Deployment
-from gateway.iam.policies import generated, permissions_at
-from gateway.iam.roles import ROLE_NAMES
+from gateway.iam.policies.deployment import Deployment
+from gateway.iam.policies.policies import generated, permissions_at
+from gateway.iam.policies.roles import ROLE_NAMES
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import partition, tenant_id
@@ -39,7 +39,7 @@ class Unwilling(DynamoDB):
         body: Mapping[str, Any],
         *,
         credentials: Credentials,
-        target: Target,
+        target: AwsTarget,
         deadline: float | None = None,
     ) -> dict[str, Any]:
         request = body["RequestItems"]
@@ -80,7 +80,7 @@ async def _read(client: DynamoDB, model: Model, patience: float | None) -> None:
 
 
 def _session(model: Model) -> Session:
-    tenancy = Tenancy(_TABLE, _ROLE, Target.regional("dynamodb", _REGION), _REGION)
+    tenancy = Tenancy(_TABLE, _ROLE, AwsTarget.regional("dynamodb", _REGION), _REGION)
     permissions = permissions_at(generated(model), model)
     deployment = Deployment.of_role(_ROLE, _REGION, _TABLE)
     role = ROLE_NAMES[0]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from gateway.aws.dynamodb import payload
-from gateway.iam.requests import OPERATIONS
+from gateway.aws.wire.dynamodb import payload
+from gateway.iam.dynamodb.requests import OPERATIONS
 from gateway.model.model import Model
 from gateway.ops.audit.facts import CodeFacts
 from gateway.ops.audit.gather.batches import asks_again, fails_loudly
@@ -15,7 +15,7 @@ from gateway.ops.audit.gather.batches import asks_again, fails_loudly
 PACKAGE: Final = Path(__file__).parents[3]
 _ROOMS: Final = ("store", "graph", "domains")
 """Where requests are served; the wire below them sends whatever it is given."""
-_RECORDS: Final = "gateway.store.idempotency"
+_RECORDS: Final = "gateway.store.write.idempotency"
 _CALLS: Final = frozenset(("call", "_call"))
 WHOLE_TABLE: Final = frozenset(("Scan", "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"))
 

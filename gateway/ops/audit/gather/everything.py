@@ -1,22 +1,68 @@
 """All facts of one audit; only the table itself must be readable."""
 
+from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from gateway.errors import ConfigurationError
 from gateway.model.model import Model
-from gateway.ops.audit.account import Live, Unlearned, learn
-from gateway.ops.audit.facts import Facts, TableFacts, Unknown
+from gateway.ops.audit.facts import EndpointFacts, Facts, FileFacts, NotHere, TableFacts, UnknownFact
+from gateway.ops.audit.gather.account import FactUnavailable, Live, learn
 from gateway.ops.audit.gather.alarms import alarm_facts, seen_facts, subscriber_facts
 from gateway.ops.audit.gather.code import code_facts
-from gateway.ops.audit.gather.files import Places, file_facts
-from gateway.ops.audit.gather.network import endpoint_facts
-from gateway.ops.audit.gather.roles import role_facts
-from gateway.ops.audit.gather.scaling import scaling_facts
-from gateway.ops.audit.gather.table import backup_facts, key_facts, table_facts, table_policy, ttl_facts
-from gateway.ops.audit.lines import Subject
+from gateway.ops.audit.gather.roles import document, role_facts
+from gateway.ops.audit.gather.table import backup_facts, key_facts, scaling_facts, table_facts, table_policy, ttl_facts
+from gateway.ops.audit.results import AuditSubject
+from gateway.ops.policies.files import stale_policies
+
+# What the repository holds beside the code: the page of access patterns and the policy files.
 
 
-def gather(live: Live, subject: Subject, model: Model, places: Places, now: datetime) -> Facts:
+@dataclass(frozen=True, slots=True)
+class Places:
+    page: Path = Path("docs/access-patterns.md")
+    policies: Path = Path("policies")
+
+
+def file_facts(model: Model, places: Places) -> FileFacts:
+    stale = (
+        tuple(fault.partition("\n")[0] for fault in stale_policies(places.policies, model))
+        if places.policies.is_dir()
+        else NotHere(f"there is no directory `{places.policies}` here")
+    )
+    return FileFacts(_read(places.page), stale)
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+# The VPC endpoints through which DynamoDB can be reached.
+
+
+def endpoint_facts(live: Live, region: str) -> tuple[EndpointFacts, ...]:
+    """Of the whole region; which of them are the gateway's is judged later."""
+    name = f"com.amazonaws.{region}.dynamodb"
+    # the name as it is in China, too
+    filters = [{"Name": "service-name", "Values": [name, f"cn.{name}"]}]
+    found = live.pages("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
+    return tuple(
+        EndpointFacts(
+            name=each["VpcEndpointId"],
+            kind=each.get("VpcEndpointType", "Gateway"),
+            vpc=each.get("VpcId", ""),
+            state=each.get("State", "unknown").lower(),
+            routes=len(each.get("RouteTableIds") or each.get("SubnetIds") or ()),
+            policy=document(each.get("PolicyDocument")),
+        )
+        for each in found
+    )
+
+
+def gather(live: Live, subject: AuditSubject, model: Model, places: Places, now: datetime) -> Facts:
     """Raises `ConfigurationError` where the table cannot be described: then nothing can be said."""
     table = _table(live, subject.table)
     indexes = tuple(table.indexes)
@@ -42,12 +88,12 @@ def gather(live: Live, subject: Subject, model: Model, places: Places, now: date
 def _table(live: Live, name: str) -> TableFacts:
     try:
         return table_facts(live, name)
-    except Unlearned as error:
+    except FactUnavailable as error:
         raise ConfigurationError([f"the table `{name}` cannot be described: {_why(error)}"]) from error
 
 
-def _why(error: Unlearned) -> str:
+def _why(error: FactUnavailable) -> str:
     missing = error.missing
     if error.code == "ResourceNotFoundException":
         return "there is no such table in this account and region"
-    return f"{missing.reason}; {missing.fix}" if isinstance(missing, Unknown) and missing.fix else missing.reason
+    return f"{missing.reason}; {missing.fix}" if isinstance(missing, UnknownFact) and missing.fix else missing.reason

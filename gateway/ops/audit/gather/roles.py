@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from gateway.ops.audit.account import Live, Unlearned
-from gateway.ops.audit.facts import RoleFacts, Statements, Unknown
+from gateway.ops.audit.facts import RoleFacts, Statements, UnknownFact
+from gateway.ops.audit.gather.account import FactUnavailable, Live
 
 
 def role_facts(live: Live, arn: str | None, option: str) -> RoleFacts:
@@ -14,11 +14,11 @@ def role_facts(live: Live, arn: str | None, option: str) -> RoleFacts:
     live.expect("iam")
     if arn is None:
         # INVARIANT: a role that is not named is unknown, and never passes.
-        raise Unlearned(Unknown("the role is not named", f"give `{option}`"))
+        raise FactUnavailable(UnknownFact("the role is not named", f"give `{option}`"))
     name = arn.rpartition("/")[2]
     role = live.ask("iam", "get_role", RoleName=name)["Role"]
     if role["Arn"] != arn:
-        raise Unlearned(Unknown(f"the account that is asked has `{role['Arn']}` and not `{arn}`"))
+        raise FactUnavailable(UnknownFact(f"the account that is asked has `{role['Arn']}` and not `{arn}`"))
     return RoleFacts(
         arn=arn,
         trust=document(role.get("AssumeRolePolicyDocument", {})),

@@ -4,8 +4,18 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.ops.audit.account import Live, Unlearned
-from gateway.ops.audit.facts import BackupFacts, IndexFacts, KeyFacts, Statements, TableFacts, Throughput, TtlFacts
+from gateway.ops.audit.facts import (
+    BackupFacts,
+    IndexFacts,
+    KeyFacts,
+    ScalingTarget,
+    Statements,
+    TableFacts,
+    Throughput,
+    TtlFacts,
+)
+from gateway.ops.audit.gather.account import FactUnavailable, Live
+from gateway.ops.capacity.demand import TABLE
 
 _NO_LIMIT = float("inf")
 
@@ -65,7 +75,7 @@ def backup_facts(live: Live, table: str) -> BackupFacts:
 def table_policy(live: Live, arn: str) -> Statements | None:
     try:
         found = json.loads(live.ask("dynamodb", "get_resource_policy", ResourceArn=arn)["Policy"])
-    except Unlearned as error:
+    except FactUnavailable as error:
         if error.code == "PolicyNotFoundException":
             return None
         raise
@@ -101,3 +111,39 @@ def _limit(found: Mapping[str, Any]) -> Throughput:
     numbers = (given.get(name, -1) for name in ("MaxReadRequestUnits", "MaxWriteRequestUnits"))
     # DynamoDB says -1 where there is none
     return Throughput(*(float(number) if number > 0 else _NO_LIMIT for number in numbers))
+
+
+# What autoscaling is told to do with the table and its indexes.
+
+_KINDS = {"ReadCapacityUnits": "read", "WriteCapacityUnits": "write"}
+
+
+def scaling_facts(live: Live, table: str, indexes: tuple[str, ...]) -> tuple[ScalingTarget, ...]:
+    places = {f"table/{table}": TABLE, **{f"table/{table}/index/{name}": name for name in indexes}}
+    asked: dict[str, Any] = {"ServiceNamespace": "dynamodb", "ResourceIds": list(places)}
+    targets = live.pages("application-autoscaling", "describe_scalable_targets", "ScalableTargets", **asked)
+    # policies can be asked for by one resource only, or all at once
+    policies = live.pages(
+        "application-autoscaling", "describe_scaling_policies", "ScalingPolicies", ServiceNamespace="dynamodb"
+    )
+    tracked = {
+        (policy["ResourceId"], policy["ScalableDimension"]): _percent(policy)
+        for policy in policies
+        if policy.get("PolicyType") == "TargetTrackingScaling"
+    }
+    return tuple(
+        ScalingTarget(
+            places[target["ResourceId"]],
+            _KINDS.get(target["ScalableDimension"].rpartition(":")[2], "unknown"),
+            target["MinCapacity"],
+            target["MaxCapacity"],
+            tracked.get((target["ResourceId"], target["ScalableDimension"])),
+        )
+        for target in targets
+        if target["ResourceId"] in places
+    )
+
+
+def _percent(policy: Any) -> float | None:
+    value = policy.get("TargetTrackingScalingPolicyConfiguration", {}).get("TargetValue")
+    return None if value is None else float(value)

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from gateway import __version__
-from gateway.ops.audit.lines import Finding, Result, Subject, Verdict
 from gateway.ops.audit.report.table import summary
+from gateway.ops.audit.results import AuditFinding, AuditSubject, LineResult, LineVerdict
 
 _SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 # SARIF's kinds and levels: only a failure has a level of its own
 _KINDS: Final = {
-    Verdict.FAIL: ("fail", "error"),
-    Verdict.UNKNOWN: ("open", "none"),
-    Verdict.PASS: ("pass", "none"),
-    Verdict.NOT_APPLICABLE: ("notApplicable", "none"),
+    LineVerdict.FAIL: ("fail", "error"),
+    LineVerdict.UNKNOWN: ("open", "none"),
+    LineVerdict.PASS: ("pass", "none"),
+    LineVerdict.NOT_APPLICABLE: ("notApplicable", "none"),
 }
 
 
-def as_json(subject: Subject, results: Sequence[Result]) -> dict[str, Any]:
+def as_json(subject: AuditSubject, results: Sequence[LineResult]) -> dict[str, Any]:
     lines = [
         {
             "number": number,
@@ -34,7 +34,7 @@ def as_json(subject: Subject, results: Sequence[Result]) -> dict[str, Any]:
     return {"table": subject.table, "region": subject.region, "summary": summary(results), "lines": lines}
 
 
-def as_sarif(table_arn: str, results: Sequence[Result]) -> dict[str, Any]:
+def as_sarif(table_arn: str, results: Sequence[LineResult]) -> dict[str, Any]:
     rules = [
         {
             "id": result.line.name,
@@ -53,7 +53,7 @@ def as_sarif(table_arn: str, results: Sequence[Result]) -> dict[str, Any]:
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": found}]}
 
 
-def _result(index: int, table_arn: str, result: Result, finding: Finding) -> dict[str, Any]:
+def _result(index: int, table_arn: str, result: LineResult, finding: AuditFinding) -> dict[str, Any]:
     kind, level = _KINDS[finding.verdict]
     text = f"{finding.fact}. Fix: {finding.fix}" if finding.fix else finding.fact
     place = {"artifactLocation": {"uri": result.line.where}, "region": {"startLine": 1}}

@@ -8,23 +8,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gateway.ops.audit.lines import Finding, Result, Subject, Verdict
+from gateway.ops.audit.results import AuditFinding, AuditSubject, LineResult, LineVerdict
 
 _STYLES: Final = {
-    Verdict.FAIL: "bold red",
-    Verdict.UNKNOWN: "yellow",
-    Verdict.PASS: "green",
-    Verdict.NOT_APPLICABLE: "dim",
+    LineVerdict.FAIL: "bold red",
+    LineVerdict.UNKNOWN: "yellow",
+    LineVerdict.PASS: "green",
+    LineVerdict.NOT_APPLICABLE: "dim",
 }
 _MARKS: Final = {
-    Verdict.FAIL: "✗",
-    Verdict.UNKNOWN: "?",
-    Verdict.PASS: "✓",
-    Verdict.NOT_APPLICABLE: "–",
+    LineVerdict.FAIL: "✗",
+    LineVerdict.UNKNOWN: "?",
+    LineVerdict.PASS: "✓",
+    LineVerdict.NOT_APPLICABLE: "–",
 }
 
 
-def show(console: Console, subject: Subject, results: Sequence[Result]) -> None:
+def show(console: Console, subject: AuditSubject, results: Sequence[LineResult]) -> None:
     table = Table(title=f"{subject.table} in {subject.region}", title_justify="left", show_lines=True)
     for head in ("", "line", "verdict", "found"):
         table.add_column(head, justify="right" if not head else "left", overflow="fold")
@@ -35,22 +35,22 @@ def show(console: Console, subject: Subject, results: Sequence[Result]) -> None:
     console.print(Text(summary(results)))
 
 
-def summary(results: Sequence[Result]) -> str:
+def summary(results: Sequence[LineResult]) -> str:
     counted = Counter(result.verdict for result in results)
-    return ", ".join(f"{counted[verdict]} {verdict}" for verdict in Verdict)
+    return ", ".join(f"{counted[verdict]} {verdict}" for verdict in LineVerdict)
 
 
-def _found(result: Result) -> Text:
+def _found(result: LineResult) -> Text:
     """The worst first; a failure with what mends it."""
     text = Text()
-    worst_first = sorted(result.findings, key=lambda finding: list(Verdict).index(finding.verdict))
+    worst_first = sorted(result.findings, key=lambda finding: list(LineVerdict).index(finding.verdict))
     for position, finding in enumerate(worst_first):
         text.append("\n" if position else "")
         _append(text, finding)
     return text
 
 
-def _append(text: Text, finding: Finding) -> None:
+def _append(text: Text, finding: AuditFinding) -> None:
     text.append(f"{_MARKS[finding.verdict]} ", style=_STYLES[finding.verdict])
     text.append(finding.fact)
     if finding.fix:

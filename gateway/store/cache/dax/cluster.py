@@ -19,9 +19,9 @@ import boto3
 import orjson
 from botocore.config import Config
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.target import Target
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
 from gateway.errors import ConfigurationError, Unavailable
 from gateway.store.cache.dax.breaker import Breaker, BreakerRules
 
@@ -73,7 +73,7 @@ class DaxCluster(DynamoDB):
         body: Mapping[str, Any],
         *,
         credentials: Credentials,
-        target: Target,
+        target: AwsTarget,
         deadline: float | None = None,
     ) -> dict[str, Any]:
         """`credentials` and `target` are not used: see above."""

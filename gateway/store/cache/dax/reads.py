@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from gateway.aws.sessions import Session
+from gateway.aws.sts.sessions import Session
 from gateway.errors import Forbidden, IsolationBreach
-from gateway.iam.errors import NotUnderstood
-from gateway.iam.evaluator import restricts
+from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.language.evaluator import restricts
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId, owns
@@ -18,16 +18,16 @@ from gateway.store.access import Access
 from gateway.store.cache.dax.cluster import DaxBusy, DaxCluster, DaxFailed
 from gateway.store.cache.dax.stats import DaxStats, DaxTally
 from gateway.store.cache.keys import page_read
-from gateway.store.cache.path import Asked, Cache, ReadItems, ReadPage, Via
-from gateway.store.cache.recent import RecentWrites
+from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage, Via
+from gateway.store.cache.recent_writes import RecentWrites
 from gateway.store.cache.stats import GroupOf, one_group
-from gateway.store.cache.writes import written
+from gateway.store.cache.written_keys import written
 from gateway.store.codec import Wire
 from gateway.store.plan import QueryPartition
 
 T = TypeVar("T")
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("gateway.dax")
 _ATTRIBUTES = frozenset({"dynamodb:attributes"})
 
 

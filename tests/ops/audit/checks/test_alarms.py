@@ -3,10 +3,10 @@ from dataclasses import replace
 import pytest
 
 from gateway.ops.audit.checks.alarms import alarms
-from gateway.ops.audit.facts import Alarm, Metric, Unknown
-from gateway.ops.audit.lines import Case, Verdict
+from gateway.ops.audit.facts import Alarm, Metric, UnknownFact
+from gateway.ops.audit.results import Case, LineVerdict
+from tests.ops.audit.fixtures import TABLE, TOPIC
 from tests.ops.audit.spoil import changed, failures, provisioned, verdicts
-from tests.ops.audit.world import TABLE, TOPIC
 
 
 def listed(case: Case) -> tuple[Alarm, ...]:
@@ -64,7 +64,7 @@ def test_alarms_of_another_environment_in_the_account_do_not_fail_this_one(case:
         Alarm("shop-test-data-plane", (), actions=(theirs,), rule='ALARM("shop-test-errors")'),
     )
     shared = changed(case, alarms=(*listed(case), *others), subscribers={**case.facts.subscribers, theirs: 0})
-    assert verdicts(alarms(shared)) == {Verdict.PASS}
+    assert verdicts(alarms(shared)) == {LineVerdict.PASS}
 
 
 def test_an_alarm_that_waits_for_values_that_never_come_fails_and_does_not_count(case: Case) -> None:
@@ -116,7 +116,7 @@ def test_provisioned_capacity_needs_more_alarms(case: Case) -> None:
 
 
 def test_alarms_that_nobody_may_list_are_unknown(case: Case) -> None:
-    assert verdicts(alarms(changed(case, alarms=Unknown("why")))) == {Verdict.UNKNOWN}
+    assert verdicts(alarms(changed(case, alarms=UnknownFact("why")))) == {LineVerdict.UNKNOWN}
 
 
 def test_a_topic_without_a_subscriber_who_confirmed_tells_nobody(case: Case) -> None:
@@ -134,9 +134,9 @@ def test_a_page_that_nobody_receives_fails_although_notices_are_read(case: Case)
 
 
 def test_a_topic_that_nobody_may_look_at_is_unknown(case: Case) -> None:
-    found = list(alarms(changed(case, subscribers={TOPIC: Unknown("no permission")})))
-    assert [finding.fact for finding in found if finding.verdict is Verdict.UNKNOWN] == ["no permission"]
-    assert Verdict.FAIL not in verdicts(found)
+    found = list(alarms(changed(case, subscribers={TOPIC: UnknownFact("no permission")})))
+    assert [finding.fact for finding in found if finding.verdict is LineVerdict.UNKNOWN] == ["no permission"]
+    assert LineVerdict.FAIL not in verdicts(found)
 
 
 def test_a_function_is_a_receiver_of_its_own(case: Case) -> None:

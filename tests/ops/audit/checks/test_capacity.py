@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from gateway.ops.audit.checks.capacity import autoscaling, ceiling, index_capacity, mode
-from gateway.ops.audit.facts import NotHere, ScalingTarget, Seen, Throughput, Unknown
-from gateway.ops.audit.lines import Case, Verdict
+from gateway.ops.audit.facts import CountedByCloudWatch, NotHere, ScalingTarget, Throughput, UnknownFact
+from gateway.ops.audit.results import Case, LineVerdict
 from tests.ops.audit.spoil import changed, facts_of, failures, provisioned, verdicts, with_index, with_table
 
 
@@ -16,7 +16,7 @@ def without(case: Case, place: str, kind: str) -> Case:
 
 def test_provisioned_capacity_that_is_autoscaled_everywhere_passes(case: Case) -> None:
     good = provisioned(case)
-    assert verdicts([*index_capacity(good), *mode(good), *autoscaling(good)]) == {Verdict.PASS}
+    assert verdicts([*index_capacity(good), *mode(good), *autoscaling(good)]) == {LineVerdict.PASS}
 
 
 def test_an_index_that_takes_less_than_the_table_fails(case: Case) -> None:
@@ -29,12 +29,12 @@ def test_an_index_that_takes_less_than_the_table_fails(case: Case) -> None:
 def test_an_index_under_construction_or_throttled_fails(case: Case) -> None:
     making = with_table(case, indexes=with_index(case.facts.table, "GSI3", status="CREATING"))
     assert failures(index_capacity, making) == ["GSI3 is CREATING"]
-    throttled = changed(case, seen=Seen(7, 0, {("GSI1", "write"): 3.0}))
+    throttled = changed(case, seen=CountedByCloudWatch(7, 0, {("GSI1", "write"): 3.0}))
     assert failures(index_capacity, throttled) == ["GSI1: 3 throttled writes in 7 days"]
 
 
 def test_a_table_without_indexes_has_nothing_to_compare(case: Case) -> None:
-    assert verdicts(index_capacity(with_table(case, indexes={}))) == {Verdict.NOT_APPLICABLE}
+    assert verdicts(index_capacity(with_table(case, indexes={}))) == {LineVerdict.NOT_APPLICABLE}
 
 
 def test_one_unit_after_a_switch_of_the_mode_fails(case: Case) -> None:
@@ -54,7 +54,7 @@ def test_a_limit_on_demand_below_the_expected_load_fails(case: Case) -> None:
 
 
 def test_a_table_that_was_throttled_fails(case: Case) -> None:
-    assert failures(mode, changed(case, seen=Seen(7, 0, {("table", "read"): 1.0}))) == [
+    assert failures(mode, changed(case, seen=CountedByCloudWatch(7, 0, {("table", "read"): 1.0}))) == [
         "table: 1 throttled reads in 7 days"
     ]
 
@@ -76,32 +76,32 @@ def test_autoscaling_that_cannot_work_fails(case: Case, target: ScalingTarget | 
 
 
 def test_autoscaling_that_nobody_may_look_at_is_unknown(case: Case) -> None:
-    blind = changed(provisioned(case), scaling=Unknown("no permission"))
-    assert facts_of(autoscaling, blind, Verdict.UNKNOWN) == ["no permission"]
+    blind = changed(provisioned(case), scaling=UnknownFact("no permission"))
+    assert facts_of(autoscaling, blind, LineVerdict.UNKNOWN) == ["no permission"]
     # what was bought still counts
     assert ceiling(blind.facts, "table", "write") == 10
 
 
 def test_bounds_that_nobody_may_look_at_neither_pass_nor_fail_what_depends_on_them(case: Case) -> None:
-    blind = changed(provisioned(case), scaling=Unknown("no permission"))
-    assert verdicts([*index_capacity(blind), *mode(blind)]) == {Verdict.UNKNOWN}
+    blind = changed(provisioned(case), scaling=UnknownFact("no permission"))
+    assert verdicts([*index_capacity(blind), *mode(blind)]) == {LineVerdict.UNKNOWN}
 
 
 def test_throttles_that_nobody_may_look_up_are_unknown_and_hide_no_fault(case: Case) -> None:
-    blind = changed(case, seen=Unknown("no permission for `cloudwatch:GetMetricData`"))
+    blind = changed(case, seen=UnknownFact("no permission for `cloudwatch:GetMetricData`"))
     for check in (index_capacity, mode):
-        assert verdicts(check(blind)) == {Verdict.UNKNOWN}
+        assert verdicts(check(blind)) == {LineVerdict.UNKNOWN}
     limited = with_table(blind, limit=Throughput(1, 1))
-    assert verdicts(mode(limited)) == {Verdict.UNKNOWN, Verdict.FAIL}
+    assert verdicts(mode(limited)) == {LineVerdict.UNKNOWN, LineVerdict.FAIL}
 
 
 def test_a_table_without_any_autoscaling_passes_nothing(case: Case) -> None:
     bare = changed(provisioned(case), scaling=())
-    assert verdicts(autoscaling(bare)) == {Verdict.FAIL}
+    assert verdicts(autoscaling(bare)) == {LineVerdict.FAIL}
 
 
 def test_throttles_are_left_out_where_cloudwatch_is_absent(case: Case) -> None:
-    assert verdicts(mode(changed(case, seen=NotHere("no cloudwatch")))) == {Verdict.PASS}
+    assert verdicts(mode(changed(case, seen=NotHere("no cloudwatch")))) == {LineVerdict.PASS}
 
 
 def test_the_ceiling_is_the_larger_of_what_is_bought_and_what_may_be(case: Case) -> None:

@@ -4,16 +4,16 @@ import pytest
 
 from gateway.ops.audit.checks.code import idempotent_writes, unprocessed
 from gateway.ops.audit.facts import CodeFacts
-from gateway.ops.audit.lines import Case, Verdict
+from gateway.ops.audit.results import Case, LineVerdict
 from tests.ops.audit.spoil import changed, facts_of, failures, verdicts
 
 GOOD = CodeFacts(
-    sends={"BatchGetItem": ("store/table.py",), "TransactWriteItems": ("store/transactions.py",)},
+    sends={"BatchGetItem": ("store/table.py",), "TransactWriteItems": ("store/write/transactions.py",)},
     reads_unprocessed_items=frozenset(),
     keys_asked_again=True,
     fails_loudly=True,
     transaction_tokens=True,
-    records_used_by=("store/writer.py",),
+    records_used_by=("store/write/writer.py",),
 )
 
 
@@ -24,7 +24,7 @@ def coded(case: Case, **changes: object) -> Case:
 def test_code_that_repeats_and_remembers_passes(case: Case) -> None:
     good = coded(case)
     assert failures(unprocessed, good) == failures(idempotent_writes, good) == []
-    assert facts_of(unprocessed, good, Verdict.NOT_APPLICABLE) == ["this release sends no BatchWriteItem"]
+    assert facts_of(unprocessed, good, LineVerdict.NOT_APPLICABLE) == ["this release sends no BatchWriteItem"]
 
 
 def test_keys_that_are_lost_fail(case: Case) -> None:
@@ -40,7 +40,7 @@ def test_a_batch_write_must_read_what_was_left(case: Case) -> None:
         "BatchWriteItem without a look at UnprocessedItems: store/bulk.py"
     ]
     careful = coded(case, sends=writing, reads_unprocessed_items=frozenset({"store/bulk.py"}))
-    assert verdicts(unprocessed(careful)) == {Verdict.PASS}
+    assert verdicts(unprocessed(careful)) == {LineVerdict.PASS}
 
 
 @pytest.mark.parametrize(
@@ -63,4 +63,4 @@ def test_writes_that_can_happen_twice_fail(case: Case, changes: dict[str, object
 
 def test_a_release_that_only_reads_has_nothing_to_remember(case: Case) -> None:
     reading = coded(case, sends={"GetItem": ("store/table.py",)}, records_used_by=())
-    assert facts_of(idempotent_writes, reading, Verdict.NOT_APPLICABLE) == ["this release sends no writes"]
+    assert facts_of(idempotent_writes, reading, LineVerdict.NOT_APPLICABLE) == ["this release sends no writes"]

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.ops.audit.checks.dimensions import ALLOWED, dimension_fault
+from gateway.ops.audit.checks.signals import ALLOWED, dimension_fault
 from gateway.ops.audit.facts import Metric
 
 VALUES = {"TableName": "shop", "Operation": "Query", "GlobalSecondaryIndexName": "GSI1"}

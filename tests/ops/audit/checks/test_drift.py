@@ -3,14 +3,14 @@ from typing import Any
 
 import pytest
 
-from gateway.domains import MODEL
-from gateway.iam.deployment import render
-from gateway.iam.generate import ENDPOINT_FILE, GATEWAY_FILE, documents
+from gateway.demo import MODEL
+from gateway.iam.policies.deployment import render
+from gateway.iam.policies.generate import ENDPOINT_FILE, GATEWAY_FILE, documents
 from gateway.ops.audit.checks.drift import policy_drift, table_drift
-from gateway.ops.audit.facts import NotHere, TtlFacts, Unknown
-from gateway.ops.audit.lines import Case, Verdict
+from gateway.ops.audit.facts import NotHere, TtlFacts, UnknownFact
+from gateway.ops.audit.results import Case, LineVerdict
+from tests.ops.audit.fixtures import DEPLOYMENT, policy
 from tests.ops.audit.spoil import changed, facts_of, failures, role_of, with_index, with_role, with_table
-from tests.ops.audit.world import DEPLOYMENT, policy
 
 DENY = {"Version": "2012-10-17", "Statement": {"Effect": "Deny", "Action": "*", "Resource": "*"}}
 ALLOW = {"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}}
@@ -40,14 +40,14 @@ def test_another_ttl_attribute_is_drift(case: Case) -> None:
     assert failures(table_drift, changed(case, ttl=TtlFacts("ENABLED", "expires"))) == [
         "TTL reads `expires`, the model says `ttl`"
     ]
-    assert failures(table_drift, changed(case, ttl=Unknown("why"))) == []
+    assert failures(table_drift, changed(case, ttl=UnknownFact("why"))) == []
 
 
 def test_files_that_are_stale_or_missing_are_told(case: Case) -> None:
     stale = changed(case, files=replace(case.facts.files, stale_policies=("boundary.json: stale",)))
     assert failures(policy_drift, stale) == ["policies/: boundary.json: stale"]
     none = changed(case, files=replace(case.facts.files, stale_policies=NotHere("there is no directory")))
-    assert facts_of(policy_drift, none, Verdict.NOT_APPLICABLE) == ["there is no directory"]
+    assert facts_of(policy_drift, none, LineVerdict.NOT_APPLICABLE) == ["there is no directory"]
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_another_endpoint_policy_is_drift(case: Case) -> None:
 
 def test_what_was_not_named_or_may_not_be_read_is_unknown(case: Case) -> None:
     nameless = replace(case, subject=replace(case.subject, tenant_role=None, gateway_role=None))
-    assert facts_of(policy_drift, nameless, Verdict.UNKNOWN) == ["installed policies were not compared"]
+    assert facts_of(policy_drift, nameless, LineVerdict.UNKNOWN) == ["installed policies were not compared"]
     half = replace(case, subject=replace(case.subject, gateway_role=None))
-    assert facts_of(policy_drift, half, Verdict.UNKNOWN) == ["the trust policy was not compared"]
-    blind = changed(case, tenant_role=Unknown("a"), gateway_role=Unknown("b"), endpoints=Unknown("c"))
-    assert facts_of(policy_drift, blind, Verdict.UNKNOWN) == ["a", "b"]
+    assert facts_of(policy_drift, half, LineVerdict.UNKNOWN) == ["the trust policy was not compared"]
+    blind = changed(case, tenant_role=UnknownFact("a"), gateway_role=UnknownFact("b"), endpoints=UnknownFact("c"))
+    assert facts_of(policy_drift, blind, LineVerdict.UNKNOWN) == ["a", "b"]
 
 
 def test_the_role_that_reads_from_dax_may_be_assumed_where_the_settings_name_it(case: Case) -> None:

@@ -1,8 +1,8 @@
 import pytest
 
-from gateway.ops.audit.checks.encryption import encryption
-from gateway.ops.audit.facts import KeyFacts, Unknown
-from gateway.ops.audit.lines import Case, Verdict
+from gateway.ops.audit.checks.retention import encryption
+from gateway.ops.audit.facts import KeyFacts, UnknownFact
+from gateway.ops.audit.results import Case, LineVerdict
 from tests.ops.audit.spoil import changed, failures, verdicts
 
 
@@ -28,5 +28,5 @@ def test_a_table_without_a_key_of_the_account_that_works_and_rotates_fails(
 
 
 def test_a_key_of_the_account_passes_and_one_that_may_not_be_read_is_unknown(case: Case) -> None:
-    assert verdicts(encryption(case)) == {Verdict.PASS}
-    assert verdicts(encryption(changed(case, key=Unknown("why")))) == {Verdict.UNKNOWN}
+    assert verdicts(encryption(case)) == {LineVerdict.PASS}
+    assert verdicts(encryption(changed(case, key=UnknownFact("why")))) == {LineVerdict.UNKNOWN}

@@ -1,12 +1,12 @@
 from dataclasses import replace
 from typing import Any
 
-from gateway.iam.generate import GATEWAY_FILE
-from gateway.ops.audit.checks.gateway_role import gateway_privilege
-from gateway.ops.audit.facts import Unknown
-from gateway.ops.audit.lines import Case, Verdict
+from gateway.iam.policies.generate import GATEWAY_FILE
+from gateway.ops.audit.checks.privilege import gateway_privilege
+from gateway.ops.audit.facts import UnknownFact
+from gateway.ops.audit.results import Case, LineVerdict
+from tests.ops.audit.fixtures import policy
 from tests.ops.audit.spoil import changed, failures, verdicts, with_role
-from tests.ops.audit.world import policy
 
 
 def statement(action: str, resource: str = "*") -> dict[str, Any]:
@@ -14,7 +14,7 @@ def statement(action: str, resource: str = "*") -> dict[str, Any]:
 
 
 def test_the_shipped_role_reaches_no_data(case: Case) -> None:
-    assert verdicts(gateway_privilege(case)) == {Verdict.PASS}
+    assert verdicts(gateway_privilege(case)) == {LineVerdict.PASS}
 
 
 def test_data_permissions_of_the_gateway_itself_fail(case: Case) -> None:
@@ -27,7 +27,7 @@ def test_data_permissions_of_the_gateway_itself_fail(case: Case) -> None:
 
 def test_its_own_denial_holds_against_a_further_policy(case: Case) -> None:
     both = {"tenant": policy(GATEWAY_FILE), "data": statement("dynamodb:*")}
-    assert verdicts(gateway_privilege(with_role(case, "gateway_role", policies=both))) == {Verdict.PASS}
+    assert verdicts(gateway_privilege(with_role(case, "gateway_role", policies=both))) == {LineVerdict.PASS}
 
 
 def test_a_gateway_that_may_assume_any_role_fails(case: Case) -> None:
@@ -43,4 +43,4 @@ def test_policies_that_are_not_understood_fail(case: Case) -> None:
 
 
 def test_a_role_that_may_not_be_read_is_unknown(case: Case) -> None:
-    assert verdicts(gateway_privilege(changed(case, gateway_role=Unknown("why")))) == {Verdict.UNKNOWN}
+    assert verdicts(gateway_privilege(changed(case, gateway_role=UnknownFact("why")))) == {LineVerdict.UNKNOWN}

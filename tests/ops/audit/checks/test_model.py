@@ -1,34 +1,36 @@
+import enum
 from dataclasses import replace
-from enum import Enum
 
 import pytest
 
 from gateway.model.entity import Attribute, Entity, Key, OnIndex
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import Choice, Id
+from gateway.model.types import Enum, Id
 from gateway.ops.audit.checks.model import cardinality, documented_patterns, prefixes
-from gateway.ops.audit.lines import Case
+from gateway.ops.audit.results import Case
 from tests.ops.audit.spoil import changed, failures
 
 
-class Colour(Enum):
+class Colour(enum.Enum):
     RED = "like a rose"
 
 
 THING = Entity(
     name="Thing",
     description="A thing.",
-    attributes=(Attribute("thingId", Id(), "Its id."), Attribute("colour", Choice(Colour), "Its colour.")),
+    attributes=(Attribute("thingId", Id(), "Its id."), Attribute("colour", Enum(Colour), "Its colour.")),
     key=Key(pk="THING#{thingId}", sk="DETAILS"),
-    indexes=(OnIndex(index="GSI1", pk="COLOUR#{colour}", sk="THING#{thingId}", small="there are few"),),
+    indexes=(
+        OnIndex(index="GSI1", pk="COLOUR#{colour}", sk="THING#{thingId}", low_cardinality_reason="there are few"),
+    ),
 )
 
 
 def model(traffic: Traffic, description: str = "By colour.", entity: Entity = THING) -> Model:
     patterns = (
         Lookup(name="thing", entity="Thing", description="By id."),
-        Listing(name="thingsByColour", entity="Thing", on="GSI1", description=description, traffic=traffic),
+        Listing(name="thingsByColour", entity="Thing", index="GSI1", description=description, traffic=traffic),
     )
     return Model(domains=(Domain(name="things", description="Things.", entities=(entity,), patterns=patterns),))
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from gateway.iam.generate import ENDPOINT_FILE
+from gateway.iam.policies.generate import ENDPOINT_FILE
 from gateway.ops.audit.checks.drift import policy_drift
 from gateway.ops.audit.checks.network import endpoint
-from gateway.ops.audit.facts import EndpointFacts, Unknown
-from gateway.ops.audit.lines import Case, Verdict
+from gateway.ops.audit.facts import EndpointFacts, UnknownFact
+from gateway.ops.audit.results import Case, LineVerdict
+from tests.ops.audit.fixtures import policy
 from tests.ops.audit.spoil import changed, failures, verdicts
-from tests.ops.audit.world import policy
 
 FULL = {"Version": "2008-10-17", "Statement": [{"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}]}
 
@@ -65,7 +65,7 @@ def test_a_policy_that_blocks_tenants_fails(case: Case) -> None:
 
 def test_without_the_role_the_policy_must_at_least_name_one(case: Case) -> None:
     nameless = replace(case, subject=replace(case.subject, tenant_role=None))
-    assert verdicts(endpoint(nameless)) == {Verdict.PASS}
+    assert verdicts(endpoint(nameless)) == {LineVerdict.PASS}
     [fact] = failures(endpoint, with_endpoint(nameless, policy=FULL))
     assert fact.endswith("its policy does not name the tenants' role")
 
@@ -77,21 +77,21 @@ def test_a_policy_that_is_not_understood_fails(case: Case) -> None:
 
 
 def test_endpoints_that_nobody_may_list_are_unknown(case: Case) -> None:
-    assert verdicts(endpoint(changed(case, endpoints=Unknown("why")))) == {Verdict.UNKNOWN}
+    assert verdicts(endpoint(changed(case, endpoints=UnknownFact("why")))) == {LineVerdict.UNKNOWN}
 
 
 def test_every_endpoint_of_the_gateways_vpc_is_judged(case: Case) -> None:
     found = own(case)
     second = EndpointFacts("vpce-2", "Gateway", found.vpc, "available", 1, FULL)
     both = in_vpc(changed(case, endpoints=(found, second)), found.vpc)
-    assert verdicts(endpoint(both)) == {Verdict.PASS, Verdict.FAIL}
+    assert verdicts(endpoint(both)) == {LineVerdict.PASS, LineVerdict.FAIL}
 
 
 def test_an_endpoint_of_another_vpc_neither_counts_nor_fails(case: Case) -> None:
     found = own(case)
     theirs = EndpointFacts("vpce-2", "Gateway", "vpc-2", "available", 1, FULL)
     beside = in_vpc(changed(case, endpoints=(found, theirs)), found.vpc)
-    assert verdicts(endpoint(beside)) == {Verdict.PASS}
+    assert verdicts(endpoint(beside)) == {LineVerdict.PASS}
     assert failures(policy_drift, beside) == []
     # an endpoint that is right in every way, in a VPC where the gateway is not
     elsewhere = in_vpc(case, "vpc-2")
@@ -104,7 +104,7 @@ def test_without_the_vpc_an_endpoint_of_another_environment_does_not_fail_but_is
     others = json.loads(json.dumps(found.policy).replace(role, role.replace("shop-prod", "shop-test")))
     theirs = replace(found, name="vpce-2", vpc="vpc-2", policy=others)
     shared = changed(case, endpoints=(found, theirs))
-    assert verdicts(endpoint(shared)) == {Verdict.PASS, Verdict.UNKNOWN}
+    assert verdicts(endpoint(shared)) == {LineVerdict.PASS, LineVerdict.UNKNOWN}
     assert failures(policy_drift, shared) == []
     alone = changed(case, endpoints=(theirs,))
     assert failures(endpoint, alone) == [
@@ -116,6 +116,6 @@ def test_without_the_vpc_an_endpoint_of_another_environment_does_not_fail_but_is
 def test_an_endpoint_that_was_deleted_neither_counts_nor_fails(case: Case, state: str) -> None:
     found = own(case)
     gone = replace(found, name="vpce-old", state=state, policy=FULL)
-    assert verdicts(endpoint(in_vpc(changed(case, endpoints=(found, gone)), found.vpc))) == {Verdict.PASS}
+    assert verdicts(endpoint(in_vpc(changed(case, endpoints=(found, gone)), found.vpc))) == {LineVerdict.PASS}
     only = in_vpc(changed(case, endpoints=(replace(found, state=state),)), found.vpc)
     assert failures(endpoint, only) == [f"there is no endpoint for DynamoDB in VPC {found.vpc}"]

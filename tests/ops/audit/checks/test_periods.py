@@ -1,7 +1,7 @@
 import pytest
 
-from gateway.ops.audit.checks.dimensions import ALLOWED
 from gateway.ops.audit.checks.periods import EVERY_MINUTE, period_fault
+from gateway.ops.audit.checks.signals import ALLOWED
 from gateway.ops.audit.facts import Alarm, Metric
 
 

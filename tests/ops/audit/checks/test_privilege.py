@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
-from gateway.iam.generate import BOUNDARY_FILE, TENANT_FILE, TRUST_FILE
+from gateway.iam.policies.generate import BOUNDARY_FILE, TENANT_FILE, TRUST_FILE
 from gateway.ops.audit.checks.privilege import tenant_privilege
-from gateway.ops.audit.facts import NotHere, Unknown
-from gateway.ops.audit.lines import Case, Verdict
+from gateway.ops.audit.facts import NotHere, UnknownFact
+from gateway.ops.audit.results import Case, LineVerdict
+from tests.ops.audit.fixtures import GATEWAY_ROLE, policy
 from tests.ops.audit.spoil import changed, facts_of, failures, verdicts, with_role
-from tests.ops.audit.world import GATEWAY_ROLE, policy
 
 STAR = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*"}]}
 
 
 def test_the_shipped_policies_pass(case: Case) -> None:
-    assert verdicts(tenant_privilege(case)) == {Verdict.PASS}
+    assert verdicts(tenant_privilege(case)) == {LineVerdict.PASS}
 
 
 def test_a_role_without_conditions_lets_foreign_requests_through(case: Case) -> None:
@@ -94,26 +94,28 @@ def test_a_trust_policy_for_another_gateway_fails(case: Case) -> None:
 
 def test_without_the_gateways_role_the_trust_is_not_tried(case: Case) -> None:
     nameless = replace(case, subject=replace(case.subject, gateway_role=None))
-    assert facts_of(tenant_privilege, nameless, Verdict.UNKNOWN) == ["who may assume the tenants' role was not tried"]
+    assert facts_of(tenant_privilege, nameless, LineVerdict.UNKNOWN) == [
+        "who may assume the tenants' role was not tried"
+    ]
 
 
 @pytest.mark.parametrize(
     ("found", "verdict"),
     [
-        (None, Verdict.PASS),
-        ({"Statement": {"Effect": "Deny", "Principal": "*", "Action": "*", "Resource": "*"}}, Verdict.PASS),
-        (STAR, Verdict.FAIL),
-        ({}, Verdict.FAIL),
-        (Unknown("why"), Verdict.UNKNOWN),
+        (None, LineVerdict.PASS),
+        ({"Statement": {"Effect": "Deny", "Principal": "*", "Action": "*", "Resource": "*"}}, LineVerdict.PASS),
+        (STAR, LineVerdict.FAIL),
+        ({}, LineVerdict.FAIL),
+        (UnknownFact("why"), LineVerdict.UNKNOWN),
     ],
 )
-def test_a_resource_policy_may_only_deny(case: Case, found: Any, verdict: Verdict) -> None:
+def test_a_resource_policy_may_only_deny(case: Case, found: Any, verdict: LineVerdict) -> None:
     assert list(tenant_privilege(changed(case, table_policy=found)))[-1].verdict is verdict
 
 
 def test_nothing_passes_where_there_is_no_iam(case: Case) -> None:
-    assert verdicts(tenant_privilege(changed(case, tenant_role=NotHere("no iam")))) == {Verdict.NOT_APPLICABLE}
-    assert verdicts(tenant_privilege(changed(case, tenant_role=Unknown("denied")))) == {Verdict.UNKNOWN}
+    assert verdicts(tenant_privilege(changed(case, tenant_role=NotHere("no iam")))) == {LineVerdict.NOT_APPLICABLE}
+    assert verdicts(tenant_privilege(changed(case, tenant_role=UnknownFact("denied")))) == {LineVerdict.UNKNOWN}
 
 
 def test_the_boundary_alone_still_keeps_tenants_apart(case: Case) -> None:

@@ -1,8 +1,8 @@
 import pytest
 
 from gateway.ops.audit.checks.retention import deletion_protection, recovery, stream, ttl
-from gateway.ops.audit.facts import BackupFacts, TtlFacts, Unknown
-from gateway.ops.audit.lines import Case, Verdict
+from gateway.ops.audit.facts import BackupFacts, TtlFacts, UnknownFact
+from gateway.ops.audit.results import Case, LineVerdict
 from tests.ops.audit.spoil import changed, facts_of, failures, verdicts, with_table
 
 
@@ -18,7 +18,7 @@ def test_ttl_that_is_off_or_elsewhere_fails(case: Case, found: TtlFacts, fact: s
 
 
 def test_ttl_that_is_being_switched_on_passes(case: Case) -> None:
-    assert verdicts(ttl(changed(case, ttl=TtlFacts("ENABLING", "ttl")))) == {Verdict.PASS}
+    assert verdicts(ttl(changed(case, ttl=TtlFacts("ENABLING", "ttl")))) == {LineVerdict.PASS}
 
 
 def test_recovery_that_is_off_fails(case: Case) -> None:
@@ -26,7 +26,7 @@ def test_recovery_that_is_off_fails(case: Case) -> None:
         "point-in-time recovery is off"
     ]
     kept = changed(case, backups=BackupFacts(enabled=True, days=35))
-    assert facts_of(recovery, kept, Verdict.PASS) == ["point-in-time recovery is on, 35 days back"]
+    assert facts_of(recovery, kept, LineVerdict.PASS) == ["point-in-time recovery is on, 35 days back"]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_recovery_that_does_not_reach_back_a_week_fails(case: Case, days: int, f
 
 
 def test_a_stream_that_is_off_fails(case: Case) -> None:
-    assert facts_of(stream, case, Verdict.PASS) == ["the stream is on, with NEW_AND_OLD_IMAGES"]
+    assert facts_of(stream, case, LineVerdict.PASS) == ["the stream is on, with NEW_AND_OLD_IMAGES"]
     [fact] = failures(stream, with_table(case, stream=None))
     assert fact.startswith("the stream is off")
 
@@ -54,5 +54,5 @@ def test_a_table_without_protection_fails(case: Case) -> None:
 
 
 def test_what_nobody_may_look_at_is_unknown(case: Case) -> None:
-    blind = changed(case, ttl=Unknown("why"), backups=Unknown("why"))
-    assert verdicts([*ttl(blind), *recovery(blind)]) == {Verdict.UNKNOWN}
+    blind = changed(case, ttl=UnknownFact("why"), backups=UnknownFact("why"))
+    assert verdicts([*ttl(blind), *recovery(blind)]) == {LineVerdict.UNKNOWN}

@@ -1,8 +1,8 @@
 from dataclasses import replace
 
 from gateway.ops.audit.checks.scan import no_scan
-from gateway.ops.audit.facts import NotHere, Seen
-from gateway.ops.audit.lines import Case, Verdict
+from gateway.ops.audit.facts import CountedByCloudWatch, NotHere
+from gateway.ops.audit.results import Case, LineVerdict
 from tests.ops.audit.spoil import changed, facts_of, failures, with_role
 
 OPEN = {
@@ -38,11 +38,17 @@ def test_a_policy_that_is_not_understood_fails(case: Case) -> None:
 
 
 def test_scans_that_cloudwatch_counted_fail(case: Case) -> None:
-    assert failures(no_scan, changed(case, seen=Seen(7, 1_200, {}))) == ["CloudWatch counted 1,200 Scans in 7 days"]
+    assert failures(no_scan, changed(case, seen=CountedByCloudWatch(7, 1_200, {}))) == [
+        "CloudWatch counted 1,200 Scans in 7 days"
+    ]
 
 
 def test_what_is_not_there_does_not_apply(case: Case) -> None:
     nowhere = NotHere("no iam here")
     sandbox = changed(case, tenant_role=nowhere, gateway_role=nowhere, seen=NotHere("no cloudwatch here"))
-    assert facts_of(no_scan, sandbox, Verdict.NOT_APPLICABLE) == ["no iam here", "no iam here", "no cloudwatch here"]
+    assert facts_of(no_scan, sandbox, LineVerdict.NOT_APPLICABLE) == [
+        "no iam here",
+        "no iam here",
+        "no cloudwatch here",
+    ]
     assert failures(no_scan, sandbox) == []

@@ -2,10 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.ops.audit.checks.dimensions import ALLOWED
-from gateway.ops.audit.checks.signals import Signal, operations, signals
+from gateway.ops.audit.checks.signals import ALLOWED, Signal, operations, signals
 from gateway.ops.audit.facts import Metric
-from gateway.ops.audit.lines import Case
+from gateway.ops.audit.results import Case
 from tests.ops.audit.spoil import provisioned
 
 

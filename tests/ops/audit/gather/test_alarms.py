@@ -1,10 +1,10 @@
 from datetime import UTC, datetime, timedelta
 
-from gateway.ops.audit.account import Account, Live
-from gateway.ops.audit.facts import Alarm, Facts, Metric, Seen, Unknown
+from gateway.ops.audit.facts import Alarm, CountedByCloudWatch, Facts, Metric, UnknownFact
+from gateway.ops.audit.gather.account import AuditedAccount, Live
 from gateway.ops.audit.gather.alarms import alarm_facts, seen_facts, subscriber_facts
+from tests.ops.audit.fixtures import OPERATIONS, TABLE, TOPIC, client
 from tests.ops.audit.scripted import Scripted, refused
-from tests.ops.audit.world import OPERATIONS, TABLE, TOPIC, client
 
 
 def test_metric_alarms_come_with_their_metrics(facts: Facts) -> None:
@@ -30,7 +30,7 @@ def test_composite_alarms_come_with_their_rule_and_switched_off_ones_tell_nobody
     )
 
 
-def test_scans_and_throttles_are_counted(account: Account) -> None:
+def test_scans_and_throttles_are_counted(account: AuditedAccount) -> None:
     now = datetime.now(UTC)
     scan = [{"Name": "TableName", "Value": TABLE}, {"Name": "Operation", "Value": "Scan"}]
     index = [{"Name": "TableName", "Value": TABLE}, {"Name": "GlobalSecondaryIndexName", "Value": "GSI1"}]
@@ -46,7 +46,7 @@ def test_scans_and_throttles_are_counted(account: Account) -> None:
     found = seen_facts(live, TABLE, ("GSI1",), now)
     live.close()
     quiet = {("table", "read"): 0.0, ("table", "write"): 0.0, ("GSI1", "read"): 0.0}
-    assert found == Seen(7, 2.0, {**quiet, ("GSI1", "write"): 8.0})
+    assert found == CountedByCloudWatch(7, 2.0, {**quiet, ("GSI1", "write"): 8.0})
 
 
 def test_only_subscribers_who_have_confirmed_are_counted_and_each_topic_is_asked_once() -> None:
@@ -60,9 +60,9 @@ def test_only_subscribers_who_have_confirmed_are_counted_and_each_topic_is_asked
     live = Scripted({"list_subscriptions_by_topic": answer})
     assert subscriber_facts(live, alarms) == {TOPIC: 1}
     assert asked == [TOPIC]
-    assert subscriber_facts(live, Unknown("why")) == {}
+    assert subscriber_facts(live, UnknownFact("why")) == {}
 
 
 def test_a_topic_that_may_not_be_read_is_unknown() -> None:
     live = Scripted({"list_subscriptions_by_topic": refused("AuthorizationError")})
-    assert subscriber_facts(live, (Alarm("a", (), (TOPIC,)),)) == {TOPIC: Unknown("failed: AuthorizationError")}
+    assert subscriber_facts(live, (Alarm("a", (), (TOPIC,)),)) == {TOPIC: UnknownFact("failed: AuthorizationError")}

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.credentials import Credentials
-from gateway.aws.dynamodb import DynamoDB
-from gateway.aws.target import Target
-from gateway.domains import MODEL
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.demo import MODEL
 from gateway.errors import Unavailable
 from gateway.ops.audit.gather import batches
 from gateway.ops.audit.gather.batches import Unwilling, asks_again, fails_loudly
@@ -45,7 +45,7 @@ def test_a_store_that_fails_otherwise_is_found_out(monkeypatch: pytest.MonkeyPat
             body: Mapping[str, Any],
             *,
             credentials: Credentials,
-            target: Target,
+            target: AwsTarget,
             deadline: float | None = None,
         ) -> dict[str, Any]:
             raise Unavailable("no")

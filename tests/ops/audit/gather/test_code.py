@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.ops.audit.gather.code import PACKAGE, code_facts
 
 
@@ -26,7 +26,9 @@ def test_whatever_reads_a_whole_table_is_not_even_mentioned(tmp_path: Path, room
 
 
 def test_who_reads_what_was_left_and_who_remembers_is_seen(tmp_path: Path) -> None:
-    source = 'from gateway.store.idempotency import once\nleft = answer.get("UnprocessedItems")\nself._call(1, 2, x)'
+    source = (
+        'from gateway.store.write.idempotency import once\nleft = answer.get("UnprocessedItems")\nself._call(1, 2, x)'
+    )
     found = code_facts(MODEL, written(tmp_path, source))
     assert found.reads_unprocessed_items == {"store/made.py"}
     assert found.records_used_by == ("store/made.py",)

@@ -2,12 +2,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
-from gateway.ops.audit.gather.everything import gather
-from gateway.ops.audit.gather.files import Places
+from gateway.ops.audit.gather.everything import Places, gather
+from tests.ops.audit.fixtures import SUBJECT
 from tests.ops.audit.scripted import Scripted, refused
-from tests.ops.audit.world import SUBJECT
 
 
 def test_an_audit_cannot_run_without_its_table(places: Places) -> None:

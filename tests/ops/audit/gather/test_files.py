@@ -1,9 +1,9 @@
 from pathlib import Path
 
-from gateway.domains import MODEL
+from gateway.demo import MODEL
 from gateway.ops.audit.facts import NotHere
-from gateway.ops.audit.gather.files import Places, file_facts
-from gateway.ops.policy_files import write_policies
+from gateway.ops.audit.gather.everything import Places, file_facts
+from gateway.ops.policies.files import write_policies
 
 
 def test_files_as_the_model_prints_them_are_not_stale(places: Places) -> None:

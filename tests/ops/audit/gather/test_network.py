@@ -1,8 +1,8 @@
-from gateway.iam.generate import ENDPOINT_FILE
+from gateway.iam.policies.generate import ENDPOINT_FILE
 from gateway.ops.audit.facts import Facts
-from gateway.ops.audit.gather.network import endpoint_facts
+from gateway.ops.audit.gather.everything import endpoint_facts
+from tests.ops.audit.fixtures import policy
 from tests.ops.audit.scripted import Scripted
-from tests.ops.audit.world import policy
 
 
 def test_an_endpoint_comes_with_its_routes_and_its_policy(facts: Facts) -> None:

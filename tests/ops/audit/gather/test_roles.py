@@ -3,13 +3,13 @@ from urllib.parse import quote
 
 import pytest
 
-from gateway.iam.generate import BOUNDARY_FILE, TENANT_FILE, TRUST_FILE
-from gateway.ops.audit.account import Account, Live, Unlearned
-from gateway.ops.audit.facts import Facts, NotHere, Unknown
+from gateway.iam.policies.generate import BOUNDARY_FILE, TENANT_FILE, TRUST_FILE
+from gateway.ops.audit.facts import Facts, NotHere, UnknownFact
+from gateway.ops.audit.gather.account import AuditedAccount, FactUnavailable, Live
 from gateway.ops.audit.gather.roles import document, role_facts
+from tests.ops.audit.fixtures import TENANT_ROLE, client, policy
 from tests.ops.audit.scripted import Scripted
 from tests.ops.audit.spoil import role_of
-from tests.ops.audit.world import TENANT_ROLE, client, policy
 
 
 def test_a_role_comes_with_every_document(facts: Facts) -> None:
@@ -20,7 +20,7 @@ def test_a_role_comes_with_every_document(facts: Facts) -> None:
     assert role.longest_session == 3_600
 
 
-def test_attached_policies_count_as_well(account: Account) -> None:
+def test_attached_policies_count_as_well(account: AuditedAccount) -> None:
     extra = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}]}
     made = client("iam").create_policy(PolicyName="extra", PolicyDocument=json.dumps(extra))
     client("iam").attach_role_policy(RoleName="shop-prod-tenant", PolicyArn=made["Policy"]["Arn"])
@@ -31,18 +31,18 @@ def test_attached_policies_count_as_well(account: Account) -> None:
 
 def test_a_role_of_another_account_is_not_taken_for_ours() -> None:
     live = Scripted({"get_role": {"Role": {"Arn": "arn:aws:iam::999999999999:role/x"}}})
-    with pytest.raises(Unlearned, match="and not"):
+    with pytest.raises(FactUnavailable, match="and not"):
         role_facts(live, "arn:aws:iam::123456789012:role/x", "--tenant-role")
 
 
 def test_a_role_that_is_not_named_is_unknown_and_never_passes() -> None:
-    with pytest.raises(Unlearned) as caught:
+    with pytest.raises(FactUnavailable) as caught:
         role_facts(Scripted({}), None, "--tenant-role")
-    assert caught.value.missing == Unknown("the role is not named", "give `--tenant-role`")
+    assert caught.value.missing == UnknownFact("the role is not named", "give `--tenant-role`")
 
 
 def test_where_there_is_no_iam_no_role_is_looked_for() -> None:
-    with pytest.raises(Unlearned) as caught:
+    with pytest.raises(FactUnavailable) as caught:
         role_facts(Scripted({}, endpoint="http://127.0.0.1:1"), None, "--tenant-role")
     assert isinstance(caught.value.missing, NotHere)
 

@@ -1,9 +1,9 @@
 from typing import Any
 
-from gateway.ops.audit.account import Account, Live
 from gateway.ops.audit.facts import ScalingTarget
-from gateway.ops.audit.gather.scaling import scaling_facts
-from tests.ops.audit.world import TABLE, client
+from gateway.ops.audit.gather.account import AuditedAccount, Live
+from gateway.ops.audit.gather.table import scaling_facts
+from tests.ops.audit.fixtures import TABLE, client
 
 
 def target(resource: str, dimension: str, **more: Any) -> None:
@@ -19,7 +19,7 @@ def target(resource: str, dimension: str, **more: Any) -> None:
         )
 
 
-def test_targets_of_the_table_and_its_indexes_come_with_what_they_track(account: Account) -> None:
+def test_targets_of_the_table_and_its_indexes_come_with_what_they_track(account: AuditedAccount) -> None:
     target(f"table/{TABLE}", "dynamodb:table:ReadCapacityUnits", TargetValue=70.0)
     target(f"table/{TABLE}/index/GSI1", "dynamodb:index:WriteCapacityUnits")
     target("table/other", "dynamodb:table:ReadCapacityUnits", TargetValue=50.0)

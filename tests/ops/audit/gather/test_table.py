@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from gateway.ops.audit.account import Unlearned
 from gateway.ops.audit.facts import BackupFacts, Facts, KeyFacts, Throughput, TtlFacts
+from gateway.ops.audit.gather.account import FactUnavailable
 from gateway.ops.audit.gather.table import backup_facts, key_facts, table_facts, table_policy, ttl_facts
+from tests.ops.audit.fixtures import TABLE
 from tests.ops.audit.scripted import Scripted, refused
-from tests.ops.audit.world import TABLE
 
 NO_LIMIT = Throughput(float("inf"), float("inf"))
 
@@ -53,7 +53,7 @@ def test_no_resource_policy_is_a_fact_and_a_denial_is_none() -> None:
     found = Scripted({"get_resource_policy": {"Policy": json.dumps({"Statement": []})}})
     assert table_policy(found, "arn") == {"Statement": []}
     assert table_policy(Scripted({"get_resource_policy": {"Policy": "[]"}}), "arn") == {}
-    with pytest.raises(Unlearned):
+    with pytest.raises(FactUnavailable):
         table_policy(Scripted({"get_resource_policy": refused("AccessDeniedException")}), "arn")
 
 

@@ -3,22 +3,22 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.ops.audit.facts import Unknown
-from gateway.ops.audit.lines import Result, failed, missing
+from gateway.ops.audit.facts import UnknownFact
 from gateway.ops.audit.report.machine import as_json, as_sarif
-from tests.ops.audit.world import SUBJECT
+from gateway.ops.audit.results import LineResult, failed, missing
+from tests.ops.audit.fixtures import SUBJECT
 
 
 @pytest.fixture
-def spoilt(results: tuple[Result, ...]) -> tuple[Result, ...]:
+def spoilt(results: tuple[LineResult, ...]) -> tuple[LineResult, ...]:
     """One line that fails and one that is unknown among those that pass."""
-    changes = {"deletion-protection": failed("bad", "do this"), "point-in-time-recovery": missing(Unknown("why"))}
+    changes = {"deletion-protection": failed("bad", "do this"), "point-in-time-recovery": missing(UnknownFact("why"))}
     return tuple(
         replace(each, findings=(changes[each.line.name],)) if each.line.name in changes else each for each in results
     )
 
 
-def test_json_has_every_line_with_its_findings(spoilt: tuple[Result, ...]) -> None:
+def test_json_has_every_line_with_its_findings(spoilt: tuple[LineResult, ...]) -> None:
     content = json.loads(json.dumps(as_json(SUBJECT, spoilt)))
     lines = {line["name"]: line for line in content["lines"]}
     assert content["table"] == "shop-prod"
@@ -28,7 +28,7 @@ def test_json_has_every_line_with_its_findings(spoilt: tuple[Result, ...]) -> No
     assert lines["access-patterns"]["number"] == 1
 
 
-def test_sarif_has_a_rule_for_each_line_and_a_result_for_each_finding(spoilt: tuple[Result, ...]) -> None:
+def test_sarif_has_a_rule_for_each_line_and_a_result_for_each_finding(spoilt: tuple[LineResult, ...]) -> None:
     content = json.loads(json.dumps(as_sarif("arn:table", spoilt)))
     assert content["version"] == "2.1.0"
     [run] = content["runs"]
@@ -42,7 +42,7 @@ def test_sarif_has_a_rule_for_each_line_and_a_result_for_each_finding(spoilt: tu
         assert place["logicalLocations"][0]["fullyQualifiedName"] == "arn:table"
 
 
-def test_only_a_failure_has_a_level(spoilt: tuple[Result, ...]) -> None:
+def test_only_a_failure_has_a_level(spoilt: tuple[LineResult, ...]) -> None:
     # by the standard, a result that is no failure has the level `none`
     [run] = as_sarif("arn:table", spoilt)["runs"]
     levels = {(found["kind"], found["level"]) for found in run["results"]}

@@ -14,9 +14,9 @@ from gateway.store.cache.dax.reads import Ages, Clusters, DaxReads
 from gateway.store.rows import Rows
 from gateway.store.table import Table
 from tests.store.cache.dax.server import DaxNode
-from tests.store.cache.world import MODEL, World, no_renewal, session
+from tests.store.cache.fixtures import MODEL, World, no_renewal, session
+from tests.store.fixtures import TABLE
 from tests.store.memory import Memory
-from tests.store.world import TABLE
 
 pytest.importorskip("amazondax", reason="the extra `dax` is not installed")
 

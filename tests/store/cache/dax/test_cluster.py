@@ -9,10 +9,10 @@ from typing import Any
 import boto3
 import pytest
 
-from gateway.aws.credentials import Credentials
+from gateway.aws.wire.credentials import Credentials
 from gateway.errors import ConfigurationError
 from gateway.store.cache.dax.cluster import DaxBusy, DaxCluster, DaxFailed, DaxRules, connector
-from tests.store.world import tenancy
+from tests.store.fixtures import tenancy
 
 RULES = DaxRules(threads=2, seconds=60)
 HASTY = DaxRules(threads=2, seconds=0.5)

@@ -14,8 +14,8 @@ from gateway.store.rows import Rows
 from gateway.store.table import Table
 from tests.store.cache.dax.conftest import cluster_at
 from tests.store.cache.dax.server import DaxNode
-from tests.store.cache.world import MODEL, SUPPORT, THINGS, World, no_renewal, session, things
-from tests.store.world import ACME
+from tests.store.cache.fixtures import MODEL, SUPPORT, THINGS, World, no_renewal, session, things
+from tests.store.fixtures import ACME
 
 pytestmark = pytest.mark.filterwarnings("ignore:datetime.datetime.utc:DeprecationWarning")
 

@@ -9,23 +9,23 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.errors import AccessDenied
-from gateway.aws.reader_role import in_role
+from gateway.aws.sts.reader_role import in_role
+from gateway.aws.wire.errors import AccessDenied
 from gateway.errors import Forbidden, IsolationBreach
 from gateway.model.tenant import tenant_id
 from gateway.store.access import Access
 from gateway.store.cache.dax.breaker import BreakerRules
 from gateway.store.cache.dax.cluster import DaxRules
 from gateway.store.cache.dax.reads import Ages, Clusters
-from gateway.store.cache.path import Asked, Via
+from gateway.store.cache.read_path import Asked, Via
 from gateway.store.codec import Wire
 from gateway.store.plan import GetItems, QueryPartition
-from gateway.store.writer import Outcome
-from tests.aws.test_reader_role import ASSUMED, ROLE, answer, gateway
+from gateway.store.write.writer import MutationResult
+from tests.aws.sts.test_reader_role import ASSUMED, ROLE, answer, gateway
 from tests.store.cache.dax.conftest import RULES, DaxWorld, cluster_at
 from tests.store.cache.dax.server import DaxNode, Trouble
-from tests.store.cache.world import SUPPORT, THING, THINGS, listed, session, things
-from tests.store.world import ACME, GLOBEX, NOW, tenancy
+from tests.store.cache.fixtures import SUPPORT, THING, THINGS, listed, session, things
+from tests.store.fixtures import ACME, GLOBEX, NOW, tenancy
 
 # the client uses datetime.utcfromtimestamp, which newer Pythons warn about
 pytestmark = pytest.mark.filterwarnings("ignore:datetime.datetime.utc:DeprecationWarning")
@@ -89,7 +89,7 @@ async def test_strong_reads_and_mutations_never_go_through_it(dax: DaxWorld, nod
     await dax.things("t", pattern="freshThing")
     writer = dax.writer()
     change = writer.change()
-    await writer.commit(change, Outcome(change.create("Thing", {"thingId": "u", "kind": "k", "at": NOW})))
+    await writer.commit(change, MutationResult(change.create("Thing", {"thingId": "u", "kind": "k", "at": NOW})))
     await dax.update("t", rank=2)
     await writer.listed("thingsByRank", {"kind": "k"})
     await writer.peek("Thing", {"thingId": "t"}, "rank")
@@ -249,7 +249,7 @@ async def test_a_write_that_was_refused_changes_nothing(dax: DaxWorld, node: Dax
 async def test_where_the_cluster_fails_the_table_answers_and_after_a_while_the_cluster_again(
     hasty: DaxWorld, node: DaxNode, trouble: Trouble, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.WARNING, "gateway.store.cache.dax")
+    caplog.set_level(logging.WARNING, "gateway.dax")
     before = hasty.reads.stats().groups["all"]
     node.trouble = trouble
     for _ in range(4):

@@ -1,0 +1,1 @@
+"""The sessions that tenants act with: opened by AssumeRole, kept, refreshed."""

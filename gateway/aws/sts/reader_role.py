@@ -1,0 +1,58 @@
+"""A boto3 session in a role that the gateway assumes for itself, renewed before it runs out.
+
+Tenants' sessions come from `Sessions`. This one is for what knows no tenants: a DAX cluster, which the gateway's own
+role must not reach.
+"""
+
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+from botocore.config import Config
+from botocore.credentials import DeferredRefreshableCredentials
+from botocore.session import get_session
+
+from gateway.aws.sts.assume_role import session_arn
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.errors import AnswerCorrupt
+
+if TYPE_CHECKING:
+    from mypy_boto3_sts import STSClient
+
+SESSION_NAME: Final = "gateway-dax"
+_SECONDS: Final = 3_600  # role chaining allows no more
+_CONFIG: Final = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})
+
+
+def in_role(session: boto3.Session, role_arn: str, region: str, sts_endpoint: str | None = None) -> boto3.Session:
+    """The role is assumed with the credentials of `session`, when its own are first needed."""
+    # named, because boto3's own choice could be the global endpoint or one from the environment
+    url = sts_endpoint or AwsTarget.regional("sts", region).url
+    making = threading.Lock()
+
+    def renewed() -> dict[str, Any]:
+        with making:  # a boto3 session makes one client at a time
+            client = session.client("sts", region_name=region, endpoint_url=url, config=_CONFIG)
+        try:
+            return _assumed(client, role_arn)
+        finally:
+            client.close()
+
+    made: Any = get_session()
+    # botocore has no public way to give a session credentials that renew themselves
+    made._credentials = DeferredRefreshableCredentials(renewed, "assume-role")  # noqa: SLF001
+    return boto3.Session(botocore_session=made, region_name=region)
+
+
+def _assumed(client: "STSClient", role_arn: str) -> dict[str, Any]:
+    answer = client.assume_role(RoleArn=role_arn, RoleSessionName=SESSION_NAME, DurationSeconds=_SECONDS)
+    given = answer["Credentials"]
+    # INVARIANT: credentials of another role are never used, whoever mixed them up.
+    if answer["AssumedRoleUser"]["Arn"] != session_arn(role_arn, SESSION_NAME):
+        raise AnswerCorrupt("sts answered with the credentials of another role")
+    return {
+        "access_key": given["AccessKeyId"],
+        "secret_key": given["SecretAccessKey"],
+        "token": given["SessionToken"],
+        "expiry_time": given["Expiration"].isoformat(),
+    }

@@ -1,0 +1,249 @@
+"""The tenants' sessions: opened once for each tenant and role, kept, refreshed ahead of their end, never used after it.
+
+An unexpired session keeps serving whatever STS says meanwhile, because AWS judges each call to DynamoDB by itself; who
+has to be refused at once is suspended. Without a session there is no access: no failure leads to the gateway's own
+credentials. Only use refreshes a session: a tenant that nobody asks for costs no call, unless it is warmed up.
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TypeVar
+
+from gateway.aws.sts.assume_role import Sts, source_identity
+from gateway.aws.sts.call_rate import CallRate, Priority, Ticket
+from gateway.aws.sts.roles import Roles
+from gateway.aws.sts.session import Failure, Session, SessionKey, SessionRules, failure, question
+from gateway.aws.sts.single_flight import SingleFlight
+from gateway.aws.sts.tenants import Tenancy, Tenants
+from gateway.aws.wire.errors import AnswerLate, AwsError
+from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavailable
+from gateway.iam.dynamodb.permissions import Permissions
+from gateway.identity.principal import Principal
+from gateway.model.tenant import TenantId
+
+__all__ = ["PermissionsFor", "Session", "SessionRules", "Sessions"]
+
+PermissionsFor = Callable[[Tenancy, TenantId, str], Permissions]
+
+V = TypeVar("V")
+_RULES = SessionRules()
+# whatever else goes wrong is our own fault
+_EXPECTED = (Forbidden, Throttled, Unavailable, Internal)
+_log = logging.getLogger("gateway.sessions")
+
+
+class Sessions:
+    """`epoch` grows whenever a session that was handed out must not be used again."""
+
+    def __init__(
+        self,
+        sts: Sts,
+        tenants: Tenants,
+        roles: Roles,
+        permissions_for: PermissionsFor,
+        rules: SessionRules = _RULES,
+        *,
+        rate: CallRate | None = None,
+        on_forget: Callable[[TenantId], None] = lambda tenant: None,
+        clock: Callable[[], float] = time.time,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.epoch = 0
+        self._sts = sts
+        self._tenants = tenants
+        self._roles = roles
+        self._permissions_for = permissions_for
+        self._rules = rules
+        self._on_forget = on_forget
+        self._clock = clock
+        self._jitter = jitter
+        # both with the one unused for longest first
+        self._kept: OrderedDict[SessionKey, Session] = OrderedDict()
+        self._failures: OrderedDict[SessionKey, Failure] = OrderedDict()
+        self._single_flight: SingleFlight[SessionKey, Session | GatewayError] = SingleFlight(self._open_session)
+        # given by whoever sends retries past it, so that they count as well
+        self._rate = rate or CallRate(rules.calls_per_second, rules.calls)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    async def open(self, principal: Principal) -> Session:
+        """A session with some time to live; raises `Forbidden`, `Unavailable` or `Throttled` where there is none."""
+        # INVARIANT: the tenant is looked up before any cached session, so a suspended one is refused at once.
+        tenancy = self._tenants.lookup(principal.tenant)
+        role = self._roles.role_of(principal.roles)
+        subject = principal.subject if self._rules.per_subject else None
+        key = SessionKey(principal.tenant, role, source_identity(principal.tenant, subject), tenancy)
+        return self._serving(key) or await self._obtain(key)
+
+    async def renew(self, session: Session) -> Session:
+        """A session for one that AWS no longer accepts: the kept one where it is another, else a new one."""
+        tenancy = self._tenants.lookup(session.tenant)
+        key = SessionKey(session.tenant, session.role, session.source_identity, tenancy)
+        kept = self._kept.get(key)
+        if kept is not None and kept.credentials == session.credentials:
+            # A new one would fare no better, and every request would ask STS for yet another.
+            if self._clock() < kept.opened_at + self._rules.hold_seconds:
+                raise Unavailable("aws does not accept the session that it has just given")
+            del self._kept[key]
+            self.epoch += 1
+        return self._serving(key) or await self._obtain(key)
+
+    def fresh_until(self, session: Session) -> float:
+        """Until then `open` hands out this very session, unless the epoch moves; 0 where it is not kept any more."""
+        kept = self._kept.get(SessionKey(session.tenant, session.role, session.source_identity, session.tenancy))
+        return session.refresh_at if kept is session else 0.0
+
+    def suspend(self, tenant: TenantId) -> None:
+        self._tenants.suspend(tenant)
+        self.forget(tenant)
+
+    def resume(self, tenant: TenantId) -> None:
+        self._tenants.resume(tenant)
+
+    def forget(self, tenant: TenantId) -> None:
+        """Drops the tenant's sessions; who waits for one that is being opened waits for the next.
+
+        Whoever keeps something of the tenant is told to drop it too.
+        """
+        self.epoch += 1
+        self._on_forget(tenant)
+        self._single_flight.call_off(lambda key: key.tenant == tenant)
+        for kept in (self._kept, self._failures):
+            for key in [key for key in kept if key.tenant == tenant]:
+                del kept[key]
+
+    async def warm_up(self, tenants: Iterable[TenantId], roles: Iterable[str]) -> None:
+        """Opens sessions in advance, behind everything else that STS is asked for; stops where STS fails."""
+        names = tuple(roles)
+        pairs = ((tenant, role) for tenant in tenants for role in names)
+        await asyncio.gather(*(self._warm_up(pairs) for _ in range(self._rules.calls)))
+
+    async def _warm_up(self, pairs: Iterator[tuple[TenantId, str]]) -> None:
+        for tenant, role in pairs:
+            try:
+                key = SessionKey(tenant, role, source_identity(tenant), self._tenants.lookup(tenant))
+            except Forbidden:
+                continue
+            if self._single_flight.closed or len(self._kept) >= self._rules.sessions:
+                return
+            if key in self._kept:
+                continue
+            flight = self._single_flight.join(key, Ticket(Priority.WARM_UP))
+            await asyncio.wait((flight.task,))
+            if not flight.task.cancelled() and isinstance(flight.task.result(), Throttled | Unavailable):
+                return
+
+    async def close(self) -> None:
+        await self._single_flight.close()
+
+    def _serving(self, key: SessionKey) -> Session | None:
+        now = self._clock()
+        kept = self._kept.get(key)
+        if kept is None or not kept.serves(now, self._rules.margin):
+            return None
+        self._kept.move_to_end(key)
+        if now >= kept.refresh_at:
+            self._refresh(key, now)
+        return kept
+
+    def _refresh(self, key: SessionKey, now: float) -> None:
+        """In the background: nobody waits, and whoever asks meanwhile is served by the session there is."""
+        last = self._failures.get(key)
+        if not self._single_flight.closed and (last is None or not last.pauses(now)):
+            self._single_flight.join(key, Ticket(Priority.REFRESH))
+
+    async def _obtain(self, key: SessionKey) -> Session:
+        deadline = asyncio.get_running_loop().time() + self._rules.call_seconds
+        while True:
+            if self._single_flight.closed:
+                raise Unavailable("the gateway is shutting down")
+            self._raise_if_just_failed(key)
+            flight, ticket = self._single_flight.join(key, Ticket(Priority.CALLER, deadline))
+            # it may be one that was to be opened in the background
+            self._rate.promote(ticket, deadline)
+            # `wait` and not `await`: who is cancelled leaves the flight to the others.
+            await asyncio.wait((flight,))
+            # INVARIANT: a tenant that was suspended while it waited gets nothing.
+            tenancy = self._tenants.lookup(key.tenant)
+            if not flight.cancelled() and tenancy == key.tenancy:
+                return _session_or_error(flight.result())
+            key = key._replace(tenancy=tenancy)
+
+    def _raise_if_just_failed(self, key: SessionKey) -> None:
+        last = self._failures.get(key)
+        if last is not None and last.holds(self._clock()):
+            _session_or_error(last.error)
+
+    async def _open_session(self, key: SessionKey, ticket: Ticket) -> Session | GatewayError:
+        """Never raises, so that each who waits can be given an error of its own."""
+        try:
+            session = await self._assume(key, ticket)
+        except Exception as error:  # INVARIANT: trouble of any kind is no session
+            return self._failed(key, error)
+        _put(self._kept, key, session, self._rules.sessions)
+        self._failures.pop(key, None)
+        return session
+
+    async def _assume(self, key: SessionKey, ticket: Ticket) -> Session:
+        permissions = self._permissions(key)
+        request = question(key, self._roles.policy(key.role), self._rules.seconds)
+        try:
+            async with self._rate.turn(ticket):
+                end = min(asyncio.get_running_loop().time() + self._rules.call_seconds, ticket.deadline)
+                asked_at = self._clock()
+                async with asyncio.timeout_at(end):
+                    credentials = await self._sts.assume_role(request)
+        except TimeoutError as error:
+            raise AnswerLate("sts did not answer in time") from error
+        # By whichever clock it ends first: ours may be behind that of AWS, or ahead.
+        credentials = replace(credentials, expires_at=min(credentials.expires_at, asked_at + self._rules.seconds))
+        usable = credentials.expires_at - self._rules.margin - asked_at
+        first, last = self._rules.refresh
+        refresh_at = asked_at + usable * (first + (last - first) * self._jitter())
+        session = Session(
+            key.tenant, key.role, credentials, key.tenancy, permissions, key.source_identity, asked_at, refresh_at
+        )
+        if not session.serves(self._clock(), self._rules.margin):
+            raise Unavailable("sts gave a session that is already over")
+        return session
+
+    def _permissions(self, key: SessionKey) -> Permissions:
+        # A refreshed session keeps those it has.
+        kept = self._kept.get(key)
+        return kept.permissions if kept else self._permissions_for(key.tenancy, key.tenant, key.role)
+
+    def _failed(self, key: SessionKey, error: Exception) -> GatewayError:
+        ours = error if isinstance(error, _EXPECTED) else Internal("the session could not be opened")
+        ours.__cause__ = error.__cause__ if ours is error else error
+        said = ours.said.code if isinstance(ours, AwsError) else type(error).__name__
+        _log.warning("no session for tenant `%s` as `%s`: %s (%s)", key.tenant, key.role, ours.message, said)
+        last = failure(_twin(ours), self._failures.get(key), self._clock(), self._jitter(), self._rules)
+        _put(self._failures, key, last, self._rules.sessions)
+        return ours
+
+
+def _put(kept: OrderedDict[SessionKey, V], key: SessionKey, value: V, most: int) -> None:
+    """The value as the one used last; the one unused for longest makes room."""
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > most:
+        kept.popitem(last=False)
+
+
+def _session_or_error(outcome: Session | GatewayError) -> Session:
+    if isinstance(outcome, GatewayError):
+        raise _twin(outcome) from outcome
+    return outcome
+
+
+def _twin(error: GatewayError) -> GatewayError:
+    """The same error without its traceback, which each raise lengthens and which holds on to what it passed."""
+    twin = type(error).__new__(type(error), *error.args)
+    twin.__dict__.update(error.__dict__)
+    return twin

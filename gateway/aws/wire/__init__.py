@@ -1,0 +1,1 @@
+"""Signed HTTP to AWS: connections, retries, error codes."""

@@ -1,0 +1,161 @@
+"""Signed calls to one AWS service: written, sent, tried again, answered or raised."""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from gateway.aws.wire.connection import WireLimits
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.endpoint import AwsTarget, endpoint
+from gateway.aws.wire.errors import AnswerLate, AwsError, ConnectionBroken, Retry
+from gateway.aws.wire.pool import ConnectionPool, EndpointPool
+from gateway.aws.wire.response import AwsResponse
+from gateway.aws.wire.retry import Budget, Retries, RetryRules
+from gateway.aws.wire.signer import Form, Signer
+from gateway.errors import DeadlineExceeded
+
+T = TypeVar("T")
+# event loops fire timers up to this much early
+_GRAIN = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """An attempt that failed and will be followed by another after `pause` seconds."""
+
+    operation: str
+    target: AwsTarget
+    error: AwsError
+    pause: float
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What differs between the services of AWS."""
+
+    name: str
+    # how an operation is asked for at a target
+    form: Callable[[AwsTarget, str], Form]
+    # the body of a success; raises for every other answer
+    body_of: Callable[[AwsResponse], bytes]
+
+
+class _Route:
+    """What all calls to one target share."""
+
+    __slots__ = ("budget", "forms", "lane", "signer", "target")
+
+    def __init__(self, target: AwsTarget, lane: EndpointPool, budget: Budget, signer: Signer) -> None:
+        self.target = target
+        self.lane = lane
+        self.budget = budget
+        self.signer = signer
+        self.forms: dict[str, Form] = {}
+
+
+async def _at_once() -> None:
+    """Nothing has to be waited for."""
+
+
+class AwsClient:
+    """One for each service and process; belongs to the event loop it is first used in."""
+
+    def __init__(
+        self,
+        service: Service,
+        limits: WireLimits,
+        retry: RetryRules,
+        *,
+        tls: ssl.SSLContext | None = None,
+        on_retry: Callable[[Retried], None] = lambda retried: None,
+        before_retry: Callable[[], Awaitable[None]] = _at_once,
+    ) -> None:
+        self._service = service
+        self._limits = limits
+        self._retry = retry
+        self._on_retry = on_retry
+        self._before_retry = before_retry
+        self._pool = ConnectionPool(limits, tls)
+        # targets come from settings, so there are few
+        self._routes: dict[AwsTarget, _Route] = {}
+
+    def send(
+        self,
+        operation: str,
+        content: bytes,
+        *,
+        credentials: Credentials,
+        target: AwsTarget,
+        deadline: float | None = None,
+    ) -> Coroutine[Any, Any, bytes]:
+        """The body of a success."""
+        return self.ask(bytes, operation, content, credentials, target, deadline)
+
+    async def ask(
+        self,
+        read: Callable[[bytes], T],
+        operation: str,
+        content: bytes,
+        credentials: Credentials,
+        target: AwsTarget,
+        deadline: float | None,
+    ) -> T:
+        """What `read` makes of the body of a success; `deadline` is a moment of the loop's clock."""
+        route = self._routes.get(target) or self._add_route(target)
+        form = route.forms.get(operation) or self._add_form(route, operation)
+        lane, signer, budget, retries = route.lane, route.signer, route.budget, None
+        now = asyncio.get_running_loop().time()
+        end = now + self._limits.total_seconds if deadline is None else min(deadline, now + self._limits.total_seconds)
+        if end <= now:
+            raise DeadlineExceeded("there was no time left to ask the database")
+        while True:
+            offset = signer.offset
+            try:
+                connection = lane.take() or await lane.open(end)
+                try:
+                    request = signer.request(form, credentials, content, time.time() + offset)
+                    answer = await connection.exchange(request, end)
+                finally:
+                    # INVARIANT: a connection whose answer has not come whole is not used again.
+                    lane.release(connection)
+                result = read(answer if isinstance(answer, bytes) else self._service.body_of(answer))
+            except AwsError as error:
+                retries = retries or Retries(self._retry, budget)
+                pause = _pause(route, retries, error, offset, end)
+                self._on_retry(Retried(operation, target, error, pause))
+                await asyncio.sleep(pause)
+                await self._before_retry()
+            else:
+                if budget.tokens < budget.capacity:
+                    budget.refund(retries.spent if retries else 0)
+                return result
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+    def _add_route(self, target: AwsTarget) -> _Route:
+        lane, signer = self._pool.lane(endpoint(target)), Signer(self._service.name, target.region)
+        route = self._routes[target] = _Route(target, lane, Budget(self._retry.budget), signer)
+        return route
+
+    def _add_form(self, route: _Route, operation: str) -> Form:
+        form = route.forms[operation] = self._service.form(route.target, operation)
+        return form
+
+
+def _pause(route: _Route, retries: Retries, error: AwsError, signed_with: float, end: float) -> float:
+    """Seconds until the next attempt; raises where there is none."""
+    remaining = end - asyncio.get_running_loop().time()
+    if isinstance(error, AnswerLate) and remaining <= _GRAIN:
+        raise DeadlineExceeded("the database did not answer before the deadline") from error
+    pause = retries.pause(error, remaining)
+    if pause is None:
+        raise error
+    if error.retry is Retry.SKEWED and not route.signer.correct(error.said.date, signed_with):
+        raise error
+    if isinstance(error, ConnectionBroken) and error.stale:
+        route.lane.drop_idle()
+    return pause

@@ -1,0 +1,187 @@
+"""The connections that all tenants share: a bounded number for each endpoint, the one used last is used first."""
+
+import asyncio
+import ssl
+from collections import deque
+
+from gateway.aws.wire.connection import Connection, WireLimits
+from gateway.aws.wire.endpoint import AwsEndpoint
+from gateway.aws.wire.errors import AnswerLate, AwsError, AwsFailure, ConnectionBroken, Retry
+from gateway.errors import DeadlineExceeded, Unavailable
+
+
+class EndpointPool:
+    """The connections to one endpoint.
+
+    A slot is the right to have a connection. It belongs to an idle connection or to whoever took or opens one, and is
+    handed to the request that has waited longest, so that no request overtakes another.
+    """
+
+    def __init__(self, endpoint: AwsEndpoint, limits: WireLimits, tls: ssl.SSLContext | None) -> None:
+        self._endpoint = endpoint
+        self._limits = limits
+        self._tls = tls
+        self._free_slots = limits.connections
+        self._idle: list[Connection] = []
+        self._alive: set[Connection] = set()
+        # what a waiting request gets: a connection, or a slot to open its own with
+        self._waiting: deque[asyncio.Future[Connection | None]] = deque()
+        self._closed = False
+
+    def take(self) -> Connection | None:
+        """An idle connection, if there is one; the way that costs nothing."""
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.usable:
+                return connection
+            self._pass_on_slot()
+        return None
+
+    async def open(self, deadline: float) -> Connection:
+        """A connection where none is idle: a new one, or the next that is given back."""
+        if self._closed:
+            raise _closed()
+        if self._free_slots:
+            self._free_slots -= 1
+        elif (given := await self._wait(deadline)) is not None:
+            return given
+        try:
+            return await self._connect(deadline)
+        except BaseException:
+            self._pass_on_slot()
+            raise
+
+    def release(self, connection: Connection) -> None:
+        """Gives a connection back, whatever state it is in."""
+        if not connection.usable:
+            # its answer may still be under way
+            connection.abort()
+            self._pass_on_slot()
+        elif self._waiting and (waiter := self._next_waiting()) is not None:
+            waiter.set_result(connection)
+        else:
+            self._idle.append(connection)
+
+    def drop_idle(self) -> None:
+        """Closes what is idle: where AWS closed one kept connection, it probably closed the others too."""
+        idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.abort()
+            self._pass_on_slot()
+
+    async def close(self) -> None:
+        """Ends every connection, also those in use, and waits until their sockets are closed."""
+        self._closed = True
+        while (waiter := self._next_waiting()) is not None:
+            waiter.set_exception(_closed())
+        ends = [connection.lost for connection in self._alive]
+        for connection in tuple(self._alive):
+            connection.abort()
+        if ends:
+            await asyncio.wait(ends)
+
+    async def _wait(self, deadline: float) -> Connection | None:
+        waiter: asyncio.Future[Connection | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await waiter
+        except BaseException as error:
+            if waiter in self._waiting:
+                self._waiting.remove(waiter)
+            elif waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                # INVARIANT: what was given in the very moment of giving up goes to the next.
+                self._give_back(waiter.result())
+            if isinstance(error, TimeoutError):
+                raise DeadlineExceeded("no connection to the database became free in time") from error
+            raise
+
+    def _give_back(self, given: Connection | None) -> None:
+        if given is None:
+            self._pass_on_slot()
+        else:
+            self.release(given)
+
+    async def _connect(self, deadline: float) -> Connection:
+        loop = asyncio.get_running_loop()
+        connection = Connection(self._limits, self._on_lost)
+        host, port = self._endpoint.host, self._endpoint.port
+        try:
+            async with asyncio.timeout_at(min(loop.time() + self._limits.connect_seconds, deadline)):
+                await loop.create_connection(lambda: connection, host, port, ssl=self._tls)
+            if self._closed:
+                raise _closed()
+        except BaseException as error:
+            connection.abort()
+            if isinstance(error, OSError):
+                raise _unreachable(error) from error
+            raise
+        if connection.usable:
+            self._alive.add(connection)
+        return connection
+
+    def _on_lost(self, connection: Connection) -> None:
+        self._alive.discard(connection)
+        if connection in self._idle:
+            self._idle.remove(connection)
+            self._pass_on_slot()
+
+    def _pass_on_slot(self) -> None:
+        waiter = self._next_waiting()
+        if waiter is None:
+            self._free_slots += 1
+        else:
+            waiter.set_result(None)
+
+    def _next_waiting(self) -> "asyncio.Future[Connection | None] | None":
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                return waiter
+        return None
+
+
+class ConnectionPool:
+    """One lane for each endpoint; belongs to the event loop it is first used in."""
+
+    def __init__(self, limits: WireLimits, tls: ssl.SSLContext | None = None) -> None:
+        self._limits = limits
+        self._tls = tls
+        self._lanes: dict[AwsEndpoint, EndpointPool] = {}
+
+    def lane(self, endpoint: AwsEndpoint) -> EndpointPool:
+        lane = self._lanes.get(endpoint)
+        if lane is None:
+            lane = self._lanes[endpoint] = EndpointPool(endpoint, self._limits, self._tls_for(endpoint))
+        return lane
+
+    def _tls_for(self, endpoint: AwsEndpoint) -> ssl.SSLContext | None:
+        if endpoint.scheme != "https":
+            return None
+        # made when it is needed: reading the certificates takes longer than all the rest
+        self._tls = self._tls or _default_tls()
+        return self._tls
+
+    async def close(self) -> None:
+        await asyncio.gather(*(lane.close() for lane in self._lanes.values()))
+
+
+def _default_tls() -> ssl.SSLContext:
+    # INVARIANT: certificates and host names are verified.
+    context = ssl.create_default_context()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def _unreachable(error: OSError) -> AwsError:
+    said = AwsFailure(detail=str(error))
+    if isinstance(error, TimeoutError):
+        return AnswerLate("the database could not be reached in time", said=said, retry=Retry.TIMEOUT)
+    # a certificate that is wrong now is wrong in a moment, too
+    retry = Retry.NEVER if isinstance(error, ssl.SSLCertVerificationError) else Retry.TRANSIENT
+    return ConnectionBroken("the database could not be reached", said=said, retry=retry)
+
+
+def _closed() -> Unavailable:
+    return Unavailable("the connections to the database are closed")

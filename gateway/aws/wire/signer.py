@@ -1,0 +1,136 @@
+"""How a call is written as an HTTP request with signature version 4, by the time of AWS.
+
+All requests have one form: `POST /`, the operation named by `X-Amz-Target` or by the body.
+"""
+
+import hashlib
+import hmac
+import time
+from dataclasses import dataclass, field
+
+from gateway import __version__
+from gateway.aws.wire.credentials import Credentials
+
+_ALGORITHM = "AWS4-HMAC-SHA256"
+_INNER, _OUTER = (bytes(byte ^ pad for byte in range(256)) for pad in (0x36, 0x5C))
+# AWS accepts signatures within 5 minutes; less than this between the clocks is not why it refused one
+_NOTABLE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What all requests of one operation at one target have in common."""
+
+    authority: str
+    content_type: str
+    # the value of `X-Amz-Target`; None where the body names the operation
+    operation: str | None
+    head: str = field(init=False, repr=False)
+    # the canonical request before and after the lines that change with the moment and the credentials
+    opening: str = field(init=False, repr=False)
+    closing: str = field(init=False, repr=False)
+    # the names of the signed headers, without and with a session token
+    signed: str = field(init=False, repr=False)
+    signed_with_token: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        target_header = target_line = target_name = ""
+        if self.operation is not None:
+            target_header = f"X-Amz-Target: {self.operation}\r\n"
+            target_line, target_name = f"x-amz-target:{_trim(self.operation)}\n", ";x-amz-target"
+        head = (
+            f"POST / HTTP/1.1\r\nHost: {self.authority}\r\nContent-Type: {self.content_type}\r\n{target_header}"
+            # compression would cost more time than it saves next to AWS
+            f"User-Agent: tenant-graphql-gateway/{__version__}\r\nAccept-Encoding: identity\r\n"
+        )
+        opening = f"POST\n/\n\ncontent-type:{_trim(self.content_type)}\nhost:{self.authority}\nx-amz-date:"
+        names = "content-type;host;x-amz-date"
+        object.__setattr__(self, "head", head)
+        object.__setattr__(self, "opening", opening)
+        object.__setattr__(self, "closing", f"{target_line}\n")
+        object.__setattr__(self, "signed", f"{names}{target_name}")
+        object.__setattr__(self, "signed_with_token", f"{names};x-amz-security-token{target_name}")
+
+
+class _Scope:
+    """A day of a signer: signing keys are derived for it, once for each credentials. Compared by identity."""
+
+    __slots__ = ("day", "text")
+
+    def __init__(self, day: str, region: str, service: str) -> None:
+        self.day = day
+        self.text = f"{day}/{region}/{service}/aws4_request"
+
+
+class Signer:
+    """For one service in one region. A day's signing key is derived once for credentials, which keep it.
+
+    `offset` is how many seconds the clock of AWS is ahead of ours, as far as we know.
+    """
+
+    __slots__ = ("_region", "_scope", "_second", "_service", "_stamp", "offset")
+
+    def __init__(self, service: str, region: str) -> None:
+        self._service = service
+        self._region = region
+        self._second = -1
+        self._stamp = ""
+        self._scope = _Scope("", region, service)
+        self.offset = 0.0
+
+    def request(self, form: Form, credentials: Credentials, body: bytes, moment: float) -> bytes:
+        """The bytes of one attempt, signed for `moment`, in seconds since the epoch."""
+        second = int(moment)
+        if second != self._second:
+            self._move_to(second)
+        stamp, scope = self._stamp, self._scope
+        # INVARIANT: a key of another day, region or service is not used.
+        key = credentials.signing_key if credentials.scope is scope else _derive(credentials, scope)
+        token_line = token_header = ""
+        signed = form.signed
+        if token := credentials.session_token:
+            token_line = f"x-amz-security-token:{_trim(token) if ' ' in token else token}\n"
+            token_header = f"X-Amz-Security-Token: {token}\r\n"
+            signed = form.signed_with_token
+        canonical = f"{form.opening}{stamp}\n{token_line}{form.closing}{signed}\n{hashlib.sha256(body).hexdigest()}"
+        to_sign = f"{_ALGORITHM}\n{stamp}\n{scope.text}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
+        # HMAC-SHA256 as RFC 2104 writes it for a key of up to 64 bytes; `hmac.digest` takes twice the time
+        padded = key.ljust(64, b"\0")
+        inner = hashlib.sha256(padded.translate(_INNER) + to_sign.encode()).digest()
+        signature = hashlib.sha256(padded.translate(_OUTER) + inner).hexdigest()
+        return (
+            f"{form.head}X-Amz-Date: {stamp}\r\n{token_header}Authorization: {_ALGORITHM} "
+            f"Credential={credentials.access_key}/{scope.text}, SignedHeaders={signed}, Signature={signature}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        ).encode("ascii") + body
+
+    def correct(self, date: float | None, signed_with: float) -> bool:
+        """Moves to the moment that AWS gave; false where that does not explain why it refused a signature.
+
+        `signed_with` is the offset of the refused request: another call may have moved the clock since.
+        """
+        if date is None:
+            return False
+        offset = date - time.time()
+        if abs(offset - self.offset) >= _NOTABLE:
+            self.offset = offset
+        return abs(self.offset - signed_with) >= _NOTABLE
+
+    def _move_to(self, second: int) -> None:
+        self._second = second
+        self._stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(second))
+        if self._scope.day != self._stamp[:8]:
+            self._scope = _Scope(self._stamp[:8], self._region, self._service)
+
+
+def _derive(credentials: Credentials, scope: _Scope) -> bytes:
+    key = f"AWS4{credentials.secret_key}".encode()
+    for part in scope.text.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    credentials.keep_signing_key(scope, key)
+    return key
+
+
+def _trim(value: str) -> str:
+    """A header's value as it is signed: without spaces around it, with single ones inside."""
+    return " ".join(value.split())

@@ -1,0 +1,1 @@
+"""The commands: each reads its arguments and calls the room that does the work."""

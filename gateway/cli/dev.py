@@ -1,0 +1,151 @@
+"""The commands for development: `dev` runs the gateway on the sandbox, `token` gets a token for it."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from gateway.domains import load_domains
+from gateway.errors import GatewayError, Unavailable
+from gateway.graph.playground.first_query import first_query
+from gateway.sandbox.dev.banner import RunningGateway, show
+from gateway.sandbox.dev.issuer import ask_for_token
+from gateway.sandbox.dev.supervisor import changes_under, sources_of, supervise, ticks, until_healthy
+from gateway.sandbox.ready import DEFAULT_PORT, Options
+from gateway.sandbox.sandbox import Child, Sandbox
+from gateway.sandbox.server import HOST, free_port
+from gateway.serving.signals import ended_by_signals, interrupt
+from gateway.settings import environment_with
+
+DEFAULT_URL = f"http://{HOST}:{DEFAULT_PORT}"
+
+_PACKAGE = Path(__file__).parents[1]
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # compared with, not listened on
+
+
+@dataclass(frozen=True, slots=True)
+class Dev:
+    """What `gateway dev` is asked for; `aws_port` is where the sandbox's DynamoDB and STS are."""
+
+    host: str = HOST
+    port: int = 8000
+    reload: bool = False
+    dynamodb_endpoint: str | None = None
+    aws_port: int = DEFAULT_PORT
+    # what is served instead of the shipped domains, and the directory with its policies for the sandbox's roles
+    domains: tuple[str, ...] = ()
+    policies: Path | None = None
+    # the module that is the gateway, with its arguments
+    command: tuple[str, ...] = ("gateway", "serve")
+
+
+def token(
+    tenant: str, role: str, subject: str | None = None, url: str = DEFAULT_URL, seconds: int | None = None
+) -> str:
+    """A token of the sandbox that runs at this address; raises a `GatewayError` that says what to do."""
+    return ask_for_token(url, tenant, role, subject, seconds)
+
+
+def dev(wanted: Dev, console: Console | None = None) -> int:
+    """Runs sandbox and gateway until Ctrl-C; the exit code."""
+    console = console or Console()
+    options = Options(wanted.aws_port, wanted.dynamodb_endpoint, wanted.policies, domains=wanted.domains)
+    try:
+        # after a second signal the children end by themselves, since nobody holds their leash any more
+        with ended_by_signals(interrupt), Sandbox(options) as sandbox:
+            _tell_moved(console, wanted.aws_port, sandbox.url)
+            return _run_gateway(wanted, sandbox, console)
+    except KeyboardInterrupt:
+        console.print("\nstopped")
+        return 0
+    except GatewayError as error:
+        console.print(error.message, style="red", markup=False)
+        return 1
+    except OSError as error:
+        console.print(f"cannot listen on {wanted.host} port {wanted.port}: {error}", style="red", markup=False)
+        return 1
+
+
+def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
+    port = free_port(wanted.port, wanted.host)
+    visible = HOST if wanted.host in _EVERYWHERE else wanted.host
+    url = f"http://{visible}:{port}"
+    _tell_moved(console, wanted.port, url)
+    settings = sandbox.settings(host=wanted.host, port=port, domains=list(wanted.domains))
+    # one process, whatever the environment says: `/metrics` and the log are then those of all requests
+    settings = settings.model_copy(update={"workers": 1})
+    environment = environment_with(settings, aws_variables(sandbox))
+
+    def start() -> Child:
+        return Child(*wanted.command, environment=environment)
+
+    def start_again() -> Child:
+        if wanted.policies is not None:
+            _write_policies(wanted.domains, wanted.policies)
+        return start()
+
+    changes = changes_under(_PACKAGE, *sources_of(wanted.domains)) if wanted.reload else ticks()
+    child = start()
+    try:
+        until_healthy(child, visible, port)
+        show(console, _up(wanted, sandbox, url))
+    except BaseException:
+        child.stop()
+        raise
+    return supervise(child, start_again, while_it_runs(sandbox, changes), reload=wanted.reload)
+
+
+def _up(wanted: Dev, sandbox: Sandbox, url: str) -> RunningGateway:
+    model = load_domains(wanted.domains).model
+    return RunningGateway(
+        gateway=url,
+        aws=sandbox.url,
+        engine=_engine(wanted, sandbox),
+        token=sandbox.token("acme", "viewer"),
+        query=first_query(model),
+        domains=tuple(domain.name for domain in model.domains),
+    )
+
+
+def _write_policies(domains: Iterable[str], directory: Path) -> None:
+    """From the domains as they are now, which this process has loaded before; the gateway says what is wrong there."""
+    options = [text for name in domains for text in ("--domains", name)]
+    command = [sys.executable, "-m", "gateway", "policies", *options, "--directory", str(directory)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)  # noqa: S603  # our own
+
+
+def while_it_runs(sandbox: Sandbox, changes: Iterable[bool]) -> Iterator[bool]:
+    for changed in changes:
+        if sandbox.returncode is not None:
+            raise Unavailable("the sandbox has ended, and its data with it; start `gateway dev` again")
+        yield changed
+
+
+def aws_variables(sandbox: Sandbox) -> dict[str, str]:
+    """The gateway's own credentials, as AWS would give them to a container; nothing of the developer's."""
+    keys = sandbox.ready.gateway
+    return {
+        "AWS_ACCESS_KEY_ID": keys.access_key,
+        "AWS_SECRET_ACCESS_KEY": keys.secret_key,
+        "AWS_REGION": sandbox.ready.region,
+        "AWS_DEFAULT_REGION": sandbox.ready.region,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
+
+
+def _engine(wanted: Dev, sandbox: Sandbox) -> str:
+    if wanted.dynamodb_endpoint is None:
+        return "moto, in memory"
+    kept = "" if sandbox.ready.seeded else "; the table was there and is left as it is"
+    return f"{wanted.dynamodb_endpoint}{kept}"
+
+
+def _tell_moved(console: Console, port: int, url: str) -> None:
+    if port and not url.endswith(f":{port}"):
+        console.print(f"port {port} is taken: using {url} instead", style="yellow", markup=False)

@@ -1,0 +1,44 @@
+"""A category of products."""
+
+from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex
+from gateway.model.patterns import Listing, Lookup, Traffic
+from gateway.model.staleness import Staleness
+from gateway.model.types import Id, Text
+
+_CACHED = Staleness(300, absence_seconds=30)  # it changes a few times a month
+
+ENTITIES = (
+    Entity(
+        name="Category",
+        description="A category of products.",
+        attributes=(
+            Attribute("categoryId", Id(), "The category's id, unique in the tenant."),
+            Attribute("title", Text(200), "What it is called."),
+        ),
+        key=Key(pk="CATEGORY#{categoryId}", sk="DETAILS"),
+        cached=_CACHED,
+        indexes=(
+            OnIndex(
+                index="GSI2",
+                pk="CATEGORIES",
+                sk="CATEGORY#{categoryId}",
+                low_cardinality_reason="a catalogue has tens to a few hundred categories",
+            ),
+        ),
+        relations=(
+            Collection(name="products", pattern="productsByCategory", description="Its products, cheapest first."),
+        ),
+    ),
+)
+
+PATTERNS = (
+    Lookup(name="category", entity="Category", description="One category by id.", traffic=Traffic(50, 1, 200)),
+    Listing(
+        name="categories",
+        entity="Category",
+        index="GSI2",
+        description="All categories of the tenant.",
+        cached=_CACHED,
+        traffic=Traffic(50, 30, 200),
+    ),
+)

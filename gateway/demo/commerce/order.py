@@ -1,0 +1,117 @@
+"""An order: under its own partition, and once more under its user."""
+
+import enum
+
+from gateway.model.entity import Attribute, Collection, Copy, Entity, Key, OnIndex, Reference, Shards, When
+from gateway.model.patterns import ItemCollection, Listing, Lookup, Traffic
+from gateway.model.types import Decimal, Enum, Id, ListOf, Text, Timestamp
+
+
+class OrderStatus(enum.Enum):
+    """Where an order stands."""
+
+    PENDING = "placed, not yet paid"
+    REVIEW = "held until a person has looked at it"
+    CONFIRMED = "paid, being packed"
+    SHIPPED = "on its way"
+    DELIVERED = "arrived"
+    CANCELLED = "called off before it was shipped"
+
+
+ACTIVE = ("PENDING", "CONFIRMED", "SHIPPED")
+_SHARDS = Shards(4, by="orderId")
+_NEWEST = "{placedAt}#{orderId}"
+
+ENTITIES = (
+    Entity(
+        name="Order",
+        description="What a user has ordered.",
+        attributes=(
+            Attribute("orderId", Id(), "The order's id, unique in the tenant."),
+            Attribute("userId", Id(), "Who placed it."),
+            Attribute("status", Enum(OrderStatus), "Where it stands."),
+            Attribute("placedAt", Timestamp(), "When it was placed."),
+            Attribute("total", Decimal(), "Sum of its lines."),
+            Attribute("currency", Text(3), "Currency by ISO 4217."),
+            Attribute("productIds", ListOf(Id(), max_items=100), "The products of its lines, in the order's sequence."),
+            Attribute("note", Text(100_000), "Remarks of the user.", required=False, personal=True, compressed=True),
+        ),
+        key=Key(pk="ORDER#{orderId}", sk="META"),
+        copies=(Copy(name="byUser", pk="USER#{userId}", sk="ORDER#{placedAt}#{orderId}"),),
+        indexes=(
+            OnIndex(index="GSI2", pk="STATUS#{status}#{shard}", sk=_NEWEST, shards=_SHARDS),
+            OnIndex(
+                index="GSI3",
+                name="active",
+                pk="ACTIVE#{shard}",
+                sk=_NEWEST,
+                shards=_SHARDS,
+                when=When("status", ACTIVE),
+            ),
+            OnIndex(
+                index="GSI3",
+                name="review",
+                pk="REVIEW",
+                sk=_NEWEST,
+                when=When("status", ("REVIEW",)),
+                low_cardinality_reason="it holds only what a person has still to look at",
+            ),
+        ),
+        relations=(
+            Reference(name="user", pattern="user", description="Who placed it."),
+            Collection(name="lines", pattern="orderLine", each="productIds", description="What was ordered."),
+        ),
+    ),
+)
+
+PATTERNS = (
+    Lookup(
+        name="order",
+        many="orders",
+        entity="Order",
+        description="One order by id, or many at once.",
+        traffic=Traffic(100),
+    ),
+    ItemCollection(
+        name="orderWithLines",
+        entity="Order",
+        collection="lines",
+        description="An order and its lines in one Query.",
+        traffic=Traffic(100, 4, 400),
+    ),
+    Listing(
+        name="ordersOfUser",
+        entity="Order",
+        index="byUser",
+        between="placedAt",
+        newest_first=True,
+        description="Orders of a user: newest first, the N most recent, or of a range of dates.",
+        traffic=Traffic(100, 10, 600),
+    ),
+    Listing(
+        name="ordersByStatus",
+        entity="Order",
+        index="GSI2",
+        between="placedAt",
+        newest_first=True,
+        description="Orders in one status, newest first; read from all shards in parallel.",
+        traffic=Traffic(20, 25, 600),
+    ),
+    Listing(
+        name="activeOrders",
+        entity="Order",
+        index="active",
+        between="placedAt",
+        newest_first=True,
+        description="Orders still under way, newest first; an order leaves this index when it ends.",
+        traffic=Traffic(20, 25, 600),
+    ),
+    Listing(
+        name="reviewQueue",
+        entity="Order",
+        index="review",
+        between="placedAt",
+        description="Orders that wait for a person, oldest first.",
+        traffic=Traffic(1, 10, 600),
+    ),
+)

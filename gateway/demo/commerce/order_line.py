@@ -1,0 +1,39 @@
+"""One product in an order."""
+
+from gateway.model.entity import Attribute, Entity, Key, OnIndex, Reference
+from gateway.model.patterns import Listing, Lookup, Traffic
+from gateway.model.types import Decimal, Id, Integer, Text, Timestamp
+
+ENTITIES = (
+    Entity(
+        name="OrderLine",
+        description="One product in an order, with its price on that day.",
+        attributes=(
+            Attribute("orderId", Id(), "The order it belongs to."),
+            Attribute("productId", Id(), "The product."),
+            Attribute("placedAt", Timestamp(), "When the order was placed."),
+            Attribute("title", Text(200), "The product's title on that day."),
+            Attribute("quantity", Integer(), "How many."),
+            Attribute("unitPrice", Decimal(), "Price of one on that day."),
+        ),
+        key=Key(pk="ORDER#{orderId}", sk="ITEM#{productId}"),
+        indexes=(OnIndex(index="GSI1", pk="PRODUCT#{productId}", sk="ORDER#{placedAt}#{orderId}"),),
+        relations=(
+            Reference(name="order", pattern="order", description="The order it belongs to."),
+            Reference(name="product", pattern="product", description="The product as it is today."),
+        ),
+    ),
+)
+
+PATTERNS = (
+    Lookup(name="orderLine", entity="OrderLine", description="One line of an order.", traffic=Traffic(10)),
+    Listing(
+        name="linesOfProduct",
+        entity="OrderLine",
+        index="GSI1",
+        between="placedAt",
+        newest_first=True,
+        description="Order lines with a product, newest first.",
+        traffic=Traffic(10, 25, 300),
+    ),
+)

@@ -1,0 +1,170 @@
+"""Orders: placed in one transaction with their lines and the stock they take, then moved along legal ways only."""
+
+from decimal import Decimal
+from typing import Any
+
+from gateway.demo.commerce.order import OrderStatus
+from gateway.demo.commerce.stocking import out_of_stock
+from gateway.graph.mutation.crud import VERSION, new_id, now
+from gateway.graph.mutation.mutation import Mutation
+from gateway.model.types import Boolean, Enum, Field, Id, Integer, ListOf, Struct, Text
+from gateway.store.rows import Item
+from gateway.store.write.change import Change
+from gateway.store.write.faults import Fault, Rejected, UserErrorCode, invalid, missing
+from gateway.store.write.writer import MutationResult, Writer
+
+# order, copy, user and idempotency record, and two writes for each line: within the 100 of a transaction
+MAX_LINES = 40
+MAX_QUANTITY = 10_000
+
+_NEXT: dict[OrderStatus, tuple[OrderStatus, ...]] = {
+    OrderStatus.PENDING: (OrderStatus.CONFIRMED, OrderStatus.REVIEW, OrderStatus.CANCELLED),
+    OrderStatus.REVIEW: (OrderStatus.CONFIRMED, OrderStatus.CANCELLED),
+    OrderStatus.CONFIRMED: (OrderStatus.SHIPPED, OrderStatus.REVIEW, OrderStatus.CANCELLED),
+    OrderStatus.SHIPPED: (OrderStatus.DELIVERED,),
+    OrderStatus.DELIVERED: (),
+    OrderStatus.CANCELLED: (),
+}
+
+_LINE = Struct(
+    "OrderLine",
+    (Field("productId", Id(), "The product."), Field("quantity", Integer(), "How many.")),
+    "One product of a new order.",
+)
+_ORDER_ID = Field("orderId", Id(), "The order.")
+
+
+async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    lines = _checked(values["lines"])
+    products = await _products(writer, list(lines))
+    placed, order_id = now(), values.get("orderId") or new_id()
+    total = sum((product.values["price"] * lines[name] for name, product in products.items()), Decimal(0))
+    change = writer.change()
+    order = {
+        "orderId": order_id,
+        "userId": values["userId"],
+        "status": OrderStatus.PENDING,
+        "placedAt": placed,
+        "total": total,
+        "currency": next(iter(products.values())).values["currency"],
+        "productIds": list(lines),
+        "note": values.get("note"),
+    }
+    item = change.create("Order", order)
+    there = Fault(UserErrorCode.NOT_FOUND, f"there is no user `{values['userId']}`", "userId")
+    change.require("User", {"userId": values["userId"]}, there)
+    for name, quantity in lines.items():
+        line = {"orderId": order_id, "productId": name, "placedAt": placed, "quantity": quantity}
+        bought = {"title": products[name].values["title"], "unitPrice": products[name].values["price"]}
+        change.create("OrderLine", {**line, **bought})
+        _take(change, name, -quantity)
+    return await writer.commit(change, MutationResult(item))
+
+
+def _checked(given: list[dict[str, Any]]) -> dict[str, int]:
+    if not 1 <= len(given) <= MAX_LINES:
+        raise invalid(f"an order has 1 to {MAX_LINES} lines", "lines")
+    lines = {line["productId"]: line["quantity"] for line in given}
+    if len(lines) != len(given):
+        raise invalid("a product stands in two lines; add their quantities", "lines")
+    if any(not 1 <= quantity <= MAX_QUANTITY for quantity in lines.values()):
+        raise invalid(f"a quantity lies between 1 and {MAX_QUANTITY}", "lines")
+    return lines
+
+
+async def _products(writer: Writer, names: list[str]) -> dict[str, Item]:
+    found = await writer.many("Product", [{"productId": name} for name in names])
+    products = {name: item for name, item in zip(names, found, strict=True) if item is not None}
+    for name in names:
+        if name not in products:
+            raise missing("Product", {"productId": name})
+    if len({item.values["currency"] for item in products.values()}) > 1:
+        raise invalid("the products have different currencies", "lines")
+    return products
+
+
+def _take(change: Change, product: str, amount: int) -> None:
+    change.add(
+        "Stock", {"productId": product}, {"available": amount}, out_of_stock(product), never_below_zero=amount < 0
+    )
+
+
+async def change_status(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    order = await writer.stored("Order", {"orderId": values["orderId"]}, values.get("version"))
+    status: OrderStatus = order.values["status"]
+    wanted: OrderStatus = values["status"]
+    if wanted not in _NEXT[status]:
+        legal = ", ".join(each.name for each in _NEXT[status]) or "nothing"
+        raise invalid(f"`status` cannot go from {status.name} to {wanted.name}; it can go to {legal}", "status")
+    change = writer.change()
+    item = change.update(order, {"status": wanted})
+    if wanted is OrderStatus.CANCELLED:
+        await _return_stock(writer, change, order)
+    return await writer.commit(change, MutationResult(item))
+
+
+async def _return_stock(writer: Writer, change: Change, order: Item) -> None:
+    keys = [{"orderId": order.values["orderId"], "productId": name} for name in order.values["productIds"]]
+    for line in await writer.many("OrderLine", keys):
+        if line is not None:
+            _take(change, line.values["productId"], line.values["quantity"])
+
+
+async def cancel_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    return await change_status(writer, {**values, "status": OrderStatus.CANCELLED})
+
+
+async def hold_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    return await change_status(writer, {**values, "status": OrderStatus.REVIEW})
+
+
+async def release_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    order = await writer.stored("Order", {"orderId": values["orderId"]}, values.get("version"))
+    if order.values["status"] is not OrderStatus.REVIEW:
+        raise Rejected(Fault(UserErrorCode.INVALID, "the order is not in the review queue", "orderId"))
+    status = OrderStatus.CONFIRMED if values["approve"] else OrderStatus.CANCELLED
+    return await change_status(writer, {**values, "status": status})
+
+
+ORDERING = (
+    Mutation(
+        name="placeOrder",
+        description="Place an order: its lines, the stock they take and the user's copy are written together.",
+        returns="Order",
+        input=(
+            Field("userId", Id(), "Who orders."),
+            Field("lines", ListOf(_LINE, max_items=MAX_LINES), "What is ordered."),
+            Field("note", Text(100_000), "Remarks of the user.", required=False),
+            Field("orderId", Id(), "An id of your own; without it, one is made.", required=False),
+        ),
+        run=place_order,
+    ),
+    Mutation(
+        name="changeOrderStatus",
+        description="Move an order on; only legal steps are taken, and a cancelled order returns its stock.",
+        returns="Order",
+        input=(_ORDER_ID, Field("status", Enum(OrderStatus), "Where it shall stand."), VERSION),
+        run=change_status,
+    ),
+    Mutation(
+        name="cancelOrder",
+        description="Call an order off before it is shipped; its stock is returned.",
+        returns="Order",
+        input=(_ORDER_ID, VERSION),
+        run=cancel_order,
+    ),
+    Mutation(
+        name="holdOrderForReview",
+        description="Put an order into the review queue.",
+        returns="Order",
+        input=(_ORDER_ID, VERSION),
+        run=hold_order,
+    ),
+    Mutation(
+        name="releaseOrderFromReview",
+        description="Take an order out of the review queue: confirmed, or cancelled with its stock returned.",
+        returns="Order",
+        input=(_ORDER_ID, Field("approve", Boolean(), "Whether it may go on."), VERSION),
+        run=release_order,
+    ),
+)

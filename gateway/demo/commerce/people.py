@@ -1,0 +1,147 @@
+"""Users with their addresses: e-mails and phones are unique in the tenant and follow every change of the user."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from gateway.demo.commerce.contact import ENTITIES as CONTACTS
+from gateway.demo.commerce.user import ENTITIES as USERS
+from gateway.graph.mutation.crud import VERSION, remove
+from gateway.graph.mutation.mutation import Mutation
+from gateway.model.types import Field
+from gateway.store.rows import Item
+from gateway.store.write.change import Change
+from gateway.store.write.faults import Fault, UserErrorCode, invalid
+from gateway.store.write.writer import MutationResult, Writer
+
+USER, (EMAIL, PHONE) = USERS[0], CONTACTS
+# the main address on the user, and the entity that holds all of them
+_CONTACTS = {"email": "Email", "phone": "Phone"}
+
+
+def _contact(change: Change, user_id: str, attribute: str, value: str) -> Item:
+    values = {"userId": user_id, attribute: value, "verified": False, "addedAt": datetime.now(UTC)}
+    return change.create(_CONTACTS[attribute], values)
+
+
+async def create_user(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    given = {name: value for name, value in values.items() if value is not None}
+    change = writer.change()
+    item = change.create("User", {**given, "createdAt": datetime.now(UTC)})
+    for attribute in _CONTACTS:
+        if attribute in given:
+            _contact(change, given["userId"], attribute, given[attribute])
+    return await writer.commit(change, MutationResult(item))
+
+
+async def update_user(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    """A new main address takes the place of the old one, which is free for others from then on."""
+    user_id = values.pop("userId")
+    user = await writer.stored("User", {"userId": user_id}, values.pop("version", None))
+    if values.get("email", "") is None or values.get("name", "") is None:
+        raise invalid("`name` and `email` cannot be removed", "email" if values.get("email", "") is None else "name")
+    change = writer.change()
+    for attribute in _CONTACTS:
+        if attribute in values and values[attribute] != user.values.get(attribute):
+            await _replace_contact(writer, change, user, attribute, values[attribute])
+    return await writer.commit(change, MutationResult(change.update(user, values)))
+
+
+async def _replace_contact(writer: Writer, change: Change, user: Item, attribute: str, value: str | None) -> None:
+    user_id, entity = user.values["userId"], _CONTACTS[attribute]
+    old = user.values.get(attribute)
+    stored = await writer.find(entity, {"userId": user_id, attribute: old}) if old is not None else None
+    if stored is not None:
+        change.remove(stored)
+    known = await writer.find(entity, {"userId": user_id, attribute: value}) if value is not None else None
+    if known is not None:
+        # one of the user's own becomes the main one: it must not be removed meanwhile
+        change.unchanged(known)
+    elif value is not None:
+        _contact(change, user_id, attribute, value)
+
+
+async def remove_user(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    """With every address; the orders stay, because they are the tenant's records."""
+    user = await writer.stored("User", {"userId": values["userId"]}, values.get("version"))
+    change = writer.change()
+    change.remove(user)
+    for name in ("emailsOfUser", "phonesOfUser", "notificationsOfUser", "subscriptionsOfUser", "sessionsOfUser"):
+        for item in await writer.listed(name, {"userId": values["userId"]}):
+            change.remove(item)
+    return await writer.commit(change, MutationResult(user))
+
+
+def _add(attribute: str) -> Mutation:
+    entity = EMAIL if attribute == "email" else PHONE
+
+    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
+        change = writer.change()
+        there = Fault(UserErrorCode.NOT_FOUND, f"there is no user `{values['userId']}`", "userId")
+        # a new version of the user, so that whoever removes the user at this moment does not miss the address
+        change.add("User", {"userId": values["userId"]}, {}, there, never_below_zero=False)
+        item = _contact(change, values["userId"], attribute, values[attribute])
+        return await writer.commit(change, MutationResult(item))
+
+    fields = tuple(
+        Field(name, entity.attribute[name].type, entity.attribute[name].description) for name in entity.key_names
+    )
+    name, words = f"add{entity.name}", f"Give a user another {entity.name.lower()}; it must not be taken in the tenant."
+    return Mutation(name=name, description=words, returns=entity.name, input=fields, run=run)
+
+
+def _remove(attribute: str) -> Mutation:
+    plain = remove(EMAIL if attribute == "email" else PHONE)
+
+    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
+        user = await writer.find("User", {"userId": values["userId"]})
+        if user is not None and user.values.get(attribute) == values[attribute]:
+            raise invalid(f"`{attribute}` is the user's main one; change the user first", attribute)
+        key = {"userId": values["userId"], attribute: values[attribute]}
+        item = await writer.stored(plain.returns, key, values.get("version"))
+        change = writer.change()
+        if user is not None:
+            # or it might become the main one at this moment
+            change.unchanged(user)
+        return await writer.commit(change, MutationResult(change.remove(item)))
+
+    return Mutation(name=plain.name, description=plain.description, returns=plain.returns, input=plain.input, run=run)
+
+
+def _fields(*, optional: bool) -> tuple[Field, ...]:
+    open_names = [name for name in USER.attribute if name != "createdAt"]
+    return tuple(
+        Field(
+            name,
+            USER.attribute[name].type,
+            USER.attribute[name].description,
+            required=USER.attribute[name].required and not (optional and name != "userId"),
+        )
+        for name in open_names
+    )
+
+
+PEOPLE: tuple[Mutation, ...] = (
+    Mutation(
+        name="createUser",
+        description="Create a user with the main e-mail address and phone number.",
+        returns="User",
+        input=_fields(optional=False),
+        run=create_user,
+    ),
+    Mutation(
+        name="updateUser",
+        description="Change a user; a new main address takes the place of the old one.",
+        returns="User",
+        input=(*_fields(optional=True), VERSION),
+        run=update_user,
+    ),
+    Mutation(
+        name="removeUser",
+        description="Remove a user with every address; the orders stay.",
+        returns="User",
+        input=(_fields(optional=False)[0], VERSION),
+        run=remove_user,
+    ),
+    *(_add(attribute) for attribute in _CONTACTS),
+    *(_remove(attribute) for attribute in _CONTACTS),
+)

@@ -1,0 +1,63 @@
+"""Stock: set after counting, or adjusted by what came and went."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from gateway.graph.mutation.crud import VERSION
+from gateway.graph.mutation.mutation import Mutation
+from gateway.model.types import Field, Id, Integer
+from gateway.store.write.faults import Fault, UserErrorCode, invalid
+from gateway.store.write.writer import MutationResult, Writer
+
+_PRODUCT = Field("productId", Id(), "The product.")
+
+
+def out_of_stock(product: str) -> Fault:
+    return Fault(UserErrorCode.OUT_OF_STOCK, f"there is not enough of product `{product}`", "productId")
+
+
+async def set_stock(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    key, available = {"productId": values["productId"]}, values["available"]
+    if available < 0:
+        raise invalid("`available` cannot be negative", "available")
+    stored = await writer.find("Stock", key)
+    change = writer.change()
+    changes = {"available": available, "updatedAt": datetime.now(UTC)}
+    if stored is None:
+        await writer.stored("Product", key)
+        return await writer.commit(change, MutationResult(change.create("Stock", {**key, **changes})))
+    stored = await writer.stored("Stock", key, values.get("version"))
+    return await writer.commit(change, MutationResult(change.update(stored, changes)))
+
+
+async def adjust_stock(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    """Added without reading first, so that many can do it at once; the answer is read afterwards."""
+    key = {"productId": values["productId"]}
+    stored = await writer.stored("Stock", key)
+    change = writer.change()
+    amounts = {"available": values["by"]}
+    change.add("Stock", key, amounts, out_of_stock(values["productId"]), never_below_zero=True)
+    await writer.commit(change, MutationResult(stored))
+    return MutationResult(await writer.stored("Stock", key))
+
+
+STOCKING = (
+    Mutation(
+        name="setStock",
+        description="Say how many of a product there are, after counting.",
+        returns="Stock",
+        input=(
+            _PRODUCT,
+            Field("available", Integer(), "How many there are."),
+            VERSION,
+        ),
+        run=set_stock,
+    ),
+    Mutation(
+        name="adjustStock",
+        description="Add what came in, or take away what went out; never below zero.",
+        returns="Stock",
+        input=(_PRODUCT, Field("by", Integer(), "How many more; negative for fewer.")),
+        run=adjust_stock,
+    ),
+)

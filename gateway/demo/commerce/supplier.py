@@ -1,0 +1,23 @@
+"""Who supplies products."""
+
+from gateway.model.entity import Attribute, Collection, Entity, Key
+from gateway.model.patterns import Lookup, Traffic
+from gateway.model.staleness import Staleness
+from gateway.model.types import Id, KeyString, Text
+
+ENTITIES = (
+    Entity(
+        name="Supplier",
+        description="A company that supplies products.",
+        attributes=(
+            Attribute("supplierId", Id(), "The supplier's id, unique in the tenant."),
+            Attribute("title", Text(200), "What it is called."),
+            Attribute("contact", KeyString(), "Whom to write to.", required=False, personal=True),
+        ),
+        key=Key(pk="SUPPLIER#{supplierId}", sk="DETAILS"),
+        cached=Staleness(300, absence_seconds=30),
+        relations=(Collection(name="products", pattern="productsBySupplier", description="What it supplies."),),
+    ),
+)
+
+PATTERNS = (Lookup(name="supplier", entity="Supplier", description="One supplier by id.", traffic=Traffic(10, 1, 300)),)

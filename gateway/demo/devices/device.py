@@ -1,0 +1,46 @@
+"""A device of the tenant, and how long its readings are kept."""
+
+from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex, Reference, Shards
+from gateway.model.patterns import Listing, Lookup, Traffic
+from gateway.model.types import Id, Integer, Text, Timestamp
+
+DEVICE = Entity(
+    name="Device",
+    description="Something that measures.",
+    attributes=(
+        Attribute("deviceId", Id(), "The device's id, unique in the tenant."),
+        Attribute("title", Text(200), "What it is called."),
+        Attribute("location", Text(200), "Where it is.", required=False),
+        Attribute("retentionDays", Integer(), "How many days its readings are kept."),
+        Attribute("registeredAt", Timestamp(), "When it was registered."),
+    ),
+    key=Key(pk="DEVICE#{deviceId}", sk="DETAILS"),
+    indexes=(
+        OnIndex(index="GSI2", pk="DEVICES#{shard}", sk="{registeredAt}#{deviceId}", shards=Shards(4, by="deviceId")),
+    ),
+    relations=(
+        Reference(name="latest", pattern="latestReading", description="What it measured last."),
+        Collection(name="readings", pattern="readings", description="What it measured, newest first."),
+    ),
+)
+
+ENTITIES = (DEVICE,)
+
+PATTERNS = (
+    Lookup(
+        name="device",
+        many="devices",
+        entity="Device",
+        description="One device by id, or many at once.",
+        traffic=Traffic(50, 1, 300),
+    ),
+    Listing(
+        name="allDevices",
+        entity="Device",
+        index="GSI2",
+        between="registeredAt",
+        newest_first=True,
+        description="All devices of the tenant, the newest first; read from all shards in parallel.",
+        traffic=Traffic(5, 25, 300),
+    ),
+)

@@ -1,0 +1,60 @@
+"""What devices measure: a partition for each device and hour, and the latest reading beside the device.
+
+The latest reading is an item of its own that is written with the reading. On the device itself it would make every
+reading a new version of the device, which whoever edits the device would trip over, and move its index entry along;
+an index over all readings would write each of them twice, into one partition for each device, which is what the hours
+avoid. A device that is asked for its latest reading so costs one read, whenever it measured last.
+"""
+
+from datetime import timedelta
+
+from gateway.model.entity import Attribute, Bucket, Entity, Expiry, Key, Reference
+from gateway.model.patterns import Listing, Lookup, Traffic
+from gateway.model.types import Decimal, Id, Text, Timestamp
+
+_MEASURED = (
+    Attribute("deviceId", Id(), "The device."),
+    Attribute("recordedAt", Timestamp(), "When it was measured."),
+    Attribute("value", Decimal(), "What was measured."),
+    Attribute("unit", Text(20), "In which unit.", required=False),
+    Attribute("expiresAt", Timestamp(), "Until when it is kept: as long as its device said when it was recorded."),
+)
+_DEVICE = Reference(name="device", pattern="device", description="The device.")
+
+READING = Entity(
+    name="Reading",
+    description="What a device measured; the device and the moment name it, so that sent twice it is there once.",
+    attributes=_MEASURED,
+    key=Key(pk="DEVICE#{deviceId}#{bucket}", sk="{recordedAt}", bucket=Bucket("recordedAt", "hour")),
+    relations=(_DEVICE,),
+    expiry=Expiry(at="expiresAt"),
+)
+LATEST = Entity(
+    name="LatestReading",
+    description="The newest reading of a device, written with it; one that arrives late does not take its place.",
+    attributes=_MEASURED,
+    key=Key(pk="DEVICE#{deviceId}", sk="LATEST"),
+    relations=(_DEVICE,),
+    expiry=Expiry(at="expiresAt"),
+)
+
+ENTITIES = (READING, LATEST)
+
+PATTERNS = (
+    Listing(
+        name="readings",
+        entity="Reading",
+        between="recordedAt",
+        window=timedelta(hours=24),
+        newest_first=True,
+        description="Readings of a device, newest first: of any range, of the last hours, or of the last 24 hours.",
+        traffic=Traffic(20, 60, 200),
+    ),
+    Lookup(
+        name="latestReading",
+        entity="LatestReading",
+        strong=True,
+        description="The newest reading of a device.",
+        traffic=Traffic(100, 1, 200),
+    ),
+)

@@ -1,0 +1,77 @@
+"""Readings recorded, one or many, each with the expiry that its device asks for."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from gateway.graph.mutation.crud import now
+from gateway.graph.mutation.mutation import Mutation
+from gateway.model.types import Decimal, Field, Id, Integer, ListOf, Struct, Text, Timestamp
+from gateway.store.rows import Item
+from gateway.store.write.faults import invalid
+from gateway.store.write.upserts import newest, replace
+from gateway.store.write.writer import MutationResult, Writer
+
+MAX_READINGS = 500  # of one bulk: 20 batches
+_AHEAD = timedelta(minutes=15)  # how far the clock of a device may be ahead of ours
+
+_DEVICE_ID = Field("deviceId", Id(), "The device.")
+_MEASURED = (
+    Field("recordedAt", Timestamp(), "When it was measured; with the device, it names the reading."),
+    Field("value", Decimal(), "What was measured."),
+    Field("unit", Text(20), "In which unit.", required=False),
+)
+_NEW_READING = Struct("NewReading", _MEASURED, "Something that a device measured.")
+
+
+def _reading(device: Item, values: dict[str, Any], today: datetime, field: str) -> dict[str, Any]:
+    days, recorded = device.values["retentionDays"], values["recordedAt"]
+    if recorded > today + _AHEAD:
+        raise invalid(f"`recordedAt` lies in the future: `{recorded.isoformat()}`", field)
+    expires = recorded + timedelta(days=days)
+    if expires <= today:
+        raise invalid(f"`recordedAt` is older than the {days} days that are kept: `{recorded.isoformat()}`", field)
+    given = {name: value for name, value in values.items() if value is not None}
+    return {**given, "deviceId": device.values["deviceId"], "expiresAt": expires}
+
+
+async def record_reading(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    device = await writer.stored("Device", {"deviceId": values["deviceId"]})
+    reading = _reading(device, values, now(), "recordedAt")
+    change = writer.change()
+    item = replace(change, "Reading", reading)
+    newest(change, "LatestReading", reading, by="recordedAt")
+    return await writer.commit(change, MutationResult(item))
+
+
+async def record_readings(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    """Not one transaction, since a bulk has no end: what failed is told, and all of it may be sent again."""
+    given = values["readings"]
+    if not 1 <= len(given) <= MAX_READINGS:
+        raise invalid(f"a bulk has 1 to {MAX_READINGS} readings", "readings")
+    device = await writer.stored("Device", {"deviceId": values["deviceId"]})
+    today = now()
+    readings = [_reading(device, each, today, "readings") for each in given]
+    written = await writer.put_all("Reading", readings)
+    change = writer.change()
+    newest(change, "LatestReading", max(readings, key=lambda each: each["recordedAt"]), by="recordedAt")
+    return await writer.commit(change, MutationResult(device, {"written": written}))
+
+
+RECORDING = (
+    Mutation(
+        name="recordReading",
+        description="Record what a device measured; the same device and moment again replaces it.",
+        returns="Reading",
+        input=(_DEVICE_ID, *_MEASURED),
+        run=record_reading,
+    ),
+    Mutation(
+        name="recordReadings",
+        description=f"Record up to {MAX_READINGS} readings of a device; after an error, send all of them again.",
+        returns="Device",
+        input=(_DEVICE_ID, Field("readings", ListOf(_NEW_READING, max_items=MAX_READINGS), "What it measured.")),
+        extras=(Field("written", Integer(), "How many different readings were written."),),
+        run=record_readings,
+        member_units=1,
+    ),
+)

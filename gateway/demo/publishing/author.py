@@ -1,0 +1,37 @@
+"""Who writes posts."""
+
+from gateway.model.entity import Attribute, Collection, Entity, Key
+from gateway.model.patterns import ItemCollection, Lookup, Traffic
+from gateway.model.types import Id, Text
+
+AUTHOR = Entity(
+    name="Author",
+    description="Somebody who writes posts.",
+    attributes=(
+        Attribute("authorId", Id(), "The author's id, unique in the tenant."),
+        # not `name`: that is personal information of users, and IAM hides attributes by their names
+        Attribute("penName", Text(200), "What readers know the author by."),
+        Attribute("bio", Text(2_000), "Who it is.", required=False),
+    ),
+    key=Key(pk="AUTHOR#{authorId}", sk="PROFILE"),
+    relations=(Collection(name="posts", pattern="postsByAuthor", description="The author's posts, newest first."),),
+)
+
+ENTITIES = (AUTHOR,)
+
+PATTERNS = (
+    Lookup(
+        name="author",
+        many="authors",
+        entity="Author",
+        description="One author by id, or many at once.",
+        traffic=Traffic(50, 1, 400),
+    ),
+    ItemCollection(
+        name="authorWithPosts",
+        entity="Author",
+        collection="posts",
+        description="An author and the newest posts in one Query.",
+        traffic=Traffic(20, 11, 2_000),
+    ),
+)

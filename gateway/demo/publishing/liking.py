@@ -1,0 +1,100 @@
+"""Liking and not liking any more, with the leaderboard that follows."""
+
+import random
+from typing import Any
+
+from gateway.demo.publishing.like import SHARDS, CounterName
+from gateway.demo.publishing.post import PostStatus
+from gateway.demo.publishing.score import EXACT
+from gateway.graph.mutation.crud import now
+from gateway.graph.mutation.mutation import Mutation
+from gateway.model.types import Field, Id
+from gateway.store.access import gather_or_cancel
+from gateway.store.rows import Item
+from gateway.store.write.change import Change
+from gateway.store.write.faults import Fault, Rejected, UserErrorCode, missing
+from gateway.store.write.upserts import discard, newest, tally
+from gateway.store.write.writer import MutationResult, Writer
+
+UNPUBLISHED = Fault(UserErrorCode.INVALID, "the post is not published", "postId")
+_INPUT = (Field("postId", Id(), "The post."), Field("userId", Id(), "Who likes it."))
+
+
+def shard_keys(post_id: str) -> list[dict[str, Any]]:
+    return [{"counter": CounterName.LIKES, "subjectId": post_id, "slot": slot} for slot in range(SHARDS)]
+
+
+async def like_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    post, score = await _standing(writer, values["postId"])
+    if post is None:
+        raise missing("Post", {"postId": values["postId"]})
+    if post.values["status"] is not PostStatus.PUBLISHED:
+        raise Rejected(UNPUBLISHED)
+    slot = random.randrange(SHARDS)  # noqa: S311  any shard will do
+    change = writer.change()
+    like = change.create("Like", {**values, "likedAt": now(), "slot": slot})
+    tally(change, "Counter", shard_keys(values["postId"])[slot], {"count": 1})
+    await _rank(writer, change, (post, score), by=1)
+    return await writer.commit(change, MutationResult(like))
+
+
+async def unlike_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    like = await writer.stored("Like", values)
+    post, score = await _standing(writer, values["postId"])
+    change = writer.change()
+    change.remove(like)
+    if post is not None:
+        # from the shard that it was added to, so that none of them falls below zero
+        tally(change, "Counter", shard_keys(values["postId"])[like.values["slot"]], {"count": -1})
+        await _rank(writer, change, (post, score), by=-1)
+    return await writer.commit(change, MutationResult(like))
+
+
+async def _standing(writer: Writer, post_id: str) -> tuple[Item | None, Item | None]:
+    """What decides about a like: the post without its content, and its score."""
+    key = {"postId": post_id}
+    post, score = await gather_or_cancel(
+        [writer.peek("Post", key, "postId", "status", "publishedAt"), writer.peek("PostScore", key, "score")]
+    )
+    return post, score
+
+
+async def _rank(writer: Writer, change: Change, standing: tuple[Item, Item | None], by: int) -> None:
+    """Now and then: the larger the score, the less one like changes about it."""
+    post, score = standing
+    known = score.values["score"] if score is not None else 0
+    if post.values["status"] is PostStatus.PUBLISHED and random.random() * known < EXACT:  # noqa: S311  no secret
+        # a post that is being unpublished meanwhile does not come back to the board
+        change.require("Post", {"postId": post.values["postId"]}, UNPUBLISHED, status=PostStatus.PUBLISHED)
+        await rank(writer, change, post, by)
+
+
+async def rank(writer: Writer, change: Change, post: Item, by: int = 0) -> None:
+    """Counts the likes and puts the post on the board, or takes it off where it has none."""
+    post_id, counted = post.values["postId"], now()
+    shards = await writer.many("Counter", shard_keys(post_id))
+    likes = by + sum(shard.values["count"] for shard in shards if shard is not None)
+    if likes > 0:
+        month = f"{post.values['publishedAt']:%Y-%m}"
+        standing = {"postId": post_id, "score": likes, "month": month, "countedAt": counted}
+        newest(change, "PostScore", standing, by="countedAt")
+    else:
+        discard(change, "PostScore", {"postId": post_id})
+
+
+LIKING = (
+    Mutation(
+        name="likePost",
+        description="Like a published post; a user likes a post once.",
+        returns="Like",
+        input=_INPUT,
+        run=like_post,
+    ),
+    Mutation(
+        name="unlikePost",
+        description="Not like a post any more.",
+        returns="Like",
+        input=_INPUT,
+        run=unlike_post,
+    ),
+)

@@ -1,0 +1,83 @@
+"""A post: under its own partition, once more under its author, and in its category while it is published."""
+
+import enum
+
+from gateway.demo.publishing.like import LIKES_OF_POST
+from gateway.model.entity import Attribute, Collection, Copy, Entity, Key, OnIndex, Reference, When
+from gateway.model.patterns import ItemCollection, Listing, Lookup, Traffic
+from gateway.model.types import Enum, Id, Text, Timestamp
+
+
+class PostStatus(enum.Enum):
+    """Whether readers find a post."""
+
+    DRAFT = "being written; in no category"
+    PUBLISHED = "found in its category"
+
+
+POST = Entity(
+    name="Post",
+    description="Something an author has written.",
+    attributes=(
+        Attribute("postId", Id(), "The post's id, unique in the tenant."),
+        Attribute("authorId", Id(), "Who wrote it."),
+        Attribute("title", Text(300), "Its title."),
+        Attribute("content", Text(200_000), "What it says.", compressed=True),
+        Attribute("category", Id(), "The category it is published in."),
+        Attribute("status", Enum(PostStatus), "Whether readers find it."),
+        Attribute("createdAt", Timestamp(), "When it was begun."),
+        Attribute("publishedAt", Timestamp(), "When it was published.", required=False),
+    ),
+    key=Key(pk="POST#{postId}", sk="META"),
+    copies=(Copy(name="byAuthor", pk="AUTHOR#{authorId}", sk="POST#{createdAt}#{postId}"),),
+    indexes=(
+        OnIndex(
+            index="GSI1",
+            pk="POSTS#{category}",
+            sk="{publishedAt}#{postId}",
+            when=When("status", (PostStatus.PUBLISHED.name,)),
+        ),
+    ),
+    relations=(
+        Reference(name="author", pattern="author", description="Who wrote it."),
+        Collection(name="comments", pattern="commentsOfPost", description="What readers say, newest first."),
+        LIKES_OF_POST,
+    ),
+)
+
+ENTITIES = (POST,)
+
+PATTERNS = (
+    Lookup(
+        name="post",
+        many="posts",
+        entity="Post",
+        description="One post by id, or many at once.",
+        traffic=Traffic(200, 1, 2_000),
+    ),
+    ItemCollection(
+        name="postWithComments",
+        entity="Post",
+        collection="comments",
+        description="A post and the newest comments in one Query.",
+        traffic=Traffic(100, 21, 500),
+    ),
+    Listing(
+        name="postsByAuthor",
+        entity="Post",
+        index="byAuthor",
+        between="createdAt",
+        newest_first=True,
+        description="Posts of an author, drafts as well: newest first, or of a range of dates.",
+        traffic=Traffic(20, 10, 2_000),
+    ),
+    Listing(
+        name="postsByCategory",
+        entity="Post",
+        index="GSI1",
+        between="publishedAt",
+        newest_first=True,
+        description="Published posts of a category: newest first, or of a range of dates.",
+        traffic=Traffic(100, 20, 2_000),
+    ),
+)

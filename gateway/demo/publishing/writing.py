@@ -1,0 +1,120 @@
+"""Posts and comments written, published and removed."""
+
+from dataclasses import replace
+from typing import Any
+
+from gateway.demo.publishing.comment import COMMENT
+from gateway.demo.publishing.liking import UNPUBLISHED, rank, shard_keys
+from gateway.demo.publishing.post import POST, PostStatus
+from gateway.graph.mutation.crud import VERSION, create, new_id, now, remove, update
+from gateway.graph.mutation.mutation import Mutation
+from gateway.model.types import Field, Id
+from gateway.store.write.faults import Fault, Rejected, UserErrorCode, invalid, missing
+from gateway.store.write.upserts import discard
+from gateway.store.write.writer import MutationResult, Writer
+
+# with the post, its copy, its score, its shards and the idempotency record: within the 100 of a transaction
+MAX_REMOVED_COMMENTS = 80
+
+_POST_ID = Field("postId", Id(), "The post.")
+_GATEWAY_SETS = ("status", "createdAt", "publishedAt")
+
+
+async def create_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    given = {name: value for name, value in values.items() if value is not None}
+    change = writer.change()
+    post = {"postId": new_id(), **given, "status": PostStatus.DRAFT, "createdAt": now()}
+    item = change.create("Post", post)
+    there = Fault(UserErrorCode.NOT_FOUND, f"there is no author `{values['authorId']}`", "authorId")
+    change.require("Author", {"authorId": values["authorId"]}, there)
+    return await writer.commit(change, MutationResult(item))
+
+
+async def publish_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    post = await writer.stored("Post", {"postId": values["postId"]}, values.get("version"))
+    if post.values["status"] is PostStatus.PUBLISHED:
+        raise invalid("the post is published already", "postId")
+    change = writer.change()
+    item = change.update(post, {"status": PostStatus.PUBLISHED, "publishedAt": now()})
+    # it may have been published and liked before
+    await rank(writer, change, item)
+    return await writer.commit(change, MutationResult(item))
+
+
+async def unpublish_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    post = await writer.stored("Post", {"postId": values["postId"]}, values.get("version"))
+    if post.values["status"] is PostStatus.DRAFT:
+        raise Rejected(UNPUBLISHED)
+    change = writer.change()
+    item = change.update(post, {"status": PostStatus.DRAFT, "publishedAt": None})
+    discard(change, "PostScore", {"postId": values["postId"]})
+    return await writer.commit(change, MutationResult(item))
+
+
+async def remove_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    """Only a draft: nobody comments on it any more, so that none of the comments is left behind."""
+    key = {"postId": values["postId"]}
+    post = await writer.stored("Post", key, values.get("version"))
+    if post.values["status"] is PostStatus.PUBLISHED:
+        raise invalid("the post is published; unpublish it first", "postId")
+    comments = await writer.listed("commentsOfPost", key)
+    if len(comments) > MAX_REMOVED_COMMENTS:
+        raise invalid(f"the post has more than {MAX_REMOVED_COMMENTS} comments; remove some of them first", "postId")
+    change = writer.change()
+    change.remove(post)
+    for comment in comments:
+        change.remove(comment)
+    for shard in shard_keys(values["postId"]):
+        discard(change, "Counter", shard)
+    discard(change, "PostScore", key)
+    return await writer.commit(change, MutationResult(post))
+
+
+async def create_comment(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    key = {"postId": values["postId"]}
+    if await writer.peek("Post", key) is None:
+        raise missing("Post", key)
+    change = writer.change()
+    change.require("Post", key, UNPUBLISHED, status=PostStatus.PUBLISHED)
+    item = change.create("Comment", {**values, "createdAt": now(), "commentId": new_id()})
+    return await writer.commit(change, MutationResult(item))
+
+
+_CREATE = create(POST, filled=dict.fromkeys(_GATEWAY_SETS, now))
+_ID = Field("postId", Id(), "An id of your own; without it, one is made.", required=False)
+
+WRITING: tuple[Mutation, ...] = (
+    replace(
+        _CREATE,
+        description="Begin a post; it is a draft until it is published.",
+        input=(*(each for each in _CREATE.input if each.name != "postId"), _ID),
+        run=create_post,
+    ),
+    update(POST, but=(*_GATEWAY_SETS, "authorId")),
+    Mutation(
+        name="publishPost",
+        description="Publish a draft: it is found in its category from now on.",
+        returns="Post",
+        input=(_POST_ID, VERSION),
+        run=publish_post,
+    ),
+    Mutation(
+        name="unpublishPost",
+        description="Make a draft of a post: it leaves its category and the leaderboard, and keeps its likes.",
+        returns="Post",
+        input=(_POST_ID, VERSION),
+        run=unpublish_post,
+    ),
+    replace(
+        remove(POST),
+        description="Remove a draft with its comments and likes; a published post is unpublished first.",
+        run=remove_post,
+    ),
+    replace(
+        create(COMMENT, filled={"createdAt": now, "commentId": new_id}),
+        description="Say something about a published post.",
+        run=create_comment,
+    ),
+    update(COMMENT, but=("userId",)),
+    remove(COMMENT),
+)

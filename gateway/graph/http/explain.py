@@ -1,0 +1,53 @@
+"""What an operation did, for `extensions.explain`: its DynamoDB calls, what allowed them, what they cost.
+
+INVARIANT: it holds forms of keys and names of statements, never the value of a key or of an item.
+"""
+
+import time
+from typing import Any
+
+from gateway.store.access import Access, Call
+
+EXPLAIN = "explain"  # what a request asks for by `"extensions": {"explain": true}`
+
+
+def explanation(access: Access, started: float) -> dict[str, Any]:
+    """`started` is the moment of `time.perf_counter` when the request came in."""
+    session = access.session
+    first = min((call.started for call in access.calls), default=0.0)
+    return {
+        "tenant": session.tenant,
+        "role": session.role,
+        "policies": session.permissions.fingerprint,
+        "calls": [_call(call, first) for call in access.calls],
+        "refused": [{"what": each.what, "reason": each.reason} for each in dict.fromkeys(access.refusals)],
+        "keys": sum(_keys(call) for call in access.calls),
+        "items": sum(call.items for call in access.calls),
+        "capacity": access.capacity,
+        "durationMs": _milliseconds(time.perf_counter() - started),
+    }
+
+
+def _call(call: Call, first: float) -> dict[str, Any]:
+    return {
+        "operation": call.operation,
+        "index": call.index,
+        "source": call.source,
+        "stale": call.stale,
+        "keys": _keys(call),
+        "touched": [{"partition": each.partition, "sort": each.sort, "keys": each.keys} for each in call.key_shapes],
+        "items": call.items,
+        "capacity": call.capacity,
+        # counted from the first call: those that overlap ran side by side
+        "startMs": _milliseconds(call.started - first),
+        "durationMs": _milliseconds(call.seconds),
+        "allowedBy": list(call.statements),
+    }
+
+
+def _keys(call: Call) -> int:
+    return sum(each.keys for each in call.key_shapes)
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1_000, 3)

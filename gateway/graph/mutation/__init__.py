@@ -1,0 +1,1 @@
+"""Mutations as declared data, and the ones that any entity has."""

@@ -1,0 +1,126 @@
+"""Create, update and remove for any entity: most mutations need no code of their own."""
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from gateway.graph.mutation.mutation import Mutation
+from gateway.model.checks.entity import entity_faults
+from gateway.model.entity import Entity
+from gateway.model.types import Field, Integer
+from gateway.store.write.faults import invalid
+from gateway.store.write.writer import MutationResult, Writer
+
+VERSION = Field("version", Integer(), "The version you have read; without it, the newest is changed.", required=False)
+
+
+Filled = Mapping[str, Callable[[], Any]]
+_NONE: Filled = {}
+_VOWELS = ("A", "E", "I", "O", "U")
+_SPOKEN_WITH_Y = ("Eu", "Uni", "Us")  # a User, a Unit
+
+
+def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
+    """`filled` are attributes that the gateway sets, such as a moment or an id."""
+
+    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
+        change = writer.change()
+        item = change.create(entity.name, {**_present(values), **{name: make() for name, make in filled.items()}})
+        return await writer.commit(change, MutationResult(item))
+
+    return Mutation(
+        name=f"create{entity.name}",
+        description=f"Create {_article(entity.name)} {entity.name}.",
+        returns=entity.name,
+        input=tuple(_field(entity, name) for name in _attributes(entity) if name not in filled),
+        run=run,
+        faults=_unknown(entity, "filled", filled),
+    )
+
+
+def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
+    """What is left out stays, null removes; the key cannot be changed."""
+    keys = _keys(entity)
+
+    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
+        key = {name: values[name] for name in keys}
+        version = values.pop("version", None)
+        item = await writer.stored(entity.name, key, version)
+        change = writer.change()
+        changes = {name: value for name, value in values.items() if name not in keys}
+        for name, value in changes.items():
+            if value is None and entity.attribute[name].required:
+                raise invalid(f"`{name}` cannot be removed", name)
+        return await writer.commit(change, MutationResult(change.update(item, changes)))
+
+    open_fields = (_field(entity, name, optional=name not in keys) for name in _attributes(entity) if name not in but)
+    return Mutation(
+        name=f"update{entity.name}",
+        description=f"Change {_article(entity.name)} {entity.name}: what is left out stays, null removes.",
+        returns=entity.name,
+        input=(*open_fields, VERSION),
+        run=run,
+        faults=_unknown(entity, "but", but),
+    )
+
+
+def remove(entity: Entity) -> Mutation:
+    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
+        item = await writer.stored(
+            entity.name, {name: values[name] for name in entity.key_names}, values.get("version")
+        )
+        change = writer.change()
+        return await writer.commit(change, MutationResult(change.remove(item)))
+
+    return Mutation(
+        name=f"remove{entity.name}",
+        description=f"Remove {_article(entity.name)} {entity.name}; the payload shows it as it was.",
+        returns=entity.name,
+        input=(*(_field(entity, name) for name in _keys(entity)), VERSION),
+        run=run,
+    )
+
+
+def crud(entity: Entity, *, filled: Filled = _NONE) -> tuple[Mutation, ...]:
+    fixed = tuple(name for name in filled if name in _attributes(entity) and name not in _keys(entity))
+    return create(entity, filled=filled), update(entity, but=fixed), remove(entity)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """Sorts by the time it was made, and is hard to guess."""
+    return f"{time.time_ns() // 1_000_000:011x}{secrets.token_hex(8)}"
+
+
+def _article(name: str) -> str:
+    return "an" if name.startswith(_VOWELS) and not name.startswith(_SPOKEN_WITH_Y) else "a"
+
+
+def _attributes(entity: Entity) -> tuple[str, ...]:
+    """None of a faulty entity: its model says what is wrong with it, together with every other fault."""
+    return () if any(entity_faults(entity)) else tuple(entity.attribute)
+
+
+def _keys(entity: Entity) -> tuple[str, ...]:
+    return entity.key_names if _attributes(entity) else ()
+
+
+def _unknown(entity: Entity, option: str, names: Iterable[str]) -> tuple[str, ...]:
+    known = _attributes(entity)
+    strange = (name for name in names if known and name not in known)
+    return tuple(f"`{option}` names `{name}`, which {entity.name} does not declare" for name in strange)
+
+
+def _field(entity: Entity, name: str, *, optional: bool = False) -> Field:
+    attribute = entity.attribute[name]
+    required = attribute.required and not optional
+    return Field(name, attribute.type, attribute.description, required, deprecated=attribute.deprecated)
+
+
+def _present(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

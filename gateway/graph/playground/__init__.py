@@ -1,0 +1,1 @@
+"""The pages for people: the landing page, GraphiQL and its first query."""

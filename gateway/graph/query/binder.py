@@ -1,0 +1,302 @@
+"""Binds the fields of a validated operation to the model: which pattern, relation or attribute answers each."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import GraphQLField, GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema, get_named_type
+
+from gateway.graph.query.arguments import Arguments
+from gateway.graph.query.selections import Holds, Selected, below, grouped
+from gateway.graph.query.tree import (
+    AttributeField,
+    ChangeField,
+    CollectionSelection,
+    CursorField,
+    EdgesField,
+    IdField,
+    ItemField,
+    ItemSelection,
+    ItemTarget,
+    LookupField,
+    LookupManyField,
+    MembersField,
+    NodeField,
+    NodesField,
+    PageField,
+    PageInfoField,
+    PageInfoPart,
+    PageSelection,
+    ReferenceField,
+    RelationField,
+    RootField,
+    SchemaField,
+    SingleField,
+    StructField,
+    StructFields,
+    TotalField,
+    Typename,
+    VersionField,
+)
+from gateway.model.checks.patterns import parameters
+from gateway.model.checks.relations import bound_attribute, open_parameters, own_parameters
+from gateway.model.entity import Collection, Entity, Reference, Total
+from gateway.model.model import Model
+from gateway.model.patterns import Listing, Lookup
+from gateway.model.types import AttributeType, ListOf, SetOf, Struct
+
+ID, VERSION, TYPENAME = "id", "version", "__typename"
+Path = tuple[str, ...]
+# a bound field by the type that it is selected on and its response keys from the root
+Places = dict[tuple[str, Path], RootField | RelationField]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """An operation under one choice of its `@include` and `@skip` conditions."""
+
+    roots: tuple[RootField, ...]
+    places: Places
+    # every selection on items with its response keys; None below a global id, whose type only its item tells
+    items: tuple[tuple[ItemSelection, Path | None], ...]
+
+
+class Binder:
+    """Made once for a model and its schema; `returns` are the mutations with the entity that each answers."""
+
+    def __init__(self, model: Model, schema: GraphQLSchema, returns: Mapping[str, str]) -> None:
+        self.model = model
+        self.schema = schema
+        self.returns = returns
+        lookups = [pattern for pattern in model.patterns.values() if isinstance(pattern, Lookup)]
+        self.lookups = {lookup.entity: lookup for lookup in lookups}
+        self.plurals = {lookup.many: lookup for lookup in lookups if lookup.many is not None}
+        node = schema.type_map.get("Node")
+        kinds = schema.get_possible_types(node) if isinstance(node, GraphQLInterfaceType) else ()
+        self.nodes = tuple(kind.name for kind in kinds)
+
+    def bind(self, owner: GraphQLObjectType, selected: Iterable[Selected], holds: Holds) -> Tree:
+        return _Binding(self, holds).tree(owner, selected)
+
+    def object_type(self, definition: GraphQLField) -> GraphQLObjectType:
+        kind = get_named_type(definition.type)
+        assert isinstance(kind, GraphQLObjectType)  # noqa: S101  only such fields have relations and pages
+        return kind
+
+    def needed(self, entity: Entity, name: str) -> set[str]:
+        """The attributes that answering a field of an item takes."""
+        if name in entity.attribute or name == VERSION:
+            return {name}
+        if name == ID:
+            return set(entity.key_names)
+        relation = entity.relation.get(name)
+        if relation is None:
+            return set()
+        bound = {bound_attribute(relation, parameter) for parameter in own_parameters(self.model, relation)}
+        each = {relation.each} if isinstance(relation, Collection) and relation.each else set()
+        return {attribute for attribute in bound if attribute in entity.attribute} | each
+
+
+class _Binding:
+    def __init__(self, binder: Binder, holds: Holds) -> None:
+        self._binder = binder
+        self._model = binder.model
+        self._holds = holds
+        self._places: Places = {}
+        self._items: list[tuple[ItemSelection, Path | None]] = []
+        self._typed = True
+
+    def tree(self, owner: GraphQLObjectType, selected: Iterable[Selected]) -> Tree:
+        groups = grouped(selected, owner, self._holds)
+        roots: list[RootField] = []
+        for key, group in groups.items():
+            root = self._root(owner, key, group)
+            self._places[owner.name, (key,)] = root
+            roots.append(root)
+        return Tree(tuple(roots), self._places, tuple(self._items))
+
+    def _root(self, owner: GraphQLObjectType, key: str, group: list[Selected]) -> RootField:
+        name = group[0].name
+        if name == TYPENAME:
+            return Typename(key, owner.name)
+        definition = owner.fields.get(name)
+        if definition is None:
+            return SchemaField(key)
+        arguments = Arguments(definition, group[0].node)
+        if name in self._binder.returns:
+            return self._change(key, name, arguments, definition, group)
+        if name in ("node", "nodes"):
+            return self._node(key, arguments, group, plural=name == "nodes")
+        pattern = self._binder.plurals.get(name) or self._model.patterns[name]
+        match pattern:
+            case Lookup() if name == pattern.many:
+                parameter = parameters(self._model, pattern)[0]
+                item = self._item(self._model.entities[pattern.entity], group, definition, (key,))
+                return LookupManyField(key, arguments, pattern, parameter, f"{parameter}s", item)
+            case Lookup():
+                return LookupField(key, arguments, self._target(pattern, group, definition, (key,)))
+            case Listing(single=True):
+                return self._single(key, arguments, pattern, definition, group)
+            case Listing():
+                return PageField(key, None, pattern, arguments, self._page(pattern, group, definition, (key,)))
+        raise AssertionError(name)  # the schema has no other fields
+
+    def _change(
+        self, key: str, name: str, arguments: Arguments, definition: GraphQLField, group: list[Selected]
+    ) -> ChangeField:
+        entity = self._model.entities[self._binder.returns[name]]
+        payload, own = self._binder.object_type(definition), entity.name[0].lower() + entity.name[1:]
+        items = [
+            self._item(entity, inner, payload.fields[own], (key, inner_key))
+            for inner_key, inner in grouped(below(group), payload, self._holds).items()
+            if inner[0].name == own
+        ]
+        return ChangeField(key, name, arguments, tuple(items))
+
+    def _node(self, key: str, arguments: Arguments, group: list[Selected], *, plural: bool) -> NodeField:
+        items = {}
+        self._typed = False
+        for name in self._binder.nodes:
+            kind: Any = self._binder.schema.type_map[name]
+            selection = self._selection(self._model.entities[name], kind, below(group), (key,))
+            items[name] = (self._binder.lookups[name], selection)
+        self._typed = True
+        return NodeField(key, arguments, plural, items)
+
+    def _target(self, lookup: Lookup, group: list[Selected], definition: GraphQLField, path: Path) -> ItemTarget:
+        item = self._item(self._model.entities[lookup.entity], group, definition, path)
+        return ItemTarget(lookup, item, None if lookup.strong else self._collection(item))
+
+    def _collection(self, item: ItemSelection) -> CollectionSelection | None:
+        """INVARIANT: this is the one place that decides whether one Query reads an item with a collection of it."""
+        relations = item.relations
+        for field in relations:
+            pattern = (
+                self._model.item_collections.get((item.entity.name, field.relation.name)) if field.relation else None
+            )
+            alone = sum(other.relation is field.relation for other in relations) == 1
+            if pattern is not None and alone and isinstance(field, PageField | MembersField):
+                return CollectionSelection(pattern, field)
+        return None
+
+    def _single(
+        self, key: str, arguments: Arguments, listing: Listing, definition: GraphQLField, group: list[Selected]
+    ) -> SingleField:
+        entity = self._model.entities[listing.entity]
+        follow = entity.relation.get(listing.follow or "")
+        if not isinstance(follow, Reference):
+            item = self._item(entity, group, definition, (key,))
+            return SingleField(key, arguments, listing, None, item.attributes, None, item)
+        lookup = self._model.lookup(follow.pattern)
+        needed = frozenset(bound_attribute(follow, name) for name in parameters(self._model, lookup))
+        target = self._target(lookup, group, definition, (key,))
+        return SingleField(key, arguments, listing, follow, needed, target, target.item)
+
+    def _item(self, entity: Entity, group: list[Selected], definition: GraphQLField, path: Path) -> ItemSelection:
+        return self._selection(entity, self._binder.object_type(definition), below(group), path)
+
+    def _selection(
+        self, entity: Entity, owner: GraphQLObjectType, selected: Iterable[Selected], path: Path
+    ) -> ItemSelection:
+        needed: set[str] = set()
+        fields: list[ItemField] = []
+        for key, group in grouped(selected, owner, self._holds).items():
+            needed |= self._binder.needed(entity, group[0].name)
+            fields.append(self._field(entity, owner, key, group, (*path, key)))
+        selection = ItemSelection(entity, frozenset(needed), tuple(fields))
+        self._items.append((selection, path if self._typed else None))
+        return selection
+
+    def _field(
+        self, entity: Entity, owner: GraphQLObjectType, key: str, group: list[Selected], path: Path
+    ) -> ItemField:
+        name = group[0].name
+        if name == TYPENAME:
+            return Typename(key, owner.name)
+        if name == ID:
+            return IdField(key)
+        if name == VERSION:
+            return VersionField(key)
+        attribute = entity.attribute.get(name)
+        if attribute is not None:
+            below_it = self._struct(attribute.type, owner.fields[name], group)
+            return AttributeField(key, attribute, below_it, tuple(each.node for each in group))
+        relation = self._relation(entity, owner.fields[name], key, group, path)
+        self._places[owner.name, path] = relation
+        return relation
+
+    def _struct(self, kind: AttributeType, definition: GraphQLField, group: list[Selected]) -> StructFields:
+        while isinstance(kind, ListOf | SetOf):
+            kind = kind.of
+        if not isinstance(kind, Struct):
+            return ()
+        owner = self._binder.object_type(definition)
+        known = {field.name: field for field in kind.fields}
+        found: list[StructField | Typename] = []
+        for key, inner in grouped(below(group), owner, self._holds).items():
+            name = inner[0].name
+            if name == TYPENAME:
+                found.append(Typename(key, owner.name))
+            else:
+                field = known[name]
+                found.append(StructField(key, field, self._struct(field.type, owner.fields[name], inner)))
+        return tuple(found)
+
+    def _relation(
+        self, entity: Entity, definition: GraphQLField, key: str, group: list[Selected], path: Path
+    ) -> RelationField:
+        relation = entity.relation[group[0].name]
+        if isinstance(relation, Collection) and relation.each is None:
+            listing = self._model.listing(relation.pattern)
+            arguments = Arguments(definition, group[0].node)
+            return PageField(key, relation, listing, arguments, self._page(listing, group, definition, path))
+        lookup = self._model.lookup(relation.pattern)
+        if isinstance(relation, Total):
+            return TotalField(key, relation, lookup, own_parameters(self._model, relation))
+        item = self._item(self._model.entities[lookup.entity], group, definition, path)
+        if isinstance(relation, Reference):
+            return ReferenceField(key, relation, lookup, item)
+        (free,) = open_parameters(self._model, entity, relation)
+        return MembersField(key, relation, lookup, item, free)
+
+    def _page(self, listing: Listing, group: list[Selected], definition: GraphQLField, path: Path) -> PageSelection:
+        entity, owner = self._model.entities[listing.entity], self._binder.object_type(definition)
+        fields: list[NodesField | EdgesField | PageInfoField | Typename] = []
+        for key, inner in grouped(below(group), owner, self._holds).items():
+            name = inner[0].name
+            if name == TYPENAME:
+                fields.append(Typename(key, owner.name))
+            elif name == "nodes":
+                fields.append(NodesField(key, self._item(entity, inner, owner.fields[name], (*path, key))))
+            elif name == "edges":
+                fields.append(self._edges(entity, key, inner, owner.fields[name], (*path, key)))
+            else:
+                fields.append(self._page_info(key, inner, owner.fields[name]))
+        return PageSelection(tuple(fields))
+
+    def _edges(
+        self, entity: Entity, key: str, group: list[Selected], definition: GraphQLField, path: Path
+    ) -> EdgesField:
+        owner = self._binder.object_type(definition)
+        fields: list[NodesField | CursorField | Typename] = []
+        for inner_key, inner in grouped(below(group), owner, self._holds).items():
+            name = inner[0].name
+            if name == TYPENAME:
+                fields.append(Typename(inner_key, owner.name))
+            elif name == "cursor":
+                fields.append(CursorField(inner_key))
+            else:
+                item = self._item(entity, inner, owner.fields[name], (*path, inner_key))
+                fields.append(NodesField(inner_key, item))
+        return EdgesField(key, tuple(fields))
+
+    def _page_info(self, key: str, group: list[Selected], definition: GraphQLField) -> PageInfoField:
+        owner = self._binder.object_type(definition)
+        groups = grouped(below(group), owner, self._holds)
+        return PageInfoField(
+            key,
+            tuple(
+                Typename(inner_key, owner.name) if inner[0].name == TYPENAME else PageInfoPart(inner_key, inner[0].name)
+                for inner_key, inner in groups.items()
+            ),
+        )

@@ -1,0 +1,87 @@
+"""Pages as Relay connections; a cursor is sealed and a probe is sent only where it is asked for."""
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+
+from gateway.graph.query.reference.reader import Arguments, Reader
+from gateway.model.patterns import Listing
+from gateway.store.plan import Window
+from gateway.store.rows import Item
+from gateway.store.table import Page
+
+
+@dataclass(frozen=True, slots=True)
+class RelayConnection:
+    reader: Reader
+    listing: Listing
+    arguments: Arguments
+    window: Window
+    page: Page
+
+    @property
+    def nodes(self) -> tuple[Item, ...]:
+        return self.page.items
+
+    @property
+    def edges(self) -> list["Edge"]:
+        return [Edge(self, item) for item in self.page.items]
+
+    @property
+    def page_info(self) -> "PageInfo":
+        return PageInfo(self)
+
+    def cursor(self, item: Item) -> str:
+        return self.reader.cursor(self.listing, self.arguments, item)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    connection: RelayConnection
+    node: Item
+
+    @property
+    def cursor(self) -> str:
+        return self.connection.cursor(self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class PageInfo:
+    connection: RelayConnection
+
+    @property
+    def start_cursor(self) -> str | None:
+        items = self.connection.page.items
+        return self.connection.cursor(items[0]) if items else None
+
+    @property
+    def end_cursor(self) -> str | None:
+        items = self.connection.page.items
+        return self.connection.cursor(items[-1]) if items else None
+
+    @property
+    def has_next_page(self) -> bool | Awaitable[bool]:
+        window = self.connection.window
+        if not window.backward and self.connection.page.more:
+            return True
+        return self._beyond_end() if window.before is not None else False
+
+    @property
+    def has_previous_page(self) -> bool | Awaitable[bool]:
+        window = self.connection.window
+        if window.backward and self.connection.page.more:
+            return True
+        return self._beyond_start() if window.after is not None else False
+
+    async def _beyond_start(self) -> bool:
+        """Whether anything comes before this page: asked for, not guessed from the cursor."""
+        items = self.connection.page.items
+        return await self._probe(Window(0, before=items[0].position if items else None, backward=True))
+
+    async def _beyond_end(self) -> bool:
+        items = self.connection.page.items
+        return await self._probe(Window(0, after=items[-1].position if items else None))
+
+    async def _probe(self, window: Window) -> bool:
+        listing, arguments = self.connection.listing, self.connection.arguments
+        page = await self.connection.reader.page(listing, arguments, window, frozenset())
+        return page.more

@@ -1,0 +1,1 @@
+"""The GraphQL schema, made from the model."""

@@ -1,0 +1,1 @@
+"""DynamoDB requests in wire form as the authorisations that AWS would ask for, and what is prepared of them."""

@@ -1,0 +1,134 @@
+"""Every other DynamoDB operation: its action on what it names, without any key of the data."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from gateway.iam.dynamodb.key_schemas import TableRegistry, checked_arn, checked_name
+from gateway.iam.dynamodb.wire import Body
+from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.language.verdict import Authorisation
+
+Resources = Callable[[Body, TableRegistry], tuple[str, ...]]
+
+
+def control(operation: str, body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
+    """One authorisation for each resource that the operation names, and for each second action that it implies."""
+    resources = CONTROL[operation](body, place)
+    actions = [operation, *(action for parameter, action in _IMPLIED.get(operation, ()) if body.get(parameter))]
+    return tuple(Authorisation(f"dynamodb:{action}", resource, {}) for action in actions for resource in resources)
+
+
+def _everything(body: Body, place: TableRegistry) -> tuple[str, ...]:
+    return ("*",)
+
+
+def _table(body: Body, place: TableRegistry) -> tuple[str, ...]:
+    return (place.table_arn(body.get("TableName")),)
+
+
+def _index(body: Body, place: TableRegistry) -> tuple[str, ...]:
+    return (place.index_arn(body.get("TableName"), body.get("IndexName")),)
+
+
+def _table_and_index(body: Body, place: TableRegistry) -> tuple[str, ...]:
+    return _table(body, place) + (() if body.get("IndexName") is None else _index(body, place))
+
+
+def _arn(parameter: str, *kinds: str) -> Resources:
+    return lambda body, place: (checked_arn(body.get(parameter), *kinds),)
+
+
+def _global_table(body: Body, place: TableRegistry) -> tuple[str, ...]:
+    name = checked_name(body.get("GlobalTableName"))
+    return (f"arn:{place.partition}:dynamodb::{place.account}:global-table/{name}",)
+
+
+def _global_and_table(body: Body, place: TableRegistry) -> tuple[str, ...]:
+    return (*_global_table(body, place), place.table_arn(body.get("GlobalTableName")))
+
+
+def _imported(body: Body, place: TableRegistry) -> tuple[str, ...]:
+    created: Any = body.get("TableCreationParameters")
+    return (place.table_arn(created.get("TableName") if isinstance(created, dict) else None),)
+
+
+def _from_backup(body: Body, place: TableRegistry) -> tuple[str, ...]:
+    return (checked_arn(body.get("BackupArn"), "table"), place.table_arn(body.get("TargetTableName")))
+
+
+def _from_table(body: Body, place: TableRegistry) -> tuple[str, ...]:
+    named = [body[name] for name in ("SourceTableName", "SourceTableArn") if body.get(name) is not None]
+    if not named:
+        raise NotUnderstood("a restore names its source")
+    return (*(place.table_arn(source) for source in named), place.table_arn(body.get("TargetTableName")))
+
+
+def _records(body: Body, place: TableRegistry) -> tuple[str, ...]:
+    # An iterator is opaque by contract; AWS writes the ARN of its stream in front of it.
+    iterator = body.get("ShardIterator")
+    return (checked_arn(iterator.split("|", 1)[0] if isinstance(iterator, str) else None, "table"),)
+
+
+_IMPLIED: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "CreateTable": (("Tags", "TagResource"), ("ResourcePolicy", "PutResourcePolicy")),
+}
+_BACKUP: Final = _arn("BackupArn", "table")
+_RESOURCE: Final = _arn("ResourceArn", "table")
+_STREAM: Final = _arn("StreamArn", "table")
+_BULK: Final = _arn("BulkOperationArn", "table", "bulk-operation")
+
+CONTROL: Final[Mapping[str, Resources]] = {
+    "CancelBulkOperation": _BULK,
+    "CreateBackup": _table,
+    "CreateGlobalTable": _global_and_table,
+    "CreateTable": _table,
+    "DeleteBackup": _BACKUP,
+    "DeleteResourcePolicy": _RESOURCE,
+    "DeleteTable": _table,
+    "DescribeBackup": _BACKUP,
+    "DescribeBulkOperation": _BULK,
+    "DescribeContinuousBackups": _table,
+    "DescribeContributorInsights": _table_and_index,
+    "DescribeEndpoints": _everything,
+    "DescribeExport": _arn("ExportArn", "table"),
+    "DescribeGlobalTable": _global_table,
+    "DescribeGlobalTableSettings": _global_table,
+    "DescribeImport": _arn("ImportArn", "table"),
+    "DescribeKinesisStreamingDestination": _table,
+    "DescribeLimits": _everything,
+    "DescribeStream": _STREAM,
+    "DescribeTable": _table,
+    "DescribeTableReplicaAutoScaling": _table,
+    "DescribeTimeToLive": _table,
+    "DisableKinesisStreamingDestination": _table,
+    "EnableKinesisStreamingDestination": _table,
+    "ExportTableToPointInTime": _arn("TableArn", "table"),
+    "GetRecords": _records,
+    "GetResourcePolicy": _RESOURCE,
+    "GetShardIterator": _STREAM,
+    "ImportTable": _imported,
+    "ListBackups": _everything,
+    "ListBulkOperations": _everything,
+    "ListContributorInsights": _everything,
+    "ListExports": _everything,
+    "ListGlobalTables": _everything,
+    "ListImports": _everything,
+    "ListStreams": _everything,
+    "ListTables": _everything,
+    "ListTagsOfResource": _RESOURCE,
+    "PutResourcePolicy": _RESOURCE,
+    "RestoreTableFromBackup": _from_backup,
+    "RestoreTableToPointInTime": _from_table,
+    "SearchVectors": _index,
+    "StartBulkPutItems": _table,
+    "TagResource": _RESOURCE,
+    "UntagResource": _RESOURCE,
+    "UpdateContinuousBackups": _table,
+    "UpdateContributorInsights": _table_and_index,
+    "UpdateGlobalTable": _global_and_table,
+    "UpdateGlobalTableSettings": _global_and_table,
+    "UpdateKinesisStreamingDestination": _table,
+    "UpdateTable": _table,
+    "UpdateTableReplicaAutoScaling": _table,
+    "UpdateTimeToLive": _table,
+}

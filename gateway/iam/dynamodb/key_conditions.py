@@ -1,0 +1,114 @@
+"""The key condition of a Query: which names it compares, and which values it pins."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from gateway.iam.dynamodb.expressions import KEPT, ExpressionToken, tokens_of
+from gateway.iam.language.errors import NotUnderstood
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCondition:
+    """Names as written (`PK` or `#pk`): all of them, and those that are compared for equality with their value."""
+
+    names: tuple[str, ...]
+    equalities: tuple[tuple[str, str], ...]
+
+
+@lru_cache(maxsize=KEPT)
+def key_condition(text: str) -> KeyCondition:
+    return _Reader(tokens_of(text)).read()
+
+
+class _Reader:
+    """Recursive descent over `comparison (AND comparison)*`, with parentheses."""
+
+    _DEPTH: Final = 32
+
+    def __init__(self, tokens: tuple[ExpressionToken, ...]) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._names: list[str] = []
+        self._equalities: list[tuple[str, str]] = []
+
+    def read(self) -> KeyCondition:
+        self._conjunction(0)
+        if self._at != len(self._tokens):
+            raise NotUnderstood(f"`{self._tokens[self._at].text}` in a key condition")
+        return KeyCondition(tuple(self._names), tuple(self._equalities))
+
+    def _conjunction(self, depth: int) -> None:
+        if depth > self._DEPTH:
+            raise NotUnderstood("a key condition is nested too deeply")
+        self._term(depth)
+        while self._word("AND"):
+            self._term(depth)
+
+    def _term(self, depth: int) -> None:
+        if self._mark("("):
+            self._conjunction(depth + 1)
+            self._expect(")")
+        elif self._word("begins_with"):
+            self._expect("(")
+            self._pair(self._operand(), ",", self._operand(","))
+            self._expect(")")
+        else:
+            self._comparison(self._operand())
+
+    def _comparison(self, left: ExpressionToken) -> None:
+        if self._word("BETWEEN"):
+            low = self._operand()
+            if not self._word("AND"):
+                raise NotUnderstood("BETWEEN without AND in a key condition")
+            self._pair(left, "BETWEEN", low)
+            if self._operand().kind != "value":
+                raise NotUnderstood("BETWEEN needs two values in a key condition")
+            return
+        mark = self._next()
+        if mark.text not in ("=", "<", "<=", ">", ">="):
+            raise NotUnderstood(f"`{mark.text}` in a key condition")
+        right = self._operand()
+        # `:v = #pk` says the same as `#pk = :v`.
+        if left.kind == "value":
+            left, right = right, left
+        self._pair(left, mark.text, right)
+
+    def _pair(self, name: ExpressionToken, mark: str, value: ExpressionToken) -> None:
+        if name.kind != "name" or value.kind != "value":
+            raise NotUnderstood("a key condition compares a name with a value")
+        self._names.append(name.text)
+        if mark == "=":
+            self._equalities.append((name.text, value.text))
+
+    def _operand(self, after: str = "") -> ExpressionToken:
+        if after:
+            self._expect(after)
+        token = self._next()
+        if token.kind not in ("name", "value"):
+            raise NotUnderstood(f"`{token.text}` in a key condition")
+        return token
+
+    def _next(self) -> ExpressionToken:
+        if self._at >= len(self._tokens):
+            raise NotUnderstood("a key condition breaks off")
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def _expect(self, mark: str) -> None:
+        if not self._mark(mark):
+            raise NotUnderstood(f"`{mark}` is missing in a key condition")
+
+    def _mark(self, mark: str) -> bool:
+        return self._take("mark", mark)
+
+    def _word(self, word: str) -> bool:
+        return self._take("name", word.lower())
+
+    def _take(self, kind: str, text: str) -> bool:
+        if self._at < len(self._tokens):
+            token = self._tokens[self._at]
+            if token.kind == kind and token.text.lower() == text:
+                self._at += 1
+                return True
+        return False

@@ -1,0 +1,225 @@
+"""Partial evaluation: what policies say of a request before its tenant and its leading keys are known.
+
+The request is an example, read by `authorisations` like every other one: a wire form that the evaluator does not
+understand cannot be prepared. Its leading keys and the tenant's tag are left open. Each condition that looks at
+neither is decided at once; one that looks at them is decided for all keys that begin with the tenant's own prefix, or
+becomes part of the residual, or is not understood. What is not understood is not prepared.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_TENANT
+from gateway.iam.dynamodb.key_schemas import TableRegistry
+from gateway.iam.dynamodb.requests import authorisations
+from gateway.iam.dynamodb.residual import Residual
+from gateway.iam.dynamodb.writes import ON_FAILURE
+from gateway.iam.language import glob, variables
+from gateway.iam.language.conditions import Check
+from gateway.iam.language.evaluator import PolicySet
+from gateway.iam.language.glob import Pattern, Wild
+from gateway.iam.language.operators import ConditionOperation, operation
+from gateway.iam.language.rules import Rule
+from gateway.iam.language.variables import Context, Template, Value, Variable
+from gateway.iam.language.verdict import Allow, Authorisation
+from gateway.model.tenant import TenantId, partition
+
+TENANT: Final = PRINCIPAL_TENANT.lower()
+LEADING: Final = frozenset((LEADING_KEYS.lower(), "dynamodb:firstpartitionkeyvalues"))
+OPEN: Final = LEADING | {TENANT}
+"""The keys of a context that are not known yet, lower-case."""
+
+_SECOND: Final = "dynamodb:secondpartitionkeyvalues"
+_WILDCARDS: Final = {"StringEquals": False, "StringNotEquals": False, "StringLike": True, "StringNotLike": True}
+_OWN: Final = variables.template(partition(TenantId(f"${{{PRINCIPAL_TENANT}}}"), ""), wildcards=False, variables=True)
+_CHECKS_KEPT: Final = 4_096
+# Any set that is not empty: for conditions that ask no more than that.
+_SOME: Final = ("some",)
+
+# What is left of a pattern behind the tenant's own prefix; False: it matches no key that begins with that prefix.
+Tail = Pattern | Literal[False]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPermission:
+    """The verdict on each request like the example whose leading keys meet the residual."""
+
+    verdict: Allow
+    residual: Residual
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        return self.verdict.statements
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """A condition on the leading keys: what makes it hold, and what makes it fail; None where nothing is known to."""
+
+    holds: Residual | None
+    fails: Residual | None
+
+
+def prepare(
+    policies: PolicySet, operation: str, body: Mapping[str, Any], place: TableRegistry, principal: Context
+) -> PreparedPermission | None:
+    """None: not understood, or never allowed; the evaluator decides. Never raises.
+
+    `principal` is what the tenants have in common, with lower-case keys: all but the tenant's tag.
+    """
+    try:
+        return _prepare(policies, operation, body, place, principal)
+    except Exception:  # INVARIANT: trouble while preparing leaves the decision to the evaluator
+        return None
+
+
+def depends_on_tenant(policies: PolicySet, action: str) -> bool:
+    """Whether verdicts on this action may differ between tenants that ask the same behind their own prefix."""
+    rules = (rule for layer in policies.layers for rule in layer if rule.acts(action.lower()))
+    return not all(rule.fixed and all(outcome(row, {}) is not None for row in rule.checks) for rule in rules)
+
+
+def _prepare(
+    policies: PolicySet, operation: str, body: Mapping[str, Any], place: TableRegistry, principal: Context
+) -> PreparedPermission | None:
+    # A whole item on failure has a rule of its own in `Permissions`.
+    if not OPEN.isdisjoint(principal) or body.get(ON_FAILURE) == "ALL_OLD":
+        return None
+    left, granted = Residual(), list[str]()
+    for one in authorisations(operation, body, place):
+        found = _authorised(policies, one, principal)
+        if found is None:
+            return None
+        # Asked of the keys of the whole request: never laxer than of each part's own.
+        left = left.also(found.residual)
+        granted.extend(found.statements)
+    return PreparedPermission(Allow(tuple(dict.fromkeys(granted))), left)
+
+
+def _authorised(policies: PolicySet, one: Authorisation, principal: Context) -> PreparedPermission | None:
+    asked = {key.lower(): value for key, value in one.context.items()}
+    if not asked.keys() >= LEADING or _SECOND in asked:
+        return None
+    known: dict[str, Value] = {key: value for key, value in asked.items() if key not in LEADING} | dict(principal)
+    candidates = policies.candidates(one.action, one.resource)
+    left, granted = Residual(), list[str]()
+    for rule in candidates.denies:
+        avoided = _avoided(rule, known)
+        if avoided is None:
+            return None
+        left = left.also(avoided)
+    for allows in candidates.allows:
+        found = _first(allows, known)
+        if found is None:
+            return None
+        granted.append(found[0])
+        left = left.also(found[1])
+    return PreparedPermission(Allow(tuple(granted)), left)
+
+
+def _avoided(rule: Rule, known: Context) -> Residual | None:
+    """What keeps a denial from applying, whatever its resources are: one of its conditions fails."""
+    outcomes = [outcome(row, known) for row in rule.checks]
+    if False in outcomes:
+        return Residual()
+    open_ones = (found.fails for found in outcomes if isinstance(found, Undecided))
+    return next((residual for residual in open_ones if residual is not None), None)
+
+
+def _first(allows: tuple[Rule, ...], known: Context) -> tuple[str, Residual] | None:
+    """The name of the statement that grants, and what makes it the first one that does."""
+    for rule in allows:
+        outcomes = [outcome(row, known) for row in rule.checks]
+        if False in outcomes:
+            continue
+        # A resource with a variable is reached by some tenants and not by others.
+        residual = _all_hold(outcomes) if rule.fixed else None
+        return None if residual is None else (rule.name, residual)
+    return None
+
+
+def _all_hold(outcomes: list[bool | Undecided | None]) -> Residual | None:
+    left = Residual()
+    for found in outcomes:
+        needed = Residual() if found is True else found.holds if isinstance(found, Undecided) else None
+        if needed is None:
+            return None
+        left = left.also(needed)
+    return left
+
+
+def outcome(row: Check, known: Context) -> bool | Undecided | None:
+    """What a condition says where there is a tenant, and leading keys that all begin with its own prefix.
+
+    None: it cannot be told.
+    """
+    found = _outcome_of_open(row)
+    return row.holds(known) if found == "closed" else found
+
+
+@lru_cache(maxsize=_CHECKS_KEPT)
+def _outcome_of_open(row: Check) -> bool | Undecided | Literal["closed"] | None:
+    """As `outcome` for a condition that looks at an open key; such a one looks at nothing else."""
+    kind = None if row.row is None else operation(row.row.operator)
+    if row.row is None or kind is None:
+        return None
+    wildcards = _WILDCARDS.get(kind.name, False)
+    templates = tuple(
+        variables.template(text, wildcards=wildcards, variables=row.with_variables) for text in row.row.values
+    )
+    if OPEN.isdisjoint((row.key, *variables.keys(templates))):
+        return "closed"
+    # Neither looks at a value: the one asks whether there is any, the other cannot be told for a set.
+    if kind.name == "Null" or (row.key in LEADING and kind.quantifier is None):
+        return row.holds({row.key: _SOME})
+    # INVARIANT: a condition that names the tenant in another way than by the prefix of a key is not understood.
+    if row.key not in LEADING or kind.name not in _WILDCARDS:
+        return None
+    return _on_keys(kind, [_tail(parts) for parts in templates])
+
+
+def _on_keys(kind: ConditionOperation, tails: list[Tail | None]) -> bool | Undecided | None:
+    """A set operator on the leading keys. Where all keys match, or none does, the quantifier makes no difference."""
+    if None in tails:
+        return None
+    negated = kind.operator.negated
+    matching = [tail for tail in tails if tail]
+    exact = () in tails
+    if (Wild.MANY,) in matching:
+        return not negated
+    if not matching and not exact:
+        return negated
+    all_match = _all_match(matching)
+    none_match = None if exact else _none_match(matching)
+    return Undecided(none_match, all_match) if negated else Undecided(all_match, none_match)
+
+
+def _all_match(tails: list[Pattern]) -> Residual | None:
+    """Enough for it: each key begins with one of the patterns that are plain prefixes."""
+    prefixes = [tail[0] for tail in tails if len(tail) == 2 and tail[1] is Wild.MANY]
+    plain = tuple(prefix for prefix in prefixes if isinstance(prefix, str))
+    return Residual(required=(plain,)) if plain else None
+
+
+def _none_match(tails: list[Pattern]) -> Residual | None:
+    """Enough for it: no key begins with the text before the first wildcard of a pattern."""
+    heads = tuple(tail[0] for tail in tails if isinstance(tail[0], str))
+    return Residual(forbidden=heads) if len(heads) == len(tails) else None
+
+
+def _tail(parts: Template) -> Tail | None:
+    """A pattern in relation to the tenant's own prefix; None where it may match some of the keys behind it."""
+    if parts and all(part is Wild.MANY for part in parts):
+        return (Wild.MANY,)
+    for part, own in zip(parts, _OWN, strict=False):
+        if isinstance(part, Variable) and isinstance(own, Variable) and part.key == own.key:
+            continue
+        if part != own:
+            # Two characters that differ never match; a wildcard or another variable may.
+            return False if isinstance(part, str) and isinstance(own, str) else None
+    if len(parts) < len(_OWN):
+        return False
+    tail = [part for part in parts[len(_OWN) :] if not isinstance(part, Variable)]
+    return glob.merged(tuple(tail)) if len(tail) == len(parts) - len(_OWN) else None

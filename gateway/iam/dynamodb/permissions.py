@@ -1,0 +1,177 @@
+"""What one session may do: its policies, its principal's context, its place; asked before every DynamoDB call."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Self
+
+from gateway.iam.dynamodb import wire
+from gateway.iam.dynamodb.condition_keys import PRINCIPAL_TENANT
+from gateway.iam.dynamodb.key_schemas import TableRegistry
+from gateway.iam.dynamodb.partial_evaluation import TENANT
+from gateway.iam.dynamodb.requests import authorisations
+from gateway.iam.dynamodb.shared_permissions import AttributeRead, SharedPermissions
+from gateway.iam.dynamodb.writes import ON_FAILURE, SINGLE_WRITES
+from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.language.evaluator import PolicySet, decide, lowered, restricts
+from gateway.iam.language.variables import Value
+from gateway.iam.language.verdict import Allow, Authorisation, Deny
+from gateway.model.tenant import TenantId, partition
+
+_DISCLOSURE: Final = frozenset(("dynamodb:attributes", "dynamodb:returnvalues"))
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Permissions:
+    """What is shared by all tenants with the same policies, and the tenant's tag: a tenant adds no more than that."""
+
+    shared: SharedPermissions
+    tenant: Value | None
+
+    def __init__(self, policies: PolicySet, principal: Mapping[str, Value], place: TableRegistry) -> None:
+        """`principal` holds context keys of the caller, such as `aws:PrincipalTag/TenantId`."""
+        tenant = lowered(principal).get(TENANT)
+        others = {key: value for key, value in principal.items() if key.lower() != TENANT}
+        object.__setattr__(self, "shared", SharedPermissions(policies, others, place))
+        object.__setattr__(self, "tenant", tenant)
+
+    @classmethod
+    def of_tenant(cls, shared: SharedPermissions, tenant: TenantId) -> Self:
+        made = cls.__new__(cls)
+        object.__setattr__(made, "shared", shared)
+        object.__setattr__(made, "tenant", tenant)
+        return made
+
+    @property
+    def policies(self) -> PolicySet:
+        return self.shared.policies
+
+    @property
+    def place(self) -> TableRegistry:
+        return self.shared.place
+
+    @property
+    def principal(self) -> dict[str, Value]:
+        tag = {} if self.tenant is None else {PRINCIPAL_TENANT: self.tenant}
+        return {**self.shared.principal, **tag}
+
+    @property
+    def own(self) -> str:
+        """The prefix of the tenant's keys; empty without a tenant, which no residual takes for anybody's."""
+        return partition(TenantId(self.tenant), "") if self.tenant and isinstance(self.tenant, str) else ""
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of the policies: part of the key of whatever is cached by what may be seen."""
+        return self.policies.fingerprint
+
+    def check(self, operation: str, body: Mapping[str, Any]) -> Allow | Deny:
+        """The verdict on a request as it will be sent. Never raises: trouble while deciding is a denial.
+
+        A request of a known shape is decided by what is prepared for it, every other one by the evaluator.
+        """
+        own = self.own
+        allow = self.shared.allowed(operation, body, own)
+        if allow is not None:
+            return allow
+        verdict = self._evaluated(operation, body)
+        if isinstance(verdict, Allow):
+            self.shared.learn(operation, body, own, verdict)
+        return verdict
+
+    def _evaluated(self, operation: str, body: Mapping[str, Any]) -> Allow | Deny:
+        try:
+            return self._check(operation, body)
+        except NotUnderstood as error:
+            return self._not_understood(error)
+        except Exception as error:  # INVARIANT: trouble while deciding is a denial
+            return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=f"dynamodb:{operation}")
+
+    def attributes_denied(
+        self, names: Iterable[str], operation: str, table: str, *, leading_key: str, index: str | None = None
+    ) -> dict[str, Deny]:
+        """Those attributes that may not be read, each with its denial, for a key that this principal may read.
+
+        `leading_key` is such a key; use one that is the same for all tenants behind their prefix, so that they share
+        the kept answers.
+        """
+        own, answer, denied = self.own, self.shared.answer, {}
+        for name in names:
+            read = AttributeRead(operation, table, index, name)
+            denial = answer(read, leading_key, own, partial(self._probe, read, leading_key))
+            if denial is not None:
+                denied[name] = denial
+        return denied
+
+    def put_denied(self, table: str, item: Mapping[str, Any], leading_key: str) -> Deny | None:
+        """Why this principal may not put the item, which is the same for all tenants behind the prefix of their keys.
+
+        The answer is kept where those on attributes are, under a name that no attribute has.
+        """
+        body = {"TableName": table, "Item": item}
+        return self.shared.answer(
+            AttributeRead("PutItem", table, None, ""), leading_key, self.own, partial(self._denial, "PutItem", body)
+        )
+
+    def _denial(self, operation: str, body: Mapping[str, Any]) -> Deny | None:
+        verdict = self.check(operation, body)
+        return verdict if isinstance(verdict, Deny) else None
+
+    def _probe(self, read: AttributeRead, leading_key: str) -> Deny | None:
+        """Asks for one attribute beside the keys, as a read that selects specific attributes."""
+        action, place, index = f"dynamodb:{read.operation}", self.place, read.index_name
+        try:
+            known = place.table(read.table)
+            keys = (known.keys.pk,) if index is None else known.keys.indexes[index]
+            context = wire.leading(*([leading_key] for _ in keys))
+            context["dynamodb:Attributes"] = wire.attributes((known.keys.pk,), keys, (read.attribute,))
+            context["dynamodb:Select"] = "SPECIFIC_ATTRIBUTES"
+            context["dynamodb:ReturnConsumedCapacity"] = "NONE"
+            resource = known.arn if index is None else place.index_arn(known.arn, index)
+            verdict = _decide(self.policies, self._fixed, Authorisation(action, resource, context))
+        except Exception as error:  # INVARIANT: trouble while deciding is a denial
+            return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=action)
+        return verdict if isinstance(verdict, Deny) else None
+
+    @property
+    def _fixed(self) -> dict[str, Value]:
+        return self.shared.known if self.tenant is None else {**self.shared.known, TENANT: self.tenant}
+
+    def _check(self, operation: str, body: Mapping[str, Any]) -> Allow | Deny:
+        found = authorisations(operation, body, self.place)
+        if operation in SINGLE_WRITES and body.get(ON_FAILURE) == "ALL_OLD":
+            first = found[0]
+            if restricts(self.policies, first.action, first.resource, _DISCLOSURE):
+                reason = f"`{ON_FAILURE}` would hand out a whole item under a rule on attributes"
+                return Deny(reason, "request", action=first.action, resource=first.resource)
+        granted: list[str] = []
+        fixed = self._fixed
+        for one in found:
+            verdict = _decide(self.policies, fixed, one)
+            if isinstance(verdict, Deny):
+                return verdict
+            granted.extend(verdict.statements)
+        return Allow(tuple(dict.fromkeys(granted)))
+
+    def _not_understood(self, error: NotUnderstood) -> Deny:
+        """Denied in any case; an explicit denial of the action is the better reason."""
+        if error.action and error.resource:
+            verdict = _explicit(self.policies, error.action, error.resource, self._fixed)
+            if verdict is not None:
+                return verdict
+        reason = f"the request is not understood: {error.message}"
+        return Deny(reason, "request", action=error.action, resource=error.resource)
+
+
+def _decide(policies: PolicySet, fixed: dict[str, Value], one: Authorisation) -> Allow | Deny:
+    # INVARIANT: what the principal is, the request cannot overwrite.
+    context = {key.lower(): value for key, value in one.context.items()} | fixed
+    return decide(policies, one.action, one.resource, context)
+
+
+def _explicit(policies: PolicySet, action: str, resource: str, fixed: dict[str, Value]) -> Deny | None:
+    try:
+        verdict = decide(policies, action, resource, fixed)
+    except Exception:  # INVARIANT: trouble while looking for a better reason leaves the denial as it is
+        return None
+    return verdict if isinstance(verdict, Deny) and verdict.explicit else None

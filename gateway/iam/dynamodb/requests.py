@@ -1,0 +1,70 @@
+"""A DynamoDB request in its wire form as the authorisations that AWS would ask for."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from gateway.iam.dynamodb import reads, writes
+from gateway.iam.dynamodb.control_plane import CONTROL, control
+from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
+from gateway.iam.dynamodb.wire import Body
+from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.language.verdict import Authorisation
+
+__all__ = ["OPERATIONS", "KeySchema", "NotUnderstood", "TableRegistry", "authorisations"]
+
+Reader = Callable[[Body, TableRegistry], tuple[Authorisation, ...]]
+
+_VERB = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b", re.IGNORECASE)
+_TABLE = re.compile(r"\b(?:FROM|INTO|UPDATE)\s+\"?([A-Za-z0-9_.-]{3,255})", re.IGNORECASE)
+
+
+def authorisations(operation: str, body: Mapping[str, Any], place: TableRegistry) -> tuple[Authorisation, ...]:
+    """All of them must be allowed. Raises `NotUnderstood`, which means: deny."""
+    reader = OPERATIONS.get(operation)
+    if reader is None:
+        raise NotUnderstood(f"unknown operation `{operation}`")
+    if not _is_object(body):
+        raise NotUnderstood("a request is an object", f"dynamodb:{operation}")
+    try:
+        found = reader(body, place)
+    except NotUnderstood as error:
+        raise NotUnderstood(error.message, error.action or f"dynamodb:{operation}", error.resource) from error
+    # INVARIANT: a request that asks for nothing is not understood; "all of none" would be an approval.
+    if not found:
+        raise NotUnderstood("the request asks for nothing", f"dynamodb:{operation}")
+    return found
+
+
+def _is_object(body: object) -> bool:
+    return isinstance(body, Mapping)
+
+
+def _partiql(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
+    """Always refused: its actions have LeadingKeys, and they are not read from PartiQL."""
+    members = body.get("Statements") or body.get("TransactStatements") or [body]
+    text = str(members[0].get("Statement")) if isinstance(members, list) and isinstance(members[0], Mapping) else ""
+    verb, table = _VERB.match(text), _TABLE.search(text)
+    # Only a guess, for the wording of the denial.
+    action = f"dynamodb:PartiQL{verb.group(1).capitalize() if verb else 'Select'}"
+    resource = place.table_arn(table.group(1)) if table else "*"
+    raise NotUnderstood("the partition keys are not read from PartiQL", action, resource)
+
+
+OPERATIONS: Final[Mapping[str, Reader]] = {
+    "GetItem": reads.get_item,
+    "BatchGetItem": reads.batch_get_item,
+    "TransactGetItems": reads.transact_get_items,
+    "Query": reads.query,
+    "Scan": reads.scan,
+    "PutItem": writes.put_item,
+    "UpdateItem": writes.update_item,
+    "DeleteItem": writes.delete_item,
+    "BatchWriteItem": writes.batch_write_item,
+    "TransactWriteItems": writes.transact_write_items,
+    "ExecuteStatement": _partiql,
+    "BatchExecuteStatement": _partiql,
+    "ExecuteTransaction": _partiql,
+    **{operation: partial(control, operation) for operation in CONTROL},
+}

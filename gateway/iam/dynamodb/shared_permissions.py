@@ -1,0 +1,126 @@
+"""What tenants with the same policies share: prepared permissions by the shape of a request, and answers on attributes.
+
+Nothing of it names a tenant, so a tenant adds nothing to it.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
+
+from gateway.iam.dynamodb.key_schemas import TableRegistry
+from gateway.iam.dynamodb.partial_evaluation import OPEN, PreparedPermission, depends_on_tenant, prepare
+from gateway.iam.dynamodb.request_shapes import RequestPart, key_name, leading_keys, parts_of
+from gateway.iam.language.evaluator import PolicySet
+from gateway.iam.language.variables import Value
+from gateway.iam.language.verdict import Allow, Deny
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+_KEPT: Final = 2_048
+
+_log = logging.getLogger("gateway.permissions")
+
+
+class AttributeRead(NamedTuple):
+    """One attribute that somebody wants to read; `index_name` is None in the table itself."""
+
+    operation: str
+    table: str
+    index_name: str | None
+    attribute: str
+
+
+class SharedPermissions:
+    """`principal` is what the tenants have in common, as given; `known` the same with lower-case keys."""
+
+    __slots__ = ("_answers", "_apart", "_prepared", "known", "place", "policies", "principal")
+
+    def __init__(self, policies: PolicySet, principal: Mapping[str, Value], place: TableRegistry) -> None:
+        self.policies = policies
+        self.principal = principal
+        self.known = {key.lower(): value for key, value in principal.items()}
+        self.place = place
+        # by shape, with the name of the leading key; None: this shape is for the evaluator
+        self._prepared: dict[tuple[object, ...], tuple[PreparedPermission, str] | None] = {}
+        self._answers: dict[tuple[object, ...], Deny | None] = {}
+        self._apart: dict[str, bool] = {}
+
+    def prepare(self, operation: str, body: Mapping[str, Any]) -> PreparedPermission | None:
+        """For whoever sends many requests like this one, and asks the residual of each."""
+        return prepare(self.policies, operation, body, self.place, self.known)
+
+    def allowed(self, operation: str, body: Mapping[str, Any], own: str) -> Allow | None:
+        """The verdict by what is prepared; None: the evaluator has to decide. Never raises."""
+        try:
+            parts = parts_of(operation, body)
+            # INVARIANT: a request without parts is not allowed: "all of none" would be an approval.
+            if not parts:
+                return None
+            return self._one(parts[0], own) if len(parts) == 1 else self._all(parts, own)
+        except Exception:  # INVARIANT: what is odd is left to the evaluator
+            return None
+
+    def learn(self, operation: str, body: Mapping[str, Any], own: str, verdict: Allow) -> None:
+        """Prepares for the next request of this shape; kept only where it says of this one what the evaluator said."""
+        try:
+            found = parts_of(operation, body)
+            parts = [part for part in found or () if part.shape not in self._prepared]
+            for part in parts:
+                _keep(self._prepared, part.shape, self._entry(part))
+        except Exception:  # INVARIANT: what is odd is left to the evaluator
+            return
+        again = self.allowed(operation, body, own) if parts else verdict
+        for part in parts:
+            if again is None and self._prepared.get(part.shape) is not None:
+                del self._prepared[part.shape]
+            elif again is not None and again != verdict:
+                self._prepared[part.shape] = None
+        if again is not None and again != verdict:
+            _log.error("a prepared permission for `%s` is not what the evaluator says: it is not used", operation)
+
+    def answer(self, read: AttributeRead, leading_key: str, own: str, ask: Callable[[], Deny | None]) -> Deny | None:
+        """The kept answer on one attribute; asked anew where tenants may get different ones."""
+        apart = self._apart.get(read.operation)
+        if apart is None:
+            apart = self._apart[read.operation] = self._tells_apart(read.operation)
+        if apart or not leading_key.startswith(own):
+            return ask()
+        key = (*read, leading_key[len(own) :])
+        if key not in self._answers:
+            _keep(self._answers, key, ask())
+        return self._answers[key]
+
+    def _tells_apart(self, operation: str) -> bool:
+        try:
+            return not OPEN.isdisjoint(self.known) or depends_on_tenant(self.policies, f"dynamodb:{operation}")
+        except Exception:  # INVARIANT: what is odd is not shared
+            return True
+
+    def _one(self, part: RequestPart, own: str) -> Allow | None:
+        entry = self._prepared.get(part.shape)
+        if entry is None:
+            return None
+        prepared, name = entry
+        keys = leading_keys(part.holders, name)
+        return prepared.verdict if keys is not None and prepared.residual.allows(keys, own) else None
+
+    def _all(self, parts: list[RequestPart], own: str) -> Allow | None:
+        granted: dict[str, None] = {}
+        for part in parts:
+            verdict = self._one(part, own)
+            if verdict is None:
+                return None
+            granted.update(dict.fromkeys(verdict.statements))
+        return Allow(tuple(granted))
+
+    def _entry(self, part: RequestPart) -> tuple[PreparedPermission, str] | None:
+        prepared, name = self.prepare(part.operation, part.body), key_name(part, self.place)
+        return None if prepared is None or name is None else (prepared, name)
+
+
+def _keep(kept: dict[K, V], key: K, value: V) -> None:
+    """The oldest goes: shapes and questions are few, and making one anew is cheap."""
+    if len(kept) >= _KEPT:
+        del kept[next(iter(kept))]
+    kept[key] = value

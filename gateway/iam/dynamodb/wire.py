@@ -1,0 +1,129 @@
+"""Parts of a DynamoDB request in its JSON form: whatever has not the expected shape is not understood."""
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from typing import Any, Final
+
+from gateway.iam.dynamodb import expressions
+from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.language.variables import Value
+
+Body = Mapping[str, Any]
+
+_KEY_TYPES: Final = frozenset("SNB")
+_CAPACITY: Final = frozenset(("NONE", "TOTAL", "INDEXES"))
+_PARTITION_KEYS: Final = (
+    "dynamodb:FirstPartitionKeyValues",
+    "dynamodb:SecondPartitionKeyValues",
+    "dynamodb:ThirdPartitionKeyValues",
+    "dynamodb:FourthPartitionKeyValues",
+)
+
+
+def check_parameters(body: Body, known: frozenset[str]) -> None:
+    """A parameter that this room does not know could change what the request does."""
+    if not body.keys() <= known:
+        raise NotUnderstood(f"unknown parameter `{min(map(str, body.keys() - known))}`")
+
+
+def key_text(item: Any, name: str) -> str:
+    """The partition key of an item as text: a number or binary value in the form in which it is sent."""
+    value = item.get(name) if isinstance(item, dict) else None
+    if isinstance(value, dict) and len(value) == 1:
+        for kind, text in value.items():
+            if kind in _KEY_TYPES and isinstance(text, str) and text:
+                return text
+    raise NotUnderstood(f"partition key `{name}` cannot be told")
+
+
+def key_texts(items: Iterable[Any], name: str) -> list[str]:
+    """As `key_text` for many items; the common case, a text key, takes no second look."""
+    found: list[str] = []
+    for item in items:
+        value = item.get(name) if type(item) is dict else None
+        text = value.get("S") if type(value) is dict and len(value) == 1 else None
+        found.append(text if text and type(text) is str else key_text(item, name))
+    return found
+
+
+def leading(*values: Iterable[str]) -> dict[str, Value]:
+    """The partition key values of one request, one set for each attribute of the key."""
+    # INVARIANT: an action that has LeadingKeys never gets an empty set: `ForAllValues` would hold for it.
+    sets = [tuple(dict.fromkeys(found)) for found in values]
+    if not sets or not all(sets) or len(sets) > len(_PARTITION_KEYS):
+        raise NotUnderstood("the partition keys cannot be told")
+    return {"dynamodb:LeadingKeys": sets[0], **dict(zip(_PARTITION_KEYS, sets, strict=False))}
+
+
+def attributes(*names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(names)))
+
+
+def aliases(body: Body) -> dict[str, str]:
+    found = body.get("ExpressionAttributeNames")
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise NotUnderstood("expression attribute names are an object")
+    for name in found.values():
+        if not isinstance(name, str) or not name:
+            raise NotUnderstood("an expression attribute name is not a text")
+    return found
+
+
+def names(body: Body, parameter: str, read: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
+    """The attribute names in one expression of a request; none when the parameter is absent."""
+    text = body.get(parameter)
+    if text is None:
+        return ()
+    if not isinstance(text, str):
+        raise NotUnderstood(f"{parameter} is a text")
+    return expressions.resolved(read(text), aliases(body))
+
+
+def legacy_names(body: Body, parameter: str) -> tuple[str, ...]:
+    """The attribute names of a legacy parameter: the keys of an object, or a list of names."""
+    found = body.get(parameter)
+    if found is None:
+        return ()
+    listed = list(found) if isinstance(found, dict | list) else []
+    if not listed or not all(isinstance(name, str) and name for name in listed):
+        raise NotUnderstood(f"{parameter} holds attribute names")
+    return tuple(listed)
+
+
+def projected(body: Body) -> tuple[str, ...]:
+    """The attributes a read asks for; none when it asks for everything."""
+    legacy = legacy_names(body, "AttributesToGet")
+    # Whether a legacy entry may be a path is not documented: both readings of it have to pass.
+    heads = (name.split(".", 1)[0].split("[", 1)[0] for name in legacy)
+    return one_way(attributes(legacy, heads), names(body, "ProjectionExpression", expressions.projection))
+
+
+def conditional(body: Body) -> tuple[str, ...]:
+    """The attributes a write looks at before it writes."""
+    return one_way(legacy_names(body, "Expected"), names(body, "ConditionExpression", expressions.condition))
+
+
+def one_way(legacy: tuple[str, ...], modern: tuple[str, ...]) -> tuple[str, ...]:
+    if legacy and modern:
+        raise NotUnderstood("a request mixes legacy parameters with expressions")
+    return legacy or modern
+
+
+def choice(body: Body, parameter: str, default: str, known: frozenset[str]) -> str:
+    found = body.get(parameter, default)
+    if not isinstance(found, str) or found not in known:
+        raise NotUnderstood(f"unknown value of {parameter}")
+    return found
+
+
+def capacity(body: Body) -> dict[str, Value]:
+    return {"dynamodb:ReturnConsumedCapacity": choice(body, "ReturnConsumedCapacity", "NONE", _CAPACITY)}
+
+
+def objects(value: Any, what: str) -> list[dict[str, Any]]:
+    """A list of objects that is not empty: a request without members would ask for nothing and pass."""
+    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+        raise NotUnderstood(f"{what} is a list of objects, and not empty")
+    return value

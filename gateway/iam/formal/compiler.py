@@ -1,0 +1,246 @@
+"""Policy documents as formulas: the same decisions as the evaluator's, for a request that is not known yet."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Final
+
+from gateway.iam.formal.formula import (
+    ACTION,
+    ARN,
+    CALLER,
+    CALLER_SESSION,
+    ELEMENT,
+    FALSE,
+    TRUE,
+    ArnLike,
+    Constant,
+    Every,
+    Filled,
+    Formula,
+    Pattern,
+    Present,
+    Ref,
+    Scalar,
+    Single,
+    Some,
+    both,
+    either,
+    is_text,
+    negated,
+)
+from gateway.iam.formal.scalar_samples import samples
+from gateway.iam.formal.string_patterns import WHOLE, Split, matches
+from gateway.iam.language import arn, glob, variables
+from gateway.iam.language.document import PolicyDocument
+from gateway.iam.language.evaluator import PolicySet
+from gateway.iam.language.glob import Wild
+from gateway.iam.language.grammar import Condition, Effect, Statement
+from gateway.iam.language.operators import ConditionOperation, operation
+from gateway.iam.language.scalars import ascii_folded
+from gateway.iam.language.variables import Template, Variable
+
+_ANY: Final[Pattern] = (Wild.MANY,)
+_ROOT: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one layer of policies says of a request: that it allows it, that it explicitly denies it.
+
+    `restricts` are those denials that look at more than action and resource: they hold whatever else is granted.
+    """
+
+    allows: Formula
+    denies: Formula
+    restricts: Formula = FALSE
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaCompiler:
+    """`splits` says of a key, in lower case, how its texts are split; every other text stays whole."""
+
+    splits: Mapping[str, Split] = field(default_factory=dict)
+
+    def layer(self, documents: Sequence[PolicyDocument]) -> Layer:
+        found = [(one, document.has_variables) for document in documents for one in document.statements]
+        denials = [(one[0], self.statement(*one)) for one in found if one[0].effect == "Deny"]
+        return Layer(
+            either(*(self.statement(*one) for one in found if one[0].effect == "Allow")),
+            either(*(made for _, made in denials)),
+            either(*(made for statement, made in denials if statement.conditions)),
+        )
+
+    def layers(self, policies: PolicySet) -> tuple[Layer, ...]:
+        found = [self.layer(policies.identity)]
+        if policies.session is not None:
+            found.append(self.layer(policies.session))
+        return tuple(found) if policies.boundary is None else (*found, self.layer([policies.boundary]))
+
+    def statement(self, statement: Statement, with_variables: bool) -> Formula:
+        """The statement speaks about the request."""
+        acts = either(*(matches(ACTION, glob.parts(action.lower())) for action in statement.actions))
+        return both(
+            negated(acts) if statement.excludes_actions else acts,
+            _principal(statement),
+            _resource(statement, with_variables),
+            *(self._row(row, statement.effect, with_variables) for row in statement.conditions),
+        )
+
+    def _row(self, row: Condition, effect: Effect, with_variables: bool) -> Formula:
+        known = operation(row.operator)
+        if known is None:  # a document that was parsed has none
+            raise ValueError(f"unknown operator `{row.operator}`")
+        key, unsure = row.key.lower(), effect == "Deny"
+        if known.name == "Null":
+            values = {value.lower() for value in row.values}
+            null, filled = Constant("true" in values), Constant("false" in values)
+            return either(both(Filled(key), filled), both(negated(Filled(key)), null))
+        each = self._each(known, key, row.values, with_variables, unsure)
+        return _quantified(known, key, each, unsure)
+
+    def _each(
+        self, known: ConditionOperation, key: str, values: tuple[str, ...], with_variables: bool, unsure: bool
+    ) -> Callable[[str], Formula]:
+        """The operator on one text; a negated one asks that no listed value matches."""
+        if known.name.startswith(("String", "Arn")):
+
+            def matched(subject: str) -> Formula:
+                found = either(*(self._value(known.name, key, subject, value, with_variables) for value in values))
+                return negated(found) if known.operator.negated else found
+
+            return matched
+        test, label = known.operator.build(values, with_variables)({}), f"{known.name} {' '.join(values)}"
+
+        def passes(text: str) -> bool:
+            verdict = test(text)
+            if not known.operator.negated:
+                return bool(verdict)
+            return unsure if verdict is None else not verdict
+
+        return lambda subject: Scalar(subject, f"{label} {unsure}", samples(known.name, values), passes)
+
+    def _value(self, name: str, key: str, subject: str, value: str, with_variables: bool) -> Formula:
+        wild = name in ("StringLike", "StringNotLike") or name.startswith("Arn")
+        template = variables.template(value, wildcards=wild, variables=with_variables)
+        if name.startswith("Arn"):
+            return _arn(subject, template)
+        fold = name.endswith("IgnoreCase")
+        split = self.splits.get(key, WHOLE)
+
+        def matched(pattern: Pattern) -> Formula:
+            folded = tuple(ascii_folded(part) if isinstance(part, str) else part for part in pattern)
+            return matches(subject, folded if fold else pattern, split, fold=fold)
+
+        return _with_variables(template, matched)
+
+
+def allowed(layers: Sequence[Layer]) -> Formula:
+    """No layer denies, every layer allows."""
+    return both(*(negated(layer.denies) for layer in layers), *(layer.allows for layer in layers))
+
+
+def denied(layers: Sequence[Layer]) -> Formula:
+    """Some layer denies explicitly."""
+    return either(*(layer.denies for layer in layers))
+
+
+def _quantified(known: ConditionOperation, key: str, each: Callable[[str], Formula], unsure: bool) -> Formula:
+    absent, single = negated(Present(key)), both(Single(key), each(key))
+    if known.quantifier == "ForAllValues":
+        return either(absent, single, Every(key, each(ELEMENT)))
+    if known.quantifier == "ForAnyValue":
+        empty = both(Present(key), negated(Single(key)), negated(Filled(key)))
+        nothing = either(absent, empty) if known.if_exists and unsure else FALSE
+        return either(nothing, single, Some(key, each(ELEMENT)))
+    several = both(Present(key), negated(Single(key)))
+    return either(absent if known.if_exists or known.operator.negated else FALSE, single, several if unsure else FALSE)
+
+
+def _principal(statement: Statement) -> Formula:
+    """In a trust policy only statements that name the caller count; elsewhere a principal is always `*`."""
+    if not statement.principals:
+        return TRUE
+    return either(*(_names(kind, text) for kind, text in statement.principals))
+
+
+def _names(kind: str, text: str) -> Formula:
+    if kind != "AWS":
+        return FALSE
+    if text == "*":
+        return TRUE
+    parts = arn.segments(text)
+    exact = either(is_text(CALLER, text), is_text(CALLER_SESSION, text))
+    if text.isdigit():
+        return either(exact, ArnLike(CALLER, (_ANY, _ANY, _ANY, (text,), _ANY)))
+    if parts is not None and parts[2:4] == ["iam", ""] and parts[_ROOT] == "root":
+        return either(exact, ArnLike(CALLER, ((parts[1],), _ANY, _ANY, (parts[4],), _ANY)))
+    return exact
+
+
+def _resource(statement: Statement, with_variables: bool) -> Formula:
+    if not statement.resources or "*" in statement.resources:
+        return Constant(not statement.excludes_resources)
+    templates = [variables.template(text, wildcards=True, variables=with_variables) for text in statement.resources]
+    reached = either(*(_with_variables(one, _reaches) for one in templates))
+    if not statement.excludes_resources:
+        return reached
+    # Without its variable's value an element names no resource: its complement may widen a Deny, never an Allow.
+    known = TRUE if statement.effect == "Deny" else both(*(_with_variables(one, lambda _: TRUE) for one in templates))
+    return both(known, negated(reached))
+
+
+def _reaches(pattern: Pattern) -> Formula:
+    parts = _six(pattern)
+    return both(*(both(Present(key), matches(key, found)) for key, found in zip(ARN, parts[1:], strict=True)))
+
+
+def _arn(subject: str, template: Template) -> Formula:
+    if arn.is_any(template):
+        return ArnLike(subject, (_ANY,) * len(ARN))
+
+    def matched(pattern: Pattern) -> Formula:
+        exact = all(isinstance(token, str) for token in pattern)
+        return matches(subject, pattern) if exact else ArnLike(subject, _six(pattern)[1:])
+
+    return _with_variables(template, matched)
+
+
+def _six(pattern: Pattern) -> tuple[Pattern, ...]:
+    """A pattern cut at its first five colons: those of the text, never those of a variable's value."""
+    found: list[list[str | Wild | Ref]] = [[]]
+    for each in pattern:
+        if each == ":" and len(found) < arn.SEGMENTS:
+            found.append([])
+        else:
+            found[-1].append(each)
+    return tuple(map(tuple, found))
+
+
+def _with_variables(template: Template, made: Callable[[Pattern], Formula]) -> Formula:
+    """`made` of the pattern, for each way in which the variables can have a value or fall back on their default."""
+    keys = variables.keys((template,))
+    options: list[Formula] = []
+    for choice in product((True, False), repeat=len(keys)):
+        has_text = dict(zip(keys, choice, strict=True))
+        pattern = _resolved(template, has_text)
+        if pattern is not None:
+            guards = (
+                both(Single(key), Filled(key)) if text else negated(Filled(key)) for key, text in has_text.items()
+            )
+            options.append(both(*guards, made(pattern)))
+    return either(*options)
+
+
+def _resolved(template: Template, has_text: Mapping[str, bool]) -> Pattern | None:
+    found: list[str | Wild | Ref] = []
+    for token in template:
+        if not isinstance(token, Variable):
+            found.append(token)
+        elif has_text[token.key]:
+            found.append(Ref(token.key))
+        elif token.default is None:
+            return None
+        else:
+            found.append(token.default)
+    return tuple(found)

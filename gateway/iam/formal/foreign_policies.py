@@ -1,0 +1,142 @@
+"""Other people's LeadingKeys policies: the same theorems, for a prefix that is named instead of declared in a model."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.errors import BadUserInput
+from gateway.iam.dynamodb.condition_keys import KEYED
+from gateway.iam.formal import specification
+from gateway.iam.formal.compiler import FormulaCompiler, allowed
+from gateway.iam.formal.counterexample import counterexample
+from gateway.iam.formal.errors import NotConfirmed
+from gateway.iam.formal.formula import (
+    ACTION,
+    ELEMENT,
+    Every,
+    Filled,
+    Formula,
+    Pattern,
+    Ref,
+    Some,
+    both,
+    either,
+    is_text,
+    negated,
+    one_of,
+)
+from gateway.iam.formal.proof import TheoremOutcome, check
+from gateway.iam.formal.solver.solver import solve
+from gateway.iam.formal.specification import KEYS, OTHER, Scope, acts, of_service
+from gateway.iam.formal.string_patterns import Split
+from gateway.iam.formal.theorems import Theorem
+from gateway.iam.language import variables
+from gateway.iam.language.document import PolicyDocument
+from gateway.iam.language.evaluator import PolicySet, evaluate
+from gateway.iam.language.variables import Variable
+from gateway.iam.policies.review import EVERY_ACTION
+
+_PREFIX = re.compile(r"(?P<before>[^{}]*)\{(?P<name>\w+)\}(?P<after>[^{}]?)")
+_WITHOUT: Final[Mapping[str, str]] = {
+    "aws:principaltag/": r"""#*?$%&!~|"'<>(){}[];,^`\\""",
+    "cognito-identity.amazonaws.com:": r"""#*?$%&!~|"'<>(){}[];,^`\\/=+_.@ """,
+    "aws:userid": r"""#*?$%&!~|"'<>(){}[];^`\\/ """,
+    "aws:username": r"""#*?$%&!~|"'<>(){}[];^`\\/: """,
+}
+"""Characters that a variable's value cannot hold, by how its key begins; of others nothing is known."""
+UNKEYED: Final = (*sorted(EVERY_ACTION - KEYED), "PartiQLSelect")
+
+REASONS: Final[Mapping[str, str]] = {
+    "some own row can be used": "nothing is allowed, so there is nothing to prove",
+    "no foreign item": "another tenant's item can be reached",
+    "no key outside of the prefix": "a key that is not the tenant's own can be reached",
+    "no action that has no keys": (
+        "AWS fills in no LeadingKeys for this action, and ForAllValues holds for an empty set: the whole table is open"
+    ),
+    "nothing without a key": (
+        "ForAllValues holds where AWS fills in no key: add Null `false` for dynamodb:LeadingKeys. No documented "
+        "request of this action has no key; this is what stands between the table and one that AWS adds"
+    ),
+}
+"""What it means that a theorem does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignPolicy:
+    """`prefix` names the rows of one tenant, such as `TENANT#{tenant}#`; `without` are characters that no id holds."""
+
+    policy: PolicyDocument
+    prefix: str
+    session: PolicyDocument | None = None
+    boundary: PolicyDocument | None = None
+    without: str = ""
+
+
+def questioned(asked: ForeignPolicy) -> Iterator[TheoremOutcome]:
+    """Each theorem with its outcome, in the order in which one reads them."""
+    scope = scope_of(asked)
+    splits = {KEYS: scope.split} if scope.split.depth else {}
+    compiler = FormulaCompiler(splits)
+    layers = [compiler.layer([each]) for each in (asked.policy, asked.session, asked.boundary) if each is not None]
+    policies = PolicySet((asked.policy,), None if asked.session is None else (asked.session,), asked.boundary)
+    for theorem in _theorems(allowed(layers), scope):
+        outcome = _outcome(theorem, scope, splits)
+        if outcome.example is not None and not evaluate(policies, outcome.example.asked).allowed:
+            raise NotConfirmed("\n".join((theorem.name, *outcome.example.lines())))
+        yield outcome
+
+
+def scope_of(asked: ForeignPolicy) -> Scope:
+    found = _PREFIX.fullmatch(asked.prefix)
+    if found is None:
+        raise BadUserInput("a prefix has one `{name}` and at most one character behind it, such as `TENANT#{tenant}#`")
+    tag, delimiter = _variable(asked), found["after"]
+    texts = found["before"].split(delimiter) if delimiter else [found["before"]]
+    parts: list[Pattern] = [(text,) if text else () for text in texts[:-1]]
+    parts.append((texts[-1], Ref(tag)) if texts[-1] else (Ref(tag),))
+    known = next((text for start, text in _WITHOUT.items() if tag.startswith(start)), "")
+    return Scope(tuple(parts), delimiter, delimited=bool(delimiter) and delimiter in known + asked.without)
+
+
+def _variable(asked: ForeignPolicy) -> str:
+    """The one variable that the policies compare leading keys with."""
+    documents = [each for each in (asked.policy, asked.session, asked.boundary) if each is not None]
+    rows = [row for document in documents for statement in document.statements for row in statement.conditions]
+    values = [value for row in rows if row.key.lower() == KEYS for value in row.values]
+    templates = [variables.template(value, wildcards=True, variables=True) for value in values]
+    keys = {part.key for parts in templates for part in parts if isinstance(part, Variable)}
+    if len(keys) != 1:
+        raise BadUserInput(f"the policies compare leading keys with {len(keys)} variables; a proof is about one")
+    return keys.pop()
+
+
+def _theorems(may: Formula, scope: Scope) -> Iterator[Theorem]:
+    rows = both(may, of_service("dynamodb"))
+    keyed = both(rows, acts(*KEYED))
+    yield Theorem("some own row can be used", "", both(keyed, specification.own_rows(scope)), possible=True)
+    yield Theorem("no foreign item", "", both(keyed, specification.foreign(scope)))
+    yield Theorem("no key outside of the prefix", "", both(keyed, Some(KEYS, negated(scope.holds(ELEMENT)))))
+    yield Theorem("no action that has no keys", "", both(rows, acts(*UNKEYED), negated(Filled(KEYS))))
+    yield Theorem("nothing without a key", "", both(rows, negated(Filled(KEYS))))
+
+
+def _outcome(theorem: Theorem, scope: Scope, splits: Mapping[str, Split]) -> TheoremOutcome:
+    found = solve(theorem.violation, splits, _wishes(scope))
+    if found.answer == "possible":
+        check(theorem, found, splits)
+    example = counterexample(found.facts, found.unknowns) if found.answer == "possible" else None
+    return TheoremOutcome(theorem, found.answer, example, 0.0)
+
+
+def _wishes(scope: Scope) -> Sequence[Formula]:
+    twin = f"acme{scope.delimiter}2" if scope.delimiter and not scope.delimited else "acme2"
+    tag = scope.tags[-1]
+    batch = one_of(ACTION, "dynamodb:batchgetitem", "dynamodb:batchwriteitem")
+    return (
+        is_text(tag, "acme"),
+        *(is_text(OTHER, name) for name in ("globex", twin)),
+        either(Every(KEYS, scope.of_another().holds(ELEMENT)), batch),
+        one_of(ACTION, "dynamodb:getitem", "dynamodb:batchgetitem", "dynamodb:scan"),
+        one_of(ACTION, "dynamodb:getitem", "dynamodb:scan"),
+    )

@@ -1,0 +1,74 @@
+"""Actions in a query: those with a known name, and every other name that an action could ever have."""
+
+import re
+from itertools import permutations
+from typing import Any, Final
+
+from gateway.iam.formal.formula import ACTION, And, Formula, Like, Or, Pattern, Piece, occurrences
+from gateway.iam.language.glob import Wild
+from gateway.iam.policies.review import EVERY_ACTION
+
+_NAME = re.compile(r"[a-z0-9-]+:[a-z0-9]+")
+KNOWN: Final = tuple(
+    action.lower()
+    for action in (
+        *(f"dynamodb:{name}" for name in sorted(EVERY_ACTION)),
+        *("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity", "kms:Decrypt", "kms:Encrypt", "dax:GetItem"),
+        *("dynamodb:ActionOfNextYear", "s3:GetObject"),
+    )
+)
+"""Tried first, because a request with one of them can be sent."""
+
+
+def named_in(formula: Formula) -> tuple[str, ...]:
+    """The known actions, and those that the formula names."""
+    written = ("".join(token for token in pattern if isinstance(token, str)) for pattern in _patterns(formula))
+    return tuple(dict.fromkeys((*KNOWN, *(text for text in written if _NAME.fullmatch(text)))))
+
+
+def names_all(formula: Formula) -> bool:
+    """Only actions that the formula names can satisfy it."""
+    match formula:
+        case And(parts):
+            return any(map(names_all, parts))
+        case Or(parts):
+            return all(map(names_all, parts))
+        case Like(Piece(subject), pattern):
+            return subject == ACTION and all(isinstance(token, str) for token in pattern)
+    return False
+
+
+class OtherActions:
+    """An action that is not named anywhere, as the answers of the patterns alone: no name is needed to refute one.
+
+    This allows combinations that no name has, so it can prove that there is no such action, but not that there is one.
+    """
+
+    def __init__(self, z3: Any, formula: Formula) -> None:
+        self._z3 = z3
+        wild = [pattern for pattern in _patterns(formula) if not all(isinstance(token, str) for token in pattern)]
+        self._answers = {pattern: z3.Bool(f"action like {number}") for number, pattern in enumerate(wild)}
+
+    def like(self, pattern: Pattern) -> Any:
+        if pattern == (Wild.MANY,):
+            return self._z3.BoolVal(True)
+        return self._answers.get(pattern, self._z3.BoolVal(False))
+
+    def domain(self) -> list[Any]:
+        found: list[Any] = []
+        for one, other in permutations(self._answers, 2):
+            begins, wanted = _beginning(one), _beginning(other)
+            if other == (wanted, Wild.MANY) and begins.startswith(wanted):
+                found.append(self._z3.Implies(self._answers[one], self._answers[other]))
+            elif not begins.startswith(wanted) and not wanted.startswith(begins):
+                found.append(self._z3.Not(self._z3.And(self._answers[one], self._answers[other])))
+        return found
+
+
+def _beginning(pattern: Pattern) -> str:
+    return pattern[0] if pattern and isinstance(pattern[0], str) else ""
+
+
+def _patterns(formula: Formula) -> list[Pattern]:
+    found = (one.formula for one in occurrences(formula) if one.subject == ACTION)
+    return list(dict.fromkeys(like.pattern for like in found if isinstance(like, Like)))

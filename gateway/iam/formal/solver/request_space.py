@@ -1,0 +1,226 @@
+"""The requests that a proof is about: every key that a formula names, with every value that AWS could fill in.
+
+A set of values may have any size. A formula only ever says "every value ..." and "some value ...", and whichever set
+satisfies it, those values that some "some" needs satisfy it alone. So a set with one place for each of them stands for
+sets of every size: nothing is bounded, nothing is widened.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gateway.iam.dynamodb.condition_keys import MULTIVALUED
+from gateway.iam.formal.errors import NotProvable
+from gateway.iam.formal.formula import (
+    ACTION,
+    ARN,
+    CALLER,
+    ArnLike,
+    Every,
+    Filled,
+    Formula,
+    Like,
+    Occurrence,
+    Pattern,
+    Piece,
+    Ref,
+    Scalar,
+    Some,
+    negated,
+    occurrences,
+)
+from gateway.iam.formal.solver.finite import representatives
+from gateway.iam.formal.solver.z3_strings import AnyText, ListedText, Texts
+from gateway.iam.formal.string_patterns import WHOLE, Split
+from gateway.iam.language.glob import Wild
+from gateway.iam.language.variables import Value
+
+Text = AnyText | ListedText
+_Place = tuple[str, int, bool]
+"""A piece of the texts of a key: the key, the number of the part, and whether what follows the part is meant."""
+_SETS: Final = frozenset(key.lower() for key in MULTIVALUED)
+_ALWAYS: Final = frozenset((ACTION, CALLER))
+
+
+@dataclass(frozen=True, slots=True)
+class TextParts:
+    """A text, whole or in parts: the parts, whether more follows each but the last, and what follows the last."""
+
+    whole: Text | None = None
+    parts: tuple[Text, ...] = ()
+    follows: tuple[Any, ...] = ()
+    tail: Text | None = None
+
+    def more(self, index: int) -> Any:
+        """Whether something follows this part; None where that has to be read from the text."""
+        return self.follows[index] if 0 <= index < len(self.follows) else None
+
+    def piece(self, piece: Piece) -> Text:
+        found = self.whole if piece.index < 0 else self.tail if piece.rest else self.parts[piece.index]
+        if found is None or (piece.rest and 0 <= piece.index < len(self.parts) - 1):
+            raise TypeError(f"the text has no piece {piece}")
+        return found
+
+    def read(self, model: Any, delimiter: str) -> str:
+        if self.whole is not None:
+            return self.whole.read(model)
+        found = self.parts[0].read(model)
+        for follows, part in zip(self.follows, self.parts[1:], strict=True):
+            if not _is_true(model, follows):
+                return found
+            found += delimiter + part.read(model)
+        return found + (self.tail.read(model) if self.tail else "")
+
+
+@dataclass(frozen=True, slots=True)
+class TextOf:
+    present: Any
+    text: TextParts
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One place for a value of a set."""
+
+    used: Any
+    text: TextParts
+
+
+@dataclass(frozen=True, slots=True)
+class SetOfTexts:
+    present: Any
+    slots: tuple[Slot, ...]
+
+
+class Requests:
+    """The variables of one query. `actions`: only these; None stands for every name that an action could have."""
+
+    def __init__(
+        self, texts: Texts, formula: Formula, splits: Mapping[str, Split], actions: Sequence[str] | None = None
+    ) -> None:
+        self._texts = texts
+        self._splits = splits
+        found = list(occurrences(formula))
+        self._listed = _listed(found, splits) | ({(ACTION, -1, True): tuple(actions)} if actions is not None else {})
+        self._referred = _referred(found)
+        self.domain: list[Any] = []
+        self._places = _places(found)
+        self._known: dict[str, TextOf | SetOfTexts] = {}
+
+    def of(self, key: str) -> TextOf | SetOfTexts:
+        """The variables of a key, made where it is first named."""
+        if key not in self._known:
+            present = self._present(key)
+            if key in _SETS:
+                places = range(self._places.get(key, 1))
+                slots = (Slot(self._texts.truth(f"{key}[{at}]"), self._text(key, f"{key}[{at}]")) for at in places)
+                self._known[key] = SetOfTexts(present, tuple(slots))
+            else:
+                self._known[key] = TextOf(present, self._text(key, key))
+        return self._known[key]
+
+    def facts(self, model: Any) -> dict[str, Value]:
+        found: dict[str, Value] = {}
+        for key, value in self._known.items():
+            delimiter = self._splits.get(key, WHOLE).delimiter
+            if not _is_true(model, value.present):
+                continue
+            if isinstance(value, TextOf):
+                found[key] = value.text.read(model, delimiter)
+            else:
+                used = [slot.text for slot in value.slots if _is_true(model, slot.used)]
+                found[key] = tuple(dict.fromkeys(text.read(model, delimiter) for text in used))
+        return found
+
+    def _present(self, key: str) -> Any:
+        if key in _ALWAYS:
+            return self._texts.true
+        return self._texts.truth("present request:arn" if key in ARN else f"present {key}")
+
+    def _text(self, key: str, name: str) -> TextParts:
+        split = self._splits.get(key, WHOLE)
+        if not split.depth:
+            return TextParts(self._unit((key, -1, True), name))
+        last = split.depth - 1
+        parts = tuple(self._unit((key, at, False), f"{name} part {at}") for at in range(split.depth))
+        follows = tuple(self._texts.truth(f"{name} more {at}") for at in range(last))
+        tail = self._unit((key, last, True), f"{name} tail")
+        if isinstance(tail, AnyText):
+            self.domain.append(self._texts.any_of(tail.like(()), tail.like((split.delimiter, Wild.MANY))))
+        return TextParts(None, parts, follows, tail)
+
+    def _unit(self, place: _Place, name: str) -> Text:
+        key, index, rest = place
+        split = self._splits.get(key, WHOLE)
+        banned = {split.delimiter} if index >= 0 and not rest else {":"} if key in ARN[:-1] else set()
+        if key in self._referred:
+            banned |= {each.delimiter for each in self._splits.values() if each.depth}
+        listed = self._listed.get(place)
+        if listed is not None and key not in self._referred:
+            tail = index >= 0 and rest
+            fitting = [
+                text
+                for text in listed
+                if not any(each in text for each in banned) and (not tail or text[:1] in ("", split.delimiter))
+            ]
+            listed_text, domain = self._texts.listed(name, fitting)
+            self.domain.append(domain)
+            return listed_text
+        text, domain = self._texts.any(name, banned, action=key == ACTION)
+        self.domain.append(domain)
+        return text
+
+
+def _is_true(model: Any, value: Any) -> bool:
+    return str(model.eval(value, model_completion=True)) == "True"
+
+
+def _places(found: list[Occurrence]) -> dict[str, int]:
+    """How many values of each set a formula can ask for: one for each `some`, and for each `every` that must fail."""
+    asked: dict[str, set[Formula | None]] = {}
+    for one in found:
+        match one.formula:
+            case Some(key, part) if one.positive:
+                asked.setdefault(key, set()).add(part)
+            case Every(key, part) if not one.positive:
+                asked.setdefault(key, set()).add(negated(part))
+            case Filled(key) if one.positive:
+                asked.setdefault(key, set()).add(None)
+    return {key: max(1, len(each)) for key, each in asked.items()}
+
+
+def _listed(found: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place, tuple[str, ...]]:
+    """The pieces of texts for which a list of texts stands for all."""
+    # What follows the last part begins with the delimiter: without this, no text of the list might.
+    tails = {(key, split.depth - 1, True): split.delimiter for key, split in splits.items() if split.depth}
+    patterns: dict[_Place, list[Pattern]] = {place: [(text, Wild.MANY)] for place, text in tails.items()}
+    samples: dict[_Place, list[str]] = {}
+    others: set[str] = set()
+    whole: set[str] = set()
+    split = {key for key, each in splits.items() if each.depth}
+    for one in found:
+        match one.formula:
+            case Like(Piece(_, index, rest), pattern, fold):
+                patterns.setdefault((one.subject, index, rest), []).append(pattern)
+                others |= {one.subject} if fold else set()
+            case Scalar(_, _, texts):
+                samples.setdefault((one.subject, -1, True), []).extend(texts)
+            case ArnLike():
+                others.add(one.subject)
+                whole.add(one.subject)
+    mixed = others | _referred(found)
+    for place in samples:
+        # Samples stand for all texts of such tests alone: a pattern on the same key would need other texts.
+        if place[0] in mixed or place[0] in split or any(pattern != () for pattern in patterns.get(place, ())):
+            raise NotProvable(f"`{place[0]}` is compared as a text and as a number, date, address or boolean")
+    if whole & split:
+        raise NotProvable(f"`{min(whole & split)}` is compared both as an ARN and in parts")
+    listed = {place: representatives(each) for place, each in patterns.items() if place[0] not in others}
+    fixed = {place: texts for place, texts in listed.items() if texts is not None}
+    return fixed | {place: ("", *dict.fromkeys(texts)) for place, texts in samples.items()}
+
+
+def _referred(found: list[Occurrence]) -> frozenset[str]:
+    """Keys that variables stand for."""
+    patterns = [one.formula.pattern for one in found if isinstance(one.formula, Like)]
+    return frozenset(token.key for pattern in patterns for token in pattern if isinstance(token, Ref))

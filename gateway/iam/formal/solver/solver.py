@@ -1,0 +1,227 @@
+"""Whether any request satisfies a formula, decided by an SMT solver: a request that does, or the proof of none."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Literal
+
+from gateway.iam.formal.errors import NotProvable
+from gateway.iam.formal.formula import (
+    ACTION,
+    ARN,
+    ELEMENT,
+    And,
+    ArnLike,
+    Constant,
+    Every,
+    Filled,
+    Formula,
+    Like,
+    Not,
+    Or,
+    Pattern,
+    Piece,
+    Present,
+    Ref,
+    Scalar,
+    Single,
+    Some,
+    UnwrittenStatement,
+    both,
+    keys_of,
+)
+from gateway.iam.formal.solver.actions import OtherActions, named_in, names_all
+from gateway.iam.formal.solver.request_space import Requests, SetOfTexts, Slot, TextOf
+from gateway.iam.formal.solver.z3_strings import AnyText, Texts, all_of, any_of
+from gateway.iam.formal.string_patterns import Split
+from gateway.iam.language.variables import Value
+
+INSTALL: Final = "the solver is not installed: pip install 'tenant-graphql-gateway[proof]'"
+SECONDS: Final = 20
+_MOMENT: Final = 2
+
+Answer = Literal["impossible", "possible", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """`facts` is a request that satisfies the formula, where there is one; `unknowns` how it wants unknown policies."""
+
+    answer: Answer
+    facts: Mapping[str, Value]
+    unknowns: Mapping[str, bool]
+
+
+@cache
+def z3_module() -> Any:
+    """The solver, loaded only where something is proved."""
+    try:
+        import z3  # noqa: PLC0415
+    except ImportError as error:
+        raise NotProvable(INSTALL) from error
+    return z3
+
+
+def solve(
+    formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula] = (), seconds: float = SECONDS
+) -> Solution:
+    """`preferred` makes a witness readable: each of these formulas holds in it, if it can.
+
+    Actions that are known by name come first, because a witness with one of them can be sent; only where there is none,
+    every name is tried that an action could ever have.
+    """
+    found = _Search(formula, splits, named_in(formula)).solved([formula], seconds)
+    if found.answer == "possible":
+        return _refined(found, formula, splits, preferred)
+    if found.answer == "undecided" or names_all(formula):
+        return found
+    if _Search(formula, splits, OtherActions(z3_module(), formula)).solved([formula], seconds).answer == "impossible":
+        return found
+    return _Search(formula, splits).solved([formula], seconds)
+
+
+def _refined(found: Solution, formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula]) -> Solution:
+    """A wish that cannot be met within a moment is dropped: it only concerns how the witness looks."""
+    known = keys_of(formula) | {ACTION, *ARN}
+    wishes = [wish for wish in preferred if keys_of(wish) <= known]
+    search = _Search(both(formula, *wishes), splits, named_in(formula))
+    kept = [formula]
+    for wish in wishes:
+        better = search.solved([*kept, wish], _MOMENT)
+        if better.answer == "possible":
+            kept.append(wish)
+            found = better
+    return found
+
+
+class _Search:
+    """One formula, the variables of its requests, and its translation."""
+
+    def __init__(
+        self, formula: Formula, splits: Mapping[str, Split], actions: tuple[str, ...] | OtherActions | None = None
+    ) -> None:
+        self._z3 = z3_module()
+        self._others = actions if isinstance(actions, OtherActions) else None
+        listed = actions if isinstance(actions, tuple) else None
+        self._requests = Requests(Texts(self._z3), formula, splits, listed)
+        self._unknowns: dict[str, Any] = {}
+        self._made: dict[tuple[Formula, int], Any] = {}
+        self._model: Any = None
+        self._false = self._z3.BoolVal(False)
+
+    def solved(self, formulas: Sequence[Formula], seconds: float) -> Solution:
+        answer = self._check([self._translated(formula) for formula in formulas], seconds)
+        return self._solution() if answer == "possible" else Solution(answer, {}, {})
+
+    def _check(self, wanted: Sequence[Any], seconds: float) -> Answer:
+        solver = self._z3.Solver()
+        solver.set("timeout", int(seconds * 1000))
+        solver.add(*self._requests.domain, *(self._others.domain() if self._others else ()), *wanted)
+        verdict = solver.check()
+        if verdict == self._z3.sat:
+            self._model = solver.model()
+            return "possible"
+        return "impossible" if verdict == self._z3.unsat else "undecided"
+
+    def _solution(self) -> Solution:
+        values = {name: self._model.eval(found, model_completion=True) for name, found in self._unknowns.items()}
+        unknowns = {name: bool(self._z3.is_true(value)) for name, value in values.items()}
+        return Solution("possible", self._requests.facts(self._model), unknowns)
+
+    def _translated(self, formula: Formula, slot: Slot | None = None) -> Any:
+        match formula:
+            case Constant(value):
+                return self._z3.BoolVal(value)
+            case And(parts):
+                return all_of(self._z3, [self._translated(part, slot) for part in parts])
+            case Or(parts):
+                return any_of(self._z3, [self._translated(part, slot) for part in parts])
+            case Not(part):
+                return self._z3.Not(self._translated(part, slot))
+            case Every(key, part):
+                return self._quantified(key, part, every=True)
+            case Some(key, part):
+                return self._quantified(key, part, every=False)
+            case UnwrittenStatement(name):
+                return self._unknowns.setdefault(name, self._z3.Bool(f"unknown {name}"))
+        place = (formula, id(slot))
+        if place not in self._made:
+            self._made[place] = self._atom(formula, slot)
+        return self._made[place]
+
+    def _quantified(self, key: str, part: Formula, *, every: bool) -> Any:
+        values = self._requests.of(key)
+        if isinstance(values, TextOf):
+            return self._false
+        held = [(slot.used, self._translated(part, slot)) for slot in values.slots]
+        if every:
+            return all_of(self._z3, [values.present, *(self._z3.Implies(used, holds) for used, holds in held)])
+        some = any_of(self._z3, [all_of(self._z3, each) for each in held])
+        return all_of(self._z3, (values.present, some))
+
+    def _atom(self, formula: Formula, slot: Slot | None) -> Any:
+        match formula:
+            case Present(key):
+                return self._requests.of(key).present
+            case Single(key):
+                found = self._requests.of(key)
+                return found.present if isinstance(found, TextOf) else self._false
+            case Filled(key):
+                return self._filled(self._requests.of(key))
+            case Like(piece):
+                return self._like(formula, piece, slot)
+            case ArnLike(subject, patterns):
+                text = self._subject(subject, slot)
+                return self._false if text is None else self._is_arn(text, patterns)
+            case Scalar(subject, _, _, test):
+                text = self._subject(subject, slot)
+                return self._false if text is None else self._z3.And(text.present, _whole(text).passes(test))
+        raise TypeError(f"no translation of `{formula}`")
+
+    def _filled(self, found: TextOf | SetOfTexts) -> Any:
+        if isinstance(found, SetOfTexts):
+            return self._z3.And(found.present, self._z3.Or(*(slot.used for slot in found.slots)))
+        return self._z3.And(found.present, self._z3.Not(_whole(found).like(())))
+
+    def _like(self, like: Like, piece: Piece, slot: Slot | None) -> Any:
+        if piece.subject == ACTION and self._others is not None:
+            return self._others.like(like.pattern)
+        text = self._subject(piece.subject, slot)
+        if text is None:
+            return self._false
+        if piece.rest and like.pattern == () and (more := text.text.more(piece.index)) is not None:
+            return self._z3.And(text.present, self._z3.Not(more))
+        refs: dict[str, Any] = {}
+        guards = [text.present]
+        for key in (token.key for token in like.pattern if isinstance(token, Ref)):
+            found = self._requests.of(key)
+            if isinstance(found, SetOfTexts):
+                return self._false
+            refs[key] = _any(found).text
+            guards.append(found.present)
+        return all_of(self._z3, [*guards, text.text.piece(piece).like(like.pattern, refs, fold=like.fold)])
+
+    def _is_arn(self, text: TextOf, patterns: tuple[Pattern, ...]) -> Any:
+        if any(isinstance(token, Ref) for pattern in patterns for token in pattern):
+            raise NotProvable("a variable inside the ARN of a condition cannot be decided")
+        return self._z3.And(text.present, _any(text).arn(patterns))
+
+    def _subject(self, subject: str, slot: Slot | None) -> TextOf | None:
+        """The text that an atom is about; None where the key holds a set."""
+        if subject != ELEMENT:
+            found = self._requests.of(subject)
+            return found if isinstance(found, TextOf) else None
+        if slot is None:
+            raise TypeError("an element outside of its set")
+        return TextOf(self._z3.BoolVal(True), slot.text)
+
+
+def _whole(found: TextOf) -> Any:
+    return found.text.piece(Piece(""))
+
+
+def _any(found: TextOf) -> AnyText:
+    whole = _whole(found)
+    if not isinstance(whole, AnyText):
+        raise TypeError("a text that others refer to is not listed")
+    return whole

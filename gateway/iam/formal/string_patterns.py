@@ -1,0 +1,110 @@
+"""Patterns over texts that are split at a delimiter: what a solver can decide, where whole texts would defeat it.
+
+`TENANT#${tag}#*` as a constraint on one text makes an SMT solver compare all ways to cut two texts, without an end.
+Split once into `TENANT`, a part without `#` and the rest, the same pattern is an equation: the second part is the tag.
+That both say the same is a lemma (`gateway.iam.formal.solver.lemma`), for values of variables without the delimiter.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from gateway.iam.formal.formula import TRUE, Formula, Like, Pattern, Piece, Ref, both, either, negated
+from gateway.iam.language.glob import Wild
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """`depth` parts are cut off at the delimiter; what follows stays one text. Depth 0 leaves a text whole."""
+
+    delimiter: str
+    depth: int
+
+
+WHOLE: Final = Split("", 0)
+
+
+def matches(subject: str, pattern: Pattern, split: Split = WHOLE, *, fold: bool = False) -> Formula:
+    """The text of the subject matches the pattern."""
+    if not split.depth:
+        return _like(Piece(subject), pattern, fold)
+    return _Splitter(subject, split, fold).text(_characters(pattern), 0)
+
+
+def part(subject: str, index: int) -> Piece:
+    return Piece(subject, index, rest=False)
+
+
+def rest(subject: str, index: int) -> Piece:
+    return Piece(subject, index)
+
+
+@lru_cache(maxsize=65_536)
+def cut(text: str, split: Split, piece_index: int, piece_rest: bool) -> str:
+    """The piece of a given text; a part that is not there is empty."""
+    if piece_index < 0:
+        return text
+    parts = text.split(split.delimiter, piece_index + 1)
+    if piece_rest:
+        return split.delimiter + parts[piece_index + 1] if len(parts) > piece_index + 1 else ""
+    return parts[piece_index] if len(parts) > piece_index else ""
+
+
+def merged(pattern: Pattern) -> Pattern:
+    """Neighbouring texts as one, a run of `*` as one."""
+    found: list[str | Wild | Ref] = []
+    for token in pattern:
+        last = found[-1] if found else None
+        if isinstance(token, str) and isinstance(last, str):
+            found[-1] = last + token
+        elif token != "" and not (token is Wild.MANY and last is Wild.MANY):
+            found.append(token)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Splitter:
+    subject: str
+    split: Split
+    fold: bool
+
+    def text(self, pattern: Pattern, index: int) -> Formula:
+        """Part `index` and all that follows it match the pattern."""
+        if pattern == (Wild.MANY,):
+            return TRUE
+        options: list[Formula] = []
+        for at in range(len(pattern) + 1):
+            head, tail = pattern[:at], pattern[at:]
+            if self.split.delimiter in head:
+                break  # no part holds the delimiter
+            if tail and tail[0] is Wild.MANY:
+                # `*` may reach across the delimiter: it stands on both sides of it.
+                options.append(both(self._part((*head, Wild.MANY), index), self.rest(tail, index)))
+            elif (not tail or tail[0] in (self.split.delimiter, Wild.ONE)) and head[-1:] != (Wild.MANY,):
+                options.append(both(self._part(head, index), self.rest(tail, index)))
+        return either(*options)
+
+    def rest(self, pattern: Pattern, index: int) -> Formula:
+        """What follows part `index` matches the pattern: it is empty or begins with the delimiter."""
+        piece = rest(self.subject, index)
+        if pattern == (Wild.MANY,) or index == self.split.depth - 1:
+            return _like(piece, pattern, self.fold)
+        empty = Like(piece, ())
+        options: list[Formula] = [empty] if all(token is Wild.MANY for token in pattern) else []
+        if pattern[:1] in ((self.split.delimiter,), (Wild.ONE,)):
+            options.append(both(negated(empty), self.text(pattern[1:], index + 1)))
+        elif pattern[:1] == (Wild.MANY,):
+            options += [self.rest(pattern[1:], index), both(negated(empty), self.text(pattern, index + 1))]
+        return either(*options)
+
+    def _part(self, pattern: Pattern, index: int) -> Formula:
+        return _like(part(self.subject, index), pattern, self.fold)
+
+
+def _like(piece: Piece, pattern: Pattern, fold: bool) -> Formula:
+    found = merged(pattern)
+    return TRUE if found == (Wild.MANY,) else Like(piece, found, fold)
+
+
+def _characters(pattern: Pattern) -> Pattern:
+    return tuple(token for found in pattern for token in (found if isinstance(found, str) else (found,)))

@@ -1,0 +1,77 @@
+"""A policy document as values; one that exists is well formed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, Final, get_args
+
+from gateway.iam.language import operators, policy_text, variables
+from gateway.iam.language.errors import PolicyError
+from gateway.iam.language.grammar import Kind, Statement, statement
+
+VERSION: Final = "2012-10-17"
+_OLD_VERSION: Final = "2008-10-17"
+_WITH_ID: Final = frozenset(("trust", "endpoint"))
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyDocument:
+    kind: Kind
+    version: str | None
+    statements: tuple[Statement, ...]
+    text: str = field(repr=False)
+
+    @property
+    def has_variables(self) -> bool:
+        """Without the current version `${...}` is ordinary text."""
+        return self.version == VERSION
+
+    @property
+    def fingerprint(self) -> str:
+        return sha256(self.text.encode()).hexdigest()
+
+
+def parse(source: str | Mapping[str, Any], kind: Kind) -> PolicyDocument:
+    """The document, or `PolicyError` when any part of it is not understood."""
+    document = read(source, kind)
+    for made in document.statements:
+        rows = [operators.fault(row.operator, row.values, document.has_variables) for row in made.conditions]
+        texts = (*made.resources, *(value for row in made.conditions for value in row.values))
+        for fault in (*rows, *map(_variable_fault, texts)):
+            if fault:
+                raise PolicyError(f"statement `{made.label}`: {fault}")
+    return document
+
+
+def read(source: str | Mapping[str, Any], kind: Kind) -> PolicyDocument:
+    """The document by its grammar alone: a condition that is not understood stays, never grants and always denies."""
+    if kind not in get_args(Kind):
+        raise PolicyError(f"unknown kind of document `{kind}`")
+    raw = policy_text.read_json(source)
+    text = policy_text.canonical(raw)
+    _check_top(raw, kind)
+    entries = raw["Statement"] if isinstance(raw["Statement"], list) else [raw["Statement"]]
+    statements = tuple(statement(entry, position, kind) for position, entry in enumerate(entries, 1))
+    labels = [made.label for made in statements]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise PolicyError(f"statement `{label}`: its Sid stands twice")
+    return PolicyDocument(kind, raw.get("Version"), statements, text)
+
+
+def _check_top(raw: Mapping[str, Any], kind: Kind) -> None:
+    allowed = {"Version", "Statement", "Id"} if kind in _WITH_ID else {"Version", "Statement"}
+    unknown = raw.keys() - allowed
+    if unknown:
+        raise PolicyError(f"unknown key `{min(unknown)}` at the top of a document of kind {kind}")
+    if "Version" in raw and raw["Version"] not in (VERSION, _OLD_VERSION):
+        raise PolicyError(f"Version is `{VERSION}`")
+    if not isinstance(raw.get("Id", ""), str):
+        raise PolicyError("Id is a text")
+    if not isinstance(raw.get("Statement"), dict | list) or not raw["Statement"]:
+        raise PolicyError("Statement is an object or a list of them, and not empty")
+
+
+def _variable_fault(text: str) -> str | None:
+    # An unterminated variable is literal text to AWS too: the lint tells of it, the parser takes it.
+    return f"malformed variable in `{text}`" if variables.fault(text) == "malformed variable" else None

@@ -1,0 +1,172 @@
+"""The decision: explicit denials first, then an allowing statement in every layer that is present.
+
+Layers are identity, session and boundary policies. Not modelled: organisation policies, resource policies and
+VPC endpoint policies; a table that has a resource policy is outside of what this room can tell.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import sha256
+from typing import Final
+
+from gateway.iam.language.conditions import Check
+from gateway.iam.language.document import PolicyDocument
+from gateway.iam.language.errors import PolicyError
+from gateway.iam.language.grammar import Kind
+from gateway.iam.language.policy_text import canonical
+from gateway.iam.language.rules import Rule, RuleCompiler
+from gateway.iam.language.variables import Context, Value
+from gateway.iam.language.verdict import Allow, Authorisation, Deny
+
+# A denial in words: the nearest statements and the first thing that failed in each.
+
+_SHOWN = 5
+
+
+def explicit_denial(rule: Rule, action: str, resource: str) -> Deny:
+    label = rule.statement.label
+    reason = f"statement `{label}` of the {rule.layer} policy denies `{action}`"
+    return Deny(reason, rule.layer, label, None, True, action, resource)
+
+
+def implicit_denial(layer: str, rules: tuple[Rule, ...], action: str, resource: str, context: Context) -> Deny:
+    """Names only the statements that came nearest: those that fail at a condition before those that fail earlier."""
+    allows = [rule for rule in rules if rule.statement.effect == "Allow" and rule.acts(action.lower())]
+    opening = f"no statement of the {layer} policy allows `{action}`"
+    if not allows:
+        return Deny(f"{opening}: none names the action", layer, None, None, False, action, resource)
+    reaching = [rule for rule in allows if rule.reaches(resource, context)]
+    if not reaching:
+        named = ", ".join(f"`{rule.statement.label}`" for rule in allows[:_SHOWN])
+        reason = f"{opening} on this resource: {named} does not name `{resource}`"
+        return Deny(reason, layer, allows[0].statement.label, None, False, action, resource)
+    failures = [(rule.statement.label, row) for rule in reaching if (row := rule.failed(context)) is not None]
+    shown = "; ".join(f"in `{label}` condition `{row.label}` does not hold" for label, row in failures[:_SHOWN])
+    first, row = failures[0]
+    return Deny(f"{opening}: {shown}", layer, first, row.label, False, action, resource)
+
+
+__all__ = ["Allow", "Authorisation", "Deny", "PolicySet", "decide", "evaluate", "lowered", "restricts"]
+
+_CANDIDATES_KEPT: Final = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The rules that can matter for one action on one resource."""
+
+    denies: tuple[Rule, ...]
+    allows: tuple[tuple[Rule, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySet:
+    """The documents of one session, compiled once; `session=None` means that no session policy was passed.
+
+    Several session policies form one union. An empty tuple is a present layer that allows nothing.
+    """
+
+    identity: tuple[PolicyDocument, ...]
+    session: tuple[PolicyDocument, ...] | None = None
+    boundary: PolicyDocument | None = None
+    fingerprint: str = field(init=False)
+    layers: tuple[tuple[Rule, ...], ...] = field(init=False, repr=False, compare=False)
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    candidates: Callable[[str, str], Candidates] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        present: dict[Kind, tuple[PolicyDocument, ...] | None] = {
+            "identity": self.identity,
+            "session": self.session,
+            "boundary": None if self.boundary is None else (self.boundary,),
+        }
+        documents = {kind: found for kind, found in present.items() if found is not None}
+        for kind, found in documents.items():
+            for document in found:
+                if document.kind != kind:
+                    raise PolicyError(f"a document of kind {document.kind} cannot be the {kind} policy")
+        compiler = RuleCompiler()
+        layers = tuple(
+            tuple(rule for document in found for rule in compiler.rules(document, kind))
+            for kind, found in documents.items()
+        )
+        text = canonical([[kind, [document.text for document in found]] for kind, found in documents.items()])
+        object.__setattr__(self, "fingerprint", sha256(text.encode()).hexdigest())
+        object.__setattr__(self, "layers", layers)
+        object.__setattr__(self, "names", tuple(documents))
+        object.__setattr__(self, "candidates", _lookup(layers))
+
+
+def evaluate(policies: PolicySet, authorisation: Authorisation) -> Allow | Deny:
+    """Never raises: trouble while deciding is a denial."""
+    try:
+        context = lowered(authorisation.context)
+        return decide(policies, authorisation.action, authorisation.resource, context)
+    except Exception as error:  # INVARIANT: trouble while deciding is a denial
+        return _failed(error, authorisation)
+
+
+def decide(policies: PolicySet, action: str, resource: str, context: Context) -> Allow | Deny:
+    """As `evaluate`, for a context with lower-case keys; may raise on values of a wrong type."""
+    candidates = policies.candidates(action, resource)
+    held: dict[Check, bool] = {}
+    # INVARIANT: an explicit denial of any layer is found before any permission is looked for.
+    for rule in candidates.denies:
+        if rule.applies(resource, context, held):
+            return explicit_denial(rule, action, resource)
+    granted: list[str] = []
+    for index, allows in enumerate(candidates.allows):
+        for rule in allows:
+            if rule.applies(resource, context, held):
+                granted.append(rule.name)
+                break
+        else:
+            return implicit_denial(policies.names[index], policies.layers[index], action, resource, context)
+    return Allow(tuple(granted))
+
+
+def restricts(policies: PolicySet, action: str, resource: str, keys: frozenset[str]) -> bool:
+    """Whether any statement that can matter for this action and resource looks at one of the keys (lower-case)."""
+    candidates = policies.candidates(action, resource)
+    found = (*candidates.denies, *(rule for allows in candidates.allows for rule in allows))
+    return any(row.key in keys for rule in found for row in rule.checks)
+
+
+def lowered(context: Context) -> dict[str, Value]:
+    """The context with lower-case keys; refuses two keys that differ only in case."""
+    found = {key.lower(): value for key, value in context.items()}
+    if len(found) != len(context):
+        raise ValueError("two context keys differ only in case")
+    if not all(map(_is_value, found.values())):
+        raise TypeError("a context value is a text or a tuple of texts")
+    return found
+
+
+def _is_value(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, tuple) and all(isinstance(one, str) for one in value))
+
+
+def _lookup(layers: tuple[tuple[Rule, ...], ...]) -> Callable[[str, str], Candidates]:
+    """Action and fixed resources are matched once for each pair: only conditions are left for every request."""
+
+    def find(action: str, resource: str) -> Candidates:
+        if not action.isascii():
+            raise ValueError("an action is ASCII")
+        folded = action.lower()
+        near = [
+            [rule for rule in layer if rule.acts(folded) and (not rule.fixed or rule.reaches(resource, {}))]
+            for layer in layers
+        ]
+        return Candidates(
+            tuple(rule for layer in near for rule in layer if rule.statement.effect == "Deny"),
+            tuple(tuple(rule for rule in layer if rule.statement.effect == "Allow") for layer in near),
+        )
+
+    return lru_cache(maxsize=_CANDIDATES_KEPT)(find)
+
+
+def _failed(error: Exception, authorisation: Authorisation) -> Deny:
+    # Even what is asked may be of a wrong type here: nothing of it is used but its text.
+    action, resource = (getattr(authorisation, name, "") for name in ("action", "resource"))
+    return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=str(action), resource=str(resource))

@@ -1,0 +1,94 @@
+"""The text of a policy: strict JSON, the characters AWS takes, the lengths AWS takes."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gateway.iam.language.errors import PolicyError
+
+SESSION_LIMIT = 2_048
+# Far above every quota of AWS; it only bounds what the parser is willing to look at.
+_TEXT_LIMIT = 131_072
+_FOREIGN = re.compile("[^\t\n\r\u0020-\u00ff]")
+
+
+def read_json(source: str | Mapping[str, Any]) -> dict[str, Any]:
+    """The document as plain JSON values; a mapping takes the same way as a text, through its text."""
+    text = source if isinstance(source, str) else _written(dict(source))
+    if len(text) > _TEXT_LIMIT:
+        raise PolicyError(f"a policy has at most {_TEXT_LIMIT} characters, this has {len(text)}")
+    check_characters(text)
+    try:
+        document = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise PolicyError(f"not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise PolicyError("a policy is a JSON object")
+    _check_texts(document)
+    return document
+
+
+def _check_texts(document: dict[str, Any]) -> None:
+    """An escape in the JSON text may hide a character that AWS would refuse."""
+    pending: list[Any] = [document]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            check_characters(value)
+        elif isinstance(value, dict):
+            pending += [*value.keys(), *value.values()]
+        elif isinstance(value, list):
+            pending += value
+
+
+def canonical(value: object) -> str:
+    """One text for one meaning, so that a fingerprint does not depend on white space or the order of keys."""
+    return _written(value, in_order=True)
+
+
+def _written(value: object, *, in_order: bool = False) -> str:
+    try:
+        return json.dumps(value, sort_keys=in_order, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise PolicyError(f"not JSON: {error}") from error
+
+
+def check_characters(text: str) -> None:
+    """AWS takes tab, line feed, carriage return and U+0020 to U+00FF in a policy, and nothing else."""
+    found = _FOREIGN.search(text)
+    if found:
+        raise PolicyError(f"character U+{ord(found.group()):04X} may not stand in a policy")
+
+
+def session_length(texts: Iterable[str]) -> int:
+    """The plain characters of all session policies together, as the text is sent."""
+    # Whether AWS counts white space is not documented: every character counts here.
+    return sum(len(text) for text in texts)
+
+
+def check_session_length(*texts: str) -> None:
+    length = session_length(texts)
+    if length > SESSION_LIMIT:
+        raise PolicyError(f"session policies have at most {SESSION_LIMIT} characters together, these have {length}")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise PolicyError(f"key `{twice}` stands twice in one object")
+    return found
+
+
+def _no_constant(text: str) -> float:
+    raise PolicyError(f"`{text}` is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise PolicyError(f"number `{text}` is out of range")
+    return number

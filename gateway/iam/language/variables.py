@@ -1,0 +1,99 @@
+"""Policy texts with variables: `${key}`, `${key, 'default'}` and the escapes `${*}`, `${?}`, `${$}`."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal, TypeVar
+
+from gateway.iam.language.glob import Pattern, Wild
+
+Value = str | tuple[str, ...]
+Context = Mapping[str, Value]
+# What a variable may find: its text, nothing (None), or several values, which no text can stand for (False).
+Found = str | None | Literal[False]
+
+Made = TypeVar("Made")
+
+# Few: most requests are prepared for all tenants, and what is kept here is kept by tenant.
+_KEPT: Final = 64
+_VARIABLE = re.compile(r"\$\{(?:([*?$])|([^{}$*?,']+)(?:,\s*'([^']*)')?\s*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`key` is lower-case, like the keys of a context inside this room."""
+
+    key: str
+    default: str | None
+
+
+Template = tuple[str | Wild | Variable, ...]
+
+
+def template(text: str, *, wildcards: bool, variables: bool) -> Template:
+    """The text in parts; what only looks like a variable stays literal, and `fault` tells of it."""
+    parts: list[str | Wild | Variable] = []
+    at = 0
+    while at < len(text):
+        found = _VARIABLE.match(text, at) if variables else None
+        if found:
+            escape, key, default = found.groups()
+            parts.append(escape or Variable(key.strip().lower(), default))
+            at = found.end()
+            continue
+        char = text[at]
+        parts.append(Wild(char) if wildcards and char in "*?" else char)
+        at += 1
+    return tuple(parts)
+
+
+def fault(text: str) -> str | None:
+    """What is wrong with the variables of a text: `unterminated` and `malformed` ones would be taken literally."""
+    rest = _VARIABLE.sub("", text)
+    if "${" not in rest:
+        return None
+    return "malformed variable" if "}" in rest[rest.index("${") :] else "unterminated variable"
+
+
+def keys(templates: tuple[Template, ...]) -> tuple[str, ...]:
+    """The context keys that the templates need, each once."""
+    return tuple(dict.fromkeys(part.key for parts in templates for part in parts if isinstance(part, Variable)))
+
+
+def found(context: Context, key: str) -> Found:
+    value = context.get(key)
+    if isinstance(value, str):
+        # An empty tag is a tag without a value: AWS treats the variable as null.
+        return value or None
+    return False if value else None
+
+
+def resolved(parts: Template, values: Mapping[str, Found]) -> Pattern | None:
+    """The pattern with variables replaced, or None when one has no value."""
+    pattern: list[str | Wild] = []
+    for part in parts:
+        if isinstance(part, Variable):
+            value = values[part.key]
+            text = part.default if value is None else value
+            if text is None or text is False:
+                return None
+            # INVARIANT: a substituted value is literal text, so a wildcard inside it has no power.
+            pattern.append(text)
+        else:
+            pattern.append(part)
+    return tuple(pattern)
+
+
+def bound(templates: tuple[Template, ...], make: Callable[[Mapping[str, Found]], Made]) -> Callable[[Context], Made]:
+    """What `make` builds from the values that the templates need, kept: one tenant may ask several times."""
+    needed = keys(templates)
+    if not needed:
+        fixed = make({})
+        return lambda context: fixed
+    if len(needed) == 1:
+        only = needed[0]
+        kept_one = lru_cache(maxsize=_KEPT)(lambda value: make({only: value}))
+        return lambda context: kept_one(found(context, only))
+    kept = lru_cache(maxsize=_KEPT)(lambda values: make(dict(zip(needed, values, strict=True))))
+    return lambda context: kept(tuple(found(context, key) for key in needed))

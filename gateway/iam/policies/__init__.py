@@ -1,0 +1,1 @@
+"""Policy documents made from the model, and what checks and explains them."""

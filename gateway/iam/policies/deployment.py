@@ -1,0 +1,107 @@
+"""Where policies are put to work: the values that stand for the tokens in the shipped documents."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gateway.errors import ConfigurationError
+from gateway.iam.language.errors import PolicyError
+
+TABLE: Final = "arn:<partition>:dynamodb:<region>:<account>:table/<table>"
+KEYS: Final = "arn:<partition>:kms:<region>:<account>:key/*"
+TENANT_ROLE: Final = "<tenant-role-arn>"
+GATEWAY_ROLE: Final = "<gateway-role-arn>"
+
+_TOKEN = re.compile(r"<([a-z-]+)>")
+_ROLE = re.compile(r"arn:(aws[a-z-]*):iam::([0-9]{12}):role/(?:[\w+=,.@-]+/)*[\w+=,.@-]{1,64}", re.ASCII)
+# INVARIANT: no value holds a wildcard, a quote or a `$`, so that rendering cannot widen a policy.
+_SHAPES: Final[Mapping[str, re.Pattern[str]]] = {
+    "partition": re.compile(r"aws[a-z-]*"),
+    "region": re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}"),
+    "account": re.compile(r"[0-9]{12}"),
+    "table": re.compile(r"[A-Za-z0-9_.-]{3,255}"),
+    "tenant-role-arn": _ROLE,
+    "gateway-role-arn": _ROLE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """One table, the tenants' role that reaches it, and the role that the gateway itself runs in.
+
+    A role may be left empty where only documents are rendered that do not name it.
+    """
+
+    partition: str
+    region: str
+    account: str
+    table: str
+    tenant_role: str = ""
+    gateway_role: str = ""
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"{token}: `{value}` cannot stand in a policy"
+            for token, value in self.values().items()
+            if not _SHAPES[token].fullmatch(value) and not (token.endswith("-arn") and value == "")
+        ]
+        if faults:
+            raise ConfigurationError(faults)
+
+    @classmethod
+    def of_role(cls, tenant_role: str, region: str, table: str, gateway_role: str = "") -> "Deployment":
+        """A role reaches the table of its own account and partition."""
+        found = _ROLE.fullmatch(tenant_role)
+        if found is None:
+            raise ConfigurationError([f"not the arn of a role: `{tenant_role}`"])
+        return cls(found[1], region, found[2], table, tenant_role, gateway_role)
+
+    def values(self) -> dict[str, str]:
+        return {
+            "partition": self.partition,
+            "region": self.region,
+            "account": self.account,
+            "table": self.table,
+            "tenant-role-arn": self.tenant_role,
+            "gateway-role-arn": self.gateway_role,
+        }
+
+
+LONGEST: Final = Deployment(
+    "aws-us-gov",
+    "ap-northeast-1",
+    "123456789012",
+    "t" * 255,
+    f"arn:aws-us-gov:iam::123456789012:role/{'r' * 64}",
+    f"arn:aws-us-gov:iam::123456789012:role/{'g' * 64}",
+)
+"""As long as names get: what fits here fits everywhere."""
+
+
+def render_text(text: str, deployment: Deployment) -> str:
+    """The text with every token replaced; a token without a value is refused, never left in."""
+    values = deployment.values()
+
+    def value(found: re.Match[str]) -> str:
+        known = values.get(found[1], "")
+        if not known:
+            raise PolicyError(f"nothing is known for `{found[0]}`")
+        return known
+
+    return _TOKEN.sub(value, text)
+
+
+def render(document: Mapping[str, Any], deployment: Deployment) -> dict[str, Any]:
+    return {key: _rendered(value, deployment) for key, value in document.items()}
+
+
+def _rendered(value: Any, deployment: Deployment) -> Any:
+    match value:
+        case str():
+            return render_text(value, deployment)
+        case list():
+            return [_rendered(each, deployment) for each in value]
+        case Mapping():
+            return render(value, deployment)
+    return value

@@ -1,0 +1,166 @@
+"""The policy documents of a model: what `policies/` holds, Terraform installs, AWS enforces and the gateway evaluates.
+
+Who may do what is said once, here: the tenants' role and its boundary say where (one table, its named indexes) and
+whose rows; a session policy says what a gateway role may do there. So session policies name no table, are the same for
+every tenant, whether it shares a table or has one of its own, and stay far below what AWS takes.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_TENANT, ROLE_TAG, TENANT_TAG
+from gateway.iam.language.document import VERSION
+from gateway.iam.language.grammar import Kind
+from gateway.iam.language.policy_text import SESSION_LIMIT, canonical
+from gateway.iam.policies.deployment import GATEWAY_ROLE, TABLE, TENANT_ROLE, Deployment, render
+from gateway.iam.policies.personal_data import personal_attributes, personal_partitions
+from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING, ROLE_NAMES, ROLES, GatewayRole
+from gateway.iam.policies.statements import (
+    Clause,
+    allow,
+    any_table_key,
+    deny,
+    named,
+    never,
+    nothing_else,
+    own_rows,
+    table_key,
+)
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId, partition
+
+TENANT_FILE: Final = "tenant-role.json"
+TRUST_FILE: Final = "tenant-trust.json"
+BOUNDARY_FILE: Final = "boundary.json"
+GATEWAY_FILE: Final = "gateway-role.json"
+ENDPOINT_FILE: Final = "vpc-endpoint.json"
+
+KINDS: Final[dict[str, Kind]] = {
+    TENANT_FILE: "identity",
+    TRUST_FILE: "trust",
+    BOUNDARY_FILE: "boundary",
+    **{f"session-{name}.json": "session" for name in ROLE_NAMES},
+    GATEWAY_FILE: "identity",
+    ENDPOINT_FILE: "endpoint",
+}
+"""Every file, with the kind of document that it holds."""
+
+_ASSUME: Final = ["sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity"]
+
+
+def session_file(role: str) -> str:
+    return f"session-{role}.json"
+
+
+def documents(model: Model) -> dict[str, dict[str, Any]]:
+    """File name to document; deployment values are tokens, which `gateway.iam.policies.deployment.render` replaces."""
+    return {
+        TENANT_FILE: _document(*_where(model), table_key(), *never()),
+        TRUST_FILE: _document(*_trust()),
+        BOUNDARY_FILE: _document(*_where(model), table_key(), nothing_else(named(*ITEM_ACTIONS))),
+        **{session_file(role.name): session_document(model, role) for role in ROLES},
+        GATEWAY_FILE: _document(*_gateway()),
+        ENDPOINT_FILE: _document(_endpoint(model)),
+    }
+
+
+def session_document(model: Model, role: GatewayRole) -> dict[str, Any]:
+    return _document(*_session(model, role))
+
+
+def _document(*clauses: Clause) -> dict[str, Any]:
+    return {"Version": VERSION, "Statement": list(clauses)}
+
+
+def _where(model: Model) -> tuple[Clause, ...]:
+    """Own rows of the table, and of each index by its name: an index that the model does not know is not granted."""
+    indexes = [f"{TABLE}/index/{index.name}" for index in model.table.indexes]
+    of_table = allow("OwnItems", named(*ITEM_ACTIONS), [TABLE], own_rows())
+    return (of_table, allow("OwnIndexRows", named("Query"), indexes, own_rows())) if indexes else (of_table,)
+
+
+def _session(model: Model, role: GatewayRole) -> tuple[Clause, ...]:
+    granted = named(*role.actions)
+    clauses = (allow("OwnItems", granted, "*", own_rows()), any_table_key(), nothing_else(granted))
+    return clauses if role.sees_personal else (*clauses, *_impersonal(model))
+
+
+def _impersonal(model: Model) -> tuple[Clause, ...]:
+    """Attributes are judged by the request, never by the answer: so whole items may not be asked for either."""
+    hidden, keys = personal_attributes(model), personal_partitions(model)
+    if not hidden:
+        return ()
+    some = {"StringNotEquals": {"dynamodb:Select": ["COUNT", "SPECIFIC_ATTRIBUTES"]}}
+    returned = {"StringNotEquals": {"dynamodb:ReturnValues": "NONE"}}
+    tenant = TenantId(f"${{{PRINCIPAL_TENANT}}}")
+    by_key = {"ForAnyValue:StringLike": {LEADING_KEYS: [partition(tenant, pattern) for pattern in keys]}}
+    return (
+        deny("NeverPersonal", named("*"), {"ForAnyValue:StringEquals": {"dynamodb:Attributes": list(hidden)}}),
+        deny("NeverWholeItems", named(*READS), some),
+        deny("NeverReturnedItems", named(*RETURNING), returned),
+        *([deny("NeverByPersonalKey", named("*"), by_key)] if keys else []),
+    )
+
+
+def _trust() -> tuple[Clause, ...]:
+    """Only the gateway, only with one tenant and one known role, only with a name that CloudTrail shows."""
+    tenant, role = (f"aws:RequestTag/{tag}" for tag in (TENANT_TAG, ROLE_TAG))
+    # Two characters at least, as every tenant id has: an empty tag is not documented to be null.
+    tagged = {"StringLike": {tenant: "??*"}, "StringEquals": {role: list(ROLE_NAMES)}}
+    present = {tenant: "false"}
+    alone = {"ForAllValues:StringEquals": {"aws:TagKeys": [ROLE_TAG, TENANT_TAG]}}
+    unlinked = {"aws:TagKeys": "false", "sts:TransitiveTagKeys": "true"}
+    return (
+        _trusted("GatewayAssumes", _ASSUME[0], {**tagged, "Null": {**present, "sts:SourceIdentity": "false"}}),
+        _trusted("OneTenantOneRole", _ASSUME[1], {**tagged, **alone, "Null": {**present, **unlinked}}),
+        _trusted("NamesItsTenant", _ASSUME[2]),
+    )
+
+
+def _trusted(sid: str, action: str, condition: Clause | None = None) -> Clause:
+    clause = {"Sid": sid, "Effect": "Allow", "Principal": {"AWS": GATEWAY_ROLE}, "Action": action}
+    return clause if condition is None else {**clause, "Condition": condition}
+
+
+def _gateway() -> tuple[Clause, ...]:
+    assume = {"Sid": "AssumeTenantRole", "Effect": "Allow", "Action": _ASSUME, "Resource": TENANT_ROLE}
+    # INVARIANT: the gateway's own role has no permission on data: no tenant session, no data.
+    return assume, deny("NoDataOfItsOwn", [*named("*"), "dax:*"])
+
+
+def _endpoint(model: Model) -> Clause:
+    # A gateway endpoint knows no principal but `*`; the role is a condition.
+    resources = [TABLE, *(f"{TABLE}/index/{index.name}" for index in model.table.indexes)]
+    return {
+        "Sid": "TenantRoleOnly",
+        "Effect": "Allow",
+        "Principal": "*",
+        "Action": named(*ITEM_ACTIONS),
+        "Resource": resources,
+        "Condition": {"ArnEquals": {"aws:PrincipalArn": TENANT_ROLE}, "Null": {PRINCIPAL_TENANT: "false"}},
+    }
+
+
+# How long a rendered document may be: the quotas of AWS for each kind.
+
+LIMITS: Final[Mapping[Kind, int]] = {
+    "identity": 10_240,  # all inline policies of a role together
+    "trust": 2_048,
+    "boundary": 6_144,  # a managed policy
+    "session": SESSION_LIMIT,
+    "endpoint": 20_480,
+}
+
+
+def lengths(documents: Mapping[str, Mapping[str, Any]], deployment: Deployment) -> dict[str, int]:
+    """Characters of each document as it is sent: rendered, without white space."""
+    return {name: len(canonical(render(document, deployment))) for name, document in documents.items()}
+
+
+def oversized(documents: Mapping[str, Mapping[str, Any]], deployment: Deployment) -> list[str]:
+    """One line for each document that AWS would refuse for its length."""
+    return [
+        f"{name} has {length} characters in this deployment, AWS takes {LIMITS[KINDS[name]]}"
+        for name, length in lengths(documents, deployment).items()
+        if length > LIMITS[KINDS[name]]
+    ]

@@ -1,0 +1,162 @@
+"""The pitfalls of tenant policies, found in the text before AWS meets it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from gateway.iam.dynamodb.condition_keys import KEYED, KEYS, MULTIVALUED
+from gateway.iam.language import operators, variables
+from gateway.iam.language.document import VERSION, PolicyDocument
+from gateway.iam.language.glob import Wild
+from gateway.iam.language.grammar import Condition, Statement
+from gateway.iam.language.operators import operation
+from gateway.iam.language.variables import Variable
+
+_LEADING: Final = "dynamodb:leadingkeys"
+_SEVERAL: Final = frozenset(key.lower() for key in MULTIVALUED)
+_LIKE: Final = ("StringLike", "StringNotLike")
+_VARIABLE_FAMILIES: Final = ("String", "Arn")
+
+
+@dataclass(frozen=True, slots=True)
+class LintFinding:
+    """An error opens a way between tenants or is not what it looks like; a warning has no effect at AWS."""
+
+    level: Literal["error", "warning"]
+    statement: str
+    message: str
+
+
+def lint(document: PolicyDocument) -> tuple[LintFinding, ...]:
+    found = (
+        [] if document.has_variables else [LintFinding("error", "", f"Version is not `{VERSION}`: variables are text")]
+    )
+    for statement in document.statements:
+        found += [LintFinding("error", statement.label, message) for message in _errors(document, statement)]
+        found += [LintFinding("warning", statement.label, message) for message in _idle_keys(statement)]
+    if document.kind == "trust":
+        found += [LintFinding("error", "", message) for message in _trust(document)]
+    return tuple(found)
+
+
+def _errors(document: PolicyDocument, statement: Statement) -> Iterator[str]:
+    for row in statement.conditions:
+        yield from _row(row, document.has_variables)
+    for text in (*statement.resources, *(value for row in statement.conditions for value in row.values)):
+        fault = variables.fault(text)
+        if fault:
+            yield f"{fault} in `{text}`"
+    if statement.effect == "Allow":
+        yield from _granting_conditions(statement)
+        yield from _granting_actions(statement)
+        if document.kind != "session":
+            # A session policy only takes away: it may leave it to the role to name the table.
+            yield from _granting_resources(statement)
+        if document.kind == "identity":
+            yield from _unkeyed(statement)
+        if ("AWS", "*") in statement.principals and document.kind == "trust":
+            yield "everybody is trusted"
+
+
+def _row(row: Condition, with_variables: bool) -> Iterator[str]:
+    fault = operators.fault(row.operator, row.values, with_variables)
+    known = operation(row.operator)
+    if fault or known is None:
+        yield fault or f"unknown operator `{row.operator}`"
+        return
+    if known.quantifier == "ForAnyValue" and known.if_exists:
+        yield f"`{row.operator}`: what it means for an absent key is not documented"
+    if known.quantifier is None and known.name != "Null" and row.key.lower() in _SEVERAL:
+        yield f"`{row.key}` holds several values and needs ForAllValues or ForAnyValue"
+    if known.name.endswith("IgnoreCase") and not all(value.isascii() for value in row.values):
+        yield f"`{row.operator}` beyond ASCII is not documented"
+
+
+def _granting_conditions(statement: Statement) -> Iterator[str]:
+    guarded = {row.key.lower() for row in statement.conditions if row.operator == "Null" and row.values == ("false",)}
+    for row in statement.conditions:
+        known = operation(row.operator)
+        if known is None:
+            continue
+        key = row.key.lower()
+        if known.operator.negated:
+            yield f"`{row.operator}` grants when `{row.key}` is absent"
+        if known.quantifier == "ForAllValues" and key not in guarded:
+            yield f"`{row.operator}` holds when `{row.key}` is absent: add Null `false`"
+        if known.quantifier == "ForAnyValue" and key == _LEADING:
+            yield f"`{row.operator}` lets one own key open a whole batch"
+        if known.name.startswith(_VARIABLE_FAMILIES):
+            for value in row.values:
+                yield from _pattern(value, key, guarded, wildcards=known.name in _LIKE or known.name.startswith("Arn"))
+
+
+def _pattern(value: str, key: str, guarded: set[str], *, wildcards: bool) -> Iterator[str]:
+    parts = variables.template(value, wildcards=wildcards, variables=True)
+    for part, after in zip(parts, (*parts[1:], None), strict=True):
+        if isinstance(part, Variable):
+            if isinstance(after, Wild):
+                yield f"`{value}`: a wildcard right behind a variable matches longer names, too"
+            if part.key not in guarded:
+                yield f"`{value}`: `{part.key}` may be absent: add Null `false`"
+    if key == _LEADING and not any(isinstance(part, Variable) for part in parts):
+        yield f"`{value}`: a leading key without a variable is the same for every tenant"
+
+
+def _granting_actions(statement: Statement) -> Iterator[str]:
+    if statement.excludes_actions:
+        yield "NotAction grants whatever is not listed, also what AWS adds later"
+        return
+    for action in statement.actions:
+        name = _dynamodb(action)
+        if "*" in action or "?" in action:
+            yield f"`{action}`: a wildcard grants also what AWS adds later"
+        elif name is not None and (name not in KEYED or name.startswith("PartiQL")):
+            yield f"`{action}`: LeadingKeys cannot keep tenants apart there"
+
+
+def _granting_resources(statement: Statement) -> Iterator[str]:
+    if not any(action == "*" or _dynamodb(action) is not None for action in statement.actions):
+        return
+    if statement.excludes_resources:
+        yield "NotResource grants whatever is not listed"
+        return
+    for resource in statement.resources:
+        if resource == "*" or any(mark in resource.split(":", 5)[5] for mark in "*?"):
+            yield f"resource `{resource}` may hold a table or index that is not keyed by tenant"
+
+
+def _unkeyed(statement: Statement) -> Iterator[str]:
+    keyed = any(row.key.lower() == _LEADING and row.operator != "Null" for row in statement.conditions)
+    for action in statement.actions:
+        if not keyed and _dynamodb(action) in KEYED:
+            yield f"`{action}` is granted without a condition on LeadingKeys"
+
+
+def _idle_keys(statement: Statement) -> Iterator[str]:
+    if statement.excludes_actions:
+        return
+    for row in statement.conditions:
+        for action in statement.actions:
+            name = _dynamodb(action)
+            if name is None or "*" in name or "?" in name or not row.key.lower().startswith("dynamodb:"):
+                continue
+            if row.key.lower() not in {key.lower() for key in KEYS.get(name, ())}:
+                yield f"`{action}` never has `{row.key}`"
+
+
+def _trust(document: PolicyDocument) -> Iterator[str]:
+    allows = [statement for statement in document.statements if statement.effect == "Allow"]
+    tagging = [statement for statement in allows if "sts:TagSession" in statement.actions]
+    if not tagging:
+        yield "sts:TagSession is not allowed: a session gets no tenant"
+    for statement in tagging:
+        pins = (row for row in statement.conditions if row.operator == "Null" and row.values == ("false",))
+        if not any(row.key.lower().startswith("aws:requesttag/") for row in pins):
+            yield f"`{statement.label}` lets a session start without its tenant tag: add Null `false`"
+
+
+def _dynamodb(action: str) -> str | None:
+    service, _, name = action.partition(":")
+    if service.lower() != "dynamodb":
+        return None
+    return next((known for known in KEYS if known.lower() == name.lower()), name)

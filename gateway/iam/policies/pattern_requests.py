@@ -1,0 +1,80 @@
+"""What each access pattern of a model asks DynamoDB, with sample values: the list that proofs and visibility walk."""
+
+import decimal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from gateway.iam.dynamodb import sample_requests
+from gateway.iam.dynamodb.sample_requests import Body
+from gateway.iam.policies.personal_data import personal_names
+from gateway.model.entity import Entity, Placement
+from gateway.model.keys import ItemKey, item_key
+from gateway.model.model import Model
+from gateway.model.patterns import AccessPattern, Listing, Lookup
+from gateway.model.table import TableSpec
+from gateway.model.tenant import TenantId
+from gateway.model.types import Boolean, Decimal, Enum, Integer, Timestamp
+
+_MOMENT: Final = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternRequest:
+    """One operation on one partition; `index` is None in the table itself.
+
+    `personal`: the partition is named by a personal attribute, so that not every role may ask.
+    """
+
+    pattern: str
+    operation: str
+    index: str | None
+    key: ItemKey
+    personal: bool
+
+    def body(self, spec: TableSpec, table: str, names: tuple[str, ...] = ()) -> Body:
+        """The request in its wire form; without names it asks for whole items."""
+        keys = sample_requests.key(spec, self.key.pk, self.key.sk)
+        match self.operation:
+            case "GetItem":
+                return sample_requests.get(table, keys, names)
+            case "BatchGetItem":
+                return sample_requests.batch_get(table, [keys], names)
+        return sample_requests.query(table, spec, self.key.pk, names, self.index)
+
+
+def questions(model: Model, tenant: TenantId) -> tuple[PatternRequest, ...]:
+    """At least one for every access pattern: each operation it can become, on the partition it reads."""
+    return tuple(question for pattern in model.patterns.values() for question in _of(model, pattern, tenant))
+
+
+def _of(model: Model, pattern: AccessPattern, tenant: TenantId) -> Iterator[PatternRequest]:
+    entity = model.entities[pattern.entity]
+    place = model.place(pattern) if isinstance(pattern, Listing) else entity.primary
+    key = item_key(tenant, entity, sample(entity, place), place)
+    operations = ("GetItem", "BatchGetItem") if isinstance(pattern, Lookup) else ("Query",)
+    for operation in operations:
+        yield PatternRequest(pattern.name, operation, place.index, key, bool(personal_names(entity, place.pk)))
+
+
+def sample(entity: Entity, place: Placement) -> dict[str, Any]:
+    """Values with which an item of this entity has a place there."""
+    values = {name: _value(entity, name) for name in place.names}
+    if place.when is not None:
+        text, kind = place.when.values[0], entity.attribute[place.when.attribute].type
+        values[place.when.attribute] = text == "true" if isinstance(kind, Boolean) else text
+    return values
+
+
+def _value(entity: Entity, name: str) -> Any:
+    match entity.attribute[name].type:
+        case Integer() | Decimal():
+            return decimal.Decimal(1)
+        case Boolean():
+            return True
+        case Timestamp():
+            return _MOMENT
+        case Enum(enum):
+            return next(iter(enum)).name
+    return "sample-1"

@@ -1,0 +1,116 @@
+"""What a tenant policy must say beside what it may not: a second line of explicit denials that holds by itself."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_TENANT
+from gateway.iam.dynamodb.control_plane import CONTROL
+from gateway.iam.language.document import PolicyDocument
+from gateway.iam.language.rules import Rule, RuleCompiler
+from gateway.iam.language.variables import Value, Variable, template
+from gateway.iam.policies.lint import LintFinding
+from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING
+from gateway.model.tenant import TenantId, partition
+
+EVERY_ACTION: Final = frozenset(
+    (*ITEM_ACTIONS, *CONTROL, "Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
+)
+"""Every DynamoDB action that the documentation knows."""
+
+_LAYERS: Final = frozenset(("identity", "session", "boundary"))
+_OWN, _FOREIGN = (partition(TenantId(name), "X") for name in ("acme", "acme2"))
+_TENANT: Final[dict[str, Value]] = {PRINCIPAL_TENANT.lower(): "acme"}
+_KEYS: Final = LEADING_KEYS.lower()
+_WHOLE: Final = ("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
+_RETURNED: Final = ("ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW")
+
+
+def review(document: PolicyDocument) -> tuple[LintFinding, ...]:
+    """Errors only; a document that grants nothing of DynamoDB has nothing to deny but DynamoDB itself."""
+    rules = RuleCompiler().rules(document, document.kind)
+    denials = tuple(rule for rule in rules if rule.statement.effect == "Deny")
+    found = [*_if_exists(document), *_defaults(document)]
+    if document.kind in _LAYERS:
+        granted = frozenset(action for action in EVERY_ACTION if any(_grants(rule, action) for rule in rules))
+        found += _second_line(denials, granted)
+        if document.kind == "identity":
+            found += _foreign_rows(denials, granted)
+        found += _whole_items(denials)
+    if document.kind == "trust":
+        found += _trust(document)
+    return tuple(LintFinding("error", label, message) for label, message in found)
+
+
+def _if_exists(document: PolicyDocument) -> Iterator[tuple[str, str]]:
+    for statement in document.statements:
+        for row in statement.conditions:
+            if row.operator.endswith("IfExists"):
+                yield statement.label, f"`{row.operator}`: say with Null what holds when `{row.key}` is absent"
+
+
+def _defaults(document: PolicyDocument) -> Iterator[tuple[str, str]]:
+    for statement in document.statements:
+        for row in statement.conditions:
+            for value in row.values:
+                parts = template(value, wildcards=True, variables=True)
+                if any(isinstance(part, Variable) and part.default is not None for part in parts):
+                    yield statement.label, f"`{value}`: a default would stand for a tenant that is missing"
+
+
+def _grants(rule: Rule, action: str) -> bool:
+    return rule.statement.effect == "Allow" and rule.acts(f"dynamodb:{action}".lower())
+
+
+def _denied(denials: tuple[Rule, ...], action: str, context: dict[str, Value], about: str | None = None) -> bool:
+    """Whether a denial that covers every resource holds; `about` is a key that it has to look at."""
+    return any(
+        rule.acts(f"dynamodb:{action}".lower())
+        and rule.statement.resources == ("*",)
+        and not rule.statement.excludes_resources
+        and rule.failed(context) is None
+        and (about is None or any(row.key == about for row in rule.checks))
+        for rule in denials
+    )
+
+
+def _second_line(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for action in sorted(EVERY_ACTION - granted):
+        if not _denied(denials, action, {**_TENANT, _KEYS: (_OWN,)}):
+            yield "", f"`dynamodb:{action}` is not granted, but not explicitly denied either"
+
+
+def _foreign_rows(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator[tuple[str, str]]:
+    tag = PRINCIPAL_TENANT.lower()
+    contexts: dict[str, tuple[dict[str, Value], str]] = {
+        "the rows of another tenant": ({**_TENANT, _KEYS: (_FOREIGN,)}, _KEYS),
+        "a batch with a row of another tenant": ({**_TENANT, _KEYS: (_OWN, _FOREIGN)}, _KEYS),
+        "a request without partition keys": (dict(_TENANT), _KEYS),
+        "a session without a tenant": ({_KEYS: (_OWN,)}, tag),
+    }
+    for action in sorted(granted):
+        for what, (context, about) in contexts.items():
+            if not _denied(denials, action, context, about):
+                yield "", f"`dynamodb:{action}`: {what} is not explicitly denied"
+
+
+def _whole_items(denials: tuple[Rule, ...]) -> Iterator[tuple[str, str]]:
+    """Attributes are judged by the request: who hides some must not let whole items be asked for."""
+    if not any(row.key == "dynamodb:attributes" for rule in denials for row in rule.checks):
+        return
+    for key, actions, values in (
+        ("dynamodb:select", READS, _WHOLE),
+        ("dynamodb:returnvalues", RETURNING, _RETURNED),
+    ):
+        for action in actions:
+            for context in ({}, *({key: value} for value in values)):
+                if not _denied(denials, action, dict(context), key):
+                    yield "", f"`dynamodb:{action}` may return attributes that are hidden: deny it by `{key}`"
+
+
+def _trust(document: PolicyDocument) -> Iterator[tuple[str, str]]:
+    for statement in document.statements:
+        demanded = {
+            row.key.lower() for row in statement.conditions if (row.operator, row.values) == ("Null", ("false",))
+        }
+        if "sts:AssumeRole" in statement.actions and "aws:requesttag/tenantid" not in demanded:
+            yield statement.label, "lets a session start without its tenant tag: add Null `false`"

@@ -1,0 +1,133 @@
+"""The rules of STS for an AssumeRole request: lengths, characters, counts, durations."""
+
+import json
+import re
+import unicodedata
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from gateway.iam.language import arn, policy_text
+from gateway.iam.language.document import parse
+from gateway.iam.language.errors import PolicyError
+
+DEFAULT_SECONDS: Final = 3_600
+CHAINED_SECONDS: Final = 3_600
+_PACKED_BYTES: Final = 2_048
+_NAME = re.compile(r"[A-Za-z0-9_+=,.@-]{2,64}")
+_EXTERNAL_ID = re.compile(r"[A-Za-z0-9_+=,.@:/-]{2,1224}")
+_TAG_MARKS: Final = frozenset("_.:/=+-@")
+
+
+@dataclass(frozen=True, slots=True)
+class RoleRequest:
+    """An AssumeRole call; `tags` are pairs in the order sent, because a key may wrongly stand twice."""
+
+    role_arn: str
+    session_name: str
+    duration_seconds: int = DEFAULT_SECONDS
+    policy: str | None = None
+    policy_arns: tuple[str, ...] = ()
+    tags: tuple[tuple[str, str], ...] = ()
+    transitive_tag_keys: tuple[str, ...] = ()
+    external_id: str | None = field(default=None, repr=False)
+    source_identity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """A request that STS refuses before any policy is asked; `code` is the error code of AWS."""
+
+    code: str
+    message: str
+
+
+def validate(request: RoleRequest, *, chained: bool, inherited: Mapping[str, str] | None = None) -> Invalid | None:
+    """The first fault. `chained`: the caller is itself an assumed role; `inherited`: its transitive tags."""
+    checks: tuple[Callable[[], Iterator[Invalid]], ...] = (
+        lambda: _names(request),
+        lambda: _duration(request.duration_seconds, chained),
+        lambda: _policies(request),
+        lambda: _tags(request.tags, request.transitive_tag_keys, frozenset(inherited or ())),
+        lambda: _packed(request),
+    )
+    return next((fault for check in checks for fault in check()), None)
+
+
+def packed_percent(request: RoleRequest) -> int:
+    """How full the packed policies and tags are.
+
+    AWS does not document its packing: this is the size after zlib against 2,048 bytes, an approximation that only
+    tells small from far too large.
+    """
+    text = json.dumps([request.policy, request.policy_arns, request.tags], ensure_ascii=False)
+    return -(-len(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)) * 100 // _PACKED_BYTES)
+
+
+def _names(request: RoleRequest) -> Iterator[Invalid]:
+    if not _NAME.fullmatch(request.session_name):
+        yield _wrong("RoleSessionName is 2 to 64 characters of letters, digits and `_+=,.@-`")
+    if arn.segments(request.role_arn) is None or not 20 <= len(request.role_arn) <= 2_048:
+        yield _wrong("RoleArn is an ARN of 20 to 2048 characters")
+    if request.source_identity is not None and not _NAME.fullmatch(request.source_identity):
+        yield _wrong("SourceIdentity is 2 to 64 characters of letters, digits and `_+=,.@-`")
+    if request.external_id is not None and not _EXTERNAL_ID.fullmatch(request.external_id):
+        yield _wrong("ExternalId is 2 to 1224 characters of letters, digits and `_+=,.@:/-`")
+
+
+def _duration(seconds: int, chained: bool) -> Iterator[Invalid]:
+    if not 900 <= seconds <= 43_200:
+        yield _wrong("DurationSeconds is 900 to 43200")
+    if chained and seconds > CHAINED_SECONDS:
+        yield _wrong("DurationSeconds exceeds the 1 hour session limit for roles assumed by role chaining")
+
+
+def _policies(request: RoleRequest) -> Iterator[Invalid]:
+    if len(request.policy_arns) > 10:
+        yield _wrong("at most 10 managed session policies")
+    if any(arn.segments(text) is None for text in request.policy_arns):
+        yield _wrong("a managed session policy is named by its ARN")
+    if request.policy is None:
+        return
+    try:
+        policy_text.check_session_length(request.policy)
+    except PolicyError as error:
+        yield _wrong(error.message)
+    try:
+        parse(request.policy, "session")
+    except PolicyError as error:
+        yield Invalid("MalformedPolicyDocument", error.message)
+
+
+def _tags(tags: tuple[tuple[str, str], ...], transitive: Iterable[str], inherited: frozenset[str]) -> Iterator[Invalid]:
+    if len(tags) > 50:
+        yield _wrong("at most 50 session tags")
+    for key, value in tags:
+        if not 1 <= len(key) <= 128 or not _taggable(key):
+            yield _wrong("a tag key is 1 to 128 letters, digits, spaces and `_.:/=+-@`")
+        if key.lower().startswith("aws:"):
+            yield _wrong("a tag key may not begin with `aws:`")
+        if len(value) > 256 or not _taggable(value):
+            yield _wrong("a tag value is at most 256 letters, digits, spaces and `_.:/=+-@`")
+    keys = {key.lower() for key, _ in tags}
+    if len(keys) != len(tags):
+        yield Invalid("InvalidParameterValue", "a tag key stands twice; keys are the same in any case")
+    if not {key.lower() for key in transitive} <= keys:
+        yield Invalid("InvalidParameterValue", "a transitive tag key must be among the tags")
+    if not keys.isdisjoint(key.lower() for key in inherited):
+        yield Invalid("InvalidParameterValue", "a tag key is already transitive from the calling session")
+
+
+def _packed(request: RoleRequest) -> Iterator[Invalid]:
+    percent = packed_percent(request)
+    if percent > 100:
+        yield Invalid("PackedPolicyTooLarge", f"policies and tags take {percent} % of the packed size (approximated)")
+
+
+def _taggable(text: str) -> bool:
+    return all(char in _TAG_MARKS or unicodedata.category(char)[0] in "LZN" for char in text)
+
+
+def _wrong(message: str) -> Invalid:
+    return Invalid("ValidationError", message)

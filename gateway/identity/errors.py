@@ -1,0 +1,18 @@
+"""A token that is not believed, or that nobody can judge: a message for the caller, a reason for the log."""
+
+from gateway.errors import Unauthenticated, Unavailable
+
+
+class TokenRefused(Unauthenticated):
+    # INVARIANT: neither text holds anything from the token; what a library said about it is the `__cause__`.
+    def __init__(self, message: str, reason: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason or message
+
+
+class KeysUnavailable(Unavailable):
+    """The token may be good: whoever holds it should try again, and not sign in again."""
+
+    def __init__(self) -> None:
+        super().__init__("signing keys of the issuer are unavailable, try again later")
+        self.reason = "the issuer's keys cannot be fetched"

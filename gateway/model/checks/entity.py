@@ -1,0 +1,117 @@
+"""What makes an entity wrong by itself; each fault names the entity."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from gateway.errors import ModelError
+from gateway.model.checks.declarations import entity_tuple_faults, type_faults
+from gateway.model.checks.keys import key_faults
+from gateway.model.checks.names import name_faults
+from gateway.model.checks.upgrades import upgrade_faults
+from gateway.model.entity import Collection, Entity, Expiry, Placement, When
+from gateway.model.staleness import staleness_faults
+from gateway.model.template import parse_template
+from gateway.model.types import Blob, Boolean, Enum, Id, ListOf, Text, Timestamp, key_pattern
+
+
+def entity_faults(entity: Entity) -> Iterator[str]:
+    return (f"entity {entity.name}: {fault}" for fault in _faults(entity))
+
+
+def _faults(entity: Entity) -> Iterator[str]:
+    """All of them, except those that cannot be seen while a more basic one is there."""
+    shape = [*entity_tuple_faults(entity)]
+    if shape:
+        yield from shape
+        return
+    yield from name_faults(entity)
+    yield from (f"`unique` names the unknown attribute `{n}`" for n in entity.unique if n not in entity.attribute)
+    templates = [*_template_faults(entity)]
+    yield from templates
+    if not templates and not any(fault for each in entity.attributes for fault in type_faults(each.type)):
+        yield from _place_faults(entity)
+
+
+def _template_faults(entity: Entity) -> Iterator[str]:
+    owner = f"entity {entity.name}"
+    for place in (entity.key, *entity.copies, *entity.indexes):
+        for text in (place.pk, place.sk):
+            try:
+                parse_template(owner, text)
+            except ModelError as error:
+                yield error.message.removeprefix(f"{owner}: ")
+
+
+def _place_faults(entity: Entity) -> Iterator[str]:
+    """What is wrong with where its items lie, and with what they lead to."""
+    for place in entity.placements:
+        yield from key_faults(entity, place)
+        if place.when is not None:
+            yield from (f"the condition on {place.index} {fault}" for fault in _condition(entity, place.when))
+    yield from _shared_indexes(entity)
+    yield from _relations(entity)
+    yield from _expiry(entity)
+    yield from upgrade_faults(entity)
+    yield from staleness_faults(entity.cached)
+    for attribute in entity.attributes:
+        if attribute.compressed and not isinstance(attribute.type, Text | Blob):
+            yield f"`{attribute.name}` is compressed; only text and bytes can be"
+
+
+def _condition(entity: Entity, when: When) -> Iterator[str]:
+    attribute = entity.attribute.get(when.attribute)
+    if attribute is None:
+        yield f"names the unknown attribute `{when.attribute}`"
+    elif not isinstance(attribute.type, Enum | Boolean | Id):
+        yield f"needs an enum, a flag or an id, `{attribute.name}` is none"
+    else:
+        values = key_pattern(attribute.type)
+        never = sorted(value for value in when.values if not values.fullmatch(value))
+        if never or not when.values:
+            yield f"has values that `{attribute.name}` never takes: {never}"
+
+
+def _shared_indexes(entity: Entity) -> Iterator[str]:
+    """An item has one key on an index, so two places on one index must never both hold it."""
+    places = [place for place in entity.placements if place.index is not None]
+    for number, place in enumerate(places):
+        yield from (
+            f"`{place.name}` and `{other.name}` on {place.index} need conditions that exclude each other"
+            for other in places[:number]
+            if other.index == place.index and not _exclusive(place, other)
+        )
+
+
+def _exclusive(one: Placement, other: Placement) -> bool:
+    if one.when is None or other.when is None or one.when.attribute != other.when.attribute:
+        return False
+    return not set(one.when.values) & set(other.when.values)
+
+
+def _relations(entity: Entity) -> Iterator[str]:
+    for relation in entity.relations:
+        for name in relation.bind.values():
+            if name not in entity.attribute:
+                yield f"relation `{relation.name}` binds the unknown attribute `{name}`"
+        if isinstance(relation, Collection) and relation.each is not None:
+            listed = entity.attribute.get(relation.each)
+            if listed is None or not isinstance(listed.type, ListOf):
+                yield f"relation `{relation.name}`: `{relation.each}` is not a list"
+
+
+def _expiry(entity: Entity) -> Iterator[str]:
+    match entity.expiry:
+        case None:
+            return
+        case Expiry(at=str() as name, since=None, after=after) if not after:
+            yield from _moment(entity, name)
+        case Expiry(at=None, since=str() as name, after=after) if after > timedelta():
+            yield from _moment(entity, name)
+        case _:
+            yield "an expiry has either `at`, or `since` and a time `after` it"
+
+
+def _moment(entity: Entity, name: str) -> Iterator[str]:
+    attribute = entity.attribute.get(name)
+    if attribute is None or not isinstance(attribute.type, Timestamp):
+        yield f"it expires by `{name}`, which is not a timestamp"

@@ -1,0 +1,151 @@
+"""What makes a key wrong: its parts, its length, and how it spreads items over partitions."""
+
+from collections.abc import Iterator
+
+from gateway.model.entity import Entity, Placement
+from gateway.model.keys import BUCKET_LENGTH
+from gateway.model.template import BUCKET, DERIVED, SHARD, Hole, Template
+from gateway.model.tenant import MAX_PREFIX
+from gateway.model.types import (
+    MAX_DIGITS,
+    MAX_ID,
+    MAX_KEY_STRING,
+    Boolean,
+    Decimal,
+    Enum,
+    Id,
+    Integer,
+    KeyString,
+    Timestamp,
+)
+
+KEY_TYPES = (Id, KeyString, Integer, Decimal, Boolean, Timestamp, Enum)
+_MANY_VALUES = (Id, KeyString, Timestamp, Decimal, Integer)
+_SPREADING = (Id, KeyString, Timestamp)
+_MAX_SHARDS = 256
+_TIMESTAMP_LENGTH = len("2026-01-31T23:59:59.999999Z")
+_MAX_PARTITION_KEY = 2_048
+_MAX_SORT_KEY = 1_000  # DynamoDB allows 1,024; the end of a range is a little longer than a key
+
+
+def key_faults(entity: Entity, place: Placement) -> Iterator[str]:
+    for template in (place.pk, place.sk):
+        for hole in template.holes:
+            yield from (f"key `{template.text}`: {fault}" for fault in _hole(entity, place, hole))
+    yield from _derived(place)
+    for fault in (*_shards(entity, place), *_bucket(entity, place), *_busy(entity, place)):
+        yield f"key `{place.pk.text}` {fault}"
+    yield from _identity(entity, place)
+    yield from _length(entity, place)
+
+
+def _hole(entity: Entity, place: Placement, hole: Hole) -> Iterator[str]:
+    if hole.name in DERIVED:
+        return
+    attribute = entity.attribute.get(hole.name)
+    if attribute is None:
+        yield f"the attribute `{hole.name}` is unknown"
+    elif not isinstance(attribute.type, KEY_TYPES):
+        yield f"`{hole.name}` can contain `#`; use Id, KeyString, Enum, Flag, Timestamp or a number"
+    elif not attribute.required and place.index is None:
+        yield f"`{hole.name}` may be absent; only an index key may be made of optional attributes"
+    elif isinstance(attribute.type, Integer | Decimal):
+        if not 0 < hole.width <= MAX_DIGITS - hole.scale:
+            yield f"the number `{hole.name}` needs a width of 1 to 38 digits to sort, such as {{{hole.name}:10.2}}"
+        if isinstance(attribute.type, Integer) and hole.scale:
+            yield f"`{hole.name}` is a whole number and has no decimals"
+    elif hole.width:
+        yield f"`{hole.name}` has a width but is no number"
+
+
+def _derived(place: Placement) -> Iterator[str]:
+    for part, declared in ((SHARD, place.shards), (BUCKET, place.bucket)):
+        used = any(hole.name == part for hole in place.pk.holes)
+        if used and declared is None:
+            yield f"key `{place.pk.text}` has {{{part}}} but declares none"
+        if declared is not None and not used:
+            yield f"key `{place.pk.text}` declares a {part} but has no {{{part}}}"
+    if any(hole.name in DERIVED for hole in place.sk.holes):
+        yield f"key `{place.sk.text}`: shard and bucket belong into the partition key"
+
+
+def _shards(entity: Entity, place: Placement) -> Iterator[str]:
+    if place.shards is None:
+        return
+    by = entity.attribute.get(place.shards.by)
+    if by is None:
+        yield f"is sharded by the unknown attribute `{place.shards.by}`"
+    elif not isinstance(by.type, _SPREADING):
+        yield f"is sharded by `{by.name}`, which has few values or several spellings; use an id or a timestamp"
+    elif not by.required and place.index is None:
+        yield f"is sharded by `{by.name}`, which may be absent"
+    for count in (place.shards.count, place.shards.previous):
+        if count is not None and not 2 <= count <= _MAX_SHARDS:
+            yield f"has {count} shards; it may have 2 to {_MAX_SHARDS}"
+    if place.shards.previous is not None and place.index is None:
+        yield "has another number of shards than before; only on an index can they change, a key stays where it is"
+
+
+def _bucket(entity: Entity, place: Placement) -> Iterator[str]:
+    if place.bucket is None:
+        return
+    of = entity.attribute.get(place.bucket.of)
+    if place.bucket.size not in BUCKET_LENGTH:
+        yield f"has buckets of one `{place.bucket.size}`; there are {', '.join(BUCKET_LENGTH)}"
+    if of is None or not isinstance(of.type, Timestamp):
+        yield f"needs a timestamp for its buckets, `{place.bucket.of}` is none"
+    elif not place.sk.holes or place.sk.holes[0].name != of.name:
+        yield f"has buckets, so `{place.sk.text}` must sort by their time `{of.name}`"
+
+
+def _busy(entity: Entity, place: Placement) -> Iterator[str]:
+    # a time bucket bounds how much a partition holds, not how much is written to it now
+    known = [entity.attribute.get(name) for name in place.pk.names]
+    # an attribute that is unknown is told by itself
+    many = any(attribute is None or isinstance(attribute.type, _MANY_VALUES) for attribute in known)
+    if not many and place.shards is None and not place.declared.low_cardinality_reason:
+        yield (
+            "has few values, so many items share one partition: declare shards, "
+            "or say in `low_cardinality_reason` why it stays small"
+        )
+
+
+def _identity(entity: Entity, place: Placement) -> Iterator[str]:
+    # INVARIANT: no two items share a key in any place; a copy would be overwritten, a cursor would skip one of them.
+    missing = [name for name in entity.key_names if name not in place.pk.names | place.sk.names]
+    if missing:
+        where = place.index or "the table"
+        yield (
+            f"key `{place.pk.text}` / `{place.sk.text}` on {where} does not tell items apart: "
+            f"it lacks {', '.join(missing)}"
+        )
+
+
+def _length(entity: Entity, place: Placement) -> Iterator[str]:
+    for template, room in ((place.pk, _MAX_PARTITION_KEY - MAX_PREFIX), (place.sk, _MAX_SORT_KEY)):
+        longest = _longest(entity, template)
+        if longest > room:
+            yield f"key `{template.text}` can have {longest} bytes, there is room for {room}"
+
+
+def _longest(entity: Entity, template: Template) -> int:
+    parts = (_width(entity, part) if isinstance(part, Hole) else len(part.text) for part in template.segments)
+    return sum(parts) + len(template.segments) - 1
+
+
+def _width(entity: Entity, hole: Hole) -> int:
+    attribute = entity.attribute.get(hole.name)
+    match attribute and attribute.type:
+        case Id():
+            return MAX_ID
+        case KeyString():
+            return MAX_KEY_STRING
+        case Timestamp():
+            return _TIMESTAMP_LENGTH
+        case Enum(enum):
+            return max((len(member.name) for member in enum), default=0)
+        case Boolean():
+            return len("false")
+        case Integer() | Decimal():
+            return hole.width + hole.scale + 1
+    return max(BUCKET_LENGTH.values())  # a bucket; a shard is shorter

@@ -1,0 +1,136 @@
+"""What makes a model wrong as a whole: each fault names the entity, the pattern or the index."""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from gateway.errors import ModelError
+from gateway.model.checks.declarations import Members, entity_tuple_faults, tuple_faults
+from gateway.model.checks.entity import entity_faults
+from gateway.model.checks.item_collections import item_collection_faults
+from gateway.model.checks.names import clashes
+from gateway.model.checks.patterns import names_of, pattern_faults
+from gateway.model.checks.relations import relation_faults
+from gateway.model.entity import Entity
+from gateway.model.key_overlap import can_collide
+from gateway.model.patterns import ItemCollection, Listing, Lookup
+from gateway.model.table import TableSpec
+
+# What makes the table wrong: key attributes that are not its own, indexes that DynamoDB refuses.
+
+_INDEX_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
+_MAX_INDEXES = 20
+
+
+def table_faults(table: TableSpec) -> Iterator[str]:
+    own = [table.pk, table.sk, table.ttl, table.entity_type, table.version, table.copy_of]
+    if len(set(own)) != len(own):
+        yield f"table: an attribute of its own is used twice: {own}"
+    taken = [*own, *(name for index in table.indexes for name in (index.pk, index.sk))]
+    for index in table.indexes:
+        # INVARIANT: an index has key attributes of its own; over SK, for one, its partitions would mix all tenants.
+        for name in (index.pk, index.sk):
+            if taken.count(name) > 1:
+                yield f"index {index.name}: its key `{name}` is used twice, so it is not tenant-scoped by itself"
+        if not _INDEX_NAME.fullmatch(index.name):
+            yield f"index {index.name}: a name has 3 to 255 letters, digits, `_`, `.` and `-`"
+        if index.projection != "ALL":
+            yield f"index {index.name}: its projection is `{index.projection}`; patterns answer whole items, so use ALL"
+    names = [index.name for index in table.indexes]
+    yield from (f"index {name}: is declared twice" for name in sorted(set(names)) if names.count(name) > 1)
+    if len(names) > _MAX_INDEXES:
+        yield f"table: it has {len(names)} indexes, DynamoDB allows {_MAX_INDEXES}"
+
+
+if TYPE_CHECKING:
+    from gateway.model.model import Domain, Model
+
+
+def check_model(model: "Model") -> None:
+    """Raises one error with every fault; what relies on a faulty declaration is checked once that is right."""
+    faults = [fault for domain in model.domains for fault in _domain_faults(domain)]
+    if faults := faults or [*_faults(model)]:
+        raise ModelError(*dict.fromkeys(faults))
+
+
+def _domain_faults(domain: "Domain") -> Iterator[str]:
+    members: Members = {"entities": Entity, "patterns": (Lookup, Listing, ItemCollection)}
+    return (f"domain {domain.name}: {fault}" for fault in tuple_faults(domain, members))
+
+
+def _faults(model: "Model") -> Iterator[str]:
+    yield from table_faults(model.table)
+    yield from _doubles(model)
+    own = {entity.name: [*entity_faults(entity)] for entity in model.entities.values()}
+    for entity in model.entities.values():
+        if not any(entity_tuple_faults(entity)):
+            yield from _indexes(model, entity)
+        yield from own[entity.name]
+    sound = {name: entity for name, entity in model.entities.items() if not own[name]}
+    yield from clashes(tuple(sound.values()))
+    yield from _collisions(tuple(sound.values()))
+    yield from _pattern_faults(model, sound)
+
+
+def _pattern_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[str]:
+    """Of patterns and of relations, as far as they are about these entities, which are right by themselves."""
+    own = {pattern.name: [*pattern_faults(model, entities, pattern)] for pattern in model.patterns.values()}
+    yield from (fault for faults in own.values() for fault in faults)
+    waiting = {name for name, faults in own.items() if faults or model.patterns[name].entity not in entities}
+    for entity in entities.values():
+        known = [relation for relation in entity.relations if relation.pattern not in waiting]
+        wrong = {relation.name: [*relation_faults(model, entity, relation)] for relation in known}
+        yield from (fault for faults in wrong.values() for fault in faults)
+        right = {name for name, faults in wrong.items() if not faults}
+        for together in (each for each in model.patterns.values() if isinstance(each, ItemCollection)):
+            # one that names no relation at all is told so
+            if together.entity == entity.name and together.collection not in set(entity.relation) - right:
+                yield from item_collection_faults(model, entities, together)
+
+
+def _doubles(model: "Model") -> Iterator[str]:
+    patterns = [pattern for domain in model.domains for pattern in domain.patterns]
+    for kind, names in (
+        ("domain", [domain.name for domain in model.domains]),
+        ("entity", [entity.name for domain in model.domains for entity in domain.entities]),
+        ("pattern", [name for pattern in patterns for name in names_of(pattern)]),
+    ):
+        yield from (f"{kind} {name}: is declared twice" for name in sorted(set(names)) if names.count(name) > 1)
+    pairs = [(pattern.entity, pattern.collection) for pattern in patterns if isinstance(pattern, ItemCollection)]
+    for entity, collection in sorted(set(pairs)):
+        if pairs.count((entity, collection)) > 1:
+            yield f"entity {entity}: two patterns read it together with `{collection}`"
+
+
+def _indexes(model: "Model", entity: Entity) -> Iterator[str]:
+    known = {index.name for index in model.table.indexes}
+    index_keys = {index.pk: index.name for index in model.table.indexes}
+    for attribute in entity.attributes:
+        # INVARIANT: an index key is derived from a template, which is what gives it the tenant prefix.
+        if attribute.name in index_keys:
+            yield (
+                f"entity {entity.name}: `{attribute.name}` is the partition key of {index_keys[attribute.name]} as "
+                "it stands, so that key is not tenant-scoped; declare the index key as a template"
+            )
+        elif attribute.name in model.table.reserved:
+            yield f"entity {entity.name}: `{attribute.name}` is written by the gateway itself"
+    for strange in (place.index for place in entity.indexes if place.index not in known):
+        yield f"entity {entity.name}: index {strange} does not exist, the table has {sorted(known)}"
+    places = (*((copy.name, None) for copy in entity.copies), *((place.name, place.index) for place in entity.indexes))
+    for name, index in places:
+        if name in known and name != index and index in (None, *known):
+            yield f"entity {entity.name}: its place `{name}` has the name of an index it is not on"
+
+
+def _collisions(entities: tuple[Entity, ...]) -> Iterator[str]:
+    places = [(entity, place) for entity in entities for place in entity.placements]
+    for (one, here), (other, there) in combinations(places, 2):
+        if here.index != there.index:
+            continue
+        # INVARIANT: two items of a tenant never have one key, whichever entities they are.
+        if can_collide((one, here.pk), (other, there.pk)) and can_collide((one, here.sk), (other, there.sk)):
+            yield (
+                f"entity {one.name}: its key `{here.pk.text}` / `{here.sk.text}` can collide with "
+                f"`{there.pk.text}` / `{there.sk.text}` of {other.name} on {here.index or 'the table'}"
+            )

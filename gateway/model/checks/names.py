@@ -1,0 +1,110 @@
+"""Names: one spelling everywhere, legal in GraphQL and never ambiguous."""
+
+import re
+from collections.abc import Iterator
+from enum import Enum as PythonEnum
+
+from gateway.model.checks.declarations import type_faults
+from gateway.model.entity import PRIMARY, Entity
+from gateway.model.template import DERIVED
+from gateway.model.types import AttributeType, Enum, Field, ListOf, SetOf, Struct
+
+_TYPE = re.compile(r"[A-Z][A-Za-z0-9]*")
+_FIELD = re.compile(r"[a-z][A-Za-z0-9]*")
+_MEMBER = re.compile(r"[A-Z][A-Z0-9_]*")
+_GRAPHQL = frozenset(
+    {"Query", "Mutation", "Subscription", "Node", "PageInfo", "String", "Int", "Float", "Boolean", "ID"}
+)
+_EVERY_ENTITY = frozenset({"id", "version"})
+
+
+def is_field_name(name: str) -> bool:
+    return _FIELD.fullmatch(name) is not None
+
+
+def name_faults(entity: Entity) -> Iterator[str]:
+    yield from _type_name(entity.name)
+    names = [*(attribute.name for attribute in entity.attributes), *(relation.name for relation in entity.relations)]
+    yield from _field_names(names)
+    for name in sorted(_EVERY_ENTITY & set(names)):
+        yield f"`{name}` is a name that every entity has"
+    for name in sorted(DERIVED & set(names)):
+        yield f"`{name}` means something else inside a key; choose another name"
+    yield from _place_names(entity)
+    for attribute in entity.attributes:
+        wrong = [*type_faults(attribute.type)]
+        faults = wrong or (fault for kind in _kinds(attribute.type) for fault in _kind_faults(kind))
+        yield from (f"`{attribute.name}`: {fault}" for fault in faults)
+
+
+def _type_name(name: str) -> Iterator[str]:
+    if not _TYPE.fullmatch(name):
+        yield f"`{name}` is not a name such as OrderLine"
+    if name in _GRAPHQL:
+        yield f"`{name}` is a type of GraphQL itself"
+
+
+def _field_names(names: list[str]) -> Iterator[str]:
+    for name in dict.fromkeys(names):
+        if not is_field_name(name):
+            yield f"`{name}` is not a name such as placedAt"
+        if names.count(name) > 1:
+            yield f"`{name}` is declared twice"
+
+
+def _place_names(entity: Entity) -> Iterator[str]:
+    given = [*(copy.name for copy in entity.copies), *(place.name for place in entity.indexes if place.name)]
+    yield from (f"the place `{name}` has not a name such as byUser" for name in given if not is_field_name(name))
+    named = (*(copy.name for copy in entity.copies), *(place.name or place.index for place in entity.indexes))
+    places = [PRIMARY, *named]
+    for name in dict.fromkeys(places):
+        if places.count(name) > 1:
+            yield f"two places are called `{name}`; give each its own name"
+
+
+def _kind_faults(kind: AttributeType) -> Iterator[str]:
+    match kind:
+        case Struct(name, fields):
+            yield from _type_name(name)
+            yield from _field_names([field.name for field in fields])
+            if not fields:
+                yield f"{name} has no fields"
+        case Enum(enum):
+            yield from _type_name(enum.__name__)
+            # INVARIANT: a member is a word in capitals, so it holds no '#' and is no timestamp or number.
+            strange = [name for name in enum.__members__ if not _MEMBER.fullmatch(name)]
+            yield from (f"`{name}` of {enum.__name__} is not a word in capitals" for name in strange)
+            if not enum.__members__:
+                yield f"{enum.__name__} has no members"
+
+
+def _kinds(kind: AttributeType) -> Iterator[AttributeType]:
+    """The type and every type inside it."""
+    yield kind
+    match kind:
+        case SetOf(of):
+            yield of
+        case ListOf(of):
+            yield from _kinds(of)
+        case Struct(_, fields):
+            for field in fields:
+                yield from _kinds(field.type)
+
+
+def clashes(entities: tuple[Entity, ...]) -> Iterator[str]:
+    """GraphQL has one space of type names for entities, nested records and enums."""
+    meanings: dict[str, object] = {}
+    for entity in entities:
+        for name, meaning in ((entity.name, entity.name), *_named(entity.attributes)):
+            if meanings.setdefault(name, meaning) != meaning:
+                yield f"entity {entity.name}: the type `{name}` is declared elsewhere as something else"
+
+
+def _named(fields: tuple[Field, ...]) -> Iterator[tuple[str, Struct | type[PythonEnum]]]:
+    for field in fields:
+        for kind in _kinds(field.type):
+            match kind:
+                case Struct(name):
+                    yield name, kind
+                case Enum(enum):
+                    yield enum.__name__, enum

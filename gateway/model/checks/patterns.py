@@ -1,0 +1,108 @@
+"""What makes an access pattern wrong, and what a caller must give to use one."""
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from gateway.model.checks.declarations import tuple_faults
+from gateway.model.checks.names import is_field_name
+from gateway.model.entity import Entity, Placement, Reference
+from gateway.model.key_overlap import can_collide, can_match, leading_literals
+from gateway.model.patterns import AccessPattern, Listing, Lookup
+from gateway.model.staleness import staleness_faults
+from gateway.model.template import DERIVED
+from gateway.model.types import Decimal, Integer, Timestamp
+
+if TYPE_CHECKING:
+    from gateway.model.model import Model
+
+
+def pattern_faults(model: "Model", entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[str]:
+    """`entities` are those that are right by themselves; of the others it is only known whether they are declared."""
+    if pattern.entity not in model.entities:
+        yield f"pattern {pattern.name}: there is no entity {pattern.entity}"
+    yield from (f"pattern {pattern.name}: {fault}" for fault in _faults(entities, pattern))
+
+
+def _faults(entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[str]:
+    yield from (f"`{name}` is not a name such as ordersOfUser" for name in names_of(pattern) if not is_field_name(name))
+    if min(pattern.traffic.per_second, pattern.traffic.items, pattern.traffic.item_bytes) <= 0:
+        yield "its expected traffic must be more than nothing"
+    if isinstance(pattern, Listing):
+        shape = [*tuple_faults(pattern, {"where": str})]
+        yield from shape
+        if pattern.entity in entities and not shape:
+            yield from _listing_faults(entities, entities[pattern.entity], pattern)
+
+
+def names_of(pattern: AccessPattern) -> tuple[str, ...]:
+    """What it is called when one is asked for, and when many are."""
+    return (pattern.name, pattern.many) if isinstance(pattern, Lookup) and pattern.many else (pattern.name,)
+
+
+def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Listing) -> Iterator[str]:
+    place = entity.placement(listing.index)
+    if place is None:
+        known = [place.name for place in entity.placements]
+        yield f"there is no index or place `{listing.index}`, {entity.name} has {known}"
+        return
+    if place.filling:
+        yield f"`{listing.index}` is still being filled; read it when `gateway migrate verify` finds nothing missing"
+    if listing.strong and place.index is not None:
+        yield "an index cannot be read consistently"
+    if listing.follow is not None:
+        target = entity.relation.get(listing.follow)
+        if not listing.single or not isinstance(target, Reference):
+            yield f"`follow` needs `single` and a reference of {entity.name}"
+    yield from _range_faults(entity, place, listing)
+    yield from _window_faults(entity, listing)
+    yield from _staleness_faults(listing)
+    yield from _strangers(entities, entity, place)
+
+
+def _range_faults(entity: Entity, place: Placement, listing: Listing) -> Iterator[str]:
+    wanted = (*listing.where, *((listing.between,) if listing.between else ()))
+    if wanted != tuple(hole.name for hole in place.sk.holes)[: len(wanted)]:
+        yield f"`{place.sk.text}` cannot be narrowed by {list(wanted)}, only from its left"
+    elif listing.between and not isinstance(entity.attribute[listing.between].type, Timestamp | Integer | Decimal):
+        yield f"a range needs a timestamp or a number, `{listing.between}` is none"
+    if place.bucket is not None and listing.between != place.bucket.of:
+        yield f"time buckets need `between` over `{place.bucket.of}`"
+
+
+def _window_faults(entity: Entity, listing: Listing) -> Iterator[str]:
+    between = entity.attribute.get(listing.between or "")
+    timed = between is not None and isinstance(between.type, Timestamp)
+    if listing.window is not None and not (timed and listing.window > timedelta()):
+        yield "a window needs a length, and `between` over a timestamp"
+
+
+def _staleness_faults(listing: Listing) -> Iterator[str]:
+    yield from staleness_faults(listing.cached)
+    if listing.cached is not None and listing.strong:
+        yield "what is read consistently is never cached"
+    if listing.cached is not None and listing.window is not None:
+        yield "a window ends now, so no two questions are the same and none is answered from a cache"
+
+
+def _strangers(entities: Mapping[str, Entity], entity: Entity, place: Placement) -> Iterator[str]:
+    """Items of another entity that a listing would return: the words its sort key starts with must tell them apart."""
+    prefix = leading_literals(place.sk)
+    for other in entities.values():
+        for there in other.placements:
+            if there.index != place.index or there is place:
+                continue
+            if can_collide((entity, place.pk), (other, there.pk)) and can_match(prefix, (other, there.sk)):
+                yield f"it would also return items of {other.name} (`{there.sk.text}`)"
+
+
+def parameters(model: "Model", pattern: AccessPattern) -> tuple[str, ...]:
+    """The attributes a caller must give."""
+    if isinstance(pattern, Listing):
+        holes = (hole.name for hole in model.place(pattern).pk.holes if hole.name not in DERIVED)
+        return tuple(dict.fromkeys((*holes, *pattern.where)))
+    return model.entities[pattern.entity].key_names
+
+
+def member_place(model: "Model", pattern: AccessPattern) -> Placement:
+    return model.place(pattern) if isinstance(pattern, Listing) else model.entities[pattern.entity].primary

@@ -1,0 +1,98 @@
+"""What makes a relation wrong: no pattern serves it, or its parameters cannot be filled from the item."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gateway.model.checks.patterns import parameters
+from gateway.model.entity import Collection, Entity, Reference, Relation, Total
+from gateway.model.patterns import AccessPattern, Listing, Lookup
+from gateway.model.types import AttributeType, Decimal, Integer, ListOf
+
+if TYPE_CHECKING:
+    from gateway.model.model import Model
+
+_MOST_ITEMS = 100  # of a total: as many as one batch reads
+
+
+def relation_faults(model: "Model", entity: Entity, relation: Relation) -> Iterator[str]:
+    owner = f"entity {entity.name}: relation `{relation.name}`"
+    return (f"{owner} {fault}" for fault in _faults(model, entity, relation))
+
+
+def _faults(model: "Model", entity: Entity, relation: Relation) -> Iterator[str]:
+    pattern = model.patterns.get(relation.pattern)
+    if pattern is None:
+        yield f"is served by no pattern (`{relation.pattern}`)"
+        return
+    wrong_kind = [*_kind_faults(relation, pattern)]
+    if wrong_kind:
+        yield from wrong_kind
+        return
+    strange = sorted(set(relation.bind) - set(parameters(model, pattern)))
+    if strange:
+        yield f"binds {strange}, which `{pattern.name}` does not take"
+    if isinstance(relation, Total):
+        yield from _total_faults(model, relation, pattern)
+    yield from _binding_faults(model, entity, relation, pattern)
+
+
+def _kind_faults(relation: Relation, pattern: AccessPattern) -> Iterator[str]:
+    if isinstance(relation, Reference | Total) or relation.each is not None:
+        if not isinstance(pattern, Lookup):
+            yield f"needs a lookup, `{pattern.name}` is none"
+    elif not isinstance(pattern, Listing) or pattern.single:
+        yield f"needs a listing of many, `{pattern.name}` is none"
+
+
+def _total_faults(model: "Model", relation: Total, pattern: AccessPattern) -> Iterator[str]:
+    target, asked = model.entities[pattern.entity], parameters(model, pattern)
+    strange = sorted({relation.over, *relation.fixed} - set(asked))
+    if strange:
+        yield f"gives {strange}, which `{pattern.name}` does not take"
+    elif not isinstance(target.attribute[relation.over].type, Integer):
+        yield f"counts over `{relation.over}`, which is not a whole number"
+    summed = target.attribute.get(relation.attribute)
+    if summed is None or not isinstance(summed.type, Integer | Decimal):
+        yield f"sums `{relation.attribute}`, which is no number of {target.name}"
+    if not 1 <= relation.count <= _MOST_ITEMS:
+        yield f"sums {relation.count} items; it may sum 1 to {_MOST_ITEMS}"
+
+
+def own_parameters(model: "Model", relation: Relation) -> tuple[str, ...]:
+    """The parameters of the relation's pattern that the item fills: all but those that a total gives itself."""
+    given = {relation.over, *relation.fixed} if isinstance(relation, Total) else set()
+    return tuple(name for name in parameters(model, model.patterns[relation.pattern]) if name not in given)
+
+
+def bound_attribute(relation: Relation, parameter: str) -> str:
+    """The attribute of the item that fills a parameter of the relation's pattern."""
+    return relation.bind.get(parameter, parameter)
+
+
+def open_parameters(model: "Model", entity: Entity, relation: Relation) -> tuple[str, ...]:
+    """What the item's own attributes leave open: nothing, or with `each` the parameter its members fill."""
+    each = relation.each if isinstance(relation, Collection) else None
+    bound = {name: bound_attribute(relation, name) for name in own_parameters(model, relation)}
+    return tuple(name for name, own in bound.items() if own == each or own not in entity.attribute)
+
+
+def _binding_faults(model: "Model", entity: Entity, relation: Relation, pattern: AccessPattern) -> Iterator[str]:
+    left = open_parameters(model, entity, relation)
+    if isinstance(relation, Collection) and relation.each is not None:
+        if len(left) != 1:
+            yield f"must leave one parameter to `{relation.each}`, it leaves {list(left)}"
+            return
+    elif left:
+        yield f"leaves {list(left)} of `{pattern.name}` open"
+    target = model.entities[pattern.entity]
+    for name in own_parameters(model, relation):
+        own = _own_type(entity, relation, name, left)
+        if own is not None and own != target.attribute[name].type:
+            yield f"fills `{name}` of `{pattern.name}` with a value of another type"
+
+
+def _own_type(entity: Entity, relation: Relation, parameter: str, left: tuple[str, ...]) -> AttributeType | None:
+    if parameter not in left:
+        return entity.attribute[bound_attribute(relation, parameter)].type
+    listed = entity.attribute.get(relation.each) if isinstance(relation, Collection) and relation.each else None
+    return listed.type.of if listed is not None and isinstance(listed.type, ListOf) else None

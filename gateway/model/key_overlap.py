@@ -1,0 +1,66 @@
+"""Whether two key templates can produce the same text; when in doubt, they can."""
+
+from gateway.model.entity import Entity
+from gateway.model.template import DERIVED, Hole, Literal, Segment, Template
+from gateway.model.types import Enum, Timestamp, key_pattern
+
+Owned = tuple[Entity, Template]
+
+
+def can_collide(one: Owned, other: Owned) -> bool:
+    """Key parts hold no `#`, so two keys are equal only if they have as many parts and each pair can be equal."""
+    (here, first), (there, second) = one, other
+    if len(first.segments) != len(second.segments):
+        return False
+    pairs = zip(first.segments, second.segments, strict=True)
+    return all(_can_equal((here, left), (there, right)) for left, right in pairs)
+
+
+def leading_literals(template: Template) -> tuple[str, ...]:
+    """The fixed words a sort key starts with."""
+    words: list[str] = []
+    for segment in template.segments:
+        if not isinstance(segment, Literal):
+            break
+        words.append(segment.text)
+    return tuple(words)
+
+
+def can_match(words: tuple[str, ...], other: Owned) -> bool:
+    """Whether a key of the other template can start with these words."""
+    entity, template = other
+    if len(template.segments) < len(words):
+        return False
+    return all(
+        _can_equal((entity, Literal(word)), (entity, segment))
+        for word, segment in zip(words, template.segments, strict=False)
+    )
+
+
+def _can_equal(one: tuple[Entity, Segment], other: tuple[Entity, Segment]) -> bool:
+    match one[1], other[1]:
+        case Literal(left), Literal(right):
+            return left == right
+        case Literal(word), Hole() as hole:
+            return _admits(other[0], hole, word)
+        case Hole() as hole, Literal(word):
+            return _admits(one[0], hole, word)
+        case Hole() as left, Hole() as right:
+            return _holes_can_equal((one[0], left), (other[0], right))
+    return True
+
+
+def _admits(entity: Entity, hole: Hole, word: str) -> bool:
+    if hole.name in DERIVED:
+        return False  # shards are digits and buckets dates; a literal starts with a capital
+    return bool(key_pattern(entity.attribute[hole.name].type).fullmatch(word))  # type: ignore[arg-type]  # a key type
+
+
+def _holes_can_equal(one: tuple[Entity, Hole], other: tuple[Entity, Hole]) -> bool:
+    kinds = [entity.attribute[hole.name].type if hole.name not in DERIVED else None for entity, hole in (one, other)]
+    match kinds:
+        case [Enum(left), Enum(right)]:
+            return bool({member.name for member in left} & {member.name for member in right})
+        case [Enum(), Timestamp()] | [Timestamp(), Enum()]:
+            return False
+    return True

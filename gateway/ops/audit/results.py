@@ -1,0 +1,109 @@
+"""A line of the checklist, what was found about it, and what that means."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gateway.iam.policies.deployment import Deployment
+from gateway.model.model import Model
+from gateway.ops.audit.facts import Facts, Missing, UnknownFact
+
+
+class LineVerdict(StrEnum):
+    """From the worst to the best; a line is as bad as the worst that was found about it."""
+
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+    PASS = "pass"  # noqa: S105  a verdict
+    NOT_APPLICABLE = "not applicable"
+
+
+_WORST_FIRST = tuple(LineVerdict)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFinding:
+    """`fix` is the Terraform variable or the command that mends a failure."""
+
+    verdict: LineVerdict
+    fact: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistLine:
+    """`where` is the file of the repository in which it is mended."""
+
+    name: str
+    title: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class LineResult:
+    line: ChecklistLine
+    findings: tuple[AuditFinding, ...]
+
+    @property
+    def verdict(self) -> LineVerdict:
+        return min((finding.verdict for finding in self.findings), key=_WORST_FIRST.index)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSubject:
+    """What is audited, by its names."""
+
+    table: str
+    region: str
+    tenant_role: str | None = None
+    gateway_role: str | None = None
+    vpc: str | None = None
+    dax_roles: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Everything that a check may look at."""
+
+    model: Model
+    subject: AuditSubject
+    facts: Facts
+
+    @property
+    def deployment(self) -> Deployment | None:
+        """Where the policies are put to work; unknown without the tenants' role."""
+        role, gateway = self.subject.tenant_role, self.subject.gateway_role or ""
+        return Deployment.of_role(role, self.subject.region, self.subject.table, gateway) if role else None
+
+
+Check = Callable[[Case], Iterator[AuditFinding]]
+
+
+def passed(fact: str) -> AuditFinding:
+    return AuditFinding(LineVerdict.PASS, fact)
+
+
+def failed(fact: str, fix: str) -> AuditFinding:
+    return AuditFinding(LineVerdict.FAIL, fact, fix)
+
+
+def not_applicable(reason: str) -> AuditFinding:
+    return AuditFinding(LineVerdict.NOT_APPLICABLE, reason)
+
+
+def passed_unless(faults: Iterable[AuditFinding], fact: str) -> tuple[AuditFinding, ...]:
+    """The faults; or, where there is none, what was found right."""
+    return tuple(faults) or (passed(fact),)
+
+
+def missing(fact: Missing) -> AuditFinding:
+    """What could not be learned is unknown, never passed."""
+    if isinstance(fact, UnknownFact):
+        return AuditFinding(LineVerdict.UNKNOWN, fact.reason, fact.fix)
+    return not_applicable(fact.reason)
+
+
+def result(line: ChecklistLine, findings: Iterable[AuditFinding]) -> LineResult:
+    # INVARIANT: a check that finds nothing has not passed.
+    found = tuple(findings) or (AuditFinding(LineVerdict.UNKNOWN, "nothing was found out about this line"),)
+    return LineResult(line, found)

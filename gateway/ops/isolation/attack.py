@@ -1,0 +1,171 @@
+"""The proof of isolation: every probe of every session is sent, every answer searched for other tenants' marks."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gateway.aws.sts.sessions import Session
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.errors import (
+    AccessDenied,
+    AwsError,
+    ConditionFailed,
+    InvalidRequest,
+    TableMissing,
+    TransactionCancelled,
+)
+from gateway.errors import Conflict, GatewayError, NotFound
+from gateway.iam.policies.roles import ROLES
+from gateway.model.keys import ItemKey
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId, partition
+from gateway.ops.isolation.probe_operations import probes
+from gateway.ops.isolation.probes import Probe, ProbeScene
+from gateway.ops.policies.files import deployment_of
+
+Outcome = Literal["denied", "answered", "refused", "failed"]
+Verdict = Literal["held", "leak", "not denied", "control failed", "unproven"]
+
+_AT_ONCE = 16
+# AWS may refuse the form of a request before it asks who sends it; whatever else it refuses, it has authorised.
+_MALFORMED = frozenset(("ValidationException", "SerializationException", "UnknownOperationException"))
+_AUTHORISED = (Conflict, NotFound, TableMissing, InvalidRequest)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What the proof is about: the model, each tenant's marker, and rows that exist, where they are known.
+
+    A marker is a text that stands in every row of its tenant and nowhere else; None where rows have none.
+    """
+
+    model: Model
+    markers: Mapping[TenantId, str | None]
+    rows: Mapping[TenantId, tuple[ItemKey, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    tenant: TenantId
+    role: str
+    victim: TenantId
+    probe: Probe
+    outcome: Outcome
+    verdict: Verdict
+    # what AWS called the error
+    code: str
+    # whether the gateway's own evaluator says the same as AWS
+    agreed: bool
+    marks: tuple[TenantId, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict == "held"
+
+
+@dataclass(frozen=True, slots=True)
+class _ProbeResponse:
+    """How AWS answered, what it called that, what it said, and the rows that came with it."""
+
+    outcome: Outcome
+    code: str
+    words: str = ""
+    rows: str = ""
+
+
+async def prove(client: DynamoDB, sessions: Sequence[Session], ground: Ground) -> tuple[ProbeResult, ...]:
+    """Sends everything; each session against each other tenant of the ground."""
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def run(session: Session, scene: ProbeScene, probe: Probe) -> ProbeResult:
+        async with turns:
+            return await _judged(client, session, scene, probe, ground.markers)
+
+    jobs = [run(session, scene, probe) for session, scene in _scenes(sessions, ground) for probe in probes(scene)]
+    return tuple(await asyncio.gather(*jobs))
+
+
+def _scenes(sessions: Iterable[Session], ground: Ground) -> Iterable[tuple[Session, ProbeScene]]:
+    roles = {role.name: role for role in ROLES}
+    for session in sessions:
+        deployment = deployment_of(session.tenancy)
+        for victim in ground.markers:
+            if victim != session.tenant:
+                rows = ground.rows.get(victim, ())
+                yield session, ProbeScene(ground.model, deployment, session.tenant, roles[session.role], victim, rows)
+
+
+async def _judged(
+    client: DynamoDB, session: Session, scene: ProbeScene, probe: Probe, markers: Mapping[TenantId, str | None]
+) -> ProbeResult:
+    answer = await _send(client, session, probe)
+    outcome, marks = answer.outcome, foreign_marks(session.tenant, markers, answer.rows, answer.words)
+    expected = session.permissions.check(probe.operation, probe.body).allowed
+    # Where AWS refuses the form of a request, nobody knows what it would have said about the right to it.
+    agreed = outcome in ("refused", "failed") or expected == (outcome == "answered")
+    return ProbeResult(
+        tenant=session.tenant,
+        role=session.role,
+        victim=scene.victim,
+        probe=probe,
+        outcome=outcome,
+        verdict=_verdict(probe, outcome, marks),
+        code=answer.code,
+        agreed=agreed,
+        marks=marks,
+    )
+
+
+async def _send(client: DynamoDB, session: Session, probe: Probe) -> _ProbeResponse:
+    target = session.tenancy.target
+    try:
+        answer = await client.call(probe.operation, probe.body, credentials=session.credentials, target=target)
+    except AwsError as error:
+        return _ProbeResponse(
+            _outcome(error), error.aws_code or type(error).__name__, error.detail, json.dumps(_items(error))
+        )
+    except GatewayError as error:
+        return _ProbeResponse("failed", type(error).__name__, error.message)
+    return _ProbeResponse("answered", "", "", json.dumps(answer))
+
+
+def _outcome(error: AwsError) -> Outcome:
+    if isinstance(error, AccessDenied):
+        return "denied"
+    if error.aws_code in _MALFORMED:
+        return "refused"
+    return "answered" if isinstance(error, _AUTHORISED) else "failed"
+
+
+def _items(error: AwsError) -> list[Any]:
+    """Items that came with an error."""
+    if isinstance(error, ConditionFailed):
+        return [error.item]
+    return [reason.item for reason in error.reasons] if isinstance(error, TransactionCancelled) else []
+
+
+def foreign_marks(
+    tenant: TenantId, markers: Mapping[TenantId, str | None], rows: str, words: str = ""
+) -> tuple[TenantId, ...]:
+    """Other tenants that show: by their marker anywhere, by a partition key among the rows.
+
+    The words of an error may repeat a key that the request itself has named; that shows nothing new.
+    """
+
+    def shows(other: TenantId) -> bool:
+        marker = markers[other]
+        return partition(other, "") in rows or (marker is not None and marker in rows + words)
+
+    return tuple(other for other in markers if other != tenant and shows(other))
+
+
+def _verdict(probe: Probe, outcome: Outcome, marks: tuple[TenantId, ...]) -> Verdict:
+    if marks:
+        return "leak"
+    if outcome == "failed":
+        return "unproven"
+    if probe.expected == "allowed":
+        return "held" if outcome == "answered" else "control failed"
+    return "not denied" if probe.expected == "denied" and outcome == "answered" else "held"

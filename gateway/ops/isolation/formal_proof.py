@@ -1,0 +1,95 @@
+"""`gateway isolation prove --formal`: the policies of a model, or those in a directory, for every request."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from gateway.domains import load_domains
+from gateway.errors import GatewayError
+from gateway.iam.formal.errors import NotProvable
+from gateway.iam.formal.liveness import uses
+from gateway.iam.formal.proof import TheoremOutcome, prove
+from gateway.iam.formal.solver.lemma import lemma
+from gateway.iam.formal.solver.solver import Answer
+from gateway.iam.formal.specification import role_meaning
+from gateway.iam.formal.theorems import ProofSubject, subject, theorems
+from gateway.iam.language.policy_text import read_json
+from gateway.iam.policies.deployment import Deployment
+from gateway.iam.policies.generate import documents
+from gateway.iam.policies.roles import ROLES
+from gateway.model.model import Model
+from gateway.ops.isolation.formal_report import FormalReport
+
+_ACCOUNT: Final = "123456789012"
+EXAMPLE: Final = Deployment(
+    "aws",
+    "eu-west-1",
+    _ACCOUNT,
+    "gateway",
+    f"arn:aws:iam::{_ACCOUNT}:role/gateway-tenant",
+    f"arn:aws:iam::{_ACCOUNT}:role/gateway",
+)
+"""What is proved does not depend on where the table is; see the assumptions."""
+
+
+Replay = Callable[[ProofSubject, Sequence[TheoremOutcome]], Iterator[str]]
+"""Sends the requests that refute theorems; what became of each, in words."""
+
+
+def prove_formally(domains: Sequence[str], directory: Path | None = None, replay: Replay | None = None) -> FormalReport:
+    """Of the documents that the model makes; of the files of a directory, where one is named."""
+    model = load_domains(domains).model
+    made = documents(model)
+    found = made if directory is None else {name: read_document(directory / name) for name in made}
+    about = f"{len(found)} documents " + ("of the model" if directory is None else f"in `{directory}`")
+    hashes = {name: sha256(_text(name, document, directory)).hexdigest() for name, document in found.items()}
+    return formal_report(model_subject(model, found), about, hashes, replay)
+
+
+def without_sandbox(about: ProofSubject, outcomes: Sequence[TheoremOutcome]) -> Iterator[str]:
+    """Instead of sending anything, where the sandbox is not installed."""
+    return ("not sent to the sandbox: pip install 'tenant-graphql-gateway[sandbox]'" for _ in outcomes)
+
+
+def model_subject(
+    model: Model, found: Mapping[str, Mapping[str, Any]], deployment: Deployment = EXAMPLE
+) -> ProofSubject:
+    return subject(model, [role_meaning(model, role) for role in ROLES], found, deployment)
+
+
+def formal_report(
+    about: ProofSubject, words: str, hashes: Mapping[str, str], replay: Replay | None = None
+) -> FormalReport:
+    outcomes = tuple(prove(theorems(about), about.deployment))
+    return FormalReport(datetime.now(UTC), words, hashes, _sent(about, outcomes, replay), tuple(uses(about)), _lemma())
+
+
+def _sent(about: ProofSubject, outcomes: Sequence[TheoremOutcome], send: Replay | None) -> tuple[TheoremOutcome, ...]:
+    """With what became of the requests that refute theorems."""
+    refuted = [each for each in outcomes if not each.proved and each.example is not None]
+    words = send(about, refuted) if send is not None and refuted else iter(())
+    return tuple(replace(each, replay=next(words, "")) if each in refuted else each for each in outcomes)
+
+
+def _lemma() -> Answer | None:
+    """None where the second solver is not installed; the extra has the first alone."""
+    try:
+        return lemma()
+    except NotProvable:
+        return None
+
+
+def _text(name: str, document: Mapping[str, Any], directory: Path | None) -> bytes:
+    """The file as it is, or as `gateway policies` would write it."""
+    return (json.dumps(document, indent=2) + "\n").encode() if directory is None else (directory / name).read_bytes()
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    try:
+        return read_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeError) as error:
+        raise GatewayError(f"`{path}` cannot be read: {error}") from error

@@ -1,0 +1,190 @@
+"""The report of a formal proof: for an auditor as Markdown, for machines as JSON."""
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from gateway import __version__
+from gateway.iam.formal.explanations import ASSUMPTIONS, LEMMA, NOT_CLAIMED, Settled, explanation
+from gateway.iam.formal.liveness import Use
+from gateway.iam.formal.proof import TheoremOutcome
+from gateway.iam.formal.solver.solver import Answer
+
+_SHOWN = 20
+_SETTLED: Final[Mapping[Settled, str]] = {
+    "documented": "AWS documents it",
+    "aws": "only AWS can settle it",
+    "gateway": "the gateway sees to it",
+}
+_USES = (
+    "Each access pattern and each kind of write of each entity, as every role sends it, was decided by the same "
+    "formulas: allowed where the role is declared to use it, denied elsewhere."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FormalReport:
+    """`documents` are the SHA-256 of each file that was proved, as `sha256sum` tells it; `lemma` is its outcome."""
+
+    at: datetime
+    about: str
+    documents: Mapping[str, str]
+    outcomes: tuple[TheoremOutcome, ...]
+    uses: tuple[Use, ...]
+    lemma: Answer | None = None
+
+    @property
+    def passed(self) -> bool:
+        """The lemma counts where it was put to a solver: without cvc5 it rests on the proof in the project's tests."""
+        held = all(each.proved for each in self.outcomes) and all(use.held for use in self.uses)
+        return bool(self.outcomes) and held and self.lemma in (None, "impossible")
+
+
+def versions() -> dict[str, str]:
+    solvers = {name: _installed(package) for name, package in (("z3", "z3-solver"), ("cvc5", "cvc5"))}
+    return {"gateway": __version__, **solvers, "python": platform.python_version()}
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def as_markdown(made: FormalReport) -> str:
+    lines = ["# Proof of isolation", "", _summary(made), ""]
+    lines += [
+        *_failures(made),
+        *_theorems(made.outcomes),
+        *_uses(made.uses),
+        "## The lemma",
+        "",
+        _lemma(made.lemma),
+        "",
+    ]
+    lines += ["## Assumptions", "", *(f"- {each.text} ({_SETTLED[each.settled]})" for each in ASSUMPTIONS), ""]
+    lines += ["## Not claimed", "", *(f"- {text}" for text in NOT_CLAIMED), ""]
+    lines += ["## What was proved, with what", "", "| document | SHA-256 |", "|---|---|"]
+    lines += [f"| {name} | `{text}` |" for name, text in made.documents.items()]
+    lines += ["", ", ".join(f"{name} {text}" for name, text in versions().items()) + "."]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(made: FormalReport) -> str:
+    content = {
+        "at": made.at.isoformat(),
+        "about": made.about,
+        "passed": made.passed,
+        "versions": versions(),
+        "documents": dict(made.documents),
+        "lemma": {"means": LEMMA, "answer": made.lemma or "not decided here"},
+        "assumptions": [{"assumption": each.text, "settled": each.settled} for each in ASSUMPTIONS],
+        "not_claimed": list(NOT_CLAIMED),
+        "theorems": [_record(each) for each in made.outcomes],
+        "uses": {"checked": len(made.uses), "failed": [f"{use.role}: {use.name}" for use in made.uses if not use.held]},
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def write_formal_report(made: FormalReport, directory: Path) -> tuple[Path, Path]:
+    directory.mkdir(parents=True, exist_ok=True)
+    markdown, machine = directory / "proof.md", directory / "proof.json"
+    markdown.write_text(as_markdown(made), encoding="utf-8")
+    machine.write_text(as_json(made), encoding="utf-8")
+    return markdown, machine
+
+
+def _summary(made: FormalReport) -> str:
+    proved = sum(each.proved for each in made.outcomes)
+    return (
+        f"**{'Proved' if made.passed else 'NOT PROVED'}.** {proved} of {len(made.outcomes)} theorems about "
+        f"{made.about} hold for every request, of any size, with any keys, by any tenant; decided by an SMT solver on "
+        f"{made.at:%Y-%m-%d %H:%M} UTC in {sum(each.seconds for each in made.outcomes):.1f} s. "
+        f"{sum(use.held for use in made.uses)} of {len(made.uses)} requests that the roles send were judged as "
+        "declared."
+    )
+
+
+def _theorems(outcomes: Sequence[TheoremOutcome]) -> list[str]:
+    lines = ["## Theorems", ""]
+    for name, found in groupby(sorted(outcomes, key=lambda each: each.theorem.name), lambda each: each.theorem.name):
+        each = list(found)
+        word = "proved" if all(one.proved for one in each) else "NOT PROVED"
+        about = ", ".join(f"{one.theorem.about}{'' if one.proved else ' (NOT PROVED)'}" for one in each)
+        lines += [f"### {name[0].upper()}{name[1:]}: {word}", "", explanation(name), "", f"For: {about}.", ""]
+    return lines
+
+
+def _uses(uses: Sequence[Use]) -> list[str]:
+    failed = [use for use in uses if not use.held]
+    lines = [
+        "## Every access pattern and every mutation",
+        "",
+        _USES,
+        "",
+    ]
+    lines += [f"- {use.role}: {use.name} ({use.operation}) is {_word(use.allowed)}" for use in failed[:_SHOWN]]
+    return lines + ([""] if failed else [])
+
+
+def _failures(made: FormalReport) -> list[str]:
+    failed = [each for each in made.outcomes if not each.proved]
+    lines = ["## What is not proved", ""] if failed else []
+    for each in failed[:_SHOWN]:
+        lines += [f"**{each.theorem.name}** ({each.theorem.about}): {why(each)}", ""]
+        if each.example is not None:
+            lines += ["```", *each.lines(), "```", ""]
+    return lines
+
+
+def why(outcome: TheoremOutcome) -> str:
+    if outcome.answer == "undecided":
+        return "the solver gave no answer in time"
+    return "no request does this" if outcome.theorem.possible else "this request shows it"
+
+
+def _word(allowed: bool) -> str:
+    return "allowed" if allowed else "denied"
+
+
+def _record(each: TheoremOutcome) -> dict[str, Any]:
+    return {
+        "theorem": each.theorem.name,
+        "about": each.theorem.about,
+        "means": explanation(each.theorem.name),
+        "proved": each.proved,
+        "seconds": round(each.seconds, 3),
+        "counterexample": _request(each) if each.example is not None and not each.proved else None,
+    }
+
+
+def _request(each: TheoremOutcome) -> dict[str, Any]:
+    """As an authorisation, so that a machine can put it to another evaluator; and as people read it."""
+    assert each.example is not None  # noqa: S101  asked for only where there is one
+    asked = each.example.asked
+    return {
+        "action": asked.action,
+        "resource": asked.resource,
+        "context": {key: value if isinstance(value, str) else list(value) for key, value in asked.context.items()},
+        "reaches": each.example.other,
+        "caller": each.example.caller,
+        "where": [name for name, holds in each.example.unknowns.items() if holds],
+        "text": each.example.lines(),
+        "replay": each.replay or None,
+    }
+
+
+def _lemma(answer: Answer | None) -> str:
+    match answer:
+        case None:
+            return f"{LEMMA} Not decided here, where cvc5 is not installed; the project's tests decide it."
+        case "impossible":
+            return f"{LEMMA} Proved by cvc5."
+    return f"{LEMMA} **NOT PROVED.**"

@@ -1,0 +1,171 @@
+"""Attacks on another tenant's rows as requests in wire form, from the model: what a session must not get through.
+
+They are sent below the gateway's own checks. Writes carry a condition that no item meets, and operations on tables name
+one that does not exist: where a fence has a hole, the probe finds it without doing harm.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from gateway.iam.dynamodb import sample_requests
+from gateway.iam.dynamodb.sample_requests import Body
+from gateway.iam.policies.deployment import Deployment
+from gateway.iam.policies.pattern_requests import questions
+from gateway.iam.policies.roles import WRITES, GatewayRole
+from gateway.model.keys import ItemKey
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId, partition
+
+Write = Callable[[Body, Body], Body]
+Expected = Literal["allowed", "denied", "harmless"]
+
+_MANY: Final = 100
+_SK: Final = "ISOLATION#PROBE"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """`harmless`: IAM cannot decide it, so anything is right that shows nothing of another tenant."""
+
+    group: str
+    name: str
+    operation: str
+    body: Mapping[str, Any]
+    expected: Expected = "denied"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeScene:
+    """A session of `tenant` in `role`, and the tenant whose rows it must not reach; `rows` are some that exist."""
+
+    model: Model
+    deployment: Deployment
+    tenant: TenantId
+    role: GatewayRole
+    victim: TenantId
+    rows: tuple[ItemKey, ...] = ()
+
+    @property
+    def table(self) -> str:
+        return self.deployment.table
+
+    @property
+    def keys_only(self) -> tuple[str, ...]:
+        return self.model.table.pk, self.model.table.sk
+
+    def item(self, pk: str, sk: str = _SK) -> Body:
+        return sample_requests.key(self.model.table, pk, sk)
+
+    def own(self, path: str = "ISOLATION") -> Body:
+        return self.item(partition(self.tenant, path))
+
+    def foreign(self, path: str = "ISOLATION") -> Body:
+        return self.item(partition(self.victim, path))
+
+    @property
+    def may_write(self) -> bool:
+        return set(WRITES) <= set(self.role.actions)
+
+
+def pattern_probes(scene: ProbeScene) -> Iterator[Probe]:
+    """Every access pattern with the other tenant's keys, and as a control with one's own."""
+    spec, table, few = scene.model.table, scene.table, scene.keys_only
+    for asked in questions(scene.model, scene.victim):
+        name = f"{asked.pattern} by {asked.operation} on {asked.index or 'the table'}"
+        yield Probe("patterns", name, asked.operation, asked.body(spec, table, few))
+        yield Probe("patterns", f"{name}, whole items", asked.operation, asked.body(spec, table))
+    for asked in questions(scene.model, scene.tenant):
+        name = f"own {asked.pattern} by {asked.operation} on {asked.index or 'the table'}"
+        expected: Expected = "allowed" if scene.role.sees_personal or not asked.personal else "denied"
+        yield Probe("controls", name, asked.operation, asked.body(spec, table, few), expected)
+
+
+def row_probes(scene: ProbeScene) -> Iterator[Probe]:
+    """Rows that the other tenant really has: whoever gets through would show its marker."""
+    table, spec = scene.table, scene.model.table
+    for key in scene.rows:
+        item = scene.item(key.pk, key.sk)
+        yield Probe("rows", f"GetItem of {key.sk}", "GetItem", sample_requests.get(table, item))
+        yield Probe("rows", f"Query of the partition of {key.sk}", "Query", sample_requests.query(table, spec, key.pk))
+        pair = sample_requests.batch_get(table, [scene.own(), item])
+        yield Probe("rows", f"BatchGetItem, own and {key.sk}", "BatchGetItem", pair)
+
+
+def key_probes(scene: ProbeScene) -> Iterator[Probe]:
+    """Keys that look like one's own."""
+    few, table, spec = scene.keys_only, scene.table, scene.model.table
+    for name, pk in forged_keys(scene.tenant, scene.victim).items():
+        yield Probe("keys", f"GetItem, {name}", "GetItem", sample_requests.get(table, scene.item(pk), few))
+        yield Probe("keys", f"Query, {name}", "Query", sample_requests.query(table, spec, pk, few))
+        for index in spec.indexes:
+            body = sample_requests.query(table, spec, pk, few, index.name)
+            yield Probe("keys", f"Query on {index.name}, {name}", "Query", body)
+    own = [scene.own(f"ISOLATION#{number}") for number in range(_MANY - 1)]
+    mixed = sample_requests.batch_get(table, [*own, scene.foreign()], few)
+    yield Probe("keys", "BatchGetItem of 100 keys, the last one foreign", "BatchGetItem", mixed)
+    pair = [scene.own(), scene.foreign()]
+    yield Probe("keys", "BatchGetItem, own and foreign", "BatchGetItem", sample_requests.batch_get(table, pair, few))
+    yield Probe(
+        "keys", "TransactGetItems, own and foreign", "TransactGetItems", sample_requests.transact_get(table, pair, few)
+    )
+
+
+def forged_keys(tenant: TenantId, victim: TenantId) -> dict[str, str]:
+    return {
+        "the other tenant's partition": partition(victim, "USER#1"),
+        "the other tenant's bare partition": partition(victim, "").removesuffix("#"),
+        "a longer id with the same beginning": partition(TenantId(f"{tenant}2"), "USER#1"),
+        "a longer id without separator": f"TENANT#{tenant}USER#1",
+        "a shorter id with the same beginning": partition(TenantId(tenant[:-1]), "USER#1"),
+        "an id behind a separator": f"TENANT##{tenant}#USER#1",
+        "an asterisk for the id": partition(TenantId("*"), "USER#1"),
+        "a question mark in the id": partition(TenantId(tenant[:-1] + "?"), "USER#1"),
+        "a policy variable for the id": partition(TenantId("${aws:PrincipalTag/TenantId}"), "USER#1"),
+        "the id in capitals": partition(TenantId(tenant.upper()), "USER#1"),
+        "the prefix in small letters": f"tenant#{tenant}#USER#1",
+        "a space before the prefix": f" TENANT#{tenant}#USER#1",
+        "no tenant at all": "USER#1",
+    }
+
+
+def write_probes(scene: ProbeScene) -> Iterator[Probe]:
+    """Writes to the other tenant's partition, alone and among one's own; none of them could change an item."""
+    table, spec = scene.table, scene.model.table
+    guard = sample_requests.guarded(spec)
+    loud = {**guard, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+    own, foreign = scene.own(), scene.foreign()
+    attribute = spec.version
+    singles: dict[str, tuple[str, Write]] = {
+        "PutItem": ("Put", lambda item, more: sample_requests.put(table, item, more)),
+        "UpdateItem": ("Update", lambda item, more: sample_requests.update(table, item, attribute, more)),
+        "DeleteItem": ("Delete", lambda item, more: sample_requests.delete(table, item, more)),
+        "ConditionCheckItem": ("ConditionCheck", lambda item, more: sample_requests.delete(table, item, more)),
+    }
+    for action, (kind, make) in singles.items():
+        if action != "ConditionCheckItem":
+            yield Probe("writes", f"{action}, foreign", action, make(foreign, guard))
+            yield Probe("writes", f"{action}, foreign, asking for the old item", action, make(foreign, loud))
+            control: Expected = "allowed" if scene.may_write else "denied"
+            yield Probe("controls", f"own {action}", action, make(own, guard), control)
+        alone = sample_requests.transact_write((kind, make(foreign, guard)))
+        mixed = sample_requests.transact_write(
+            ("Put", sample_requests.put(table, own, guard)), (kind, make(foreign, loud))
+        )
+        yield Probe("writes", f"TransactWriteItems, foreign {kind}", "TransactWriteItems", alone)
+        yield Probe("writes", f"TransactWriteItems, own Put and foreign {kind}", "TransactWriteItems", mixed)
+    yield Probe(
+        "writes", "BatchWriteItem, foreign delete", "BatchWriteItem", sample_requests.batch_write(table, [], [foreign])
+    )
+    both = sample_requests.batch_write(table, [], [own, foreign])
+    yield Probe("writes", "BatchWriteItem, own and foreign delete", "BatchWriteItem", both)
+    if spec.indexes:
+        yield _poisoning(scene)
+
+
+def _poisoning(scene: ProbeScene) -> Probe:
+    """IAM does not see the values of attributes: this one is stopped where rows are read."""
+    index = scene.model.table.indexes[0]
+    row = {**scene.own(), index.pk: {"S": partition(scene.victim, "X")}, index.sk: {"S": _SK}}
+    body = sample_requests.put(scene.table, row, sample_requests.guarded(scene.model.table))
+    return Probe("limits", "own row with the other tenant's index key", "PutItem", body, "harmless")

@@ -1,0 +1,46 @@
+"""`gateway isolation prove`: sessions of every tenant in every role, all probes, a report on disk."""
+
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gateway.aws.sts.sessions import Session, Sessions
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.errors import ConfigurationError
+from gateway.iam.policies.roles import ROLE_NAMES
+from gateway.identity.principal import Principal
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId
+from gateway.ops.isolation.attack import Ground, prove
+from gateway.ops.isolation.report import ProofReport, as_json, as_markdown, report
+
+_SUBJECT = "isolation-proof"
+_LIFE = 3_600
+
+
+async def proof(client: DynamoDB, sessions: Sessions, ground: Ground) -> ProofReport:
+    """Opens the tenants' sessions as a request would, and proves with them."""
+    if len(ground.markers) < 2:
+        raise ConfigurationError(["a proof of isolation needs two tenants"])
+    opened = [await _open(sessions, tenant, role) for tenant in ground.markers for role in ROLE_NAMES]
+    results = await prove(client, opened, ground)
+    return report(opened, results, datetime.now(UTC))
+
+
+def unmarked(model: Model, tenants: Iterable[TenantId]) -> Ground:
+    """A ground for real tenants, whose rows have no marker: their partition keys tell them apart."""
+    return Ground(model, dict.fromkeys(tenants))
+
+
+def write_report(made: ProofReport, directory: Path) -> tuple[Path, Path]:
+    directory.mkdir(parents=True, exist_ok=True)
+    markdown, machine = directory / "isolation.md", directory / "isolation.json"
+    markdown.write_text(as_markdown(made), encoding="utf-8")
+    machine.write_text(as_json(made), encoding="utf-8")
+    return markdown, machine
+
+
+async def _open(sessions: Sessions, tenant: TenantId, role: str) -> Session:
+    principal = Principal(tenant, _SUBJECT, frozenset((role,)), _SUBJECT, int(time.time()) + _LIFE)
+    return await sessions.open(principal)

@@ -1,0 +1,121 @@
+"""The report of a proof: for an auditor as Markdown, for machines as JSON."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from gateway.aws.sts.sessions import Session
+from gateway.ops.isolation.attack import ProbeResult
+
+_SHOWN = 50
+_READING = (
+    "A *control* is a request for a tenant's own rows, which must pass: without them a broken session would look like "
+    "isolation. *Limits* are requests that IAM cannot judge; they must show nothing of another tenant. Every answer "
+    "and every error was searched for the markers and partition keys of the other tenants."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ProofReport:
+    """`policies` are the hashes of the documents that each role's sessions had."""
+
+    at: datetime
+    endpoint: str
+    table: str
+    policies: Mapping[str, str]
+    results: tuple[ProbeResult, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Nothing leaked, nothing was left open, and there was something to prove."""
+        controls = any(result.probe.expected == "allowed" for result in self.results)
+        return controls and all(result.passed for result in self.results)
+
+
+def report(sessions: Sequence[Session], results: tuple[ProbeResult, ...], at: datetime) -> ProofReport:
+    tenancy = sessions[0].tenancy
+    policies = {session.role: session.permissions.fingerprint for session in sessions}
+    return ProofReport(at, tenancy.target.url, tenancy.table, policies, results)
+
+
+def as_json(made: ProofReport) -> str:
+    content = {
+        "at": made.at.isoformat(),
+        "endpoint": made.endpoint,
+        "table": made.table,
+        "passed": made.passed,
+        "policies": dict(made.policies),
+        "counts": dict(Counter(result.verdict for result in made.results)),
+        "disagreements": sum(not result.agreed for result in made.results),
+        "results": [_record(result) for result in made.results],
+    }
+    return json.dumps(content, indent=1) + "\n"
+
+
+def _record(result: ProbeResult) -> dict[str, Any]:
+    probe = result.probe
+    return {
+        "tenant": result.tenant,
+        "role": result.role,
+        "against": result.victim,
+        "group": probe.group,
+        "probe": probe.name,
+        "operation": probe.operation,
+        "expected": probe.expected,
+        "outcome": result.outcome,
+        "code": result.code,
+        "verdict": result.verdict,
+        "evaluator_agrees": result.agreed,
+        "marks": list(result.marks),
+    }
+
+
+def as_markdown(made: ProofReport) -> str:
+    lines = ["# Proof of isolation", "", _summary(made), "", _READING, "", *_table(made.results), ""]
+    return "\n".join([*lines, *_policies(made.policies), "", *_failures(made.results)]).rstrip() + "\n"
+
+
+def _summary(made: ProofReport) -> str:
+    verdicts = Counter(result.verdict for result in made.results)
+    different = sum(not result.agreed for result in made.results)
+    return (
+        f"**{'Passed' if made.passed else 'FAILED'}.** {len(made.results):,} requests were sent to `{made.endpoint}`, "
+        f"table `{made.table}`, with real sessions of the tenants, below the gateway's own checks, on "
+        f"{made.at:%Y-%m-%d %H:%M} UTC. {verdicts['leak']} leaked, {verdicts['not denied']} were not denied, "
+        f"{verdicts['control failed']} controls failed, {verdicts['unproven']} got no answer. On {different} of them "
+        "the gateway's evaluator gave another verdict than the endpoint."
+    )
+
+
+def _table(results: Sequence[ProbeResult]) -> list[str]:
+    """One row for each group, one column for each role: how many held, of how many."""
+    roles = list(dict.fromkeys(result.role for result in results))
+    sent = Counter((result.probe.group, result.role) for result in results)
+    held = Counter((result.probe.group, result.role) for result in results if result.passed)
+    rows = [
+        f"| {group} | {' | '.join(f'{held[group, role]} of {sent[group, role]}' for role in roles)} |"
+        for group in dict.fromkeys(result.probe.group for result in results)
+    ]
+    return [f"| held | {' | '.join(roles)} |", f"|---|{'---|' * len(roles)}", *rows]
+
+
+def _policies(policies: Mapping[str, str]) -> list[str]:
+    return [
+        "| role | SHA-256 of its policies |",
+        "|---|---|",
+        *(f"| {role} | `{text}` |" for role, text in policies.items()),
+    ]
+
+
+def _failures(results: Iterable[ProbeResult]) -> list[str]:
+    failed = [result for result in results if not result.passed]
+    lines = [
+        f"- **{result.verdict}**: {result.tenant} as {result.role} against {result.victim}: {result.probe.name} "
+        f"({result.probe.operation}, {result.outcome} {result.code})"
+        for result in failed[:_SHOWN]
+    ]
+    more = [f"- and {len(failed) - _SHOWN} more, see the JSON report"] if len(failed) > _SHOWN else []
+    return ["## What failed", "", *lines, *more] if failed else []

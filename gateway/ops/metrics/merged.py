@@ -1,0 +1,93 @@
+"""The metrics of several worker processes as those of one: values are summed, and what ended workers counted stays.
+
+prometheus_client's own multiprocess mode is not used: it cannot serve gauges and counters that are read from
+functions, writes to a memory-mapped file on each increment, and leaves files behind for each process that ends.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
+
+from gateway.ops.metrics.metrics import MAX_UNTRUSTED, OTHER, Labels, Metrics
+
+_CUMULATIVE = ("counter", "histogram")
+# not a quantity, so not summed: timestamps are the earliest, and the whole is as ready as its least ready worker
+_MINIMUM = ("_created", "process_start_time_seconds", "gateway_ready")
+
+# family, sample, labels
+Key = tuple[str, str, tuple[tuple[str, str], ...]]
+Samples = dict[Key, float]
+
+
+def report(metrics: Metrics) -> dict[str, Any]:
+    """What a worker has counted, as JSON that `MergedMetrics` reads."""
+    families = []
+    for family in metrics.registry.collect():
+        samples = [(each.name, each.labels, each.value) for each in family.samples]
+        families.append((family.name, family.documentation, family.type, samples))
+    return {"families": families, "untrusted": metrics.untrusted}
+
+
+class MergedMetrics(Collector):
+    """INVARIANT: its size does not depend on how many workers have ended, or on how callers name their operations."""
+
+    def __init__(self, untrusted: int = MAX_UNTRUSTED) -> None:
+        """`untrusted` operations at most have labels of their own, whichever worker they ran in."""
+        self._lock = threading.Lock()
+        self._room = untrusted
+        self._untrusted: set[Labels] = set()
+        self._families: dict[str, tuple[str, str]] = {}
+        self._live: dict[int, Samples] = {}
+        self._ended: Samples = {}
+
+    def update(self, worker: int, reported: dict[str, Any]) -> None:
+        """Replaces what this worker has reported before."""
+        with self._lock:
+            untrusted = {(operation, document) for operation, document in reported["untrusted"]}
+            samples: Samples = {}
+            for family, documentation, kind, rows in reported["families"]:
+                self._families[family] = documentation, kind
+                _add(samples, ((_key(family, name, self._bounded(labels, untrusted)), v) for name, labels, v in rows))
+            self._live[worker] = samples
+
+    def end(self, worker: int) -> None:
+        """Keeps what the worker has counted, and drops what it has held."""
+        with self._lock:
+            samples = self._live.pop(worker, {})
+            _add(self._ended, (row for row in samples.items() if self._families[row[0][0]][1] in _CUMULATIVE))
+
+    def collect(self) -> Iterator[Metric]:
+        with self._lock:
+            total = dict(self._ended)
+            for samples in self._live.values():
+                _add(total, samples.items())
+            found = {name: Metric(name, *described) for name, described in self._families.items()}
+        for (family, name, labels), value in total.items():
+            found[family].add_sample(name, dict(labels), value)
+        yield from found.values()
+
+    def _bounded(self, labels: dict[str, str], untrusted: set[Labels]) -> dict[str, str]:
+        """Each worker names so many operations; together, and one after the other, they must not name more."""
+        pair = labels.get("operation", ""), labels.get("document", "")
+        if pair not in untrusted or pair in self._untrusted:
+            return labels
+        if len(self._untrusted) < self._room:
+            self._untrusted.add(pair)
+            return labels
+        return {**labels, "operation": OTHER, "document": OTHER}
+
+
+def _key(family: str, sample: str, labels: dict[str, str]) -> Key:
+    return family, sample, tuple(labels.items())
+
+
+def _add(total: Samples, rows: Iterable[tuple[Key, float]]) -> None:
+    for key, value in rows:
+        before = total.get(key)
+        if before is None:
+            total[key] = value
+        else:
+            total[key] = min(before, value) if key[1].endswith(_MINIMUM) else before + value

@@ -1,0 +1,192 @@
+"""What a process counts, in Prometheus' form: operations, calls to DynamoDB, refusals, sessions.
+
+INVARIANT: no label holds a tenant, a subject or a value, and of what callers choose (names of operations, documents)
+only so many forms become labels.
+"""
+
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.gc_collector import GCCollector
+from prometheus_client.process_collector import ProcessCollector
+from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
+
+from gateway.graph.http.log_lines import RequestLog, outcome
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+OTHER = "other"
+_SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+_BOUNDS = (*map(floatToGoString, _SECONDS), "+Inf")
+_HASH = 12  # letters of a document's hash; its log line has them all
+MAX_UNTRUSTED = 200  # operations that have labels of their own beside the trusted ones
+
+Labels = tuple[str, str]
+_Answered = tuple[str | None, str | None, str | None, str]  # document, operation, kind, outcome
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted(Collector):
+    name: str
+    meaning: str
+    value: Callable[[], float]
+
+    def collect(self) -> Iterator[Metric]:
+        yield CounterMetricFamily(self.name, self.meaning, self.value())
+
+
+class _Sum:
+    """How many, how long they took, and what they consumed; `counts` has how many fell between two bounds."""
+
+    __slots__ = ("count", "counts", "seconds", "units")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.counts = [0] * len(_BOUNDS)
+        self.seconds = 0.0
+        self.units = 0.0
+
+    def buckets(self) -> list[tuple[str, float]]:
+        return list(zip(_BOUNDS, accumulate(self.counts), strict=True))
+
+
+class _Outcome:
+    """The answers to an operation that ended alike."""
+
+    __slots__ = ("count", "operation")
+
+    def __init__(self, operation: _Sum) -> None:
+        self.count = 0
+        self.operation = operation
+
+
+class Metrics(Collector):
+    """Of one process: all that it counts since its start, in plain numbers that become metrics when they are read."""
+
+    def __init__(self, trusted: Collection[str] = (), untrusted: int = MAX_UNTRUSTED) -> None:
+        """`trusted` are hashes of documents that always have labels of their own."""
+        self._registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        GCCollector(registry=registry)
+        self._trusted = frozenset(trusted)
+        self._room = untrusted
+        self._labels: dict[tuple[str, str], Labels] = {}
+        self._operations: dict[Labels, _Sum] = {}
+        self._outcomes: dict[tuple[Labels, str, str], _Outcome] = {}
+        # the same outcomes by what a request knows of itself; bounded as the labels are
+        self._known: dict[_Answered, _Outcome] = {}
+        self._calls: dict[tuple[str, str | None, str], _Sum] = {}
+        self._refusals = 0
+        registry.register(self)
+
+    def observe(self, log: RequestLog, codes: list[str]) -> None:
+        """An operation that was answered; `codes` are those of its errors."""
+        access = log.access
+        key = (log.document, log.operation, log.operation_type, outcome(codes) if codes else "OK")
+        # what was refused before it ran gets no labels: anybody could send as many as they like
+        answered = None if access is None else self._known.get(key)
+        if answered is None:
+            answered = self._outcome(key, ran=access is not None)
+        seconds = time.perf_counter() - log.started
+        operation = answered.operation
+        answered.count += 1
+        operation.counts[bisect_left(_SECONDS, seconds)] += 1
+        operation.seconds += seconds
+        if access is None:
+            return
+        for call in access.calls:
+            kind = (call.operation, call.index, call.source)
+            calls = self._calls.get(kind)
+            if calls is None:
+                calls = self._calls[kind] = _Sum()
+            calls.count += 1
+            calls.units += call.capacity
+            calls.seconds += call.seconds
+            calls.counts[bisect_left(_SECONDS, call.seconds)] += 1
+        self._refusals += len(access.refusals)
+
+    def _outcome(self, key: _Answered, *, ran: bool) -> _Outcome:
+        document, name, kind, result = key
+        labels = self._labels_of(document, name or "") if ran else ("", "")
+        place = (labels, kind or "", result)
+        found = self._outcomes.get(place)
+        if found is None:
+            operation = self._operations.setdefault(labels, _Sum())
+            found = self._outcomes[place] = _Outcome(operation)
+        if ran and labels != (OTHER, OTHER):
+            self._known[key] = found
+        return found
+
+    def _labels_of(self, document: str | None, name: str) -> Labels:
+        if document is None:
+            return ("", "")
+        labels = self._labels.get((document, name))
+        if labels is None:
+            is_trusted = document in self._trusted
+            if not is_trusted and self._room == 0:
+                return (OTHER, OTHER)
+            self._room -= not is_trusted
+            labels = self._labels[document, name] = (name, document[:_HASH])
+        return labels
+
+    def collect(self) -> Iterator[Metric]:
+        words = "Requests by operation, document (how its sha256 begins), kind, and `OK` or the gravest error's code."
+        operations = CounterMetricFamily(
+            "gateway_operations", words, labels=("operation", "document", "kind", "outcome")
+        )
+        for (labels, kind, result), answered in self._outcomes.items():
+            operations.add_metric((*labels, kind, result), answered.count)
+        yield operations
+        words = "From a request's headers to its answer."
+        times = HistogramMetricFamily("gateway_operation_duration_seconds", words, labels=("operation", "document"))
+        for labels, operation in self._operations.items():
+            times.add_metric(labels, operation.buckets(), operation.seconds)
+        yield times
+        yield from self._collect_calls()
+        words = "What the tenant's policies did not allow."
+        yield CounterMetricFamily("gateway_policy_denials", words, self._refusals)
+
+    def _collect_calls(self) -> Iterator[Metric]:
+        labels = ("operation", "index", "source")
+        words = "Calls to DynamoDB and DAX, and what the cache answered in their place."
+        counts = CounterMetricFamily("gateway_dynamodb_calls", words, labels=labels)
+        units = CounterMetricFamily("gateway_dynamodb_capacity_units", "Consumed capacity units.", labels=labels)
+        times = HistogramMetricFamily(
+            "gateway_dynamodb_call_duration_seconds", "Time of a call, retries included.", labels=labels
+        )
+        for (operation, index, source), calls in self._calls.items():
+            kind = (operation, index or "", source)
+            counts.add_metric(kind, calls.count)
+            if source != "cache":
+                units.add_metric(kind, calls.units)
+                times.add_metric(kind, calls.buckets(), calls.seconds)
+        yield counts
+        yield units
+        yield times
+
+    def gauge(self, name: str, meaning: str, value: Callable[[], float]) -> None:
+        Gauge(name, meaning, registry=self._registry).set_function(value)
+
+    def counter(self, name: str, meaning: str, value: Callable[[], float]) -> None:
+        """Of what somebody else counts."""
+        self._registry.register(_Counted(name, meaning, value))
+
+    def collect_from(self, collector: Collector) -> None:
+        self._registry.register(collector)
+
+    def page(self) -> bytes:
+        return generate_latest(self._registry)
+
+    @property
+    def untrusted(self) -> list[Labels]:
+        """Operations that have labels of their own without being trusted."""
+        return [labels for (document, _), labels in list(self._labels.items()) if document not in self._trusted]
+
+    @property
+    def registry(self) -> CollectorRegistry:
+        return self._registry

@@ -1,0 +1,1 @@
+"""Policy files: written, compared with the model, explained, documented."""

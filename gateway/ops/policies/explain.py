@@ -1,0 +1,93 @@
+"""Why a role may or may not do something: the verdict of the shipped policies, layer by layer."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gateway.errors import BadUserInput
+from gateway.iam.dynamodb.requests import authorisations
+from gateway.iam.language.document import VERSION, PolicyDocument, parse
+from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.language.evaluator import PolicySet, evaluate
+from gateway.iam.language.verdict import Allow, Authorisation, Deny
+from gateway.iam.policies.deployment import Deployment
+from gateway.iam.policies.policies import Policies, permissions_at
+from gateway.iam.policies.roles import ROLE_NAMES
+from gateway.model.model import Model
+from gateway.model.tenant import tenant_id
+from gateway.ops.policies.request_parser import read_request
+
+# The verdict does not depend on where the table is.
+_ANYWHERE: Final = Deployment("aws", "eu-west-1", "123456789012", "gateway")
+_EVERYTHING: Final = parse(
+    {"Version": VERSION, "Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}}, "identity"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`asked` is what AWS would be asked to authorise; empty when the request is not understood.
+
+    `layers` says of each authorisation and each layer by itself what it answers.
+    """
+
+    tenant: str
+    role: str
+    operation: str
+    body: Mapping[str, Any]
+    verdict: Allow | Deny
+    asked: tuple[Authorisation, ...]
+    layers: tuple[tuple[str, ...], ...]
+
+
+def explain(model: Model, policies: Policies, role: str, tenant: str, request: str) -> Explanation:
+    if role not in ROLE_NAMES:
+        raise BadUserInput(f"there is no role `{role}`; there are {', '.join(ROLE_NAMES)}")
+    owner = tenant_id(tenant)
+    operation, body = read_request(request, model.table, _ANYWHERE.table)
+    permissions = permissions_at(policies, model)(_ANYWHERE, owner, role)
+    try:
+        found = authorisations(operation, body, permissions.place)
+    except NotUnderstood:
+        found = ()
+    asked = tuple(Authorisation(one.action, one.resource, {**one.context, **permissions.principal}) for one in found)
+    layers = tuple(tuple(_layers(permissions.policies, one)) for one in asked)
+    return Explanation(owner, role, operation, body, permissions.check(operation, body), asked, layers)
+
+
+def _layers(policies: PolicySet, asked: Authorisation) -> Iterator[str]:
+    """Each layer alone: the first denial would otherwise hide what the others say."""
+    session, boundary = policies.session or (), policies.boundary
+    alone: dict[str, tuple[PolicySet, tuple[PolicyDocument, ...]]] = {
+        "identity": (PolicySet(policies.identity), policies.identity),
+        "session": (PolicySet((_EVERYTHING,), session), session),
+        "boundary": (PolicySet((_EVERYTHING,), None, boundary), (boundary,) if boundary else ()),
+    }
+    for layer, (policy_set, documents) in alone.items():
+        yield f"{layer}: {_reason(evaluate(policy_set, asked), documents, layer)}"
+
+
+def _reason(verdict: Allow | Deny, documents: tuple[PolicyDocument, ...], layer: str) -> str:
+    match verdict:
+        case Allow(statements):
+            return f"allowed by `{next(name for name in statements if name.startswith(layer)).partition('/')[2]}`"
+        case Deny(explicit=True, statement=label):
+            named = [made for document in documents for made in document.statements if made.label == label]
+            rows = [f"`{row.operator} {row.key}`" for made in named for row in made.conditions]
+            return f"denied by `{label}`" + (f", because {' and '.join(rows)} holds" if rows else "")
+    return verdict.reason
+
+
+def as_text(explained: Explanation) -> str:
+    word = "ALLOWED" if explained.verdict.allowed else "DENIED"
+    lines = [f"{word}: {explained.operation} as {explained.role} of {explained.tenant}"]
+    if isinstance(explained.verdict, Deny):
+        lines.append(f"  {explained.verdict.reason}")
+    for one, layers in zip(explained.asked, explained.layers, strict=True):
+        lines += ["", f"{one.action} on {one.resource}", *(f"  {layer}" for layer in layers)]
+        lines += [f"    {key} = {_shown(value)}" for key, value in one.context.items() if not key.endswith("KeyValues")]
+    return "\n".join(lines)
+
+
+def _shown(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else ", ".join(value)

@@ -1,0 +1,143 @@
+"""`policies/` as files: written from the model, compared with it, and loaded only where both say the same."""
+
+import json
+from collections.abc import Mapping
+from difflib import unified_diff
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from gateway.aws.sts.sessions import PermissionsFor
+from gateway.aws.sts.tenants import Tenancy
+from gateway.errors import ConfigurationError
+from gateway.iam.dynamodb.permissions import Permissions
+from gateway.iam.language.document import parse
+from gateway.iam.language.errors import PolicyError
+from gateway.iam.language.policy_text import canonical, read_json
+from gateway.iam.policies.deployment import LONGEST, Deployment, render
+from gateway.iam.policies.generate import BOUNDARY_FILE, KINDS, TENANT_FILE, documents, oversized
+from gateway.iam.policies.lint import lint
+from gateway.iam.policies.policies import Policies, permissions_at, policies_of
+from gateway.iam.policies.review import review
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId
+from gateway.ops.policies.readme import page
+
+README: Final = "README.md"
+_SHOWN_LINES: Final = 40
+_MEND: Final = "run `gateway policies` and review the difference"
+
+
+def texts(model: Model) -> dict[str, str]:
+    """Every file of the directory with its content."""
+    made = {name: json.dumps(document, indent=2) + "\n" for name, document in documents(model).items()}
+    return {**made, README: page(model)}
+
+
+def write_policies(directory: Path, model: Model) -> list[str]:
+    """Writes what is missing or stale; the names of those files."""
+    directory.mkdir(parents=True, exist_ok=True)
+    changed = [name for name, text in texts(model).items() if _read(directory / name) != text]
+    for name in changed:
+        (directory / name).write_text(texts(model)[name], encoding="utf-8", newline="\n")
+    return changed
+
+
+def stale_policies(directory: Path, model: Model) -> list[str]:
+    """What is wrong with the directory, each with its difference; empty when it is as the model says."""
+    wanted = texts(model)
+    faults = [fault for name, text in wanted.items() if (fault := _difference(directory / name, text))]
+    strangers = sorted(path.name for path in directory.glob("*.json") if path.name not in wanted)
+    return faults + [f"{name}: the model does not write such a file" for name in strangers]
+
+
+def unsafe_policies(model: Model) -> list[str]:
+    """What lint, review and the quotas of AWS find in the documents of a model; empty when they may be written."""
+    made = documents(model)
+    faults = oversized(made, LONGEST)
+    for name, document in made.items():
+        parsed = parse(render(document, LONGEST), KINDS[name])
+        found = (*lint(parsed), *review(parsed))
+        faults += [f"{name} {one.statement}: {one.message}" for one in found if one.level == "error"]
+    return faults
+
+
+def load_policies(directory: Path | None, model: Model) -> Policies:
+    """The policies to serve with; a file that is missing, corrupt or not what the model says stops the start."""
+    # INVARIANT: a document that was changed by hand is never served, whatever it says.
+    wanted = documents(model)
+    if directory is not None and (faults := _faults(directory, wanted)):
+        raise ConfigurationError(faults)
+    return policies_of(wanted)
+
+
+def permissions_for(policies: Policies, model: Model) -> PermissionsFor:
+    """What a tenant may do where it lives: in the shared table, or in one of its own."""
+    permissions = permissions_at(policies, model)
+    of_role = {name: policies.documents[name] for name in (TENANT_FILE, BOUNDARY_FILE)}
+
+    @lru_cache(maxsize=1_024)
+    def deployed(tenancy: Tenancy) -> Deployment:
+        deployment = deployment_of(tenancy)
+        if faults := oversized(of_role, deployment):
+            raise ConfigurationError(faults)
+        return deployment
+
+    def found(tenancy: Tenancy, tenant: TenantId, role: str) -> Permissions:
+        return permissions(deployed(tenancy), tenant, role)
+
+    return found
+
+
+def deployment_of(tenancy: Tenancy) -> Deployment:
+    return Deployment.of_role(tenancy.role_arn, tenancy.target.region, tenancy.table)
+
+
+def _faults(directory: Path, wanted: Mapping[str, Any]) -> list[str]:
+    if not directory.is_dir():
+        return [f"policies_dir: there is no directory `{directory}`; `gateway policies` writes it"]
+    return [fault for name, document in wanted.items() if (fault := _fault(directory / name, document))]
+
+
+def _fault(path: Path, wanted: Mapping[str, Any]) -> str | None:
+    text = _read(path)
+    if text is None:
+        return f"policy file `{path}` cannot be read"
+    try:
+        found = read_json(text)
+    except PolicyError as error:
+        return f"policy file `{path}`: {error.message}"
+    if canonical(found) == canonical(wanted):
+        return None
+    return f"policy file `{path}` is not what the model says ({_changed(found, wanted)}): {_MEND}"
+
+
+def _changed(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    """The statements that differ, by name."""
+    here, there = (_by_sid(document) for document in (found, wanted))
+    names = [name for name in {**here, **there} if here.get(name) != there.get(name)]
+    return "statements " + ", ".join(f"`{name}`" for name in names) if names else "outside of its statements"
+
+
+def _by_sid(document: Mapping[str, Any]) -> dict[str, Any]:
+    listed = document.get("Statement")
+    clauses = [clause for clause in listed if isinstance(clause, dict)] if isinstance(listed, list) else []
+    return {str(clause.get("Sid", f"#{position}")): clause for position, clause in enumerate(clauses, 1)}
+
+
+def _difference(path: Path, wanted: str) -> str | None:
+    found = _read(path)
+    if found == wanted:
+        return None
+    if found is None:
+        return f"{path.name}: missing"
+    lines = unified_diff(found.splitlines(), wanted.splitlines(), "as it is", "as the model says", lineterm="", n=1)
+    return "\n".join([f"{path.name}: stale", *(f"  {line}" for line in islice(lines, _SHOWN_LINES))])
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None

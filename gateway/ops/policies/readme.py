@@ -1,0 +1,70 @@
+"""The README of `policies/`: every file, every statement, every limit, for an auditor."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.iam.policies.deployment import LONGEST
+from gateway.iam.policies.generate import KINDS, LIMITS, documents, lengths
+from gateway.iam.policies.personal_data import personal_attributes, personal_keys
+from gateway.model.model import Model
+from gateway.ops.policies.statement_docs import ABOUT, WORDS
+
+_OPENING = """\
+# Policies
+
+Written by `gateway policies` from the model; do not edit them by hand. `gateway policies --check` fails when a file is
+stale, and the gateway does not start with a file that the model did not write. AWS enforces these documents (Terraform
+installs them), the gateway evaluates the same text before every call, and the sandbox enforces it in development.
+`gateway policies explain --role viewer --tenant acme 'GetItem PK=TENANT#globex#USER#1 SK=PROFILE'` tells a verdict and
+its reason.
+
+A request must pass three of them at once: the tenant role's identity policy, its permissions boundary, and the session
+policy of the gateway role. Any explicit denial wins. Texts in angle brackets (`<table>`, `<account>` ...) are filled in
+by the deployment.
+"""
+
+_LIMITS = """\
+## What these documents cannot do
+
+- **Values of attributes.** IAM sees the partition key of the table on a write, not the values of other attributes. A
+  tenant's session could write a row of its own whose index key names another tenant, and the row would appear in that
+  tenant's index (index poisoning). The gateway derives index keys from the model, never from input, and leaves out
+  every row from an index whose partition key is another tenant's, which is counted and alarmed.
+- **Keys that show personal attributes.** A read needs the key attributes, so no policy can hide them. They are listed
+  below. The gateway never returns a key, and its cursors are encrypted.
+- **Resource policies.** A resource policy on the table that names a session is not limited by what other policies leave
+  out. Ship none; the explicit denials above hold even then.
+- **DAX.** It knows no tenants: the cluster's role decides. Only the gateway's own evaluation stands before it.
+- **Not modelled by the evaluator:** organisation policies, resource policies, and this VPC endpoint policy. They can
+  only take away, save for resource policies, see above.
+"""
+
+
+def page(model: Model) -> str:
+    made = documents(model)
+    sections = [_OPENING, _overview(made), *(_section(name, document) for name, document in made.items())]
+    return "\n".join([*sections, _LIMITS, _personal(model)])
+
+
+def _overview(made: Mapping[str, Mapping[str, Any]]) -> str:
+    sizes = lengths(made, LONGEST)
+    rows = [f"| `{name}` | {KINDS[name]} | {sizes[name]:,} of {LIMITS[KINDS[name]]:,} |" for name in made]
+    heading = ["| file | kind | characters with the longest names, of those that AWS takes |", "|---|---|---|"]
+    return "\n".join([*heading, *rows, ""])
+
+
+def _section(name: str, document: Mapping[str, Any]) -> str:
+    clauses = document["Statement"]
+    lines = [f"- **{clause['Sid']}** ({clause['Effect']}). {WORDS[name][clause['Sid']]}" for clause in clauses]
+    return "\n".join([f"## {name}", "", ABOUT[name], "", *lines, ""])
+
+
+def _personal(model: Model) -> str:
+    names = ", ".join(f"`{name}`" for name in personal_attributes(model)) or "none"
+    lines = ["## Personal attributes of this model", "", f"Hidden from `support`: {names}.", ""]
+    keys = personal_keys(model)
+    if keys:
+        lines += ["| entity | attribute | shows in | of the attribute |", "|---|---|---|---|"]
+        lines += [f"| {key.entity} | `{key.attribute}` | `{key.template}` | `{key.held_in}` |" for key in keys]
+        lines.append("")
+    return "\n".join(lines)

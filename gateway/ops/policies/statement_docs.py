@@ -1,0 +1,132 @@
+"""What each statement of each policy file says, in the words of its README."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from gateway.iam.policies.generate import (
+    BOUNDARY_FILE,
+    ENDPOINT_FILE,
+    GATEWAY_FILE,
+    TENANT_FILE,
+    TRUST_FILE,
+    session_file,
+)
+from gateway.iam.policies.roles import ROLES
+
+_OWN = (
+    "Every partition key of the request (`dynamodb:LeadingKeys`, which DynamoDB fills from the request itself) must be "
+    "`TENANT#<tenant>` or begin with `TENANT#<tenant>#`. Two patterns, because `TENANT#a*` would also match the rows "
+    "of a tenant `ab`. `ForAllValues` makes one foreign key deny a whole batch; it also holds for an empty set, so "
+    "`Null` demands that there is a key. The tenant is the session's tag, never text pasted into a policy; the second "
+    "`Null` demands that there is a tag."
+)
+_KEY = (
+    "Where the table is encrypted with a key of the customer, DynamoDB decrypts the table's key in the name of whoever "
+    "reads the table. Granted only through DynamoDB (`kms:ViaService`); with a key owned by AWS it is never used."
+)
+_NOTHING_ELSE = (
+    "Denies every action that is not granted here. A complement, so that it covers what AWS adds later, and explicit, "
+    "so that no further policy, and no resource policy of a table, can lift it."
+)
+
+ABOUT: Final[Mapping[str, str]] = {
+    TENANT_FILE: "The identity policy of the one role that all tenants' sessions assume: where, and whose rows.",
+    TRUST_FILE: "The trust policy of that role: who may assume it, and with which tags.",
+    BOUNDARY_FILE: "The permissions boundary of that role: the most it can ever do, whatever else is attached to it.",
+    **{
+        session_file(role.name): f"Sent with AssumeRole for the gateway role `{role.name}`, which {role.description}."
+        for role in ROLES
+    },
+    GATEWAY_FILE: "The identity policy of the role that the gateway itself runs in.",
+    ENDPOINT_FILE: "The policy of the VPC's gateway endpoint for DynamoDB: what may pass the network's own door.",
+}
+
+_SESSION: Final = {
+    "OwnItems": (
+        "What this role may do with items. It names no table: the role and its boundary do, and a session policy can "
+        "only take away. So the text is the same for a tenant with a table of its own. " + _OWN
+    ),
+    "TableKey": _KEY,
+    "NothingElse": _NOTHING_ELSE,
+    "NeverPersonal": (
+        "Denies every request that names an attribute which the model marks as personal: in a projection, a filter, a "
+        "condition or an update. `ForAnyValue`: one such name is enough. IAM knows attributes by name only, so a name "
+        "that is personal in one entity is hidden in all."
+    ),
+    "NeverWholeItems": (
+        "`dynamodb:Attributes` is judged by the request, never by the answer: a read without a projection would return "
+        "everything. So reads must name their attributes, or count."
+    ),
+    "NeverReturnedItems": (
+        "The same for writes, which can be told to return the item. This role has no writes; the rule stands ready for "
+        "the day it is given one."
+    ),
+    "NeverByPersonalKey": (
+        "Denies the partitions that are named by a personal attribute: who may not read an e-mail address may not try "
+        "out e-mail addresses either."
+    ),
+}
+
+WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    TENANT_FILE: {
+        "OwnItems": "Items of the table. " + _OWN,
+        "OwnIndexRows": (
+            "Queries on the indexes of the model, each by its name, never `/index/*`: an index that is not keyed by "
+            "tenant could not be kept apart. The condition is that of `OwnItems`, on the index's partition key."
+        ),
+        "TableKey": _KEY,
+        "NeverForeignRows": (
+            "Denies a request as soon as one of its partition keys is not the tenant's own. It says the reverse of "
+            "`OwnItems`, and it still holds when somebody attaches a further policy to the role, or names a session in "
+            "a resource policy of the table, which implicit denials do not stop."
+        ),
+        "NeverWithoutKey": "Denies item operations of which DynamoDB does not tell the partition key.",
+        "NeverWithoutTenant": "Denies everything to a session without the tag of a tenant.",
+        "NeverWholeTable": (
+            "Scan has no leading keys: a condition on them does not restrict it. PartiQL and vector search are other "
+            "ways to the same rows, and the gateway uses neither."
+        ),
+        "NeverStreams": "Streams carry the changes of every tenant and know no leading keys.",
+        "NeverCopies": "Backups, exports, imports, restores and bulk operations move whole tables.",
+        "NeverPolicies": "A resource policy or a tag could open the table to somebody else.",
+        "NeverAdministration": "No request of a tenant changes or describes a table.",
+    },
+    TRUST_FILE: {
+        "GatewayAssumes": (
+            "Only the gateway's own role may assume this role, only with a tenant (at least two characters, as every "
+            "tenant id has) and one of the known gateway roles as tags, and only with a source identity. The tags are "
+            "demanded here as well as for `sts:TagSession`, because that action is not even asked for when no tag is "
+            "passed."
+        ),
+        "OneTenantOneRole": (
+            "`sts:TagSession` with exactly the tags `TenantId` and `GatewayRole`; no other, and none that would be "
+            "carried on into a further role."
+        ),
+        "NamesItsTenant": "`sts:SetSourceIdentity`, so that CloudTrail names the tenant on every later call.",
+    },
+    BOUNDARY_FILE: {
+        "OwnItems": "As in the role's own policy; a grant counts only where both agree. " + _OWN,
+        "OwnIndexRows": "As in the role's own policy: named indexes only.",
+        "TableKey": _KEY,
+        "NothingElse": _NOTHING_ELSE,
+    },
+    **{session_file(role.name): _SESSION for role in ROLES},
+    GATEWAY_FILE: {
+        "AssumeTenantRole": (
+            "All that the gateway can do by itself: assume the tenants' role, with tags and a source identity. For a "
+            "tenant with a role of its own, render this document once more with that role."
+        ),
+        "NoDataOfItsOwn": (
+            "No tenant session, no data: whatever else is attached to the gateway's role, it reaches neither DynamoDB "
+            "nor DAX, which would not know tenants at all."
+        ),
+    },
+    ENDPOINT_FILE: {
+        "TenantRoleOnly": (
+            "Only sessions of the tenants' role, with a tenant's tag, only item operations, only this table and its "
+            "named indexes. A gateway endpoint takes no principal but `*`, so the role is a condition. Stolen "
+            "credentials of another account cannot carry data out through this endpoint."
+        ),
+    },
+}
+"""File and Sid to what it says; a test demands that none is missing and none too many."""

@@ -1,0 +1,1 @@
+"""Whether this process may be sent requests."""

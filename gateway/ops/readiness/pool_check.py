@@ -1,0 +1,172 @@
+"""Whether a pool of tenants can be served: one session and one read of the table and of each index, each fault named.
+
+The gateway's own role may read nothing, so a tenant's session asks, for a key that no item has.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.tenants import Tenancy
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.errors import (
+    AccessDenied,
+    AnswerLate,
+    AwsError,
+    ConnectionBroken,
+    InvalidRequest,
+    KeyInaccessible,
+    TableMissing,
+)
+from gateway.errors import DeadlineExceeded, GatewayError, Throttled
+from gateway.iam.dynamodb import sample_requests
+from gateway.iam.language.verdict import Deny
+from gateway.identity.principal import Principal
+from gateway.model.table import TableSpec
+from gateway.model.tenant import TenantId, partition
+
+Cause = Literal["role", "region", "endpoint", "table", "index", "key", "policy", "other"]
+
+_ROLE = "viewer"  # reads everything and writes nothing
+_SUBJECT = "readiness"
+_ABSENT = "READINESS"
+_READ_SECONDS = 5.0
+# STS and DynamoDB sign for one region, and say so where a request was signed for another
+_OTHER_REGION = "scoped to a valid region"
+_REGION_OFF = frozenset(("RegionDisabled", "RegionDisabledException", "OptInRequired"))
+
+
+@dataclass(frozen=True, slots=True)
+class TenantPool:
+    """The tenants that share a tenancy: all pooled ones, or one silo; `tenant` is whose session asks."""
+
+    name: str
+    tenant: TenantId
+    tenancy: Tenancy
+    required: bool  # a silo that cannot be served must not keep the others from being served
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFault:
+    """`where` and `cause` may be shown to anybody; `message` names settings and their values, for the log."""
+
+    where: str
+    cause: Cause
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolCheck:
+    open_session: Callable[[Principal], Awaitable[Session]]
+    client: DynamoDB = field(repr=False)
+    spec: TableSpec
+
+    async def faults(self, pool: TenantPool) -> tuple[PoolFault, ...]:
+        try:
+            session = await self.open_session(Principal(pool.tenant, _SUBJECT, frozenset((_ROLE,)), _SUBJECT, 0))
+        except GatewayError as error:
+            return (_session_fault(pool.tenancy, error),)
+        found = await self._table(session)
+        if found is not None:
+            return (found,)
+        each = await asyncio.gather(*(self._index(session, index.name) for index in self.spec.indexes))
+        return tuple(fault for fault in each if fault is not None)
+
+    async def _table(self, session: Session) -> PoolFault | None:
+        key = sample_requests.key(self.spec, partition(session.tenant, _ABSENT), _ABSENT)
+        body = sample_requests.get(session.tenancy.table, key, (self.spec.pk, self.spec.sk))
+        error = await self._read(session, "GetItem", body)
+        return _table_fault(session.tenancy, error) if error is not None else None
+
+    async def _index(self, session: Session, name: str) -> PoolFault | None:
+        pk = partition(session.tenant, _ABSENT)
+        body = sample_requests.query(session.tenancy.table, self.spec, pk, (self.spec.pk, self.spec.sk), name)
+        error = await self._read(session, "Query", {**body, "Limit": 1})
+        return _index_fault(session.tenancy, name, error) if error is not None else None
+
+    async def _read(self, session: Session, operation: str, body: dict[str, Any]) -> GatewayError | None:
+        verdict = session.permissions.check(operation, body)
+        # INVARIANT: nothing is sent that the session's policies do not allow.
+        if isinstance(verdict, Deny):
+            return InvalidRequest(f"the session's own policies refuse it: {verdict.reason}")
+        deadline = asyncio.get_running_loop().time() + _READ_SECONDS
+        try:
+            await self.client.call(
+                operation, body, credentials=session.credentials, target=session.tenancy.target, deadline=deadline
+            )
+        except Throttled:
+            # whoever is throttled has reached it, and may read it
+            return None
+        except GatewayError as error:
+            return error
+        return None
+
+
+def _session_fault(tenancy: Tenancy, error: GatewayError) -> PoolFault:
+    where, region = "session", tenancy.sts_region
+    if _other_region(error):
+        return PoolFault(where, "region", f"region: STS does not serve `{region}` here: wrong, or switched off")
+    match error:
+        case AccessDenied():
+            reasons = "it does not exist, does not trust the role that the gateway runs in, or wants an external_id"
+            return PoolFault(where, "role", f"tenant_role_arn: `{tenancy.role_arn}` cannot be assumed: {reasons}")
+        case ConnectionBroken() | AnswerLate():
+            return PoolFault(where, "endpoint", f"sts_endpoint: STS in `{region}` does not answer: {_detail(error)}")
+        case InvalidRequest():
+            return PoolFault(where, "policy", f"policies_dir: STS refuses the session policy: {_detail(error)}")
+    return PoolFault(where, "other", _detail(error))
+
+
+def _table_fault(tenancy: Tenancy, error: GatewayError) -> PoolFault:
+    where, table, region = "table", tenancy.table, tenancy.target.region
+    if (common := _common_fault(tenancy, where, error)) is not None:
+        return common
+    match error:
+        case TableMissing():
+            return PoolFault(where, "table", f"table_name: there is no table `{table}` in `{region}`")
+        case AccessDenied():
+            reasons = "table_name, region or tenant_role_arn is of another deployment"
+            return PoolFault(where, "table", f"table_name: the role may not read `{table}` in `{region}`: {reasons}")
+        case InvalidRequest():
+            return PoolFault(where, "table", f"table_name: `{table}` has not the model's keys: {_detail(error)}")
+    return PoolFault(where, "other", _detail(error))
+
+
+def _index_fault(tenancy: Tenancy, name: str, error: GatewayError) -> PoolFault:
+    where = f"index {name}"
+    if (common := _common_fault(tenancy, where, error)) is not None:
+        return common
+    if isinstance(error, TableMissing | AccessDenied | InvalidRequest):
+        # the table was read, so the role and the region are right
+        reasons = "it does not exist, is still being built, has other keys, or the role's policy does not name it"
+        message = f"index `{name}` of `{tenancy.table}` cannot be read: {reasons}: {_detail(error)}"
+        return PoolFault(where, "index", message)
+    return PoolFault(where, "other", _detail(error))
+
+
+def _common_fault(tenancy: Tenancy, where: str, error: GatewayError) -> PoolFault | None:
+    target = tenancy.target
+    if _other_region(error):
+        return PoolFault(where, "region", f"region: `{target.url}` does not serve `{target.region}`")
+    match error:
+        case ConnectionBroken() | AnswerLate() | DeadlineExceeded():
+            return PoolFault(where, "endpoint", f"dynamodb_endpoint: `{target.url}` does not answer: {_detail(error)}")
+        case KeyInaccessible():
+            return PoolFault(where, "key", f"the encryption key of `{tenancy.table}` cannot be used: {_detail(error)}")
+    return None
+
+
+def _other_region(error: GatewayError) -> bool:
+    return isinstance(error, AwsError) and (_OTHER_REGION in error.detail or error.aws_code in _REGION_OFF)
+
+
+def _detail(error: GatewayError) -> str:
+    return ": ".join(_texts(error))
+
+
+def _texts(error: GatewayError) -> Iterator[str]:
+    yield error.message
+    if isinstance(error, AwsError) and (error.aws_code or error.detail):
+        yield f"{error.aws_code} {error.detail}".strip()

@@ -1,0 +1,103 @@
+"""Whether this process may be sent requests: once everything behind it was reached, and then until it drains.
+
+A process that was ready stays ready whatever AWS does: every process would turn unready in the same second, and a load
+balancer without targets helps nobody. Whoever wants to know how it is now asks for the deep check.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.ops.readiness.pool_check import PoolFault, TenantPool
+
+_log = logging.getLogger("gateway.readiness")
+_KEEP_SECONDS = 10.0
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 15.0
+
+Faults = Callable[[TenantPool], Awaitable[tuple[PoolFault, ...]]]
+Found = tuple[tuple[TenantPool, tuple[PoolFault, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadinessReport:
+    """What was found wrong, by pool."""
+
+    faults: Found = ()
+
+    @property
+    def serves(self) -> bool:
+        return not any(found for pool, found in self.faults if pool.required)
+
+    def content(self) -> dict[str, Any]:
+        """INVARIANT: anybody may ask for it, so it names no tenant, table, role or address; the log does."""
+        required = [found for pool, found in self.faults if pool.required]
+        silos = [found for pool, found in self.faults if not pool.required]
+        wrong = [{"where": fault.where, "cause": fault.cause} for found in required for fault in found]
+        return {
+            "status": "ready" if self.serves else "unready",
+            "pooled": (wrong or "ok") if required else "not checked: readiness_tenant is not set",
+            "silos": {"checked": len(silos), "failed": sum(bool(found) for found in silos)},
+        }
+
+
+class Readiness:
+    def __init__(
+        self,
+        pools: Sequence[TenantPool],
+        faults: Faults,
+        *,
+        keep_seconds: float = _KEEP_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._pools = tuple(pools)
+        self._faults = faults
+        self._keep_seconds = keep_seconds
+        self._clock = clock
+        self._sleep = sleep
+        self._checking = asyncio.Lock()
+        self._last: tuple[float, ReadinessReport] | None = None
+        # where no tenant is named to ask as, there is nothing to wait for
+        self.ready = not any(pool.required for pool in self._pools)
+
+    async def until_ready(self) -> None:
+        """Checks at the start, and again until all is well: a fault may be mended, and an outage passes."""
+        if self.ready:
+            _log.warning("the table that pooled tenants share is not checked: readiness_tenant is not set")
+        pause = _FIRST_PAUSE
+        while not (await self.check()).serves:
+            await self._sleep(pause)
+            self._last = None
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def check(self) -> ReadinessReport:
+        """How it is now; what was found a few seconds ago is told again, so that asking often costs nothing."""
+        async with self._checking:
+            if self._last is None or self._clock() - self._last[0] >= self._keep_seconds:
+                report = await self._checked()
+                self._last = self._clock(), report
+            return self._last[1]
+
+    async def _checked(self) -> ReadinessReport:
+        required = await self._all([pool for pool in self._pools if pool.required])
+        # a silo that does not answer holds nobody up
+        self.ready = self.ready or ReadinessReport(required).serves
+        return ReadinessReport((*required, *await self._all([pool for pool in self._pools if not pool.required])))
+
+    async def _all(self, pools: Sequence[TenantPool]) -> Found:
+        found = await asyncio.gather(*(self._one(pool) for pool in pools))
+        return tuple(zip(pools, found, strict=True))
+
+    async def _one(self, pool: TenantPool) -> tuple[PoolFault, ...]:
+        try:
+            faults = await self._faults(pool)
+        except Exception:  # INVARIANT: trouble while checking is no readiness
+            _log.exception("%s could not be checked", pool.name)
+            return (PoolFault("check", "other", "the check itself failed"),)
+        for fault in faults:
+            _log.warning("%s, %s: %s", pool.name, fault.where, fault.message)
+        return faults

@@ -1,0 +1,70 @@
+"""Everything of the sandbox put together: account, engine with table and demo rows, issuer and front."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from starlette.applications import Starlette
+
+from gateway.domains import load_domains
+from gateway.errors import ConfigurationError
+from gateway.model.model import Model
+from gateway.sandbox.aws.account import Registry, administrator
+from gateway.sandbox.aws.engine import Engine
+from gateway.sandbox.aws.forwarded import Forwarded
+from gateway.sandbox.aws.front import Front
+from gateway.sandbox.aws.policies import account_with, deployment_of, gateway_caller, read_policies
+from gateway.sandbox.aws.tables import create, fill
+from gateway.sandbox.dev.issuer import PATH, TokenIssuer, routes
+from gateway.sandbox.dev.records import demo_items
+from gateway.sandbox.dev.shops import SHOPS
+from gateway.sandbox.ready import Options, Ready
+
+Seed = Callable[[Model, datetime], list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxAssembly:
+    app: Starlette
+    ready: Ready
+
+
+def engine_for(options: Options) -> Engine:
+    if options.dynamodb_endpoint is not None:
+        return Forwarded(options.dynamodb_endpoint, options.region)
+    try:
+        # moto takes half a second to import, and another engine does not need it
+        from gateway.sandbox.aws.embedded import Embedded  # noqa: PLC0415
+    except ImportError as error:
+        fault = "the embedded engine needs moto: pip install 'tenant-graphql-gateway[sandbox]'"
+        raise ConfigurationError([fault]) from error
+    return Embedded(options.account, options.region)
+
+
+async def build(options: Options, engine: Engine, url: str, seed: Seed = demo_items) -> SandboxAssembly:
+    """`url` is the address that the application will be served at."""
+    deployment = deployment_of(options.account, options.region, options.table)
+    policies = read_policies(deployment, options.policies)
+    account = account_with(deployment, policies)
+    model = load_domains(options.domains).model
+    seeded = await create(engine, options.table, model.table)
+    if seeded:
+        await fill(engine, options.table, seed(model, datetime.now(UTC)))
+    admin, gateway = administrator(account), gateway_caller(account, policies)
+    registry = Registry()
+    for caller in (admin, gateway):
+        registry.add(caller)
+    tenants = tuple(shop.tenant for shop in SHOPS)
+    ready = Ready(
+        url=url,
+        region=options.region,
+        table=options.table,
+        role_arn=deployment.tenant_role,
+        tenants=tenants,
+        seeded=seeded,
+        admin=admin.credentials,
+        gateway=gateway.credentials,
+    )
+    issuer = TokenIssuer(url + PATH, frozenset(tenants))
+    return SandboxAssembly(Front(account, registry, engine).app(routes(issuer)), ready)

@@ -1,0 +1,1 @@
+"""DynamoDB and STS on a laptop, with IAM enforced."""

@@ -1,0 +1,83 @@
+"""The table, made from the model in any engine."""
+
+import asyncio
+from typing import Any
+
+from gateway.errors import Unavailable
+from gateway.model.table import Index, TableSpec
+from gateway.sandbox.aws.engine import Engine, EngineRefused, ask
+
+_BATCH = 25
+_AT_ONCE = 8
+_ATTEMPTS = 100
+_PAUSE = 0.1
+
+
+def create_request(name: str, spec: TableSpec) -> dict[str, Any]:
+    keys = [(spec.pk, spec.sk), *((index.pk, index.sk) for index in spec.indexes)]
+    return {
+        "TableName": name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [
+            {"AttributeName": attribute, "AttributeType": "S"} for pair in keys for attribute in pair
+        ],
+        "KeySchema": _schema(spec.pk, spec.sk),
+        "GlobalSecondaryIndexes": [_index(index) for index in spec.indexes],
+    }
+
+
+async def create(engine: Engine, name: str, spec: TableSpec) -> bool:
+    """Whether the table is new: an engine that keeps its data on disk may have it from before."""
+    try:
+        await ask(engine, "CreateTable", create_request(name, spec))
+    except EngineRefused as error:
+        if error.name != "ResourceInUseException":
+            raise
+        return False
+    await _until_active(engine, name)
+    await ask(
+        engine,
+        "UpdateTimeToLive",
+        {"TableName": name, "TimeToLiveSpecification": {"AttributeName": spec.ttl, "Enabled": True}},
+    )
+    return True
+
+
+async def fill(engine: Engine, name: str, items: list[dict[str, Any]]) -> None:
+    turns = asyncio.Semaphore(_AT_ONCE)
+    batches = (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
+    await asyncio.gather(*(_write(engine, name, batch, turns) for batch in batches))
+
+
+async def _write(engine: Engine, name: str, items: list[dict[str, Any]], turns: asyncio.Semaphore) -> None:
+    waiting = {name: [{"PutRequest": {"Item": item}} for item in items]}
+    async with turns:
+        for _ in range(_ATTEMPTS):
+            answer = await ask(engine, "BatchWriteItem", {"RequestItems": waiting})
+            waiting = answer.get("UnprocessedItems") or {}
+            if not waiting:
+                return
+            await asyncio.sleep(_PAUSE)
+    raise Unavailable(f"the engine did not take all items of `{name}`")
+
+
+async def _until_active(engine: Engine, name: str) -> None:
+    for _ in range(_ATTEMPTS):
+        table = (await ask(engine, "DescribeTable", {"TableName": name}))["Table"]
+        indexes = table.get("GlobalSecondaryIndexes", ())
+        if all(part.get("TableStatus", part.get("IndexStatus")) == "ACTIVE" for part in (table, *indexes)):
+            return
+        await asyncio.sleep(_PAUSE)
+    raise Unavailable(f"the table `{name}` did not become active")
+
+
+def _index(index: Index) -> dict[str, Any]:
+    return {
+        "IndexName": index.name,
+        "KeySchema": _schema(index.pk, index.sk),
+        "Projection": {"ProjectionType": index.projection},
+    }
+
+
+def _schema(pk: str, sk: str) -> list[dict[str, str]]:
+    return [{"AttributeName": pk, "KeyType": "HASH"}, {"AttributeName": sk, "KeyType": "RANGE"}]

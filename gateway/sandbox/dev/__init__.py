@@ -1,0 +1,1 @@
+"""What a developer needs beside AWS: demo tenants with data, tokens, the order desk, reloads."""

@@ -1,0 +1,156 @@
+"""A token issuer for development: a real RS256 key, made at start and known to nobody else, behind a JWKS address."""
+
+import asyncio
+import base64
+import http.client
+import json
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from time import time
+from typing import Any
+from urllib.parse import urlsplit
+
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from jose import jwt
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gateway.errors import BadUserInput, Unavailable
+from gateway.graph.http.http_error import HttpError
+from gateway.graph.http.request import read_body
+from gateway.iam.policies.roles import ROLE_NAMES
+
+PATH = "/issuer"
+JWKS_PATH = f"{PATH}/.well-known/jwks.json"
+AUDIENCE = "gateway"
+
+_ALGORITHM = "RS256"
+LIFE_SECONDS = 8 * 3_600
+_LONGEST_SECONDS = 24 * 3_600
+_MAX_BODY = 4_096
+_BODY_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class TokenIssuer:
+    """Signs whatever it is asked for, for the demo tenants alone: keep it on the loopback interface."""
+
+    issuer: str
+    tenants: frozenset[str]
+    key: RSAPrivateKey = field(default_factory=lambda: generate_private_key(65_537, 2_048), repr=False)
+    key_id: str = field(default_factory=lambda: secrets.token_hex(8))
+    clock: Callable[[], float] = time
+
+    def jwks(self) -> dict[str, Any]:
+        numbers = self.key.public_key().public_numbers()
+        public = {"n": _base64url(numbers.n), "e": _base64url(numbers.e)}
+        return {"keys": [{"kty": "RSA", "use": "sig", "alg": _ALGORITHM, "kid": self.key_id, **public}]}
+
+    def token(self, tenant: object, role: object, subject: object = None, seconds: object = LIFE_SECONDS) -> str:
+        """Valid for so many seconds; with 0 or less it ran out so long ago, to try what clients make of it."""
+        _check("tenant", tenant, sorted(self.tenants))
+        _check("role", role, ROLE_NAMES)
+        life = _life(seconds)
+        # one that ran out was valid for as long as others: only its end is wrong
+        now = int(self.clock()) if life > 0 else int(self.clock()) + life - LIFE_SECONDS
+        claims = {
+            "iss": self.issuer,
+            "aud": AUDIENCE,
+            "sub": _subject(subject) or f"{role}@{tenant}.example",
+            "tenant": tenant,
+            "roles": [role],
+            "iat": now,
+            "exp": now + (life if life > 0 else LIFE_SECONDS),
+        }
+        key: Any = self.key  # jose takes it as it is; its types do not know, and reading it from text takes 40 ms
+        return jwt.encode(claims, key, _ALGORITHM, {"kid": self.key_id})
+
+
+def routes(issuer: TokenIssuer) -> list[Route]:
+    async def keys(request: Request) -> Response:
+        return JSONResponse(issuer.jwks())
+
+    async def token(request: Request) -> Response:
+        try:
+            wanted = _wanted(await small_body(request))
+            life = wanted.get("seconds", LIFE_SECONDS)
+            made = issuer.token(wanted.get("tenant"), wanted.get("role"), wanted.get("subject"), life)
+        except BadUserInput as error:
+            return JSONResponse({"error": error.message}, 400)
+        return JSONResponse({"token": made, "expires_in": life}, headers={"Cache-Control": "no-store"})
+
+    return [Route(JWKS_PATH, keys), Route(f"{PATH}/token", token, methods=["POST"])]
+
+
+async def small_body(request: Request) -> bytes:
+    """A body that is neither long nor slow, or `BadUserInput`."""
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            return await read_body(dict(request.scope["headers"]), request.receive, _MAX_BODY)
+    except (TimeoutError, HttpError) as error:
+        raise BadUserInput(f"send a JSON object of at most {_MAX_BODY} bytes within {_BODY_SECONDS} seconds") from error
+
+
+def _wanted(body: bytes) -> dict[str, Any]:
+    try:
+        wanted = json.loads(body)
+    except (ValueError, RecursionError):
+        wanted = None
+    if not isinstance(wanted, dict) or not wanted.keys() <= {"tenant", "role", "subject", "seconds"}:
+        raise BadUserInput('send a JSON object such as {"tenant": "acme", "role": "viewer"}')
+    return wanted
+
+
+def _check(name: str, value: object, known: Iterable[str]) -> None:
+    if not isinstance(value, str) or value not in known:
+        raise BadUserInput(f"unknown {name} `{value}`: there are {', '.join(known)}")
+
+
+def _subject(subject: object) -> str | None:
+    if subject is None:
+        return None
+    if not isinstance(subject, str) or not 0 < len(subject) <= 255 or not subject.isprintable():
+        raise BadUserInput("a subject is 1 to 255 printable characters")
+    return subject
+
+
+def _life(seconds: object) -> int:
+    if isinstance(seconds, bool) or not isinstance(seconds, int) or abs(seconds) > _LONGEST_SECONDS:
+        raise BadUserInput(f"seconds are a whole number between -{_LONGEST_SECONDS} and {_LONGEST_SECONDS}")
+    return seconds
+
+
+def _base64url(number: int) -> str:
+    raw = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+# A token from the sandbox's issuer, wherever it runs.
+
+_SECONDS = 5.0
+_MAX_ANSWER = 65_536
+
+
+def ask_for_token(url: str, tenant: str, role: str, subject: str | None = None, seconds: int | None = None) -> str:
+    address = urlsplit(url)
+    if address.scheme != "http" or not address.hostname:
+        raise BadUserInput(f"`{url}` is not the address of a sandbox, such as http://127.0.0.1:8001")
+    given = {"tenant": tenant, "role": role, "subject": subject, "seconds": seconds}
+    wanted = {name: value for name, value in given.items() if value is not None}
+    connection = http.client.HTTPConnection(address.hostname, address.port, timeout=_SECONDS)
+    try:
+        connection.request("POST", f"{PATH}/token", json.dumps(wanted), {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        content = json.loads(answer.read(_MAX_ANSWER))
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise Unavailable(f"no sandbox answers at {url}: start one with `gateway dev`") from error
+    finally:
+        connection.close()
+    match content:
+        case {"token": str(token)}:
+            return token
+        case {"error": str(message)}:
+            raise BadUserInput(message)
+    raise Unavailable(f"what answers at {url} is not a sandbox")

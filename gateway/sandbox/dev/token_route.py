@@ -1,0 +1,104 @@
+"""Tokens for the playground and the order desk: the gateway passes the wish on to the sandbox's issuer.
+
+INVARIANT: only a gateway whose environment is the sandbox has this route; the issuer signs for demo tenants alone, and
+only for whoever asks from this machine.
+"""
+
+import asyncio
+import ipaddress
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gateway.errors import BadUserInput, GatewayError
+from gateway.iam.policies.roles import ROLES
+from gateway.sandbox.dev.issuer import PATH as ISSUER_PATH
+from gateway.sandbox.dev.issuer import ask_for_token, small_body
+from gateway.sandbox.dev.shops import SHOPS
+from gateway.settings import Settings
+
+TOKEN_PATH = "/sandbox/token"  # noqa: S105  an address
+
+
+def sandbox_address(settings: Settings) -> str | None:
+    """Where the issuer of the sandbox is; None where these settings are not those of a sandbox."""
+    if settings.environment != "sandbox":
+        return None
+    urls = (issuer.issuer for issuer in settings.issuers if issuer.issuer.startswith("http://"))
+    return next((url.removesuffix(ISSUER_PATH) for url in urls if url.endswith(ISSUER_PATH)), None)
+
+
+def switcher(settings: Settings, *, shops: bool = True) -> dict[str, Any]:
+    """What the page offers: tenants and roles, and where their tokens come from; `shops`: whether theirs are served."""
+    served = settings.tenants
+    tenants = [shop for shop in SHOPS if served is None or shop.tenant in served]
+    return {
+        "tokens": TOKEN_PATH,
+        "tenants": [{"name": shop.tenant, "title": shop.title if shops else shop.tenant} for shop in tenants],
+        # the weakest first: what a visitor starts with
+        "roles": [{"name": role.name, "description": role.description} for role in reversed(ROLES)],
+    }
+
+
+def token_route(address: str) -> Route:
+    async def token(request: Request) -> Response:
+        if not _from_this_machine(request):
+            return _answer({"error": "tokens are for this machine alone; `gateway token` makes one for others"}, 403)
+        if not _from_our_page(request):
+            return _answer({"error": "tokens are for this gateway's own pages"}, 403)
+        try:
+            wanted = _wanted(await small_body(request))
+            made = await asyncio.to_thread(ask_for_token, address, wanted["tenant"], wanted["role"])
+        except BadUserInput as error:
+            return _answer({"error": error.message}, 400)
+        except GatewayError as error:
+            return _answer({"error": error.message}, 503)
+        return _answer({"token": made})
+
+    return Route(TOKEN_PATH, token, methods=["POST"])
+
+
+def _from_this_machine(request: Request) -> bool:
+    try:
+        peer = ipaddress.ip_address(request.client.host if request.client is not None else "")
+    except ValueError:
+        return False
+    mapped = peer.ipv4_mapped if isinstance(peer, ipaddress.IPv6Address) else None
+    return (mapped or peer).is_loopback
+
+
+def _from_our_page(request: Request) -> bool:
+    """No page of another site, not even one whose name was made to lead to this machine, gets a token."""
+    host, origin = request.headers.get("host", ""), request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != host:
+        return False
+    return _is_local(urlsplit(f"//{host}").hostname or "")
+
+
+def _is_local(name: str) -> bool:
+    """An address cannot be made to lead elsewhere; a name can, unless it is localhost."""
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _wanted(body: bytes) -> dict[str, str]:
+    try:
+        wanted = json.loads(body)
+    except (ValueError, RecursionError):
+        wanted = None
+    if not isinstance(wanted, dict) or not all(isinstance(wanted.get(name), str) for name in ("tenant", "role")):
+        raise BadUserInput('send a JSON object such as {"tenant": "acme", "role": "viewer"}')
+    return wanted
+
+
+def _answer(content: dict[str, str], status: int = 200) -> Response:
+    return JSONResponse(content, status, headers={"cache-control": "no-store"})

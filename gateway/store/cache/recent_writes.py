@@ -1,0 +1,138 @@
+"""What this process wrote a moment ago: replicas and indexes may not show it yet, so such answers are not kept."""
+
+import math
+from collections import Counter, deque
+from typing import TypeVar
+
+from gateway.model.keys import ItemKey
+from gateway.model.tenant import TenantId
+from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.written_keys import Written, WrittenPlace
+
+K = TypeVar("K")
+
+NEVER = -math.inf
+_MOST = 1_000  # writes of one tenant; beyond, all its items count as written
+
+
+class _Tenant:
+    __slots__ = ("everything", "items", "last", "places")
+
+    def __init__(self) -> None:
+        self.items: dict[ItemKey, float] = {}
+        self.places: dict[WrittenPlace, float] = {}
+        self.everything = self.last = NEVER
+
+    def note(self, writes: tuple[Written, ...], now: float, since: float) -> None:
+        for each in writes:
+            _put_last(self.items, each.key, now)
+            for place in each.places:
+                _put_last(self.places, place, now)
+        _drop_first(self.items, since)
+        _drop_first(self.places, since)
+
+
+class RecentWrites:
+    """Remembers for `seconds`; a moment is one of the caller's clock."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._tenants: dict[TenantId, _Tenant] = {}
+        self._ages: deque[tuple[float, TenantId]] = deque()
+
+    def note(self, tenant: TenantId, writes: tuple[Written, ...] | None, now: float) -> None:
+        """None stands for a write that may have changed anything of the tenant."""
+        self._forget(now)
+        known = self._tenants.get(tenant)
+        if known is None:
+            known = self._tenants[tenant] = _Tenant()
+            self._ages.append((now, tenant))
+        known.last = now
+        known.note(writes or (), now, now - self._seconds)
+        if writes is None or len(known.items) > _MOST or len(known.places) > _MOST:
+            known.everything = now
+            known.items.clear()
+            known.places.clear()
+
+    def last(self, tenant: TenantId) -> float:
+        """When the tenant last wrote anything."""
+        known = self._tenants.get(tenant)
+        return NEVER if known is None else known.last
+
+    def item(self, tenant: TenantId, key: ItemKey) -> float:
+        """When this item may last have been written."""
+        known = self._tenants.get(tenant)
+        return NEVER if known is None else max(known.everything, known.items.get(key, NEVER))
+
+    def shown(self, read: ReadKey, holds: tuple[ItemKey, ...]) -> float:
+        """When a write may last have changed what this read answers; `holds` are the items of the answer."""
+        known = self._tenants.get(read.tenant)
+        if known is None:
+            return NEVER
+        found = max((known.items.get(key, NEVER) for key in holds), default=NEVER)
+        key = read.item
+        at = known.items.get(key, NEVER) if key is not None else self._placed(known, read)
+        return max(found, at, known.everything)
+
+    def partition(self, read: ReadKey) -> float:
+        """When something was last written to the partition of the table that this read is about."""
+        known = self._tenants.get(read.tenant)
+        if known is None or read.on is not None:
+            return NEVER
+        here = (at for key, at in known.items.items() if key.pk == read.partition)
+        return max((known.everything, *here))
+
+    def _placed(self, known: _Tenant, read: ReadKey) -> float:
+        bounds = read.sort
+        if isinstance(bounds, str):
+            return NEVER
+        places = known.places.items()
+        return max((at for place, at in places if place.within(read.on, read.partition, bounds)), default=NEVER)
+
+    def _forget(self, now: float) -> None:
+        while self._ages and self._ages[0][0] <= now - self._seconds:
+            _, tenant = self._ages.popleft()
+            last = self._tenants[tenant].last
+            if last <= now - self._seconds:
+                del self._tenants[tenant]
+            else:
+                # once for each tenant, however much it writes
+                self._ages.append((last, tenant))
+
+
+def _put_last(moments: dict[K, float], key: K, now: float) -> None:
+    moments.pop(key, None)
+    moments[key] = now
+
+
+def _drop_first(moments: dict[K, float], since: float) -> None:
+    """Those that are over: the newest is the last of its dictionary."""
+    while moments:
+        key = next(iter(moments))
+        if moments[key] > since:
+            return
+        del moments[key]
+
+
+class Underway:
+    """Writes that run at one time: of two on one item, nobody here can tell which one came last."""
+
+    def __init__(self) -> None:
+        self._running: Counter[ItemKey] = Counter()
+        self._contested: set[ItemKey] = set()
+
+    def begin(self, writes: tuple[Written, ...]) -> None:
+        for each in writes:
+            self._running[each.key] += 1
+            if self._running[each.key] > 1:
+                self._contested.add(each.key)
+
+    def end(self, writes: tuple[Written, ...]) -> frozenset[ItemKey]:
+        """The items of these writes that another write touched meanwhile."""
+        contested = frozenset(each.key for each in writes if each.key in self._contested)
+        for each in writes:
+            self._running[each.key] -= 1
+            if not self._running[each.key]:
+                del self._running[each.key]
+                self._contested.discard(each.key)
+        return contested

@@ -1,0 +1,175 @@
+"""What is kept of one tenant, and how to find what a write makes wrong."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from cachetools import Cache, LRUCache
+
+from gateway.model.keys import ItemKey
+from gateway.model.staleness import Staleness
+from gateway.model.tenant import TenantId
+from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.shared_reads import SharedRead
+from gateway.store.cache.written_keys import Written, WrittenPlace
+from gateway.store.codec import Wire
+
+# One remembered answer: as bytes, so that nobody can change it and its size is known.
+
+# what an entry takes beside its content, measured by bench/cache.py: key, places in the indexes, bookkeeping
+ENTRY_BYTES = 1_000
+ROW_BYTES = 500
+# Of its time: how long an answer is fresh, and how long it serves at all. One point in between for each answer, so that
+# what was read at one moment is not read again at one moment.
+_FRESH, _SERVES = (0.6, 0.8), (0.9, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    content: bytes
+    holds: tuple[ItemKey, ...]
+    staleness: Staleness
+    fresh_until: float
+    over_at: float
+    units: float
+    size: int
+
+    def rows(self) -> list[Wire]:
+        rows: list[Wire] = orjson.loads(self.content)
+        return rows
+
+
+@dataclass(frozen=True, slots=True)
+class CachedRows:
+    """Rows as they were read at a moment, and what that cost."""
+
+    rows: Sequence[Wire]
+    holds: tuple[ItemKey, ...]
+    read_at: float
+    units: float = 0.0
+
+
+def entry(answer: CachedRows, staleness: Staleness, share: float, expires_at: float | None) -> Entry | None:
+    """None where it may not be kept; `share` is the jitter from 0 to 1, `expires_at` when its first row ends."""
+    seconds = staleness.seconds if answer.rows else staleness.absence_seconds
+    # INVARIANT: counted from when it was asked, an answer is never older than its declaration allows.
+    over_at = answer.read_at + seconds * (_SERVES[0] + (_SERVES[1] - _SERVES[0]) * share)
+    if expires_at is not None:
+        over_at = min(over_at, expires_at)
+    fresh_until = min(over_at, answer.read_at + seconds * (_FRESH[0] + (_FRESH[1] - _FRESH[0]) * share))
+    if over_at <= answer.read_at:
+        return None
+    # a copy of the right length: orjson keeps the room of several kilobytes that it has written in
+    content = bytes(memoryview(orjson.dumps(answer.rows)))
+    size = len(content) + ENTRY_BYTES + ROW_BYTES * len(answer.holds)
+    return Entry(content, answer.holds, staleness, fresh_until, over_at, answer.units, size)
+
+
+Partition = tuple[str | None, str]
+
+
+class Segment:
+    """INVARIANT: one tenant's alone; it is dropped as a whole when the tenant is suspended."""
+
+    def __init__(self, tenant: TenantId, limit: int) -> None:
+        self.tenant = tenant
+        self.shared_reads: dict[ReadKey, SharedRead] = {}
+        self._entries: LRUCache[ReadKey, Entry] = LRUCache(limit, getsizeof=_size)
+        self._by_item: defaultdict[ItemKey, set[ReadKey]] = defaultdict(set)
+        self._by_partition: defaultdict[Partition, set[ReadKey]] = defaultdict(set)
+        self._fingerprints: dict[str, str] = {}
+
+    @property
+    def size(self) -> int:
+        return int(self._entries.currsize)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def idle(self) -> bool:
+        return not self._entries and not self.shared_reads
+
+    def get(self, read: ReadKey, now: float) -> Entry | None:
+        entry = self._entries.get(read)
+        return entry if entry is not None and now < entry.over_at else None
+
+    def over(self, read: ReadKey, now: float) -> bool:
+        """Whether its time is over; asking is no use of it."""
+        return read not in self._entries or Cache.__getitem__(self._entries, read).over_at <= now
+
+    def ends(self) -> Iterator[tuple[float, ReadKey]]:
+        return ((entry.over_at, read) for read, entry in self._everything())
+
+    def put(self, read: ReadKey, entry: Entry) -> None:
+        self.drop(read)
+        self._entries[read] = entry
+        for key in self._touched(read, entry):
+            self._by_item[key].add(read)
+        if read.item is None:
+            self._by_partition[read.on, read.partition].add(read)
+
+    def drop(self, read: ReadKey) -> bool:
+        entry = self._entries.pop(read, None)
+        if entry is not None:
+            self._unlist(read, entry)
+        return entry is not None
+
+    def drop_oldest(self) -> None:
+        """The one that was not used for longest."""
+        self._unlist(*self._entries.popitem())
+
+    def _unlist(self, read: ReadKey, entry: Entry) -> None:
+        for key in self._touched(read, entry):
+            _discard(self._by_item, key, read)
+        if read.item is None:
+            _discard(self._by_partition, (read.on, read.partition), read)
+
+    def affected(self, write: Written) -> set[ReadKey]:
+        """The entries that the write makes wrong: those that hold the item, and pages on which it may be now."""
+        found = set(self._by_item.get(write.key, ()))
+        for place in write.places:
+            found.update(self._pages(place))
+        return found
+
+    def outdated(self, role: str, fingerprint: str) -> tuple[ReadKey, ...]:
+        """What was kept for the role under other policies than it has now."""
+        before = self._fingerprints.get(role)
+        if before == fingerprint:
+            return ()
+        self._fingerprints[role] = fingerprint
+        # two roles may have the same policies: those of another role stay
+        if before is None or before in self._fingerprints.values():
+            return ()
+        return tuple(read for read in self._entries if read.fingerprint == before)
+
+    def _everything(self) -> Iterator[tuple[ReadKey, Entry]]:
+        return ((read, Cache.__getitem__(self._entries, read)) for read in self._entries)
+
+    def _pages(self, place: WrittenPlace) -> Iterable[ReadKey]:
+        if place.partition is not None:
+            known: Iterable[Partition] = ((place.index, place.partition),)
+        else:
+            known = [where for where in self._by_partition if where[0] == place.index]
+        for where in known:
+            for read in self._by_partition.get(where, ()):
+                if not isinstance(read.sort, str) and place.within(read.on, read.partition, read.sort):
+                    yield read
+
+    def _touched(self, read: ReadKey, entry: Entry) -> tuple[ItemKey, ...]:
+        # an item that does not exist is not in the answer, and can come into being
+        key = read.item
+        return entry.holds if key is None else (key,)
+
+
+def _discard(lists: dict[Any, set[ReadKey]], key: Any, read: ReadKey) -> None:
+    reads = lists[key]
+    reads.discard(read)
+    if not reads:
+        del lists[key]
+
+
+def _size(entry: Entry) -> int:
+    return entry.size

@@ -1,0 +1,121 @@
+"""The segments of all tenants: bounded by bytes, and shared fairly when they are full.
+
+What has to make room is the least used entry of the tenant that takes most. So a tenant that takes no more than its
+equal share loses nothing, whatever the others do, and a tenant that is alone may use everything.
+"""
+
+from collections.abc import Callable
+from heapq import heapify, heappop, heappush
+from itertools import count
+
+from gateway.model.tenant import TenantId
+from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.segment import Entry, Segment
+from gateway.store.cache.stats import CacheTally
+
+_LARGEST_PART = 64  # an entry of more than this part of the room is not kept
+_SLACK = 1_024  # outdated marks that a heap may hold beside as many as it has right ones
+
+
+class Segments:
+    def __init__(self, limit: int, tally: CacheTally, clock: Callable[[], float]) -> None:
+        self._limit = limit
+        self._tally = tally
+        self._clock = clock
+        self._segments: dict[TenantId, Segment] = {}
+        self.bytes = 0
+        self.entries = 0
+        self._order = count()  # breaks ties, since segments have no order
+        self._sizes: list[tuple[int, int, Segment]] = []
+        self._ends: list[tuple[float, int, Segment, ReadKey]] = []
+
+    def __len__(self) -> int:
+        return len(self._segments)
+
+    def of(self, tenant: TenantId) -> Segment:
+        segment = self._segments.get(tenant)
+        if segment is None:
+            segment = self._segments[tenant] = Segment(tenant, self._limit)
+        return segment
+
+    def find(self, tenant: TenantId) -> Segment | None:
+        return self._segments.get(tenant)
+
+    def holds(self, segment: Segment) -> bool:
+        """Whether the segment is still the tenant's."""
+        return self._segments.get(segment.tenant) is segment
+
+    def keep(self, segment: Segment, read: ReadKey, entry: Entry) -> bool:
+        self._drop_ended()
+        if entry.size > self._limit // _LARGEST_PART or not self.holds(segment):
+            return False
+        self.drop(segment, read)
+        segment.put(read, entry)
+        self.bytes += entry.size
+        self.entries += 1
+        self._mark(segment, read, entry)
+        while self.bytes > self._limit:
+            self._evict()
+        return True
+
+    def drop(self, segment: Segment, read: ReadKey) -> bool:
+        before = segment.size
+        dropped = segment.drop(read)
+        if dropped:
+            self.bytes -= before - segment.size
+            self.entries -= 1
+        return dropped
+
+    def clear(self, tenant: TenantId) -> int:
+        """Everything of the tenant; what is being read for it will not be kept. How many entries that were."""
+        segment = self._segments.pop(tenant, None)
+        if segment is None:
+            return 0
+        self.bytes -= segment.size
+        self.entries -= len(segment)
+        return len(segment)
+
+    def drop_idle(self, segment: Segment) -> None:
+        if segment.idle and self.holds(segment):
+            del self._segments[segment.tenant]
+
+    def _evict(self) -> None:
+        segment = self._largest()
+        before = segment.size
+        segment.drop_oldest()
+        self.bytes -= before - segment.size
+        self.entries -= 1
+        self._tally.of(segment.tenant).evictions += 1
+        heappush(self._sizes, (-segment.size, next(self._order), segment))
+
+    def _largest(self) -> Segment:
+        """A segment that grows is marked anew, one that shrinks is not: so a mark is never too small."""
+        while True:
+            size, _, segment = heappop(self._sizes)
+            if not self.holds(segment):
+                continue
+            if -size == segment.size:
+                return segment
+            heappush(self._sizes, (-segment.size, next(self._order), segment))
+
+    def _drop_ended(self) -> None:
+        now = self._clock()
+        while self._ends and self._ends[0][0] <= now:
+            _, _, segment, read = heappop(self._ends)
+            if not self.holds(segment):
+                continue
+            if segment.over(read, now):
+                self.drop(segment, read)
+            self.drop_idle(segment)
+
+    def _mark(self, segment: Segment, read: ReadKey, entry: Entry) -> None:
+        heappush(self._sizes, (-segment.size, next(self._order), segment))
+        heappush(self._ends, (entry.over_at, next(self._order), segment, read))
+        if len(self._sizes) > 2 * len(self._segments) + _SLACK:
+            self._sizes = [(-each.size, next(self._order), each) for each in self._segments.values()]
+            heapify(self._sizes)
+        if len(self._ends) > 2 * self.entries + _SLACK:
+            self._ends = [
+                (end, next(self._order), each, read) for each in self._segments.values() for end, read in each.ends()
+            ]
+            heapify(self._ends)

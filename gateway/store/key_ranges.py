@@ -1,0 +1,58 @@
+"""Ranges of sort keys, and how a position cuts them: the reason why one cursor works across many partitions.
+
+Sort keys are unique inside a listing, so "after this position" is a range of sort keys in every shard and bucket.
+"""
+
+from dataclasses import dataclass, replace
+
+# Above every key: DynamoDB sorts by UTF-8 bytes, which is the order of code points, and no key holds this one.
+TOP = "\U0010ffff"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRange:
+    """Both ends belong to it; `prefix` is set while it is exactly what starts with a text."""
+
+    low: str | None = None
+    high: str | None = None
+    prefix: str | None = None
+
+    @property
+    def empty(self) -> bool:
+        return self.low is not None and self.high is not None and self.low > self.high
+
+
+def starting_with(prefix: str) -> KeyRange:
+    return KeyRange(prefix, prefix + TOP, prefix) if prefix else KeyRange()
+
+
+def exactly(text: str) -> KeyRange:
+    return KeyRange(text, text)
+
+
+def overlap(one: KeyRange, other: KeyRange) -> bool:
+    return _reaches(one, other) and _reaches(other, one)
+
+
+def _reaches(one: KeyRange, other: KeyRange) -> bool:
+    return one.high is None or other.low is None or one.high >= other.low
+
+
+def after(bounds: KeyRange, position: str) -> KeyRange:
+    """What sorts strictly after a position."""
+    low = position + "\x00"
+    return replace(bounds, low=low if bounds.low is None else max(low, bounds.low), prefix=None)
+
+
+def before(bounds: KeyRange, position: str) -> KeyRange:
+    """What sorts strictly before a position."""
+    high = _predecessor(position)
+    return replace(bounds, high=high if bounds.high is None else min(high, bounds.high), prefix=None)
+
+
+def _predecessor(text: str) -> str:
+    """A text below `text` with no key in between: keys hold neither TOP nor control characters."""
+    code = ord(text[-1]) - 1
+    if 0xD800 <= code <= 0xDFFF:  # surrogates are no characters
+        code = 0xD7FF
+    return text[:-1] + chr(code) + TOP

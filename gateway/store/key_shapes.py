@@ -1,0 +1,126 @@
+"""What a DynamoDB request touches, in the form of the model's keys: `USER#<userId>`, never the value in it.
+
+Only shards and time buckets are shown as they are: they tell how a listing was read, and nothing about an item.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.model.entity import Placement
+from gateway.model.model import Model
+from gateway.model.table import TableSpec
+from gateway.model.template import DERIVED, Literal, Template
+from gateway.model.tenant import TenantId, owns, partition
+from gateway.model.types import KEY_SEPARATOR
+from gateway.store.key_ranges import TOP
+
+HIDDEN = "…"
+
+Body = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyShape:
+    """Keys of one form: that of the partition without the tenant's prefix, that of the sort key or of its range."""
+
+    partition: str
+    sort: str
+    keys: int = 1
+
+
+def key_shapes(model: Model, tenant: TenantId, operation: str, body: Body) -> tuple[KeyShape, ...]:
+    if operation == "Query":
+        return (_query(model, tenant, body),)
+    forms = Counter(_item_form(model, tenant, pk, sk) for pk, sk in _keys(body, model.table))
+    return tuple(KeyShape(*form, keys) for form, keys in forms.items())
+
+
+def _keys(part: Any, table: TableSpec) -> Iterator[tuple[str, str]]:
+    """Every key of a request, wherever its operation has it: a call must not fail because it is explained."""
+    if isinstance(part, Mapping):
+        if table.pk in part and table.sk in part:
+            yield _text(part[table.pk]), _text(part[table.sk])
+            return
+        part = part.values()
+    elif not isinstance(part, list | tuple):
+        return
+    for each in part:
+        yield from _keys(each, table)
+
+
+def _text(value: Any) -> str:
+    return str(value.get("S", "")) if isinstance(value, Mapping) else ""
+
+
+def _item_form(model: Model, tenant: TenantId, pk: str, sk: str) -> tuple[str, str]:
+    # INVARIANT: nothing is shown of a key that is not the tenant's own.
+    if not owns(tenant, pk):
+        return HIDDEN, HIDDEN
+    for place in _places(model, tenant, None, pk):
+        form = _filled(place.sk, sk)
+        if form is not None:
+            return _partition_form(place, tenant, pk), form
+    return _unknown(tenant, pk), HIDDEN
+
+
+def _query(model: Model, tenant: TenantId, body: Body) -> KeyShape:
+    values = {name: _text(value) for name, value in body.get("ExpressionAttributeValues", {}).items()}
+    pk = values.get(":pk", "")
+    if not owns(tenant, pk):
+        return KeyShape(HIDDEN, HIDDEN)
+    places = list(_places(model, tenant, body.get("IndexName"), pk))
+    where = _partition_form(places[0], tenant, pk) if places else _unknown(tenant, pk)
+    low, high = (_start(places, values[name]) if name in values else None for name in (":low", ":high"))
+    if "begins_with" in body.get("KeyConditionExpression", ""):
+        return KeyShape(where, f"begins with {low}")
+    if low is not None and values.get(":low") == values.get(":high"):
+        return KeyShape(where, low)
+    ends = [f"{word} {text}" for word, text in (("from", low), ("to", high)) if text is not None]
+    return KeyShape(where, " ".join(ends) or "all")
+
+
+def _places(model: Model, tenant: TenantId, index: str | None, pk: str) -> Iterator[Placement]:
+    """The placements whose partition keys have this form."""
+    path = pk.removeprefix(partition(tenant, ""))
+    for entity in model.entities.values():
+        for place in entity.placements:
+            if place.index == index and _filled(place.pk, path) is not None:
+                yield place
+
+
+def _partition_form(place: Placement, tenant: TenantId, pk: str) -> str:
+    return _filled(place.pk, pk.removeprefix(partition(tenant, ""))) or HIDDEN
+
+
+def _filled(template: Template, text: str) -> str | None:
+    """The template in words, if the text can have been made by it."""
+    parts = text.split(KEY_SEPARATOR)
+    if len(parts) != len(template.segments):
+        return None
+    shown = []
+    for segment, part in zip(template.segments, parts, strict=True):
+        if isinstance(segment, Literal) and segment.text != part:
+            return None
+        shown.append(part if isinstance(segment, Literal) or segment.name in DERIVED else str(segment))
+    return KEY_SEPARATOR.join(shown)
+
+
+def _start(places: list[Placement], text: str) -> str:
+    """One end of a range of sort keys: the fixed words it starts with, and what follows them."""
+    # the longest words first: a sort key that starts with a value fits any text
+    for place in sorted(places, key=lambda place: -len(place.sk.prefix({}))):
+        words = place.sk.prefix({})
+        if text == words == place.sk.text:
+            return text
+        if text.startswith(words) and place.sk.holes:
+            ended = text.removeprefix(words) in ("", TOP)
+            return words + (HIDDEN if ended else f"{place.sk.holes[0]}{HIDDEN}")
+    return HIDDEN
+
+
+def _unknown(tenant: TenantId, pk: str) -> str:
+    """Rows of the gateway's own, such as uniqueness marks: their first word is one of its own too."""
+    word = pk.removeprefix(partition(tenant, "")).partition(KEY_SEPARATOR)[0]
+    return f"{word}{KEY_SEPARATOR}{HIDDEN}"

@@ -1,0 +1,1 @@
+"""Writes: changes as values, the transactions that commit them, idempotency."""

@@ -1,0 +1,219 @@
+"""Changes as pure values: every item, copy, index key and uniqueness mark that is written together."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gateway.errors import Internal, LimitExceeded
+from gateway.model.entity import Entity
+from gateway.model.keys import ItemKey, item_key
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId, partition
+from gateway.model.types import key_text
+from gateway.store.codec import Wire, encode_attribute
+from gateway.store.rows import Item
+from gateway.store.wire import key_of
+from gateway.store.write.faults import Fault, UserErrorCode
+from gateway.store.write.items import check_size, items_before_and_after, items_for
+from gateway.store.write.rewrite import difference, everything, update_body
+
+MAX_MEMBERS = 100
+UNIQUE = "UNIQUE"
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One write of a transaction; `fault` is what it means when its condition does not hold.
+
+    One that is `optional` is then left out instead, and the others are written without it.
+    """
+
+    kind: Literal["Put", "Update", "Delete", "ConditionCheck"]
+    key: ItemKey
+    body: Wire
+    fault: Fault | None = None
+    optional: bool = False
+
+
+@dataclass(slots=True)
+class Change:
+    """Collects what is written in one transaction, all or nothing."""
+
+    model: Model
+    tenant: TenantId
+    members: list[Member] = field(default_factory=list)
+
+    def create(self, name: str, values: Values) -> Item:
+        """A new item; ALREADY_EXISTS where its key or a unique value is taken."""
+        entity = self.model.entities[name]
+        original, *copies = items_for(self.model, entity, self.tenant, values)
+        fault = Fault(UserErrorCode.ALREADY_EXISTS, f"this {name} exists already", entity.key_names[-1])
+        self._put(entity, original, f"attribute_not_exists({self.model.table.pk})", {}, fault)
+        for copy in copies:
+            self._put(entity, copy)
+        for attribute in entity.unique:
+            if values.get(attribute) is not None:
+                self._claim(entity, attribute, values)
+        return self._item(entity, values, 1)
+
+    def update(self, item: Item, changes: Values) -> Item:
+        """The item with these values instead; None removes one. CONFLICT where somebody else was faster."""
+        entity = self.model.entities[item.entity]
+        version = item.values[self.model.table.version]
+        before = {name: value for name, value in item.values.items() if name in entity.attribute}
+        after = {name: value for name, value in {**before, **changes}.items() if value is not None}
+        old, new = items_before_and_after(self.model, entity, self.tenant, before, changes, version + 1)
+        check_size(entity.name, new[0])
+        whole = item.stale or entity.moving
+        written = everything(self.model, entity, old[0], new[0]) if whole else difference(old[0], new[0])
+        body = update_body(self.model, entity, written, version, version + 1)
+        self._add("Update", self._key(new[0]), body, self._conflict(entity, after))
+        if entity.copies:
+            self._move_copies(entity, old[1:], new[1:])
+        for attribute in entity.unique:
+            if before.get(attribute) != after.get(attribute):
+                self._release(entity, attribute, before)
+                self._claim(entity, attribute, after)
+        return self._item(entity, after, version + 1)
+
+    def remove(self, item: Item) -> Item:
+        entity = self.model.entities[item.entity]
+        version = item.values[self.model.table.version]
+        values = {name: value for name, value in item.values.items() if name in entity.attribute}
+        original, *copies = items_for(self.model, entity, self.tenant, values)
+        names, given = {"#v": self.model.table.version}, {":v": {"N": str(version)}}
+        self._add("Delete", self._key(original), _conditional("#v = :v", names, given), self._conflict(entity, values))
+        for copy in copies:
+            self._add("Delete", self._key(copy), {})
+        for attribute in entity.unique:
+            self._release(entity, attribute, values)
+        return item
+
+    def add(self, name: str, key: Values, amounts: Mapping[str, int], fault: Fault, *, never_below_zero: bool) -> None:
+        """Adds to numbers without reading them first: many can do it at once, none is lost."""
+        entity = self.model.entities[name]
+        if any(set(amounts) & place.names for place in entity.placements):
+            raise Internal(f"a number that is part of a key of {name} cannot be added to")
+        if entity.copies:
+            raise Internal(f"{name} has copies, which adding to a number would leave behind")
+        if any(set(amounts) & set(upgrade.gives) for upgrade in entity.upgrades):
+            raise Internal(f"a number that an upgrade of {name} gives cannot be added to")
+        at = item_key(self.tenant, entity, key)
+        names = {"#v": self.model.table.version, "#pk": self.model.table.pk}
+        values: Wire = {":one": {"N": "1"}}
+        parts, conditions = ["#v :one"], ["attribute_exists(#pk)"]
+        for position, (attribute, amount) in enumerate(sorted(amounts.items())):
+            names[f"#a{position}"], values[f":a{position}"] = attribute, {"N": str(amount)}
+            parts.append(f"#a{position} :a{position}")
+            if never_below_zero and amount < 0:
+                values[f":m{position}"] = {"N": str(-amount)}
+                conditions.append(f"#a{position} >= :m{position}")
+        body = _conditional(" AND ".join(conditions), names, values)
+        self._add("Update", at, {**body, "UpdateExpression": f"ADD {', '.join(parts)}"}, fault)
+
+    def require(self, name: str, key: Values, fault: Fault, **values: Any) -> None:
+        """The item must exist, with these values; it is not changed."""
+        entity = self.model.entities[name]
+        names, given = {"#pk": self.model.table.pk}, {}
+        for position, (attribute, value) in enumerate(values.items()):
+            names[f"#r{position}"] = attribute
+            given[f":r{position}"] = encode_attribute(entity.attribute[attribute], value)
+        conditions = ["attribute_exists(#pk)", *(f"#r{position} = :r{position}" for position in range(len(values)))]
+        body = _conditional(" AND ".join(conditions), names, given)
+        self._add("ConditionCheck", item_key(self.tenant, entity, key), body, fault)
+
+    def unchanged(self, item: Item) -> None:
+        """The item must still be as it was read; CONFLICT where it is not."""
+        entity = self.model.entities[item.entity]
+        names, given = {"#v": self.model.table.version}, {":v": {"N": str(item.values[self.model.table.version])}}
+        key = item_key(self.tenant, entity, item.values)
+        fault = self._conflict(entity, item.values)
+        self._add("ConditionCheck", key, _conditional("#v = :v", names, given), fault)
+
+    def append(self, member: Member) -> None:
+        if len(self.members) >= MAX_MEMBERS:
+            raise LimitExceeded(f"the change has more than {MAX_MEMBERS} parts, which is what one transaction takes")
+        if self.members and any(known.key == member.key for known in self.members):
+            raise Internal("one item is written twice in a transaction")
+        self.members.append(member)
+
+    def put_raw(self, item: Wire, condition: str, names: Mapping[str, str], values: Wire, fault: Fault) -> None:
+        """An item of the gateway's own, such as an idempotency record."""
+        self._add("Put", self._key(item), {**_conditional(condition, names, values), "Item": item}, fault)
+
+    def _put(
+        self, entity: Entity, item: Wire, condition: str = "", values: Wire | None = None, fault: Fault | None = None
+    ) -> None:
+        check_size(entity.name, item)
+        extra: Wire = {"ConditionExpression": condition} if condition else {}
+        self._add("Put", self._key(item), {"Item": item, **extra, **(values or {})}, fault)
+
+    def _move_copies(self, entity: Entity, old: list[Wire], new: list[Wire]) -> None:
+        kept = {self._key(copy) for copy in new}
+        for copy in old:
+            if self._key(copy) not in kept:
+                self._add("Delete", self._key(copy), {})
+        for copy in new:
+            self._put(entity, copy)
+
+    def _claim(self, entity: Entity, attribute: str, values: Values) -> None:
+        if values.get(attribute) is None:
+            return
+        key = self._unique(entity, attribute, values)
+        owner = item_key(self.tenant, entity, values)
+        item: Wire = {
+            **key_of(self.model.table, key),
+            self.model.table.entity_type: {"S": UNIQUE.title()},
+            "owner": {"S": f"{owner.pk}/{owner.sk}"},
+        }
+        fault = Fault(UserErrorCode.ALREADY_EXISTS, f"this `{attribute}` is taken", attribute)
+        self._put(entity, item, f"attribute_not_exists({self.model.table.pk})", {}, fault)
+
+    def _release(self, entity: Entity, attribute: str, values: Values) -> None:
+        if values.get(attribute) is not None:
+            self._add("Delete", self._unique(entity, attribute, values), {})
+
+    def _unique(self, entity: Entity, attribute: str, values: Values) -> ItemKey:
+        kind = entity.attribute[attribute].type
+        text = key_text(attribute, kind, values[attribute])  # type: ignore[arg-type]  # checked with the entity
+        return ItemKey(partition(self.tenant, f"{UNIQUE}#{entity.name}#{attribute}#{text}"), UNIQUE)
+
+    def _conflict(self, entity: Entity, values: Values) -> Fault:
+        key = {name: values[name] for name in entity.key_names}
+        message = f"this {entity.name} has been changed or removed meanwhile"
+        return Fault(UserErrorCode.CONFLICT, message, "version", entity=entity.name, key=key)
+
+    def _item(self, entity: Entity, values: Values, version: int) -> Item:
+        known = {name: value for name, value in values.items() if value is not None}
+        return Item(entity.name, {**known, self.model.table.version: version}, "")
+
+    def _key(self, item: Wire) -> ItemKey:
+        return ItemKey(item[self.model.table.pk]["S"], item[self.model.table.sk]["S"])
+
+    def _add(
+        self,
+        kind: Literal["Put", "Update", "Delete", "ConditionCheck"],
+        key: ItemKey,
+        body: Wire,
+        fault: Fault | None = None,
+    ) -> None:
+        at = {} if kind == "Put" else {"Key": key_of(self.model.table, key)}
+        self.append(Member(kind, key, {**at, **body}, fault))
+
+
+def _conditional(condition: str, names: Mapping[str, str], values: Wire) -> Wire:
+    body: Wire = {"ConditionExpression": condition}
+    if names:
+        body["ExpressionAttributeNames"] = dict(names)
+    if values:
+        body["ExpressionAttributeValues"] = values
+    return body
+
+
+def created(model: Model, entity: str, tenant: TenantId, values: Values) -> list[Wire]:
+    """Everything that is written when the item is created, for seeds and imports."""
+    change = Change(model, tenant)
+    change.create(entity, values)
+    return [member.body["Item"] for member in change.members]

@@ -1,0 +1,102 @@
+"""Runs changes: one transaction each, tried again on conflicts, its failures told as faults."""
+
+import asyncio
+import random
+from collections.abc import Coroutine, Mapping
+from dataclasses import replace
+from secrets import token_hex
+from typing import Any
+
+from gateway.aws.wire.errors import TransactionCancelled, TransactionInProgress
+from gateway.errors import Conflict, DeadlineExceeded
+from gateway.model.entity import Entity
+from gateway.model.keys import ItemKey, item_key
+from gateway.model.model import Model
+from gateway.store.access import Access
+from gateway.store.plan import GetItems
+from gateway.store.rows import Item
+from gateway.store.table import Table
+from gateway.store.write.change import Change, Member
+from gateway.store.write.faults import Fault, Rejected, UserErrorCode
+
+_TRIES = 8
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
+_FAILED = "ConditionalCheckFailed"
+# the transaction met another one, or too much traffic: the same one may succeed in a moment
+_PASSING = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
+
+
+class Transactions:
+    def __init__(self, table: Table, model: Model) -> None:
+        self._table = table
+        self._model = model
+
+    async def run(self, access: Access, change: Change) -> None:
+        """All members or none; raises `Rejected` with the faults of the members that stood in the way."""
+        token = token_hex(16)
+        for attempt in range(_TRIES):
+            if not change.members:
+                return
+            try:
+                await self._table.call(access, "TransactWriteItems", _body(access, change, token))
+            except TransactionCancelled as error:
+                lighter = await self._lightened(access, change, error)
+                # INVARIANT: while an attempt may have been carried out, the next one has the same token.
+                token = token_hex(16) if lighter or not error.uncertain else token
+                if lighter:
+                    continue
+            except TransactionInProgress:
+                pass
+            else:
+                return
+            await _pause(access, attempt)
+        raise Conflict("the items are being changed by others; try again")
+
+    async def _lightened(self, access: Access, change: Change, error: TransactionCancelled) -> bool:
+        """Whether it was optional members that stood in the way, and the change now goes without them."""
+        failed = [
+            member for member, reason in zip(change.members, error.reasons, strict=False) if reason.code == _FAILED
+        ]
+        needed = [member for member in failed if not member.optional]
+        if needed:
+            raise Rejected(*[await self._told(access, member) for member in needed]) from error
+        if not failed and not any(reason.code in _PASSING for reason in error.reasons):
+            raise error
+        change.members = [member for member in change.members if member not in failed]
+        return bool(failed)
+
+    def stored(self, access: Access, entity: str, key: Mapping[str, Any]) -> Coroutine[Any, Any, Item | None]:
+        """The whole item as it is now, to change it."""
+        known = self._model.entities[entity]
+        return self.at(access, known, item_key(access.session.tenant, known, key))
+
+    async def at(self, access: Access, entity: Entity, key: ItemKey) -> Item | None:
+        attributes = frozenset((*entity.attribute, self._model.table.version))
+        plan = GetItems(access.session.tenant, entity.name, (key,), attributes, strong=True)
+        [item] = await self._table.get(access, plan)
+        return item
+
+    async def _told(self, access: Access, member: Member) -> Fault:
+        fault = member.fault or Fault(UserErrorCode.CONFLICT, "somebody else has changed it")
+        if fault.code is not UserErrorCode.CONFLICT or fault.entity is None or fault.key is None:
+            return fault
+        current = await self.stored(access, fault.entity, fault.key)
+        if current is None:
+            return replace(fault, code=UserErrorCode.NOT_FOUND, message=f"this {fault.entity} does not exist any more")
+        return replace(fault, current_version=current.values[self._model.table.version])
+
+
+def _body(access: Access, change: Change, token: str) -> dict[str, Any]:
+    table = access.session.tenancy.table
+    return {
+        "TransactItems": [{member.kind: {"TableName": table, **member.body}} for member in change.members],
+        "ClientRequestToken": token,
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+
+
+async def _pause(access: Access, attempt: int) -> None:
+    delay = random.uniform(0, min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE))  # noqa: S311  jitter is no secret
+    if access.deadline is not None and asyncio.get_running_loop().time() + delay >= access.deadline:
+        raise DeadlineExceeded("the change could not be made in time; nothing was written")
+    await asyncio.sleep(delay)

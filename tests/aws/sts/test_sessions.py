@@ -1,0 +1,207 @@
+"""Sessions: one for each tenant and role, shared by nobody else, given up in the end."""
+
+import asyncio
+import random
+from dataclasses import replace
+
+import pytest
+
+from gateway.aws.sts.assume_role import subject_hash
+from gateway.aws.sts.roles import Roles
+from gateway.aws.sts.session import SessionRules
+from gateway.aws.sts.tenants import Tenancy, Tenants
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.errors import AccessDenied
+from gateway.errors import Forbidden
+from gateway.model.tenant import tenant_id
+from tests.aws.tenant_fixtures import (
+    ACME,
+    GLOBEX,
+    POOLED,
+    REFUSED,
+    ROLES,
+    permissions_for,
+    principal,
+    session_policy,
+    settle,
+    token,
+    until_called,
+    world,
+)
+
+
+async def test_a_session_is_opened_once_and_kept() -> None:
+    here = world()
+    first = await here.sessions.open(principal())
+    assert await here.sessions.open(principal()) is first
+    assert await here.sessions.open(principal(subject="bob")) is first
+    assert here.calls == 1
+
+
+async def test_a_session_carries_where_its_tenant_lives_and_what_it_may_do() -> None:
+    silo = Tenancy(
+        "globex",
+        "arn:aws:iam::999999999999:role/globex",
+        AwsTarget.regional("dynamodb", "us-east-1"),
+        "us-east-1",
+        "ext-1",
+    )
+    here = world(tenants=Tenants(POOLED, {GLOBEX: silo}))
+    session = await here.sessions.open(principal(GLOBEX, "viewer", "admin"))
+    assert (session.tenant, session.role, session.tenancy) == (GLOBEX, "admin", silo)
+    assert session.permissions.principal == {"aws:PrincipalTag/TenantId": "globex"}
+    asked = here.sts.requests[0]
+    assert (asked.role_arn, asked.region, asked.external_id) == (silo.role_arn, "us-east-1", "ext-1")
+
+
+async def test_sts_is_asked_for_the_roles_policy_and_the_tenants_tag() -> None:
+    here = world(SessionRules(seconds=900))
+    await here.sessions.open(principal(ACME, "viewer"))
+    asked = here.sts.requests[0]
+    assert asked.policy == ROLES.policy("viewer")
+    assert asked.tags == (("TenantId", "acme"), ("GatewayRole", "viewer"))
+    assert (asked.session_name, asked.source_identity, asked.seconds) == ("viewer@acme", "acme", 900)
+
+
+async def test_tenants_and_roles_do_not_share_sessions() -> None:
+    here = world()
+    sessions = [
+        await here.sessions.open(principal(tenant, role)) for tenant in (ACME, GLOBEX) for role in ("admin", "viewer")
+    ]
+    assert [token(session) for session in sessions] == [
+        "acme admin acme",
+        "acme viewer acme",
+        "globex admin globex",
+        "globex viewer globex",
+    ]
+    assert here.calls == 4
+
+
+async def test_hyphens_in_tenants_and_roles_do_not_mix_sessions_up() -> None:
+    here = world(roles=Roles({"c": session_policy("GetItem"), "b-c": session_policy("PutItem")}))
+    here.sessions._permissions_for = lambda tenancy, tenant, role: permissions_for(tenancy, tenant, "viewer")
+    one = await here.sessions.open(principal(tenant_id("aa-b"), "c"))
+    other = await here.sessions.open(principal(tenant_id("aa"), "b-c"))
+    assert (token(one), token(other)) == ("aa-b c aa-b", "aa b-c aa")
+    assert here.sts.requests[0].session_name != here.sts.requests[1].session_name
+
+
+async def test_a_token_without_a_known_role_opens_nothing() -> None:
+    here = world()
+    with pytest.raises(Forbidden, match="no role that this gateway knows"):
+        await here.sessions.open(principal(ACME, "superuser"))
+    assert here.calls == 0
+
+
+async def test_sessions_per_subject_name_the_subject_and_are_not_shared() -> None:
+    here = world(SessionRules(per_subject=True))
+    ann, bob = [await here.sessions.open(principal(subject=subject)) for subject in ("ann", "bob")]
+    assert token(ann) == f"acme viewer acme.{subject_hash('ann')}"
+    assert token(bob) == f"acme viewer acme.{subject_hash('bob')}"
+    assert await here.sessions.open(principal(subject="ann")) is ann
+
+
+async def test_a_tenant_that_moves_gets_another_session() -> None:
+    here = world()
+    old = await here.sessions.open(principal())
+    elsewhere = replace(POOLED, table="elsewhere")
+    here.tenants._silos[ACME] = elsewhere
+    new = await here.sessions.open(principal())
+    assert (old.tenancy, new.tenancy) == (POOLED, elsewhere)
+
+
+async def test_a_tenant_that_moves_while_its_session_is_opened_gets_one_for_the_new_place() -> None:
+    here = world()
+    here.sts.gate.clear()
+    opening = asyncio.create_task(here.sessions.open(principal()))
+    await until_called(here, 1)
+    elsewhere = replace(POOLED, table="elsewhere")
+    here.tenants._silos[ACME] = elsewhere
+    here.sts.gate.set()
+    assert (await opening).tenancy == elsewhere
+
+
+async def test_secrets_do_not_show_in_a_session() -> None:
+    session = await world().sessions.open(principal())
+    assert "secret" not in repr(session)
+    assert "acme viewer acme" not in repr(session)
+
+
+async def test_a_hundred_at_once_ask_sts_once() -> None:
+    here = world()
+    sessions = await asyncio.gather(*(here.sessions.open(principal()) for _ in range(100)))
+    assert here.calls == 1
+    assert all(session is sessions[0] for session in sessions)
+
+
+async def test_a_hundred_at_once_are_refused_by_one_answer_each_with_an_error_of_its_own() -> None:
+    here = world()
+    here.sts.fault = REFUSED
+    answers = await asyncio.gather(*(here.sessions.open(principal()) for _ in range(100)), return_exceptions=True)
+    assert here.calls == 1
+    assert all(isinstance(answer, AccessDenied) for answer in answers)
+    assert len({id(answer) for answer in answers}) == 100
+
+
+async def test_who_is_cancelled_leaves_the_session_to_the_others() -> None:
+    here = world()
+    here.sts.gate.clear()
+    first, second = (asyncio.create_task(here.sessions.open(principal())) for _ in range(2))
+    await until_called(here, 1)
+    first.cancel()
+    await settle()
+    assert first.cancelled()
+    here.sts.gate.set()
+    assert (await second).tenant == ACME
+    assert here.calls == 1
+
+
+async def test_a_session_is_kept_though_nobody_waits_for_it_any_more() -> None:
+    here = world()
+    here.sts.gate.clear()
+    only = asyncio.create_task(here.sessions.open(principal()))
+    await until_called(here, 1)
+    only.cancel()
+    here.sts.gate.set()
+    await settle()
+    await here.sessions.open(principal())
+    assert here.calls == 1
+
+
+@pytest.mark.no_cover
+async def test_fifty_tenants_interleaved_never_meet_a_foreign_session() -> None:
+    # more tenants than are kept, and sessions that end now and then: every way through is walked
+    here = world(SessionRules(sessions=80, calls_per_second=100_000))
+    chance = random.Random(7)
+    tenants = [tenant_id(f"t{'-' * (number % 3)}{number}") for number in range(50)]
+
+    async def walk() -> int:
+        for _ in range(200):
+            tenant, role = chance.choice(tenants), chance.choice(("admin", "viewer"))
+            here.clock.now += chance.choice((0, 0, 1, 40))
+            session = await here.sessions.open(principal(tenant, role))
+            assert (session.tenant, session.role) == (tenant, role)
+            assert token(session) == f"{tenant} {role} {tenant}"
+            assert session.permissions.principal["aws:PrincipalTag/TenantId"] == tenant
+        return 200
+
+    assert sum(await asyncio.gather(*(walk() for _ in range(50)))) == 10_000
+    await here.sessions.close()
+
+
+async def test_no_more_calls_than_allowed_are_made_at_one_time() -> None:
+    here = world(SessionRules(calls=3))
+    await asyncio.gather(*(here.sessions.open(principal(tenant_id(f"tenant-{number}"))) for number in range(20)))
+    assert (here.calls, here.sts.most_running) == (20, 3)
+
+
+async def test_the_session_unused_for_longest_makes_room() -> None:
+    here = world(SessionRules(sessions=2))
+    for tenant in (ACME, GLOBEX, ACME, tenant_id("initech")):
+        await here.sessions.open(principal(tenant))
+    assert here.calls == 3
+    await here.sessions.open(principal(ACME))
+    assert here.calls == 3
+    await here.sessions.open(principal(GLOBEX))
+    assert here.calls == 4
+    assert len(here.sessions._kept) == 2

@@ -1,0 +1,169 @@
+"""The comparison of ledger and table notices what was lost, made twice, or made although it was refused."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from gateway.demo import MODEL
+from gateway.demo.commerce.order import OrderStatus
+from gateway.demo.publishing.like import CounterName
+from gateway.model.keys import ItemKey
+from gateway.model.tenant import tenant_id
+from gateway.store.write.items import items_for
+from tests.chaos.expected import contradictions
+from tests.chaos.ledger import Ledger
+from tests.chaos.shop import DEVICE, STOCK, Shop, reading
+from tests.chaos.stored import contents
+
+ACME = tenant_id("acme")
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NOTE = "canary-acme-1 1"
+
+
+def rows(entity: str, version: int = 1, **values: Any) -> list[dict[str, Any]]:
+    return items_for(MODEL, MODEL.entities[entity], ACME, values, version)
+
+
+def order(**changes: Any) -> list[dict[str, Any]]:
+    values = {
+        "orderId": "o",
+        "userId": "f-1",
+        "status": OrderStatus.CONFIRMED,
+        "placedAt": NOW,
+        "total": Decimal(1),
+        "currency": "EUR",
+        "productIds": ["p"],
+        "note": NOTE,
+    }
+    return rows("Order", 2, **{**values, **changes})
+
+
+class World:
+    """A shop after one change of every kind, as it should be."""
+
+    def __init__(self) -> None:
+        self.shop = Shop(ACME, ["p"], opened=NOW)
+        self.ledger = Ledger()
+        measured = reading(self.shop, 1)
+        self.acknowledge("placeOrder", {"lines": [{"productId": "p", "quantity": 3}], "note": NOTE}, {"orderId": "o"})
+        self.acknowledge("changeOrderStatus", {"orderId": "o", "status": "CONFIRMED"})
+        self.acknowledge("adjustStock", {"productId": "p", "by": 1})
+        self.acknowledge("createUser", {"userId": "f-1"})
+        self.acknowledge("updateUser", {"userId": "f-1", "name": "n"})
+        self.acknowledge("createProduct", {"productId": "f-2"})
+        self.acknowledge("likePost", {"postId": "f-1", "userId": "fan"})
+        self.acknowledge("recordReadings", {"deviceId": DEVICE, "readings": [measured]})
+        moment = NOW + timedelta(milliseconds=1)
+        taken: dict[str, Any] = {"deviceId": DEVICE, "recordedAt": moment, "value": Decimal(1), "expiresAt": moment}
+        counter: dict[str, Any] = {"counter": CounterName.LIKES, "subjectId": "f-1", "slot": 3}
+        product: dict[str, Any] = {"title": "t", "price": Decimal(1), "currency": "EUR", "categoryId": "c"}
+        self.found = contents(
+            [
+                *order(),
+                *rows("Stock", productId="p", available=STOCK - 2, updatedAt=NOW),
+                *rows("User", 2, userId="f-1", name="n", email="e", createdAt=NOW),
+                *rows("Product", productId="f-2", **product),
+                *rows("Like", userId="fan", postId="f-1", likedAt=NOW, slot=3),
+                *rows("Counter", **counter, count=1),
+                *rows("Reading", **taken),
+                *rows("LatestReading", **taken),
+            ]
+        )
+        for entry in self.ledger.entries:
+            self.record(entry.record)
+
+    def acknowledge(self, mutation: str, given: dict[str, Any], item: dict[str, Any] | None = None) -> None:
+        entry = self.ledger.open(ACME, mutation, given)
+        entry.acknowledged, entry.item = True, item
+
+    def record(self, key: ItemKey, order: str = "o") -> None:
+        row = {"PK": {"S": key.pk}, "SK": {"S": key.sk}, "EntityType": {"S": "Idempotency"}}
+        self.found.rows[key] = {**row, "outcome": {"S": f'["TENANT#acme#ORDER#{order}","META"]'}}
+
+    def put(self, entity: str, version: int = 1, **values: Any) -> None:
+        self.found.rows.update(contents(rows(entity, version, **values)).rows)
+
+    def drop(self, path: str, sk: str) -> None:
+        del self.found.rows[ItemKey(f"TENANT#acme#{path}", sk)]
+
+    def told(self) -> set[str]:
+        return {fault.partition(":")[0] for fault in contradictions(self.found, self.ledger, [self.shop])}
+
+
+def lost_record(world: World) -> None:
+    del world.found.rows[world.ledger.entries[0].record]
+
+
+def strange_record(world: World) -> None:
+    world.record(ItemKey("TENANT#acme#IDEMPOTENCY#strange", "IDEMPOTENCY"))
+
+
+def refused_and_made(world: World) -> None:
+    entry = world.ledger.open(ACME, "adjustStock", {"productId": "p", "by": 1})
+    entry.refused = ("OUT_OF_STOCK",)
+    world.record(entry.record)
+
+
+def second_order(world: World) -> None:
+    """Once more under another id, as an order that was placed twice would be."""
+    world.found.rows.update(contents(order(orderId="o2")).rows)
+
+
+def fix(entity: str, version: int = 1, **values: Any) -> Callable[[World], None]:
+    return lambda world: world.put(entity, version, **values)
+
+
+def drop(path: str, sk: str) -> Callable[[World], None]:
+    return lambda world: world.drop(path, sk)
+
+
+def test_what_the_ledger_says_is_what_the_table_holds() -> None:
+    assert World().told() == set()
+
+
+@pytest.mark.parametrize(
+    ("broken", "expected"),
+    [
+        (lost_record, "outcomes"),
+        (strange_record, "outcomes"),
+        (refused_and_made, "outcomes"),
+        (lambda world: world.ledger.open(ACME, "adjustStock", {"productId": "p", "by": 1}), "outcomes"),
+        (fix("Stock", productId="p", available=STOCK - 1, updatedAt=NOW), "stock"),
+        (drop("ORDER#o", "META"), "placed"),
+        (second_order, "placed"),
+        (lambda world: world.acknowledge("cancelOrder", {"orderId": "o"}), "moved"),
+        (drop("USER#f-1", "PROFILE"), "people"),
+        (fix("User", 3, userId="f-1", name="n", email="e", createdAt=NOW), "people"),
+        (fix("User", userId="f-9", name="n", email="e", createdAt=NOW), "people"),
+        (drop("PRODUCT#f-2", "DETAILS"), "products"),
+        (drop("LIKES#fan", "POST#f-1"), "likes"),
+        (fix("Counter", counter=CounterName.LIKES, subjectId="f-1", slot=3, count=2), "likes"),
+        (drop("DEVICE#f-device#2026-03-01-12", "2026-03-01T12:00:00.001000Z"), "readings"),
+        (lambda world: world.ledger.surprises.append("an internal error"), "surprise"),
+    ],
+)
+def test_a_contradiction_is_noticed(broken: Callable[[World], object], expected: str) -> None:
+    world = World()
+    broken(world)
+    assert expected in world.told()
+
+
+def test_a_refusal_after_an_attempt_without_a_result_is_settled_by_the_record() -> None:
+    world = World()
+    entry = world.ledger.open(ACME, "adjustStock", {"productId": "p", "by": 5})
+    entry.refused, entry.uncertain = ("OUT_OF_STOCK",), 1
+    assert world.told() == set(), "it was not made"
+    world.record(entry.record)
+    assert world.told() == {"stock"}, "it was made, and the stock does not show it"
+    world.put("Stock", productId="p", available=STOCK + 3, updatedAt=NOW)
+    assert world.told() == set()
+
+
+def test_an_order_whose_answer_never_came_is_found_by_its_record() -> None:
+    world = World()
+    entry = world.ledger.entries[0]
+    entry.acknowledged, entry.item, entry.refused, entry.uncertain = False, None, ("CONFLICT",), 2
+    assert world.told() == set()

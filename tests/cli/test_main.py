@@ -1,0 +1,265 @@
+"""The commands: what they print, and how they fail."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gateway import __version__
+from gateway.cli.main import app
+
+RUN = CliRunner()
+
+
+@pytest.fixture
+def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_without_a_command_the_commands_are_listed() -> None:
+    result = RUN.invoke(app, [])
+    for command in ("dev", "serve", "token", "schema", "policies", "isolation"):
+        assert command in result.output
+
+
+def test_the_version_is_printed() -> None:
+    assert RUN.invoke(app, ["version"]).output.strip() == __version__
+
+
+def test_a_plan_of_migrations_needs_no_table(clean: Path) -> None:
+    result = RUN.invoke(app, ["migrate", "plan"])
+    assert (result.exit_code, result.output.strip()) == (0, "there is nothing to migrate")
+
+
+def test_a_migration_takes_a_model_of_ones_own(clean: Path) -> None:
+    result = RUN.invoke(app, ["migrate", "run", "--entity", "Order", "--domains", "nowhere.domain"])
+    assert result.exit_code == 2
+    assert "nothing can be migrated:" in result.output
+    assert "`nowhere.domain` cannot be imported" in result.output
+
+
+def test_a_migration_says_what_it_needs(clean: Path) -> None:
+    result = RUN.invoke(app, ["migrate", "run", "--entity", "Order"])
+    assert result.exit_code == 2
+    assert "--table is needed" in result.output
+    assert "--region is needed" in result.output
+
+
+def test_missing_settings_are_one_clear_list(clean: Path) -> None:
+    result = RUN.invoke(app, ["serve"], env={"GATEWAY_TABEL_NAME": "typo"})
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    for name in ("table_name", "region", "tenant_role_arn", "issuers", "cursor_secret", "GATEWAY_TABEL_NAME"):
+        assert name in result.output
+
+
+@pytest.mark.parametrize(("command", "file"), [("schema", "schema.graphql"), ("docs", "page.md")])
+def test_generated_files_are_written_and_checked(clean: Path, command: str, file: str) -> None:
+    path = clean / file
+    stale = RUN.invoke(app, [command, "--check", "--path", str(path)])
+    assert (stale.exit_code, "is stale" in stale.output) == (1, True)
+    assert RUN.invoke(app, [command, "--path", str(path)]).exit_code == 0
+    assert RUN.invoke(app, [command, "--check", "--path", str(path)]).exit_code == 0
+    path.write_text("changed")
+    assert RUN.invoke(app, [command, "--check", "--path", str(path)]).exit_code == 1
+
+
+@pytest.mark.parametrize("command", ["schema", "docs", "terraform-inputs"])
+def test_a_generated_file_gets_its_folder(clean: Path, command: str) -> None:
+    path = Path("some") / "new" / "folder" / "file"
+    assert RUN.invoke(app, [command, "--path", str(path)]).exit_code == 0
+    assert path.is_file()
+
+
+def test_a_manifest_and_a_plot_get_their_folders(clean: Path) -> None:
+    Path("one.graphql").write_text("query A { __typename }")
+    assert RUN.invoke(app, ["documents", "one.graphql", "--out", "new/trusted.json"]).exit_code == 0
+    assert Path("new/trusted.json").is_file()
+    assert RUN.invoke(app, ["capacity", "--svg", "plots/curves.svg"]).exit_code == 0
+    assert Path("plots/curves.svg").is_file()
+
+
+def test_a_token_without_a_sandbox_is_a_clear_message() -> None:
+    result = RUN.invoke(app, ["token", "--url", "http://127.0.0.1:1"])
+    assert result.exit_code == 1
+    assert "Traceback" not in result.output
+    assert result.output.strip()
+
+
+def test_a_proof_needs_a_known_endpoint(clean: Path) -> None:
+    result = RUN.invoke(app, ["isolation", "prove", "--endpoint", "mars"])
+    assert (result.exit_code, "neither" in result.output) == (1, True)
+
+
+def test_a_proof_on_an_account_takes_the_domains_of_its_settings(clean: Path) -> None:
+    result = RUN.invoke(app, ["isolation", "prove", "--endpoint", "aws", "--domains", "gateway.demo.devices"])
+    assert (result.exit_code, "--domains is for the sandbox" in result.output) == (1, True)
+
+
+def test_a_proof_on_an_account_needs_settings(clean: Path) -> None:
+    assert RUN.invoke(app, ["isolation", "prove", "--endpoint", "aws"]).exit_code == 2
+
+
+def test_changes_of_the_schema_are_told_and_must_be_announced(clean: Path) -> None:
+    old, changelog = clean / "old.graphql", clean / "CHANGELOG.md"
+    RUN.invoke(app, ["schema", "--path", str(old)])
+    same = RUN.invoke(app, ["schema", "--diff", str(old)])
+    assert (same.exit_code, same.output.strip()) == (0, "nothing that clients would notice")
+    # what was there and is gone
+    old.write_text(
+        old.read_text().replace("type Order implements Node {", "type Order implements Node {\n  gone: Int\n")
+    )
+    told = RUN.invoke(app, ["schema", "--diff", str(old)])
+    assert (told.exit_code, "breaking: Field Order.gone was removed." in told.output) == (1, True)
+    changelog.write_text("# Changelog\n## 1.0\n### Added\n- something\n")
+    silent = RUN.invoke(app, ["schema", "--diff", str(old), "--announced", str(changelog)])
+    assert (silent.exit_code, "name `Order.gone`" in silent.output) == (1, True)
+    changelog.write_text("# Changelog\n## 1.0\n### Removed\n- `Order.gone`: nobody used it\n")
+    announced = RUN.invoke(app, ["schema", "--diff", str(old), "--announced", str(changelog)])
+    assert (announced.exit_code, "(announced)" in announced.output) == (0, True)
+
+
+def test_announced_changes_need_an_old_schema(clean: Path) -> None:
+    path = clean / "schema.graphql"
+    result = RUN.invoke(app, ["schema", "--path", str(path), "--announced", "CHANGELOG.md"])
+    assert (result.exit_code, "needs --diff" in result.output, path.exists()) == (1, True, False)
+
+
+def test_ci_holds_the_schema_against_the_last_release(tmp_path: Path) -> None:
+    """With the script that CI runs, in a repository of its own."""
+    root = Path(__file__).parents[2]
+    command = tmp_path / "gateway"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m gateway "$@"\n')
+    command.chmod(0o755)
+    repository = tmp_path / "repository"
+    (repository / "scripts").mkdir(parents=True)
+    shutil.copy(root / "scripts" / "schema-changes", repository / "scripts")
+    schema, changelog = repository / "schema.graphql", repository / "CHANGELOG.md"
+    fresh = (root / "schema.graphql").read_text()
+    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.example", "GIT_CONFIG_GLOBAL": os.devnull}
+    who |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.example", "GIT_CONFIG_NOSYSTEM": "1"}
+    environment = {**os.environ, **who, "GATEWAY": str(command), "PYTHONPATH": str(root)}
+
+    def run(*words: str) -> int:
+        return subprocess.run(words, cwd=repository, env=environment, check=False, capture_output=True).returncode
+
+    def commit(text: str, told: str) -> None:
+        schema.write_text(text)
+        changelog.write_text(f"# Changelog\n## 1.0\n### Removed\n- {told}\n")
+        assert run("git", "add", "-A") == run("git", "commit", "--quiet", "--message", "a change") == 0
+
+    run("git", "init", "--quiet")
+    commit(fresh.replace("type Order implements Node {", "type Order implements Node {\n  gone: Int\n"), "nothing")
+    assert run("scripts/schema-changes") == 0  # there is nothing before it
+    commit(fresh, "nothing")
+    assert run("scripts/schema-changes") == 1  # before the first release, against the version before
+    commit(fresh, "nothing that concerns the schema")
+    assert run("scripts/schema-changes") == 1
+    assert run("git", "tag", "v1.0.0", "HEAD~2") == 0
+    assert run("scripts/schema-changes") == 1
+    commit(fresh, "`Order.gone`")
+    assert run("scripts/schema-changes") == 0
+    commit(fresh, "what the release still has")
+    assert run("scripts/schema-changes") == 1
+
+
+def test_dangerous_changes_are_told_but_allowed(clean: Path) -> None:
+    old = clean / "old.graphql"
+    RUN.invoke(app, ["schema", "--path", str(old)])
+    text = old.read_text()
+    value = text[text.index("enum OrderStatus {") :].split("\n")[2].strip()
+    assert value.isupper()
+    old.write_text(text.replace(f"\n  {value}\n", "\n", 1).replace('"""placed, not yet paid"""\n', "", 1))
+    result = RUN.invoke(app, ["schema", "--diff", str(old)])
+    assert (result.exit_code, f"dangerous: Enum value OrderStatus.{value}" in result.output) == (0, True)
+
+
+@pytest.mark.parametrize("content", [None, "type {"])
+def test_an_old_schema_that_cannot_be_read_is_a_clear_message(clean: Path, content: str | None) -> None:
+    old = clean / "old.graphql"
+    if content is not None:
+        old.write_text(content)
+    result = RUN.invoke(app, ["schema", "--diff", str(old)])
+    assert (result.exit_code, "Traceback" in result.output) == (1, False)
+
+
+def test_the_schema_is_printed_as_a_subgraph(clean: Path) -> None:
+    result = RUN.invoke(app, ["schema", "--federation"])
+    assert result.exit_code == 0
+    assert result.output.startswith("extend schema @link(")
+    assert not (clean / "schema.graphql").exists()
+
+
+def test_a_manifest_of_trusted_documents_is_written_and_checked(clean: Path) -> None:
+    (clean / "who.graphql").write_text("query Who($id: ID!) { user(userId: $id) { name } }")
+    stale = RUN.invoke(app, ["documents", str(clean), "--check"])
+    assert (stale.exit_code, "is stale" in stale.output) == (1, True)
+    assert RUN.invoke(app, ["documents", str(clean)]).exit_code == 0
+    [operation] = json.loads((clean / "trusted-documents.json").read_text())["operations"]
+    assert (operation["name"], operation["type"]) == ("Who", "query")
+    assert RUN.invoke(app, ["documents", str(clean), "--check"]).exit_code == 0
+    (clean / "who.graphql").write_text("query Who { gone }")
+    wrong = RUN.invoke(app, ["documents", str(clean)])
+    assert (wrong.exit_code, "`Who`" in wrong.output) == (1, True)
+
+
+def test_capacity_is_planned_for_the_domains_that_are_named() -> None:
+    result = RUN.invoke(app, ["capacity", "--format", "json", "--domains", "gateway.demo.devices"])
+    assert result.exit_code == 0
+    names = {row["name"] for row in json.loads(result.output)["consumption"]}
+    assert "readings" in names
+    assert "order" not in names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "title"),
+    [
+        (["capacity", "--format", "xml"], "capacity cannot be planned:"),
+        (["capacity", "--domains", "no.such.domain"], "capacity cannot be planned:"),
+        (["audit", "--table", "shop"], "the audit cannot run:"),
+        (["audit", "--table", "shop", "--region", "eu-west-1", "--domains", "no.such.domain"], "the audit cannot run:"),
+    ],
+)
+def test_a_command_says_what_it_cannot_do(arguments: list[str], title: str) -> None:
+    result = RUN.invoke(app, arguments)
+    assert (result.exit_code, title in result.output) == (2, True)
+    assert "Traceback" not in result.output
+
+
+def test_ci_holds_the_policies_against_the_last_change(tmp_path: Path) -> None:
+    """With the script that CI runs, in a repository of its own: a widening that the changelog does not name fails."""
+    root = Path(__file__).parents[2]
+    command = tmp_path / "gateway"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m gateway "$@"\n')
+    command.chmod(0o755)
+    repository = tmp_path / "repository"
+    (repository / "scripts").mkdir(parents=True)
+    shutil.copy(root / "scripts" / "policy-changes", repository / "scripts")
+    shutil.copytree(root / "policies", repository / "policies")
+    viewer, changelog = repository / "policies" / "session-viewer.json", repository / "CHANGELOG.md"
+    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.example", "GIT_CONFIG_GLOBAL": os.devnull}
+    who |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.example", "GIT_CONFIG_NOSYSTEM": "1"}
+    environment = {**os.environ, **who, "GATEWAY": str(command), "PYTHONPATH": str(root)}
+
+    def run(*words: str) -> int:
+        return subprocess.run(words, cwd=repository, env=environment, check=False, capture_output=True).returncode
+
+    def commit(text: str, told: str) -> None:
+        viewer.write_text(text)
+        changelog.write_text(f"# Changelog\n## Unreleased\n- {told}\n")
+        assert run("git", "add", "-A") == run("git", "commit", "--quiet", "--message", "a change") == 0
+
+    run("git", "init", "--quiet")
+    fresh = viewer.read_text()
+    commit(fresh, "nothing")
+    assert run("scripts/policy-changes") == 0  # there is nothing before it
+    commit(fresh.replace('"dynamodb:Query"', '"dynamodb:Query", "dynamodb:PutItem"'), "nothing")
+    assert run("scripts/policy-changes") == 1
+    commit(viewer.read_text(), "`viewer dynamodb:PutItem`, so that viewers write")
+    assert run("scripts/policy-changes") == 0

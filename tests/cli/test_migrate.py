@@ -1,0 +1,319 @@
+"""`gateway migrate` from the command to the table, over HTTP, with policies that are enforced."""
+
+import asyncio
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from rich.console import Console
+
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.errors import AccessDenied, TableMissing
+from gateway.cli.migrate import Migrate, migrate
+from gateway.errors import BadUserInput, ConfigurationError
+from gateway.model.describe import create_table
+from gateway.model.model import Model
+from gateway.ops.migrate.source import Keys, OperatorCredentials
+from gateway.sandbox.iam_sandbox import IamSandbox
+from tests.ops.migrate.whole import new_row
+from tests.store.growing import NEW, OLD, old_rows
+
+COUNT = 6
+_MIGRATION = ["Scan", "GetItem", "PutItem", "UpdateItem", "DescribeTable"]
+
+
+@dataclass(frozen=True)
+class Given(Keys):
+    keys: Credentials
+
+    async def credentials(self) -> Credentials:
+        return self.keys
+
+
+@pytest.fixture(scope="module")
+def iam_sandbox() -> Iterator[IamSandbox]:
+    with IamSandbox() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(iam_sandbox: IamSandbox) -> Any:
+    return iam_sandbox.client("dynamodb", iam_sandbox.admin)
+
+
+@dataclass
+class World:
+    iam_sandbox: IamSandbox
+    client: Any
+    table: str
+    checkpoint: Path
+
+    def put(self, rows: list[dict[str, Any]]) -> None:
+        self.client.batch_write_item(RequestItems={self.table: [{"PutRequest": {"Item": row}} for row in rows]})
+
+    def rows(self) -> dict[tuple[str, str], Any]:
+        found = self.client.scan(TableName=self.table)["Items"]
+        return {(row["PK"]["S"], row["SK"]["S"]): row for row in found}
+
+    def run(self, action: Any = "run", model: Model = NEW, **changes: Any) -> tuple[int, str]:
+        given: dict[str, Any] = {
+            "table": self.table,
+            "region": self.iam_sandbox.region,
+            "endpoint": self.iam_sandbox.url,
+            "keys": Given(self.iam_sandbox.admin),
+            "checkpoint": self.checkpoint,
+            "units_per_second": 1e6,
+            "segments": 2,
+        }
+        said = io.StringIO()
+        code = migrate(Migrate(action=action, **{**given, **changes}), model, Console(file=said, width=200))
+        return code, said.getvalue()
+
+
+@pytest.fixture
+def world(iam_sandbox: IamSandbox, client: Any, request: pytest.FixtureRequest, tmp_path: Path) -> World:
+    made = World(iam_sandbox, client, f"t-{abs(hash(request.node.name))}", tmp_path / "checkpoint")
+    client.create_table(**create_table(NEW, made.table))
+    made.put(old_rows(COUNT))
+    return made
+
+
+def expected() -> dict[tuple[str, str], Any]:
+    rows = [row for number in range(COUNT) for row in new_row(number)]
+    return {(row["PK"]["S"], row["SK"]["S"]): row for row in rows}
+
+
+def test_plan_backfill_verify_switch(world: World) -> None:
+    code, said = world.run("plan")
+    assert (code, said) == (0, "Ticket: schema 2, `GSI2` has 4 shards, and 2 besides, `GSI1` is being filled\n")
+    before = world.rows()
+    code, said = world.run("verify")
+    assert code == 1
+    assert f"{2 * COUNT} stored by an older schema" in said
+    code, said = world.run(dry_run=True)
+    assert code == 0
+    assert "nothing was written" in said
+    assert world.rows() == before
+    assert not world.checkpoint.exists()
+    code, said = world.run()
+    assert code == 0
+    assert f"mended {COUNT}" in said
+    assert world.rows() == expected()
+    code, said = world.run("verify")
+    assert code == 0
+    assert "everything is as declared: you may switch" in said
+    code, said = world.run()
+    assert code == 0
+    assert "done already" in said
+
+
+def test_what_cannot_be_read_is_told_and_left(world: World) -> None:
+    broken = {**old_rows(1)[0], "state": {"S": "LOST"}}
+    world.put([broken])
+    code, said = world.run()
+    assert code == 1
+    assert "not touched: 1 x Ticket: `state` of Ticket is not stored as it is declared" in said
+    assert world.rows()["TENANT#acme#TICKET#t000", "META"] == broken
+
+
+def test_where_there_is_nothing_to_do_no_table_is_needed() -> None:
+    said = io.StringIO()
+    assert migrate(Migrate(action="run"), OLD, Console(file=said)) == 0
+    assert said.getvalue() == "there is nothing to migrate\n"
+
+
+@pytest.mark.parametrize("changes", [{"table": ""}, {"region": ""}, {"segments": 0}, {"units_per_second": 0}])
+def test_what_is_asked_for_wrongly_is_refused(changes: dict[str, Any]) -> None:
+    wanted = Migrate(**{"action": "run", "table": "app", "region": "eu-west-1", **changes})
+    with pytest.raises(ConfigurationError):
+        migrate(wanted, NEW, Console(file=io.StringIO()))
+
+
+def test_what_does_not_exist_is_told(world: World) -> None:
+    with pytest.raises(BadUserInput):
+        world.run(tenant="Not A Tenant")
+    with pytest.raises(TableMissing):
+        world.run(table="another-table")
+
+
+def test_an_interruption_is_told_with_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(work: Any) -> None:
+        work.close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(asyncio, "run", interrupted)
+    said = io.StringIO()
+    wanted = Migrate(action="run", table="app", region="eu-west-1")
+    assert migrate(wanted, NEW, Console(file=said)) == 130
+    assert "the same command goes on" in said.getvalue()
+
+
+def test_it_goes_on_from_a_checkpoint_and_shows_a_bar_to_who_watches(world: World) -> None:
+    world.run()
+    text = world.checkpoint.read_text().replace('"done": true', '"done": false', 1)
+    start = '{"PK": {"S": "TENANT#acme#TICKET#t001"}, "SK": {"S": "META"}}'
+    world.checkpoint.write_text(text.replace('"start": null', f'"start": {start}', 1))
+    said = io.StringIO()
+    wanted = Migrate(
+        action="run",
+        table=world.table,
+        region=world.iam_sandbox.region,
+        endpoint=world.iam_sandbox.url,
+        keys=Given(world.iam_sandbox.admin),
+        checkpoint=world.checkpoint,
+        tenant=None,
+    )
+    assert migrate(wanted, NEW, Console(file=said, width=200, force_terminal=True)) == 0
+    assert "going on from" in said.getvalue()
+    assert "mended 0" in said.getvalue()
+
+
+_SLOWLY = """
+import sys
+from pathlib import Path
+from gateway.cli.migrate import Migrate, migrate
+from tests.store.growing import NEW
+table, region, url, checkpoint = sys.argv[1:]
+print("begun", flush=True)
+sys.exit(migrate(Migrate(action="run", table=table, region=region, endpoint=url, checkpoint=Path(checkpoint),
+                         units_per_second=0.2, segments=8), NEW))
+"""
+
+
+def _begun_slowly(world: World) -> "subprocess.Popen[str]":
+    """A run in a process of its own that has saved where it is, and has more to do."""
+    keys = world.iam_sandbox.admin
+    given = {"AWS_ACCESS_KEY_ID": keys.access_key, "AWS_SECRET_ACCESS_KEY": keys.secret_key}
+    running = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            _SLOWLY,
+            world.table,
+            world.iam_sandbox.region,
+            world.iam_sandbox.url,
+            str(world.checkpoint),
+        ],
+        env={**{name: value for name, value in os.environ.items() if not name.startswith("AWS_")}, **given},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    end = time.monotonic() + 60
+    while not world.checkpoint.exists():
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return running
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_whatever_stops_it_the_same_command_goes_on(world: World, number: int) -> None:
+    running = _begun_slowly(world)
+    running.send_signal(number)
+    said, _ = running.communicate(timeout=60)
+    if number != signal.SIGKILL:
+        assert running.returncode == 130
+        assert "interrupted; the same command goes on from here" in said
+    assert "Traceback" not in said
+    code, said = world.run(segments=8)
+    assert code == 0
+    assert "going on from" in said
+    assert world.rows() == expected()
+
+
+def test_a_second_ctrl_c_prints_no_traceback(world: World) -> None:
+    running = _begun_slowly(world)
+    for _ in range(2):
+        running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Traceback" not in said
+
+
+def _operator(world: World, actions: list[str]) -> OperatorCredentials:
+    """One who assumes a role for migrations that may do these things."""
+    statement = {
+        "Effect": "Allow",
+        "Action": [f"dynamodb:{action}" for action in actions],
+        "Resource": world.iam_sandbox.table_arn(world.table),
+    }
+    arn = world.iam_sandbox.role(f"migrate-{world.table}", {"Version": "2012-10-17", "Statement": statement})
+    keys = world.iam_sandbox.application
+    session = boto3.Session(
+        aws_access_key_id=keys.access_key, aws_secret_access_key=keys.secret_key, region_name=world.iam_sandbox.region
+    )
+    return OperatorCredentials(session, arn, world.iam_sandbox.url)
+
+
+def test_a_role_of_the_operator_is_assumed(world: World) -> None:
+    code, said = world.run(keys=_operator(world, _MIGRATION))
+    assert (code, "mended" in said) == (0, True)
+    assert world.rows() == expected()
+
+
+def test_without_describe_table_there_is_no_total_and_all_the_same_work(world: World) -> None:
+    assert world.run(keys=_operator(world, _MIGRATION[:-1]))[0] == 0
+    assert world.rows() == expected()
+
+
+def test_who_may_not_scan_does_not_migrate(world: World) -> None:
+    with pytest.raises(AccessDenied):
+        world.run(keys=_operator(world, _MIGRATION[1:]))
+
+
+async def test_an_assumed_role_is_kept_until_it_is_about_to_end(iam_sandbox: IamSandbox) -> None:
+    statement = {"Effect": "Allow", "Action": "dynamodb:Scan", "Resource": "*"}
+    arn = iam_sandbox.role("clocked", {"Version": "2012-10-17", "Statement": statement})
+    keys = iam_sandbox.application
+    session = boto3.Session(
+        aws_access_key_id=keys.access_key, aws_secret_access_key=keys.secret_key, region_name=iam_sandbox.region
+    )
+    now = [0.0]
+    operator = OperatorCredentials(session, arn, iam_sandbox.url, clock=lambda: now[0])
+    first = await operator.credentials()
+    assert await operator.credentials() == first
+    now[0] = first.expires_at - 200
+    assert (await operator.credentials()).access_key != first.access_key
+
+
+async def test_a_role_that_cannot_be_assumed_is_told(iam_sandbox: IamSandbox) -> None:
+    keys = iam_sandbox.application
+    session = boto3.Session(
+        aws_access_key_id=keys.access_key, aws_secret_access_key=keys.secret_key, region_name=iam_sandbox.region
+    )
+    with pytest.raises(ConfigurationError, match="cannot be assumed") as caught:
+        await OperatorCredentials(session, "arn:aws:iam::123456789012:role/none", iam_sandbox.url).credentials()
+    assert isinstance(caught.value.__cause__, ClientError)
+
+
+async def test_ones_own_credentials_are_used_where_no_role_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = boto3.Session(aws_access_key_id="AKIDMINE", aws_secret_access_key="mine", region_name="eu-west-1")
+    assert (await OperatorCredentials(session).credentials()).access_key == "AKIDMINE"
+    monkeypatch.setattr(session, "get_credentials", lambda: None)
+    with pytest.raises(ConfigurationError, match="no AWS credentials"):
+        await OperatorCredentials(session).credentials()
+
+
+def test_the_operators_credentials_are_the_default(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the environment, as boto3 finds them; the gateway's settings are not even read."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", world.iam_sandbox.admin.access_key)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", world.iam_sandbox.admin.secret_key)
+    monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
+    monkeypatch.setenv("GATEWAY_TABLE_NAME", "not this one")
+    assert world.run(keys=None)[0] == 0
+    assert world.rows() == expected()
+
+
+def test_a_wish_does_not_show_its_keys() -> None:
+    assert "AKID" not in repr(replace(Migrate(action="run"), keys=Given(Credentials("AKID", "secret"))))

@@ -1,0 +1,35 @@
+"""What the generated mutations say, and what is said about a wrong one."""
+
+import pytest
+
+from gateway.graph.mutation.crud import crud, now, update
+from gateway.graph.mutation.mutation import mutation_faults
+from gateway.model.entity import Key
+from tests.model.build import thing
+
+
+@pytest.mark.parametrize("words", ["an Author", "an Email", "an Order", "an Update", "a User", "a Unit", "a Product"])
+def test_the_article_fits_the_name(words: str) -> None:
+    name = words.split()[1]
+    described = [mutation.description for mutation in crud(thing(name=name))]
+    assert described == [
+        f"Create {words}.",
+        f"Change {words}: what is left out stays, null removes.",
+        f"Remove {words}; the payload shows it as it was.",
+    ]
+
+
+def test_what_the_gateway_fills_is_declared() -> None:
+    create, *others = crud(thing(), filled={"madeAt": now, "madeat": now})
+    assert [*mutation_faults(create)] == ["mutation createThing: `filled` names `madeat`, which Thing does not declare"]
+    assert [fault for each in others for fault in mutation_faults(each)] == []
+
+
+def test_what_an_update_leaves_out_is_declared() -> None:
+    said = "mutation updateThing: `but` names `mail`, which Thing does not declare"
+    assert [*mutation_faults(update(thing(), but=("mail", "email")))] == [said]
+
+
+def test_a_faulty_entity_is_left_to_its_model() -> None:
+    """Or its import would end with the first fault, and the others would not be told."""
+    assert [fault for each in crud(thing(key=Key(pk="thing", sk="META"))) for fault in mutation_faults(each)] == []

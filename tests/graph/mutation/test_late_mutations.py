@@ -1,0 +1,94 @@
+"""A mutation that runs out of time answers with what was done, and says of the rest what became of it."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from gateway.graph.http.endpoint import EndpointLimits
+from tests.graph.fixtures import World
+from tests.graph.http.test_endpoint import code
+
+SECONDS = 600.0
+
+
+def categories(count: int) -> str:
+    fields = (
+        f'm{number}: createCategory(input: {{categoryId: "late-{number}", title: "T"}}) {{ category {{ title }} }}'
+        for number in range(count)
+    )
+    return f"mutation {{ {' '.join(fields)} }}"
+
+
+@contextmanager
+def time_over(
+    world: World, monkeypatch: pytest.MonkeyPatch, *, after: int = 0, while_writing: int = 0
+) -> Iterator[list[str]]:
+    """The clock jumps past the deadline once so many changes are written, or while one is; so no test waits."""
+    real, loop = world.memory.call, asyncio.get_running_loop()
+    now = loop.time
+    writes: list[str] = []
+
+    async def call(operation: str, *given: Any, **named: Any) -> Any:
+        if operation != "TransactWriteItems":
+            return await real(operation, *given, **named)
+        writes.append(operation)
+        if len(writes) == while_writing:
+            jump()
+            await asyncio.Event().wait()
+        answer = await real(operation, *given, **named)
+        if len(writes) == after:
+            jump()
+        return answer
+
+    def jump() -> None:
+        changed.setattr(loop, "time", lambda: now() + 0.95 * SECONDS)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(world.memory, "call", call)
+        yield writes
+
+
+async def test_what_was_done_is_answered_and_the_rest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(limits=EndpointLimits(seconds=SECONDS))
+    with time_over(world, monkeypatch, after=10) as written:
+        response = await world.post(categories(50), token="acme/admin")
+    content = response.json()
+    assert response.status_code == 200
+    done = [name for name, payload in content["data"].items() if payload is not None]
+    assert done == [f"m{number}" for number in range(10)]
+    assert content["data"]["m0"] == {"category": {"title": "T"}}
+    errors = {error["path"][0]: error for error in content["errors"]}
+    assert list(errors) == [f"m{number}" for number in range(10, 50)]
+    assert {error["extensions"]["code"] for error in errors.values()} == {"TIMEOUT"}
+    assert "nothing was written" in errors["m49"]["message"]
+    assert len(written) == 10
+
+
+async def test_a_change_that_is_stuck_takes_nothing_away_from_those_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(limits=EndpointLimits(seconds=SECONDS))
+    with time_over(world, monkeypatch, while_writing=2):
+        content = (await world.post(categories(2), token="acme/admin")).json()
+    assert content["data"] == {"m0": {"category": {"title": "T"}}, "m1": None}
+    [error] = content["errors"]
+    assert (error["path"], error["extensions"]["code"]) == (["m1"], "TIMEOUT")
+    assert "idempotencyKey" in error["message"]
+
+
+async def test_where_nothing_was_done_the_status_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(limits=EndpointLimits(seconds=SECONDS))
+    with time_over(world, monkeypatch, while_writing=1):
+        response = await world.post(categories(2), token="acme/admin")
+    assert (response.status_code, code(response)) == (504, "TIMEOUT")
+
+
+async def test_another_failure_of_one_change_takes_nothing_away_either(world: World) -> None:
+    both = """mutation {
+      a: createCategory(input: {categoryId: "both", title: "T"}) { category { title } }
+      b: removeProduct(input: {productId: "p-1001"}) { errors { code } } }"""
+    world.memory.script["GetItem"].append(RuntimeError("broken"))
+    content = (await world.post(both, token="acme/admin")).json()
+    assert content["data"] == {"a": {"category": {"title": "T"}}, "b": None}
+    assert [error["path"] for error in content["errors"]] == [["b"]]

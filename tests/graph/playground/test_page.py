@@ -1,0 +1,80 @@
+"""The page at `/playground`: the right types, kept as long as right, and nothing but what was built."""
+
+import gzip
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from httpx2 import ASGITransport, AsyncClient, Response
+from starlette.applications import Starlette
+
+from gateway.graph.playground.built_page import ASSETS, FOLDER, playground_routes
+
+TOLD: dict[str, Any] = {"explain": True, "sandbox": None, "examples": []}
+PACKED = sorted(path.name.removesuffix(".gz") for path in (FOLDER / ASSETS).glob("*.gz"))
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[AsyncClient]:
+    app = Starlette(routes=[*playground_routes(TOLD)])
+    async with AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway") as made:
+        yield made
+
+
+async def asset(client: AsyncClient, name: str, encoding: str = "gzip") -> Response:
+    return await client.get(f"/playground/{ASSETS}/{name}", headers={"Accept-Encoding": encoding})
+
+
+@pytest.mark.parametrize("path", ["/playground", "/playground/"])
+async def test_the_page_is_html_that_is_asked_for_anew(client: AsyncClient, path: str) -> None:
+    response = await client.get(path)
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert response.headers["cache-control"] == "no-cache"
+    assert '<main id="root">' in response.text
+
+
+async def test_the_page_is_told_about_the_gateway(client: AsyncClient) -> None:
+    response = await client.get("/playground/config.json")
+    assert response.json() == TOLD
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("name", PACKED)
+async def test_an_asset_is_what_it_says_and_is_kept_for_ever(client: AsyncClient, name: str) -> None:
+    response = await asset(client, name)
+    kinds = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "ttf": "font/ttf"}
+    assert response.headers["content-type"] == kinds[name.rpartition(".")[2]]
+    assert response.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert (response.headers["content-encoding"], response.headers["vary"]) == ("gzip", "accept-encoding")
+    assert response.content == gzip.decompress((FOLDER / ASSETS / f"{name}.gz").read_bytes())
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip;q=0", "br", "*;q=0"])
+async def test_who_takes_no_gzip_gets_the_same_unpacked(client: AsyncClient, encoding: str) -> None:
+    packed, plain = await asset(client, PACKED[0]), await asset(client, PACKED[0], encoding)
+    assert "content-encoding" not in plain.headers
+    assert plain.headers["vary"] == "accept-encoding"
+    assert plain.content == packed.content
+
+
+@pytest.mark.parametrize("name", ["nothing.js", "..%2Findex.html", "../index.html", "%2e%2e/manifest.json", ".gz", ""])
+async def test_nothing_else_is_served(client: AsyncClient, name: str) -> None:
+    assert (await asset(client, name)).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["", "/config.json", f"/{ASSETS}/{PACKED[0]}", f"/{ASSETS}/nothing.js"])
+async def test_every_answer_carries_the_rules_of_the_page(client: AsyncClient, path: str) -> None:
+    headers = (await client.get(f"/playground{path}")).headers
+    rules = dict(rule.split(" ", 1) for rule in headers["content-security-policy"].split("; "))
+    assert rules["default-src"] == "'none'"
+    # INVARIANT: the page loads and asks nothing but its own host
+    sources = {source for value in rules.values() for source in value.split()}
+    assert sources == {"'none'", "'self'", "'unsafe-inline'", "data:"}
+    assert rules["script-src"] == rules["connect-src"] == rules["worker-src"] == "'self'"
+    assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+    assert rules["frame-ancestors"] == "'none'"
+
+
+async def test_it_is_only_read(client: AsyncClient) -> None:
+    assert (await client.post("/playground", content=b"x")).status_code == 405

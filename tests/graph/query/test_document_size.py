@@ -1,0 +1,150 @@
+"""Documents that take long to parse: too large ones are refused unparsed, and the others delay nobody else."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from gateway.graph.http.endpoint import EndpointLimits
+from gateway.graph.query.limits import DocumentLimits
+from tests.graph.fixtures import World
+from tests.graph.http.test_endpoint import code
+
+KNOWN = '{ product(productId: "p-1001") { productId } }'
+
+
+def padded(size: int, text: str = KNOWN) -> str:
+    return text + " " * (size - len(text))
+
+
+async def test_a_document_is_refused_by_its_size_before_it_is_parsed(world: World) -> None:
+    # it is no GraphQL, and what is parsed would say so
+    response = await world.post("}" * 65_537)
+    assert code(response) == "LIMIT_EXCEEDED"
+    assert "65537 characters, at most 65536" in response.json()["errors"][0]["message"]
+    assert world.memory.sent == []
+
+
+async def test_a_document_may_be_as_large_as_the_limit(world: World) -> None:
+    assert (await world.ask(padded(65_536)))["product"]["productId"] == "p-1001"
+
+
+async def test_the_limit_of_a_document_can_be_set() -> None:
+    world = World(document_limits=DocumentLimits(chars=1_000))
+    assert code(await world.post(padded(1_001))) == "LIMIT_EXCEEDED"
+    assert await world.ask(padded(1_000))
+
+
+@pytest.mark.parametrize(
+    "token",
+    ['"' + "x" * 16_383 + '"', '"' + "\N{GRINNING FACE}" * 4_096 + '"', '"""' + "x" * 16_384 + '"""', "x" * 16_385],
+    ids=["a string", "a string of few characters and many bytes", "a block string", "a name"],
+)
+async def test_one_token_has_a_limit_of_its_own(world: World, token: str) -> None:
+    response = await world.post(f"{{ product(productId: {token}) {{ productId }} }}")
+    assert code(response) == "LIMIT_EXCEEDED"
+    assert "more than 16384 bytes" in response.json()["errors"][0]["message"]
+    assert world.memory.sent == []
+
+
+async def test_a_token_may_be_as_large_as_the_limit(world: World) -> None:
+    comment = "# " + "x" * 16_382
+    assert (await world.ask(f"{comment}\n{KNOWN}"))["product"]
+
+
+async def test_a_large_value_may_still_be_a_variable(world: World) -> None:
+    query = "query ($id: ID!) { product(productId: $id) { productId } }"
+    response = await world.post(query, {"id": "x" * 100_000})
+    assert code(response) != "LIMIT_EXCEEDED"
+
+
+def slow(number: int) -> str:
+    """Refused, so never remembered; and within every limit of its text, so it is parsed to its end."""
+    return f"query Slow{number} {{ product(productId: 1) {{ {'a ' * 2_500} }} }}"
+
+
+@pytest.fixture
+def patient() -> World:
+    """Time is not the subject."""
+    return World(limits=EndpointLimits(seconds=600))
+
+
+class Flood:
+    """Slow documents of one tenant, all at once."""
+
+    def __init__(self, world: World, documents: int) -> None:
+        self.size = documents
+        self.answered = 0
+        self.tasks = [asyncio.ensure_future(self._send(world, number)) for number in range(documents)]
+
+    async def _send(self, world: World, number: int) -> None:
+        said = code(await world.post(slow(number), token="acme/viewer"))
+        # parsed to its end, or asked to come later because it could not be in time
+        assert said in {"LIMIT_EXCEEDED", "THROTTLED"}
+        self.answered += said == "LIMIT_EXCEEDED"
+
+
+async def flooded(world: World, query: str) -> tuple[Flood, Any]:
+    flood = Flood(world, 30)
+    await asyncio.sleep(0)
+    data = await world.ask(query, token="globex/viewer")
+    return flood, data
+
+
+async def test_a_flood_of_slow_documents_does_not_delay_another_tenants_known_document(patient: World) -> None:
+    await patient.ask(KNOWN, token="globex/viewer")
+    flood, data = await flooded(patient, KNOWN)
+    answered = flood.answered
+    await asyncio.gather(*flood.tasks)
+    assert data["product"]["productId"] == "p-1001"
+    assert answered < flood.size / 2
+
+
+async def test_another_tenants_new_document_has_its_turn_between_those_of_a_flood(patient: World) -> None:
+    flood, data = await flooded(patient, KNOWN)
+    answered = flood.answered
+    await asyncio.gather(*flood.tasks)
+    assert data["product"]["productId"] == "p-1001"
+    assert answered < flood.size / 2
+
+
+async def test_what_waits_to_be_parsed_is_bounded(patient: World) -> None:
+    """What cannot be parsed in time is asked to come later, and nobody's place is lost."""
+    posts = [patient.post(padded(100 + number, "{ nothing }")) for number in range(1_020)]
+    codes = [code(response) for response in await asyncio.gather(*posts)]
+    assert set(codes) == {"GRAPHQL_VALIDATION_FAILED", "THROTTLED"}
+    assert patient.endpoint.preparing.running == patient.endpoint.preparing.waiting == 0
+    assert code(await patient.post("{ nothing }")) == "GRAPHQL_VALIDATION_FAILED"
+
+
+HUGE = "9" * 4_301
+LITERALS = [
+    f"{{ product(productId: {HUGE}) {{ productId }} }}",
+    f'{{ orders(userId: "u-1001", first: {HUGE}) {{ nodes {{ orderId }} }} }}',
+    f'{{ user(userId: "u-1001") {{ orders(first: -{HUGE}) {{ nodes {{ orderId }} }} }} }}',
+    f"query ($n: Int = {HUGE}) {{ activeOrders(first: $n) {{ nodes {{ orderId }} }} }}",
+    f"query ($n: ID = {HUGE}) {{ product(productId: $n) {{ productId }} }}",
+    f"{{ products(productIds: [{HUGE}]) {{ productId }} }}",
+    f"{{ product(productId: {{ a: [{HUGE}] }}) {{ productId }} }}",
+    f'{{ product(productId: "p-1001") {{ productId @include(if: {HUGE}) }} }}',
+    f"{{ nothing(at: {HUGE}) }}",
+    f'mutation {{ createProduct(input: {{ productId: "p", title: "t", price: {HUGE} }}) {{ errors {{ code }} }} }}',
+]
+
+
+@pytest.mark.parametrize("query", LITERALS)
+async def test_an_integer_with_too_many_digits_is_the_callers_mistake(world: World, query: str) -> None:
+    response = await world.post(query, token="acme/editor")
+    assert code(response) == "BAD_USER_INPUT"
+    assert "digits" in response.json()["errors"][0]["message"]
+    assert world.memory.sent == []
+
+
+async def test_an_integer_with_many_digits_is_no_fault_of_ours_either(world: World) -> None:
+    for query in LITERALS:
+        response = await world.post(query.replace(HUGE, "9" * 400), token="acme/editor")
+        assert {error["extensions"]["code"] for error in response.json().get("errors", [])} <= {
+            "BAD_USER_INPUT",
+            "GRAPHQL_VALIDATION_FAILED",
+            "LIMIT_EXCEEDED",
+        }

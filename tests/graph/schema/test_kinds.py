@@ -1,0 +1,126 @@
+"""Every kind of attribute and relation, with a model of its own: compiled queries and graphql-core answer alike."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.graph.global_id import global_id
+from gateway.graph.mutation.crud import crud
+from gateway.graph.schema.schema import build_schema, core_schema
+from gateway.iam.policies.policies import generated
+from gateway.model.entity import Attribute, Entity, Key, OnIndex, Reference
+from gateway.model.model import Domain, Model
+from gateway.model.patterns import Listing, Lookup
+from gateway.model.tenant import tenant_id
+from gateway.model.types import Blob, Field, Id, Integer, SetOf, Struct, Text
+from gateway.ops.policies.files import permissions_for
+from tests.graph.fixtures import Setting, World, no_lanes
+
+THING = Entity(
+    name="Thing",
+    description="A thing.",
+    attributes=(
+        Attribute("thingId", Id(), "Its id."),
+        Attribute("size", Integer(), "How large it is."),
+        Attribute("picture", Blob(), "How it looks.", required=False),
+        Attribute("tags", SetOf(Text()), "What it is called.", required=False),
+        Attribute("place", Struct("Place", (Field("city", Text(), "The city."),), "A place."), "Where it is."),
+        Attribute("parentId", Id(), "The thing that it is a part of.", required=False),
+        Attribute("ownerId", Id(), "The thing that owns it.", required=False, personal=True),
+    ),
+    key=Key(pk="THING#{thingId}", sk="META"),
+    indexes=(OnIndex(index="GSI1", pk="THINGS", sk="{thingId}", low_cardinality_reason="there are few"),),
+    relations=(
+        Reference(name="parent", pattern="thing", description="What it belongs to.", bind={"thingId": "parentId"}),
+        Reference(name="owner", pattern="thing", description="What owns it.", bind={"thingId": "ownerId"}),
+    ),
+)
+PATTERNS = (
+    Lookup(name="thing", entity="Thing", description="One."),
+    Listing(name="allThings", entity="Thing", index="GSI1", description="All."),
+    Listing(name="someThing", entity="Thing", index="GSI1", single=True, description="The first one."),
+)
+MODEL = Model(domains=(Domain(name="things", description="Things.", entities=(THING,), patterns=PATTERNS),))
+SETTING = Setting(MODEL, build_schema(MODEL, crud(THING)), permissions_for(generated(MODEL), MODEL), [], crud(THING))
+# a condition keeps a query from being compiled
+EVERYTHING = """query ($on: Boolean = true) { %s
+  thing(thingId: "a") { ...All ...All ... on Node { id } ... on Thing { version } parent { thingId parent { size } } }
+  allThings { nodes { ...All } edges { __typename node { tags } } pageInfo { __typename hasNextPage } __typename }
+  someThing { thingId picture }
+} fragment All on Thing { thingId size picture tags place { __typename city } }"""
+PICTURE = "AP9oaQ=="
+
+
+@pytest.fixture
+async def things() -> World:
+    world = World(setting=SETTING)
+    create = "mutation ($thing: CreateThingInput!) { createThing(input: $thing) { errors { message } } }"
+    place = {"city": "Ulm"}
+    for thing in (
+        {"thingId": "a", "size": 1, "picture": PICTURE, "tags": ["z", "b"], "place": place, "parentId": "b"},
+        {"thingId": "b", "size": 2, "place": place, "ownerId": "a"},
+    ):
+        made = await world.ask(create, {"thing": thing}, token="acme/editor")
+        assert made == {"createThing": {"errors": []}}
+    return world
+
+
+async def test_every_kind_is_answered_as_graphql_core_answers_it(things: World) -> None:
+    query = EVERYTHING % "__typename @skip(if: $on)"
+    answer = await things.ask(query)
+    assert things.lanes == {"lane": 1}
+    things.endpoint = replace(things.endpoint, lanes=no_lanes(things))
+    assert answer == await things.ask(query)
+    assert things.lanes == {"reference": 1}
+    assert answer["thing"]["picture"] == PICTURE
+    assert answer["thing"]["tags"] == ["b", "z"]
+    assert answer["thing"]["parent"] == {"thingId": "b", "parent": None}
+    assert answer["someThing"] == {"thingId": "a", "picture": PICTURE}
+
+
+@pytest.mark.parametrize(
+    ("name", "stored", "path"),
+    [("size", {"N": str(2**40)}, ["thing", "size"]), ("place", {"M": {}}, ["thing", "place", "city"])],
+)
+async def test_what_a_row_should_not_hold_is_an_error_of_its_field(
+    things: World, name: str, stored: dict[str, Any], path: list[str]
+) -> None:
+    things.memory.rows["TENANT#acme#THING#a", "META"][name] = stored
+    query = 'query { thing(thingId: "a") { size place { city } } }'
+    answer = (await things.post(query)).json()
+    assert things.lanes == {"row": 1}
+    assert answer["data"] == {"thing": None}
+    assert [error["path"] for error in answer["errors"]] == [path]
+
+
+@pytest.mark.parametrize("condition", ["", "@include(if: true)"])
+async def test_a_reference_by_an_attribute_that_the_role_may_not_read_is_refused(things: World, condition: str) -> None:
+    query = f'{{ thing(thingId: "b") {{ size {condition} owner {{ thingId }} }} }}'
+    assert (await things.ask(query))["thing"]["owner"] == {"thingId": "a"}
+    answer = (await things.post(query, token="acme/support")).json()
+    assert answer["data"] == {"thing": {"size": 2, "owner": None}}
+    assert [(error["path"], error["extensions"]["code"]) for error in answer["errors"]] == [
+        (["thing", "owner"], "FORBIDDEN")
+    ]
+
+
+@pytest.mark.parametrize("condition", ["", "@include(if: true)"])
+async def test_where_a_list_is_empty_the_one_item_of_it_is_null(condition: str) -> None:
+    world = World(setting=SETTING)
+    assert await world.ask(f"{{ someThing {{ thingId {condition} }} }}") == {"someThing": None}
+
+
+async def test_an_id_with_too_many_parts_is_null(things: World) -> None:
+    made = global_id(tenant_id("acme"), "Thing", ("a", "b"))
+    assert await things.ask("query ($id: ID!) { node(id: $id) { id } }", {"id": made}) == {"node": None}
+
+
+async def test_a_required_attribute_cannot_be_removed(things: World) -> None:
+    remove = 'mutation { updateThing(input: {thingId: "a", size: null}) { errors { code field } } }'
+    answer = await things.ask(remove, token="acme/editor")
+    assert answer == {"updateThing": {"errors": [{"code": "INVALID", "field": "size"}]}}
+
+
+def test_the_schema_has_no_mutation_without_one() -> None:
+    assert core_schema(build_schema(MODEL)).mutation_type is None

@@ -1,0 +1,83 @@
+"""A second line that has a gap is found, whatever the first line says."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gateway.demo import MODEL
+from gateway.iam.language.document import parse
+from gateway.iam.policies.deployment import LONGEST, render
+from gateway.iam.policies.generate import KINDS, documents
+from gateway.iam.policies.review import review
+
+Change = Callable[[dict[str, dict[str, Any]]], object]
+
+
+def messages(name: str, change: Change = lambda clauses: None) -> list[str]:
+    made = copy.deepcopy(documents(MODEL)[name])
+    change({clause["Sid"]: clause for clause in made["Statement"]})
+    made["Statement"] = [clause for clause in made["Statement"] if clause.get("Effect")]
+    return [finding.message for finding in review(parse(render(made, LONGEST), KINDS[name]))]
+
+
+def dropped(sid: str) -> Change:
+    return lambda clauses: clauses[sid].clear()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_shipped_documents_have_no_gap(name: str) -> None:
+    assert messages(name) == []
+
+
+@pytest.mark.parametrize(
+    ("sid", "message"),
+    [
+        ("NeverForeignRows", "the rows of another tenant is not explicitly denied"),
+        ("NeverForeignRows", "a batch with a row of another tenant is not explicitly denied"),
+        ("NeverWithoutKey", "a request without partition keys is not explicitly denied"),
+        ("NeverWithoutTenant", "a session without a tenant is not explicitly denied"),
+        ("NeverWholeTable", "`dynamodb:Scan` is not granted, but not explicitly denied either"),
+        ("NeverStreams", "`dynamodb:GetRecords` is not granted"),
+        ("NeverCopies", "`dynamodb:ExportTableToPointInTime` is not granted"),
+        ("NeverPolicies", "`dynamodb:PutResourcePolicy` is not granted"),
+        ("NeverAdministration", "`dynamodb:DeleteTable` is not granted"),
+    ],
+)
+def test_a_dropped_denial_of_the_role_is_a_gap(sid: str, message: str) -> None:
+    assert any(message in line for line in messages("tenant-role.json", dropped(sid)))
+
+
+@pytest.mark.parametrize(("sid", "key"), [("NeverWholeItems", "select"), ("NeverReturnedItems", "returnvalues")])
+def test_hidden_attributes_need_rules_for_whole_items(sid: str, key: str) -> None:
+    found = messages("session-support.json", dropped(sid))
+    assert found
+    assert all(f"deny it by `dynamodb:{key}`" in line for line in found)
+
+
+def test_a_denial_for_one_table_is_no_second_line() -> None:
+    narrow: Change = lambda clauses: clauses["NothingElse"].update(Resource="arn:aws:dynamodb:*:*:table/one")  # noqa: E731
+    assert any("`dynamodb:Scan`" in line for line in messages("boundary.json", narrow))
+    complement: Change = lambda clauses: clauses["NothingElse"].update(  # noqa: E731
+        NotResource=clauses["NothingElse"].pop("Resource")
+    )
+    assert any("`dynamodb:Scan`" in line for line in messages("boundary.json", complement))
+
+
+def test_if_exists_and_defaults_are_refused() -> None:
+    def loosen(clauses: dict[str, dict[str, Any]]) -> None:
+        condition = clauses["OwnItems"]["Condition"]
+        condition["StringEqualsIfExists"] = {"aws:SourceVpc": "vpc-1"}
+        condition["StringEquals"] = {"aws:PrincipalTag/TenantId": "${aws:PrincipalTag/TenantId, 'any'}"}
+
+    found = messages("session-viewer.json", loosen)
+    assert any("say with Null" in line for line in found)
+    assert any("a default would stand for a tenant" in line for line in found)
+
+
+def test_a_trust_policy_demands_the_tenant_for_the_role_itself() -> None:
+    def loosen(clauses: dict[str, dict[str, Any]]) -> None:
+        del clauses["GatewayAssumes"]["Condition"]["Null"]["aws:RequestTag/TenantId"]
+
+    assert any("without its tenant tag" in line for line in messages("tenant-trust.json", loosen))

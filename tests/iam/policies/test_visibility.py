@@ -1,0 +1,36 @@
+"""What the schema may say about roles, told by the policies alone."""
+
+from gateway.demo import MODEL
+from gateway.iam.policies.personal_data import personal_attributes
+from gateway.iam.policies.policies import generated
+from gateway.iam.policies.visibility import visibility
+from tests.model.build import model, thing
+
+SEEN = visibility(MODEL, generated(MODEL))
+
+
+def test_personal_attributes_are_unreadable_for_support_and_nobody_else() -> None:
+    assert dict(SEEN.unreadable) == dict.fromkeys(personal_attributes(MODEL), ("support",))
+
+
+def test_patterns_by_a_personal_key_are_not_for_support() -> None:
+    assert SEEN.unasked["userByEmail"] == ("support",)
+    assert "user" not in SEEN.unasked
+    assert "ordersOfUser" not in SEEN.unasked
+
+
+def test_readers_are_told_apart_from_writers() -> None:
+    assert SEEN.readers_only == ("support", "viewer")
+
+
+def test_a_model_without_personal_attributes_hides_nothing() -> None:
+    plain = model(thing())
+    assert visibility(plain, generated(plain)).unreadable == {}
+
+
+def test_descriptions_name_the_roles_that_are_left_out() -> None:
+    assert SEEN.of_attribute("email") == " Not for `support`."
+    assert SEEN.of_attribute("userId") == ""
+    assert SEEN.of_pattern("userByEmail") == " Not for `support`."
+    assert SEEN.of_pattern("user") == ""
+    assert SEEN.of_writes() == " Not for `support` and `viewer`."

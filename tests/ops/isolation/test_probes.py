@@ -1,0 +1,97 @@
+"""The list of attacks: complete by the model, harmless by construction."""
+
+import pytest
+
+from gateway.demo import MODEL
+from gateway.iam.dynamodb.requests import OPERATIONS
+from gateway.iam.dynamodb.sample_requests import IMPOSSIBLE
+from gateway.iam.policies.deployment import Deployment
+from gateway.iam.policies.personal_data import personal_attributes
+from gateway.iam.policies.roles import ROLES
+from gateway.model.keys import ItemKey
+from gateway.model.table import TableSpec
+from gateway.model.tenant import tenant_id
+from gateway.ops.isolation.probe_operations import probes
+from gateway.ops.isolation.probes import Probe, ProbeScene
+from tests.model.build import model, thing
+
+ACME, GLOBEX = tenant_id("acme"), tenant_id("globex")
+PLACE = Deployment.of_role("arn:aws:iam::123456789012:role/gateway-tenant", "eu-west-1", "shop")
+ROLE = {role.name: role for role in ROLES}
+
+
+def found(role: str = "editor", rows: tuple[ItemKey, ...] = ()) -> tuple[Probe, ...]:
+    return probes(ProbeScene(MODEL, PLACE, ACME, ROLE[role], GLOBEX, rows))
+
+
+def test_every_pattern_every_index_and_every_operation_is_tried() -> None:
+    made = found()
+    names = " ".join(probe.name for probe in made)
+    assert all(pattern in names for pattern in MODEL.patterns)
+    for index in MODEL.table.indexes:
+        assert any(probe.body.get("IndexName") == index.name and probe.expected == "denied" for probe in made)
+    assert {probe.operation for probe in made} >= {
+        *("GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan", "PutItem", "UpdateItem", "DeleteItem"),
+        *("BatchWriteItem", "TransactWriteItems", "ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction"),
+        *("SearchVectors", "GetRecords", "ExportTableToPointInTime", "CreateBackup", "PutResourcePolicy"),
+    }
+    assert {probe.operation for probe in made} <= set(OPERATIONS)
+
+
+def test_no_name_stands_twice() -> None:
+    for role in ROLE:
+        names = [(probe.group, probe.name) for probe in found(role)]
+        assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("operation", ["PutItem", "UpdateItem", "DeleteItem"])
+def test_a_write_could_not_change_an_item_even_where_it_passed(operation: str) -> None:
+    writes = [probe for probe in found() if probe.operation == operation]
+    assert writes
+    assert all(probe.body["ConditionExpression"] == IMPOSSIBLE for probe in writes)
+
+
+def test_members_of_transactions_carry_the_same_guard_and_batches_touch_nothing_that_exists() -> None:
+    for probe in found():
+        if probe.operation == "TransactWriteItems":
+            for member in probe.body["TransactItems"]:
+                assert next(iter(member.values()))["ConditionExpression"] == IMPOSSIBLE
+        if probe.operation == "BatchWriteItem":
+            for request in probe.body["RequestItems"]["shop"]:
+                assert request["DeleteRequest"]["Key"]["SK"] == {"S": "ISOLATION#PROBE"}
+
+
+def test_tables_are_changed_only_where_there_is_none() -> None:
+    for probe in found():
+        if probe.group == "tables" and not probe.operation.startswith(("Describe", "List")):
+            assert "shop" not in str(probe.body)
+
+
+def test_controls_follow_the_role() -> None:
+    expected = {
+        role: {probe.expected for probe in found(role) if probe.group == "controls" and "Item" in probe.name.split()[1]}
+        for role in ROLE
+    }
+    assert expected == {"admin": {"allowed"}, "editor": {"allowed"}, "support": {"denied"}, "viewer": {"denied"}}
+    support = {probe.name for probe in found("support") if probe.group == "controls" and probe.expected == "denied"}
+    assert any("userByEmail" in name for name in support)
+
+
+def test_attributes_are_tried_only_by_a_role_that_may_not_see_them() -> None:
+    tried = " ".join(probe.name for probe in found("support") if probe.group == "attributes")
+    assert all(f"`{name}`" in tried for name in personal_attributes(MODEL))
+    assert not any(probe.group == "attributes" for probe in found("viewer"))
+
+
+def test_rows_that_exist_are_asked_for_by_their_keys() -> None:
+    rows = (ItemKey("TENANT#globex#USER#u-1", "PROFILE"),)
+    asked = [probe for probe in found(rows=rows) if probe.group == "rows"]
+    assert {probe.operation for probe in asked} == {"GetItem", "Query", "BatchGetItem"}
+    assert all("TENANT#globex#USER#u-1" in str(probe.body) for probe in asked)
+
+
+def test_a_model_without_indexes_has_probes_too() -> None:
+    bare = model(thing(), table=TableSpec(indexes=()))
+    made = probes(ProbeScene(bare, PLACE, ACME, ROLE["editor"], GLOBEX))
+    assert made
+    assert not any("IndexName" in probe.body for probe in made)

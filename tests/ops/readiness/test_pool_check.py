@@ -1,0 +1,149 @@
+"""What the check of a pool reads, as whom, and what it makes of each refusal."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.aws.sts.session import Session
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.errors import (
+    AccessDenied,
+    AnswerLate,
+    AwsFailure,
+    AwsUnavailable,
+    InvalidRequest,
+    KeyInaccessible,
+    TableMissing,
+    ThroughputExceeded,
+)
+from gateway.demo import MODEL
+from gateway.errors import DeadlineExceeded, GatewayError
+from gateway.identity.principal import Principal
+from gateway.model.tenant import tenant_id
+from gateway.ops.readiness.pool_check import PoolCheck, TenantPool
+from tests.graph.fixtures import PERMISSIONS
+from tests.store.fixtures import TABLE, tenancy
+from tests.store.memory import Memory
+
+POOL = TenantPool("pooled", tenant_id("probe"), tenancy(), required=True)
+INDEXES = [index.name for index in MODEL.table.indexes]
+
+
+async def open_session(principal: Principal) -> Session:
+    role, place = min(principal.roles), tenancy()
+    credentials = Credentials(f"AKID{principal.tenant}", "secret")
+    return Session(principal.tenant, role, credentials, place, PERMISSIONS(place, principal.tenant, role))
+
+
+def check(memory: Memory) -> PoolCheck:
+    return PoolCheck(open_session, memory, MODEL.table)
+
+
+class Refusing(Memory):
+    """Answers reads of a place as told, and others with nothing."""
+
+    refusals: dict[str | None, GatewayError]
+
+    async def call(self, operation: str, body: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+        self.sent.append((operation, dict(body)))
+        error = self.refusals.get(body.get("IndexName"))
+        if error is not None:
+            raise error
+        return {}
+
+
+def refusing(**refusals: GatewayError) -> Refusing:
+    made = Refusing(MODEL.table, TABLE)
+    made.refusals = {None if name == "table" else name: error for name, error in refusals.items()}
+    return made
+
+
+async def test_table_and_indexes_are_read_once_each_for_a_key_of_the_tenant_that_no_item_has() -> None:
+    memory = refusing()
+    assert await check(memory).faults(POOL) == ()
+    assert [(operation, body.get("IndexName")) for operation, body in memory.sent] == [
+        ("GetItem", None),
+        *(("Query", name) for name in INDEXES),
+    ]
+    for _, body in memory.sent:
+        text = str(body.get("Key") or body["ExpressionAttributeValues"])
+        assert "TENANT#probe#READINESS" in text
+        assert body["ProjectionExpression"], "keys alone, which every role may read"
+
+
+async def test_nothing_is_sent_that_the_sessions_policies_do_not_allow() -> None:
+    """INVARIANT: nothing is sent that the session's policies do not allow."""
+
+    async def mixed_up(principal: Principal) -> Session:
+        session = await open_session(principal)
+        return replace(session, permissions=PERMISSIONS(session.tenancy, tenant_id("globex"), session.role))
+
+    memory = refusing()
+    [fault] = await PoolCheck(mixed_up, memory, MODEL.table).faults(POOL)
+    assert memory.sent == []
+    assert "the session's own policies refuse it" in fault.message
+
+
+_LATE = AnswerLate("the database could not be reached in time")
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "told"),
+    [
+        (TableMissing("gone"), "table", f"there is no table `{TABLE}`"),
+        (AccessDenied("no"), "table", "is of another deployment"),
+        (InvalidRequest("other keys"), "table", "has not the model's keys"),
+        (KeyInaccessible("the key is off"), "key", "encryption key"),
+        (_LATE, "endpoint", "does not answer"),
+        (DeadlineExceeded("no time left"), "endpoint", "does not answer"),
+        (
+            AwsUnavailable("no", said=AwsFailure("X", "Credential should be scoped to a valid region.")),
+            "region",
+            "does not serve",
+        ),
+        (
+            AwsUnavailable("aws is down", said=AwsFailure("InternalServerError")),
+            "other",
+            "aws is down: InternalServerError",
+        ),
+    ],
+)
+async def test_what_keeps_the_table_from_being_read_is_named(error: GatewayError, cause: str, told: str) -> None:
+    [fault] = await check(refusing(table=error)).faults(POOL)
+    assert (fault.where, fault.cause) == ("table", cause)
+    assert told in fault.message
+
+
+@pytest.mark.parametrize("error", [TableMissing("gone"), AccessDenied("no"), InvalidRequest("being built")])
+async def test_an_index_that_cannot_be_read_while_the_table_can_is_to_blame(error: GatewayError) -> None:
+    [fault] = await check(refusing(**{INDEXES[1]: error})).faults(POOL)
+    assert (fault.where, fault.cause) == (f"index {INDEXES[1]}", "index")
+
+
+async def test_an_index_whose_endpoint_fails_is_not_missing() -> None:
+    [fault] = await check(refusing(**{INDEXES[0]: _LATE})).faults(POOL)
+    assert fault.cause == "endpoint"
+
+
+async def test_who_is_throttled_has_reached_it() -> None:
+    assert await check(refusing(table=ThroughputExceeded("slow down"))).faults(POOL) == ()
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (AccessDenied("no"), "role"),
+        (InvalidRequest("policy"), "policy"),
+        (_LATE, "endpoint"),
+        (AwsUnavailable("off", said=AwsFailure("RegionDisabledException")), "region"),
+        (AwsUnavailable("aws does not accept the gateway's own credentials"), "other"),
+    ],
+)
+async def test_a_session_that_is_not_given_is_named(error: GatewayError, cause: str) -> None:
+    async def refused(principal: Principal) -> Session:
+        raise error
+
+    [fault] = await PoolCheck(refused, refusing(), MODEL.table).faults(POOL)
+    assert (fault.where, fault.cause) == ("session", cause)

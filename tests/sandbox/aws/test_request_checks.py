@@ -1,0 +1,108 @@
+"""What DynamoDB refuses by its form is refused in its words, before moto sees it."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from gateway.sandbox.assembly import SandboxAssembly
+from tests.sandbox.documents import TABLE
+from tests.sandbox.small import Small
+from tests.sandbox.wire import boto, dynamodb, error_name, send
+
+QUERY = {
+    "TableName": TABLE,
+    "KeyConditionExpression": "#pk = :pk",
+    "ExpressionAttributeNames": {"#pk": "PK"},
+    "ExpressionAttributeValues": {":pk": {"S": "TENANT#acme#USER#u-1001"}},
+}
+LEGACY = {
+    "TableName": TABLE,
+    "KeyConditions": {
+        "PK": {"ComparisonOperator": "EQ", "AttributeValueList": [{"S": "TENANT#acme#USER#u-1001"}]},
+    },
+}
+
+
+async def refused(small: Small, operation: str, body: dict[str, Any]) -> tuple[str, str]:
+    answer = await send(small.app, dynamodb(small.admin.credentials, operation, body))
+    assert answer.status_code == 400
+    assert small.engine.asked == []
+    return error_name(answer), answer.json()["message"]
+
+
+@pytest.mark.parametrize("operation", ["Query", "Scan"])
+@pytest.mark.parametrize("limit", [0, -1, -(10**30)])
+async def test_a_limit_below_one_is_invalid(small: Small, operation: str, limit: int) -> None:
+    name, message = await refused(small, operation, {**QUERY, "Limit": limit})
+    assert name == "ValidationException"
+    assert message == (
+        f"1 validation error detected: Value '{limit}' at 'limit' failed to satisfy constraint: "
+        "Member must have value greater than or equal to 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("1", "STRING_VALUE cannot be converted to Integer"),
+        ("", "STRING_VALUE cannot be converted to Integer"),
+        (1.5, "DECIMAL_VALUE cannot be converted to Integer"),
+        (True, "TRUE_VALUE cannot be converted to Integer"),
+        (False, "FALSE_VALUE cannot be converted to Integer"),
+        ([1], "Unrecognized collection type class java.lang.Integer"),
+        ({"N": "1"}, "Start of structure or map found where not expected"),
+    ],
+)
+async def test_a_limit_that_is_no_whole_number_cannot_be_read(small: Small, limit: Any, said: str) -> None:
+    assert await refused(small, "Query", {**QUERY, "Limit": limit}) == ("SerializationException", said)
+
+
+@pytest.mark.parametrize(
+    ("operation", "body"),
+    [
+        ("GetItem", {"Key": {"PK": {"B": "###"}, "SK": {"S": "a"}}}),
+        ("GetItem", {"Key": {"PK": {"B": "####"}, "SK": {"S": "a"}}}),
+        ("PutItem", {"Item": {"PK": {"S": "a"}, "SK": {"S": "b"}, "x": {"L": [{"M": {"y": {"B": "a"}}}]}}}),
+        ("PutItem", {"Item": {"PK": {"S": "a"}, "SK": {"S": "b"}, "x": {"BS": ["QUJD", "A==="]}}}),
+        ("Query", {**QUERY, "ExpressionAttributeValues": {":pk": {"B": "=AAA"}}}),
+    ],
+)
+async def test_bytes_that_are_no_base64_cannot_be_read(small: Small, operation: str, body: dict[str, Any]) -> None:
+    name, message = await refused(small, operation, {"TableName": TABLE, **body})
+    assert name == "SerializationException"
+    assert "Base64" in message
+
+
+async def test_an_attribute_may_be_called_like_a_type(small: Small) -> None:
+    item = {"PK": {"S": "a"}, "SK": {"S": "b"}, "x": {"M": {"B": {"S": "no base64"}}}}
+    for body in ({"Item": item}, {"Item": {**item, "seal": {"B": "QUJD"}}}):
+        answer = await send(small.app, dynamodb(small.admin.credentials, "PutItem", {"TableName": TABLE, **body}))
+        assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("query", [QUERY, LEGACY], ids=["expression", "conditions"])
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ({"PK": {"S": "TENANT#globex#USER#u-1001"}, "SK": {"S": "PROFILE"}}, "outside query boundaries"),
+        ({"PK": {"B": "QUJD"}, "SK": {"S": "PROFILE"}}, "outside query boundaries"),
+        ({"SK": {"S": "PROFILE"}}, "starting key is invalid"),
+    ],
+)
+def test_a_page_begins_in_the_partition_that_is_asked_for(
+    world: SandboxAssembly, query: dict[str, Any], start: dict[str, Any], said: str
+) -> None:
+    with (
+        boto("dynamodb", world.ready.url, world.ready.admin) as client,
+        pytest.raises(ClientError, match=said) as raised,
+    ):
+        client.query(**query, ExclusiveStartKey=start)
+    assert raised.value.response["Error"]["Code"] == "ValidationException"
+
+
+def test_a_page_goes_on_where_the_one_before_it_ended(world: SandboxAssembly) -> None:
+    with boto("dynamodb", world.ready.url, world.ready.admin) as client:
+        first = client.query(**QUERY, Limit=1)
+        second = client.query(**QUERY, Limit=1, ExclusiveStartKey=first["LastEvaluatedKey"])
+    assert first["Items"] != second["Items"]

@@ -1,0 +1,247 @@
+"""Strangers on real connections: each is cut off, and nobody else notices."""
+
+import asyncio
+from asyncio import StreamReader, StreamWriter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import uvicorn
+import uvloop
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+from uvicorn.server import ServerState
+
+from gateway.graph.http.running import DISCONNECT
+from gateway.serving.hardened_http import HardenedHttp, HttpLimits
+
+SOON = HttpLimits(head_bytes=20_000, head_seconds=0.05, stalled_seconds=0.05)
+# for who is served first: a busy machine may take a while to hand over a request
+LATER = HttpLimits(head_seconds=1.0)
+PATIENCE = 120.0
+GET = b"GET / HTTP/1.1\r\nhost: here\r\n\r\n"
+LARGE = "a" * 20_000_000
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    request = Request(scope, receive)
+    answers = {"/large": LARGE, "/body": ""}
+    if request.url.path == "/never":
+        left = asyncio.Event()
+        scope[DISCONNECT] = left.set
+        await left.wait()
+    if request.url.path == "/body":
+        answers["/body"] = str(len(await request.body()))
+    await PlainTextResponse(answers.get(request.url.path, "hello"))(scope, receive, send)
+
+
+@dataclass
+class Served:
+    port: int = 0
+    draining: bool = False
+    state: ServerState = field(default_factory=ServerState)
+    strangers: list[StreamWriter] = field(default_factory=list)
+
+    async def connect(self) -> tuple[StreamReader, StreamWriter]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        self.strangers.append(writer)
+        return reader, writer
+
+
+@asynccontextmanager
+async def serving(bounds: HttpLimits = SOON) -> AsyncIterator[Served]:
+    config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, ws="none")
+    config.load()
+    served = Served()
+
+    def protocol() -> HardenedHttp:
+        named: dict[str, Any] = {"config": config, "server_state": served.state, "app_state": {}}
+        return HardenedHttp(lambda: served.draining, bounds=bounds, **named)
+
+    server = await asyncio.get_running_loop().create_server(protocol, "127.0.0.1", 0)
+    served.port = server.sockets[0].getsockname()[1]
+    try:
+        yield served
+    finally:
+        for stranger in served.strangers:
+            stranger.transport.abort()
+        server.close()
+        await _until(lambda: not served.state.connections)
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not holds():  # noqa: ASYNC110  uvicorn tells nobody
+            await asyncio.sleep(0.01)
+
+
+async def _rest(reader: StreamReader) -> bytes:
+    async with asyncio.timeout(PATIENCE):
+        return await reader.read(-1)
+
+
+async def _answer(reader: StreamReader) -> tuple[bytes, bytes]:
+    async with asyncio.timeout(PATIENCE):
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next(line for line in head.split(b"\r\n") if line.startswith(b"content-length: "))
+        return head, await reader.readexactly(int(length.split()[1]))
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET /", b"GET / HTTP/1.1\r\nhost: h", b"\r\n"])
+async def test_who_sends_no_whole_head_is_cut_off(begun: bytes) -> None:
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(begun)
+        assert await _rest(reader) == b""
+
+
+async def test_a_head_that_drips_is_cut_off_also_after_a_request() -> None:
+    async with serving(LATER) as served:
+        reader, writer = await served.connect()
+        writer.write(GET)
+        assert (await _answer(reader))[1] == b"hello"
+        writer.write(b"GET / HTTP/1.1\r\nx: ")
+
+        async def drip() -> None:
+            while not writer.is_closing():
+                writer.write(b"a")
+                await asyncio.sleep(0.01)
+
+        dripping = asyncio.create_task(drip())
+        with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+            async with asyncio.timeout(PATIENCE):
+                await reader.readexactly(1)
+        dripping.cancel()
+
+
+@pytest.mark.parametrize("started", [b"GET / HTTP/1.1\r\nx: ", b"GET /", b"GET / HTTP/1.1\r\n"])
+@pytest.mark.parametrize("piece", [b"a" * 1_000, b"a" * 30_000])
+async def test_an_endless_head_is_refused_while_it_is_sent(started: bytes, piece: bytes) -> None:
+    async with serving(HttpLimits(head_bytes=20_000)) as served:
+        reader, writer = await served.connect()
+        writer.write(started)
+        for _ in range(30):
+            writer.write(piece)
+            await asyncio.sleep(0)
+        # what we still send may overtake the answer
+        with suppress(ConnectionResetError):
+            assert (await _rest(reader)).startswith(b"HTTP/1.1 431 ")
+        await _until(lambda: not served.state.connections)
+
+
+async def test_a_large_head_in_one_piece_is_refused() -> None:
+    async with serving(HttpLimits(head_bytes=20_000)) as served:
+        reader, writer = await served.connect()
+        writer.write(GET[:-2] + b"x: " + b"a" * 21_000 + b"\r\n\r\n")
+        assert (await _rest(reader)).startswith(b"HTTP/1.1 431 ")
+
+
+@pytest.mark.parametrize("more", [b"Host: other\r\n", b"host: h\r\n", b"x: y\r\nHOST:\r\n"])
+async def test_two_hosts_are_one_too_many(more: bytes) -> None:
+    async with serving() as served:
+        reader, writer = await served.connect()
+        writer.write(GET[:-2] + more + b"\r\n")
+        assert (await _rest(reader)).startswith(b"HTTP/1.1 400 ")
+
+
+async def test_a_slow_body_is_left_to_whoever_reads_it() -> None:
+    async with serving(LATER) as served:
+        reader, writer = await served.connect()
+        writer.write(b"POST /body HTTP/1.1\r\nhost: h\r\ncontent-length: 30\r\n\r\n")
+        for _ in range(30):
+            await asyncio.sleep(LATER.head_seconds / 25)
+            writer.write(b"a")
+        assert (await _answer(reader))[1] == b"30"
+
+
+async def test_who_sends_a_long_body_that_nobody_reads_still_gets_the_answer_and_may_ask_again() -> None:
+    async with serving(HttpLimits(head_bytes=20_000)) as served:
+        reader, writer = await served.connect()
+        writer.write(b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 500000\r\n\r\n")
+        for _ in range(50):
+            writer.write(b"a" * 10_000)
+            await writer.drain()
+        assert (await _answer(reader))[1] == b"hello"
+        writer.write(GET)
+        assert (await _answer(reader))[1] == b"hello"
+
+
+async def test_the_rest_of_a_body_is_not_taken_for_the_head_that_follows_it() -> None:
+    async with serving(HttpLimits(head_bytes=20_000)) as served:
+        reader, writer = await served.connect()
+        writer.write(b"POST / HTTP/1.1\r\nhost: h\r\ncontent-length: 60000\r\n\r\n")
+        assert (await _answer(reader))[1] == b"hello"
+        writer.write(b"a" * 60_000 + GET[:20])
+        await asyncio.sleep(0.05)
+        writer.write(GET[20:])
+        assert (await _answer(reader))[1] == b"hello"
+
+
+async def test_requests_in_one_breath_are_all_answered() -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(GET * 2_000)
+        for _ in range(2_000):
+            assert (await _answer(reader))[1] == b"hello"
+
+
+async def test_who_takes_no_answer_is_cut_off() -> None:
+    async with serving() as served:
+        _, writer = await served.connect()
+        writer.transport.pause_reading()  # type: ignore[attr-defined]  # a transport that reads
+        writer.write(GET.replace(b"/ ", b"/large "))
+        await _until(lambda: served.state.total_requests == 1 and not served.state.connections)
+
+
+async def test_who_takes_an_answer_slowly_gets_all_of_it() -> None:
+    async with serving(HttpLimits(stalled_seconds=20)) as served:
+        reader, writer = await served.connect()
+        writer.write(GET.replace(b"/ ", b"/large ").replace(b"here", b"here\r\nconnection: close"))
+        got = 0
+        async with asyncio.timeout(PATIENCE):
+            while taken := await reader.read(1_000_000):
+                got += len(taken)
+                await asyncio.sleep(0.01)
+        assert got > len(LARGE)
+
+
+async def test_while_it_drains_an_answer_is_the_last_of_its_connection() -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(GET)
+        assert b"connection: close" not in (await _answer(reader))[0]
+        served.draining = True
+        writer.write(GET)
+        head, body = await _answer(reader)
+        assert b"connection: close" in head
+        assert body == b"hello"
+        assert await _rest(reader) == b""
+
+
+def test_who_leaves_before_the_answers_is_no_error(caplog: pytest.LogCaptureFixture) -> None:
+    async def leave() -> None:
+        async with serving(HttpLimits()) as served:
+            _, writer = await served.connect()
+            writer.transport.pause_reading()  # type: ignore[attr-defined]  # a transport that reads
+            writer.write(GET.replace(b"/ ", b"/large ") * 3)
+            await _until(lambda: served.state.total_requests == 1)
+            writer.transport.abort()
+            await _until(lambda: not served.state.tasks)
+
+    # what serves in production: asyncio's own transports take what is written after their end
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(leave())
+    assert not caplog.records
+
+
+async def test_who_leaves_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    async with serving(HttpLimits()) as served:
+        _, writer = await served.connect()
+        writer.write(GET.replace(b"/ ", b"/never "))
+        await _until(lambda: len(served.state.tasks) == 1)
+        writer.transport.abort()
+        await _until(lambda: not served.state.tasks)
+    assert not caplog.records

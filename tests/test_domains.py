@@ -155,6 +155,6 @@ MUTATIONS = (
 )
 """
     assert faults(write("own", ENTITY + text)) == [
-        "domains: mutation one: `label`: its type is Python's `str`; use Text(), Id() or KeyText()",
+        "domains: mutation one: `label`: its type is Python's `str`; use Text(), Id() or KeyString()",
         "domains: mutation two: `input` must be a tuple; put a comma after its only member",
     ]

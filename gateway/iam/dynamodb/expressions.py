@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.dynamodb.errors import NotUnderstood
 
 _LIMIT: Final = 4_096  # what DynamoDB takes; it also bounds what is kept
 KEPT: Final = 1_024

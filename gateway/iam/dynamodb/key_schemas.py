@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.dynamodb.errors import NotUnderstood
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 

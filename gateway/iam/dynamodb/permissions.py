@@ -7,12 +7,12 @@ from typing import Any, Final, Self
 
 from gateway.iam.dynamodb import wire
 from gateway.iam.dynamodb.condition_keys import PRINCIPAL_TENANT
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.key_schemas import TableRegistry
 from gateway.iam.dynamodb.partial_evaluation import TENANT
 from gateway.iam.dynamodb.requests import authorisations
 from gateway.iam.dynamodb.shared_permissions import AttributeRead, SharedPermissions
 from gateway.iam.dynamodb.writes import ON_FAILURE, SINGLE_WRITES
-from gateway.iam.language.errors import NotUnderstood
 from gateway.iam.language.evaluator import PolicySet, decide, lowered, restricts
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Allow, Authorisation, Deny

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.iam.dynamodb import expressions, wire
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.key_conditions import key_condition
 from gateway.iam.dynamodb.key_schemas import KnownTable, TableRegistry
 from gateway.iam.dynamodb.wire import Body
-from gateway.iam.language.errors import NotUnderstood
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Authorisation
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from gateway.iam.dynamodb import reads, writes
 from gateway.iam.dynamodb.control_plane import CONTROL, control
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
 from gateway.iam.dynamodb.wire import Body
-from gateway.iam.language.errors import NotUnderstood
 from gateway.iam.language.verdict import Authorisation
 
 __all__ = ["OPERATIONS", "KeySchema", "NotUnderstood", "TableRegistry", "authorisations"]

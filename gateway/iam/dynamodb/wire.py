@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any, Final
 
 from gateway.iam.dynamodb import expressions
-from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.language.variables import Value
 
 Body = Mapping[str, Any]

@@ -44,12 +44,9 @@ def get_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
 def batch_get_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
     """One authorisation for each table; one foreign key among its keys denies the whole call."""
     wire.check_parameters(body, PARAMETERS["BatchGetItem"])
-    tables = body.get("RequestItems")
-    if not isinstance(tables, dict) or not tables:
-        raise NotUnderstood("RequestItems is an object of tables, and not empty")
     capacity = wire.capacity(body)
     found: list[Authorisation] = []
-    for name, member in tables.items():
+    for name, member in wire.request_items(body).items():
         table = place.table(name)
         if not isinstance(member, dict):
             raise NotUnderstood("a table of RequestItems holds an object")

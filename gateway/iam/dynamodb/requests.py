@@ -8,11 +8,9 @@ from typing import Any, Final
 from gateway.iam.dynamodb import reads, writes
 from gateway.iam.dynamodb.control_plane import CONTROL, control
 from gateway.iam.dynamodb.errors import NotUnderstood
-from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
+from gateway.iam.dynamodb.key_schemas import TableRegistry
 from gateway.iam.dynamodb.wire import Body
 from gateway.iam.language.verdict import Authorisation
-
-__all__ = ["OPERATIONS", "KeySchema", "NotUnderstood", "TableRegistry", "authorisations"]
 
 Reader = Callable[[Body, TableRegistry], tuple[Authorisation, ...]]
 
@@ -58,9 +56,7 @@ OPERATIONS: Final[Mapping[str, Reader]] = {
     "TransactGetItems": reads.transact_get_items,
     "Query": reads.query,
     "Scan": reads.scan,
-    "PutItem": writes.put_item,
-    "UpdateItem": writes.update_item,
-    "DeleteItem": writes.delete_item,
+    **{operation: partial(writes.single_write, operation) for operation in sorted(writes.SINGLE_WRITES)},
     "BatchWriteItem": writes.batch_write_item,
     "TransactWriteItems": writes.transact_write_items,
     "ExecuteStatement": _partiql,

@@ -58,6 +58,10 @@ def delete(table: str, item: Body, guard: Body) -> Body:
     return {"TableName": table, "Key": item, **guard}
 
 
+def condition_check(table: str, item: Body, spec: TableSpec) -> Body:
+    return {"TableName": table, "Key": item, "ConditionExpression": f"attribute_exists({spec.pk})"}
+
+
 def update(table: str, item: Body, attribute: str, guard: Body) -> Body:
     names = {**guard.get("ExpressionAttributeNames", {}), "#set": attribute}
     return {

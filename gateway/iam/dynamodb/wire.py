@@ -127,3 +127,11 @@ def objects(value: Any, what: str) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
         raise NotUnderstood(f"{what} is a list of objects, and not empty")
     return value
+
+
+def request_items(body: Body) -> dict[str, Any]:
+    """The members of a batch, by table."""
+    tables = body.get("RequestItems")
+    if not isinstance(tables, dict) or not tables:
+        raise NotUnderstood("RequestItems must be an object of tables, and not empty")
+    return tables

@@ -29,7 +29,7 @@ from gateway.iam.formal.formula import (
     is_text,
     negated,
 )
-from gateway.iam.formal.scalar_samples import samples
+from gateway.iam.formal.representatives import samples
 from gateway.iam.formal.string_patterns import WHOLE, Split, matches
 from gateway.iam.language import arn, glob, variables
 from gateway.iam.language.document import PolicyDocument
@@ -38,7 +38,7 @@ from gateway.iam.language.glob import Wild
 from gateway.iam.language.grammar import Condition, Effect, Statement
 from gateway.iam.language.operators import ConditionOperation, operation
 from gateway.iam.language.scalars import ascii_folded
-from gateway.iam.language.variables import Template, Variable
+from gateway.iam.language.variables import Template
 
 _ANY: Final[Pattern] = (Wild.MANY,)
 _ROOT: Final = 5
@@ -191,8 +191,8 @@ def _resource(statement: Statement, with_variables: bool) -> Formula:
 
 
 def _reaches(pattern: Pattern) -> Formula:
-    parts = _six(pattern)
-    return both(*(both(Present(key), matches(key, found)) for key, found in zip(ARN, parts[1:], strict=True)))
+    segments = (arn.split(pattern) or ())[1:]
+    return both(*(both(Present(key), matches(key, segment)) for key, segment in zip(ARN, segments, strict=True)))
 
 
 def _arn(subject: str, template: Template) -> Formula:
@@ -201,20 +201,9 @@ def _arn(subject: str, template: Template) -> Formula:
 
     def matched(pattern: Pattern) -> Formula:
         exact = all(isinstance(token, str) for token in pattern)
-        return matches(subject, pattern) if exact else ArnLike(subject, _six(pattern)[1:])
+        return matches(subject, pattern) if exact else ArnLike(subject, (arn.split(pattern) or ())[1:])
 
     return _with_variables(template, matched)
-
-
-def _six(pattern: Pattern) -> tuple[Pattern, ...]:
-    """A pattern cut at its first five colons: those of the text, never those of a variable's value."""
-    found: list[list[str | Wild | Ref]] = [[]]
-    for each in pattern:
-        if each == ":" and len(found) < arn.SEGMENTS:
-            found.append([])
-        else:
-            found[-1].append(each)
-    return tuple(map(tuple, found))
 
 
 def _with_variables(template: Template, made: Callable[[Pattern], Formula]) -> Formula:
@@ -223,24 +212,10 @@ def _with_variables(template: Template, made: Callable[[Pattern], Formula]) -> F
     options: list[Formula] = []
     for choice in product((True, False), repeat=len(keys)):
         has_text = dict(zip(keys, choice, strict=True))
-        pattern = _resolved(template, has_text)
+        pattern = variables.resolved(template, {key: Ref(key) if text else None for key, text in has_text.items()})
         if pattern is not None:
             guards = (
                 both(Single(key), Filled(key)) if text else negated(Filled(key)) for key, text in has_text.items()
             )
             options.append(both(*guards, made(pattern)))
     return either(*options)
-
-
-def _resolved(template: Template, has_text: Mapping[str, bool]) -> Pattern | None:
-    found: list[str | Wild | Ref] = []
-    for token in template:
-        if not isinstance(token, Variable):
-            found.append(token)
-        elif has_text[token.key]:
-            found.append(Ref(token.key))
-        elif token.default is None:
-            return None
-        else:
-            found.append(token.default)
-    return tuple(found)

@@ -41,10 +41,13 @@ from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Authorisation
 from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.review import EVERY_ACTION
+from gateway.iam.sts.assume_role import ASSUME_ACTIONS
 from gateway.model.table import TableSpec
 
-_STS: Final = ("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity", "kms:Decrypt", "kms:Encrypt")
-_ACTIONS: Final = {name.lower(): name for name in (*(f"dynamodb:{action}" for action in EVERY_ACTION), *_STS)}
+DOCUMENTED_ACTIONS: Final = frozenset(
+    (*(f"dynamodb:{action}" for action in EVERY_ACTION), *ASSUME_ACTIONS, "kms:Decrypt", "kms:Encrypt")
+)
+_ACTIONS: Final = {name.lower(): name for name in DOCUMENTED_ACTIONS}
 _KEYS: Final = {
     key.lower(): key
     for key in (
@@ -188,7 +191,7 @@ def _one(
         case "DeleteItem":
             return action, sample_requests.delete(table, item, {})
         case "ConditionCheckItem":
-            check = {"TableName": table, "Key": item, "ConditionExpression": f"attribute_exists({spec.pk})"}
+            check = sample_requests.condition_check(table, item, spec)
             return "TransactWriteItems", sample_requests.transact_write(("ConditionCheck", check))
     return None
 

@@ -9,7 +9,6 @@ from gateway.errors import BadUserInput
 from gateway.iam.dynamodb.condition_keys import KEYED
 from gateway.iam.formal import specification
 from gateway.iam.formal.compiler import FormulaCompiler, allowed
-from gateway.iam.formal.counterexample import counterexample
 from gateway.iam.formal.errors import NotConfirmed
 from gateway.iam.formal.formula import (
     ACTION,
@@ -26,10 +25,8 @@ from gateway.iam.formal.formula import (
     negated,
     one_of,
 )
-from gateway.iam.formal.proof import TheoremOutcome, check
-from gateway.iam.formal.solver.solver import solve
+from gateway.iam.formal.proof import TheoremOutcome, outcome
 from gateway.iam.formal.specification import KEYS, OTHER, Scope, acts, of_service
-from gateway.iam.formal.string_patterns import Split
 from gateway.iam.formal.theorems import Theorem
 from gateway.iam.language import variables
 from gateway.iam.language.document import PolicyDocument
@@ -80,11 +77,12 @@ def questioned(asked: ForeignPolicy) -> Iterator[TheoremOutcome]:
     compiler = FormulaCompiler(splits)
     layers = [compiler.layer([each]) for each in (asked.policy, asked.session, asked.boundary) if each is not None]
     policies = PolicySet((asked.policy,), None if asked.session is None else (asked.session,), asked.boundary)
+    wishes = _wishes(scope)
     for theorem in _theorems(allowed(layers), scope):
-        outcome = _outcome(theorem, scope, splits)
-        if outcome.example is not None and not evaluate(policies, outcome.example.asked).allowed:
-            raise NotConfirmed("\n".join((theorem.name, *outcome.example.lines())))
-        yield outcome
+        found = outcome(theorem, splits, wishes)
+        if found.example is not None and not evaluate(policies, found.example.asked).allowed:
+            raise NotConfirmed("\n".join((theorem.name, *found.example.lines())))
+        yield found
 
 
 def scope_of(asked: ForeignPolicy) -> Scope:
@@ -119,14 +117,6 @@ def _theorems(may: Formula, scope: Scope) -> Iterator[Theorem]:
     yield Theorem("no key outside of the prefix", "", both(keyed, Some(KEYS, negated(scope.holds(ELEMENT)))))
     yield Theorem("no action that has no keys", "", both(rows, acts(*UNKEYED), negated(Filled(KEYS))))
     yield Theorem("nothing without a key", "", both(rows, negated(Filled(KEYS))))
-
-
-def _outcome(theorem: Theorem, scope: Scope, splits: Mapping[str, Split]) -> TheoremOutcome:
-    found = solve(theorem.violation, splits, _wishes(scope))
-    if found.answer == "possible":
-        check(theorem, found, splits)
-    example = counterexample(found.facts, found.unknowns) if found.answer == "possible" else None
-    return TheoremOutcome(theorem, found.answer, example, 0.0)
 
 
 def _wishes(scope: Scope) -> Sequence[Formula]:

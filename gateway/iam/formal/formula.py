@@ -172,6 +172,22 @@ def negated(part: Formula) -> Formula:
     return Not(part)
 
 
+def rewritten(formula: Formula, atom: Callable[[Formula], Formula]) -> Formula:
+    """The formula with each of its atoms replaced by what `atom` returns for it."""
+    match formula:
+        case And(parts):
+            return both(*(rewritten(part, atom) for part in parts))
+        case Or(parts):
+            return either(*(rewritten(part, atom) for part in parts))
+        case Not(part):
+            return negated(rewritten(part, atom))
+        case Every(key, part):
+            return Every(key, rewritten(part, atom))
+        case Some(key, part):
+            return Some(key, rewritten(part, atom))
+    return atom(formula)
+
+
 def is_text(subject: str, text: str) -> Like:
     return Like(Piece(subject), (text,) if text else ())
 

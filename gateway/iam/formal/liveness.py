@@ -63,12 +63,11 @@ def _writes(found: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, 
         open_to = () if role.hidden and personal_names(entity, entity.primary.pk) else role.actions
         key = item_key(_TENANT, entity, sample(entity, entity.primary), entity.primary)
         item = sample_requests.key(spec, key.pk, key.sk)
-        check = {"TableName": table, "Key": item, "ConditionExpression": f"attribute_exists({spec.pk})"}
         members = {
             "PutItem": ("Put", sample_requests.put(table, item, {})),
             "UpdateItem": ("Update", sample_requests.update(table, item, "version", {})),
             "DeleteItem": ("Delete", sample_requests.delete(table, item, {})),
-            "ConditionCheckItem": ("ConditionCheck", check),
+            "ConditionCheckItem": ("ConditionCheck", sample_requests.condition_check(table, item, spec)),
         }
         for action, member in members.items():
             body = sample_requests.transact_write(member)

@@ -8,13 +8,10 @@ from gateway.iam.formal import specification
 from gateway.iam.formal.compiler import FormulaCompiler, Layer, allowed
 from gateway.iam.formal.formula import (
     ACTION,
-    And,
     Constant,
     Filled,
     Formula,
     Like,
-    Not,
-    Or,
     Piece,
     Ref,
     UnwrittenStatement,
@@ -22,11 +19,12 @@ from gateway.iam.formal.formula import (
     either,
     is_text,
     negated,
+    rewritten,
 )
 from gateway.iam.formal.specification import KEYS, SPLITS, TENANT, RoleMeaning, Scope, acts, of_service
-from gateway.iam.language.document import PolicyDocument, parse
+from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.glob import compiled
-from gateway.iam.policies.deployment import Deployment, render
+from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.generate import (
     BOUNDARY_FILE,
     ENDPOINT_FILE,
@@ -36,6 +34,7 @@ from gateway.iam.policies.generate import (
     TRUST_FILE,
     session_file,
 )
+from gateway.iam.policies.policies import document
 from gateway.iam.policies.review import EVERY_ACTION
 from gateway.iam.policies.roles import ITEM_ACTIONS
 from gateway.iam.policies.statements import DECRYPT
@@ -76,9 +75,8 @@ def subject(
     model: Model, roles: Sequence[RoleMeaning], documents: Mapping[str, Mapping[str, Any]], deployment: Deployment
 ) -> ProofSubject:
     """Refuses a document that is not understood as a whole."""
-    kinds = {name: KINDS.get(name, "session") for name in documents}
-    parsed = {name: parse(render(found, deployment), kinds[name]) for name, found in documents.items()}
-    layers = {name: FormulaCompiler(SPLITS).layer([document]) for name, document in parsed.items()}
+    parsed = {name: document(documents, name, deployment) for name in documents}
+    layers = {name: FormulaCompiler(SPLITS).layer([found]) for name, found in parsed.items()}
     return ProofSubject(model, deployment, tuple(roles), parsed, layers)
 
 
@@ -245,14 +243,11 @@ def _role(found: ProofSubject, name: str) -> RoleMeaning:
 
 def with_action(formula: Formula, action: str) -> Formula:
     """The formula for one given action."""
-    match formula:
-        case And(parts):
-            return both(*(with_action(part, action) for part in parts))
-        case Or(parts):
-            return either(*(with_action(part, action) for part in parts))
-        case Not(part):
-            return negated(with_action(part, action))
-        case Like(Piece(subject), pattern) if subject == ACTION:
-            fixed = tuple(token for token in pattern if not isinstance(token, Ref))
-            return Constant(compiled(fixed)(action))
-    return formula
+
+    def atom(part: Formula) -> Formula:
+        match part:
+            case Like(Piece(subject), pattern) if subject == ACTION:
+                return Constant(compiled(tuple(token for token in pattern if not isinstance(token, Ref)))(action))
+        return part
+
+    return rewritten(formula, atom)

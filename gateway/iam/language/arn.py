@@ -1,7 +1,11 @@
 """ARNs, compared segment by segment."""
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 from gateway.iam.language.glob import Pattern, Test, Wild, compiled
-from gateway.iam.language.variables import Template
+
+T = TypeVar("T")
 
 SEGMENTS = 6
 
@@ -17,9 +21,9 @@ def account(text: str) -> str | None:
     return found[4] if found else None
 
 
-def split(parts: Template) -> tuple[Template, ...] | None:
-    """A template cut at its first five colons: those of the text, never those of a variable's value."""
-    cut: list[list[object]] = [[]]
+def split(parts: Iterable[T]) -> tuple[tuple[T, ...], ...] | None:
+    """The six segments of a pattern: cut at the first five colons of its text, never at those of a variable's value."""
+    cut: list[list[T]] = [[]]
     for part in parts:
         if part == ":" and len(cut) < SEGMENTS:
             cut.append([])
@@ -27,10 +31,10 @@ def split(parts: Template) -> tuple[Template, ...] | None:
             cut[-1].append(part)
     if len(cut) != SEGMENTS or cut[0] != ["a", "r", "n"]:
         return None
-    return tuple(tuple(segment) for segment in cut)  # type: ignore[arg-type]  # the parts of a template, regrouped
+    return tuple(map(tuple, cut))
 
 
-def is_any(parts: Template) -> bool:
+def is_any(parts: tuple[object, ...]) -> bool:
     return parts == (Wild.MANY,)
 
 

@@ -47,8 +47,6 @@ def implicit_denial(layer: str, rules: tuple[Rule, ...], action: str, resource: 
     return Deny(f"{opening}: {shown}", layer, first, row.label, False, action, resource)
 
 
-__all__ = ["Allow", "Authorisation", "Deny", "PolicySet", "decide", "evaluate", "lowered", "restricts"]
-
 _CANDIDATES_KEPT: Final = 1_024
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeVar
 
-from gateway.iam.language.glob import Pattern, Wild
+from gateway.iam.language.glob import Wild
 
 Value = str | tuple[str, ...]
 Context = Mapping[str, Value]
@@ -14,6 +14,7 @@ Context = Mapping[str, Value]
 Found = str | None | Literal[False]
 
 Made = TypeVar("Made")
+Text = TypeVar("Text")
 
 # Few: most requests are prepared for all tenants, and what is kept here is kept by tenant.
 _KEPT: Final = 64
@@ -69,9 +70,11 @@ def found(context: Context, key: str) -> Found:
     return False if value else None
 
 
-def resolved(parts: Template, values: Mapping[str, Found]) -> Pattern | None:
-    """The pattern with variables replaced, or None when one has no value."""
-    pattern: list[str | Wild] = []
+def resolved(
+    parts: Template, values: Mapping[str, Text | Literal[False] | None]
+) -> tuple[str | Wild | Text, ...] | None:
+    """The pattern with variables replaced by their values, or None if one has no value and no default."""
+    pattern: list[str | Wild | Text] = []
     for part in parts:
         if isinstance(part, Variable):
             value = values[part.key]

@@ -30,7 +30,7 @@ class Policies:
     sessions: Mapping[str, PolicyDocument]
 
     def document(self, name: str, deployment: Deployment) -> PolicyDocument:
-        return parse(render(self.documents[name], deployment), KINDS[name])
+        return document(self.documents, name, deployment)
 
     def policy_set(self, role: str, deployment: Deployment) -> PolicySet:
         """The three layers of a session in this role."""
@@ -39,6 +39,11 @@ class Policies:
             session=(self.sessions[role],),
             boundary=self.document(BOUNDARY_FILE, deployment),
         )
+
+
+def document(documents: Mapping[str, Mapping[str, Any]], name: str, deployment: Deployment) -> PolicyDocument:
+    """One document, rendered and parsed; a file that `KINDS` does not list is a session policy."""
+    return parse(render(documents[name], deployment), KINDS.get(name, "session"))
 
 
 def policies_of(found: Mapping[str, Mapping[str, Any]]) -> Policies:

@@ -7,14 +7,15 @@ from typing import Any, Final
 from gateway.iam.formal.formula import ACTION, And, Formula, Like, Or, Pattern, Piece, occurrences
 from gateway.iam.language.glob import Wild
 from gateway.iam.policies.review import EVERY_ACTION
+from gateway.iam.sts.assume_role import ASSUME_ACTIONS
 
 _NAME = re.compile(r"[a-z0-9-]+:[a-z0-9]+")
 KNOWN: Final = tuple(
     action.lower()
     for action in (
         *(f"dynamodb:{name}" for name in sorted(EVERY_ACTION)),
-        *("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity", "kms:Decrypt", "kms:Encrypt", "dax:GetItem"),
-        *("dynamodb:ActionOfNextYear", "s3:GetObject"),
+        *ASSUME_ACTIONS,
+        *("kms:Decrypt", "kms:Encrypt", "dax:GetItem", "dynamodb:ActionOfNextYear", "s3:GetObject"),
     )
 )
 """Tried first, because a request with one of them can be sent."""

@@ -29,7 +29,7 @@ from gateway.iam.formal.formula import (
     negated,
     occurrences,
 )
-from gateway.iam.formal.solver.finite import representatives
+from gateway.iam.formal.representatives import representatives
 from gateway.iam.formal.solver.z3_strings import AnyText, ListedText, Texts
 from gateway.iam.formal.string_patterns import WHOLE, Split
 from gateway.iam.language.glob import Wild

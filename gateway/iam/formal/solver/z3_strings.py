@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from gateway.iam.formal.errors import NotProvable
 from gateway.iam.formal.formula import Pattern, Ref
-from gateway.iam.formal.string_patterns import merged
-from gateway.iam.language.glob import Wild, compiled
+from gateway.iam.language.glob import Wild, compiled, merged
 from gateway.iam.language.scalars import ascii_folded
 
 Z3 = Any

@@ -1,22 +1,51 @@
-"""Texts that stand for all others where a policy compares numbers, dates, addresses, booleans or bytes.
+"""Texts that stand for all others, so that a solver has to try only a few.
 
-Such a comparison depends only on where a value lies between the values of the policy. One text on each of them, one in
-each gap and one that cannot be read are therefore all that a solver has to try.
+Whether a text equals or begins with one of some fixed texts depends only on which of them it is and on the longest
+beginning that it has. A comparison of numbers, dates or addresses depends only on where a value lies between the values
+of the policy. One text for each of these cases is enough.
 """
 
 import base64
+from collections.abc import Iterable
 from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network
 from typing import Final
 
 from gateway.iam.formal.errors import NotProvable
+from gateway.iam.formal.formula import Pattern
 from gateway.iam.language import scalars
+from gateway.iam.language.glob import Wild
 
+_LETTERS: Final = "xyzabcdefghijklmnopqrstuvw0123456789"
 _UNREADABLE: Final = "?"
 _DIGITS: Final = 9
 _LARGE: Final = Decimal(10) ** 15
 _TINY: Final = Decimal("0.000000001")
 """AWS's dates have at most nine digits behind the point, so no value lies nearer to another one."""
+
+
+def representatives(patterns: Iterable[Pattern]) -> tuple[str, ...] | None:
+    """One text for each answer that the patterns can give; None where one of them is of another shape."""
+    exact, beginnings = {""}, {""}
+    for pattern in patterns:
+        match pattern:
+            case ():
+                continue
+            case (str() as text,):
+                exact.add(text)
+            case (str() as text, Wild.MANY):
+                beginnings.add(text)
+            case _:
+                return None
+    others = (_longer(beginning, exact | beginnings) for beginning in beginnings)
+    return tuple(sorted({*exact, *beginnings, *others}))
+
+
+def _longer(beginning: str, known: set[str]) -> str:
+    """A text with this beginning that is none of the known ones and has no longer known beginning."""
+    taken = {text[len(beginning)] for text in known if text.startswith(beginning) and len(text) > len(beginning)}
+    free = [letter for letter in _LETTERS if letter not in taken]
+    return beginning + (free[0] if free else next(chr(code) for code in range(0x100, 0x1000) if chr(code) not in taken))
 
 
 def samples(operator: str, values: tuple[str, ...]) -> tuple[str, ...]:

@@ -26,13 +26,13 @@ def authorisations(operation: str, body: Mapping[str, Any], place: TableRegistry
     if not _is_object(body):
         raise NotUnderstood("a request is an object", f"dynamodb:{operation}")
     try:
-        found = reader(body, place)
+        needed = reader(body, place)
     except NotUnderstood as error:
         raise NotUnderstood(error.message, error.action or f"dynamodb:{operation}", error.resource) from error
     # INVARIANT: a request that asks for nothing is not understood; "all of none" would be an approval.
-    if not found:
+    if not needed:
         raise NotUnderstood("the request asks for nothing", f"dynamodb:{operation}")
-    return found
+    return needed
 
 
 def _is_object(body: object) -> bool:

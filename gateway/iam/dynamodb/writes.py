@@ -42,20 +42,20 @@ def batch_write_item(body: Body, place: TableRegistry) -> tuple[Authorisation, .
     """One authorisation for each table, for BatchWriteItem alone: PutItem and DeleteItem are not asked for."""
     wire.check_parameters(body, PARAMETERS["BatchWriteItem"])
     capacity = wire.capacity(body)
-    found: list[Authorisation] = []
+    needed: list[Authorisation] = []
     for name, members in wire.request_items(body).items():
         table = place.table(name)
         items = [_written(member) for member in wire.objects(members, "a table of RequestItems")]
         context = wire.leading(wire.key_texts(items, table.keys.pk))
         context["dynamodb:Attributes"] = wire.attributes(*items)
-        found.append(Authorisation("dynamodb:BatchWriteItem", table.arn, context | capacity))
-    return tuple(found)
+        needed.append(Authorisation("dynamodb:BatchWriteItem", table.arn, context | capacity))
+    return tuple(needed)
 
 
 def transact_write_items(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
     """One authorisation for each member: never laxer than one for each action and table."""
     wire.check_parameters(body, PARAMETERS["TransactWriteItems"])
-    return tuple([_member(one, place) for one in wire.objects(body.get("TransactItems"), "TransactItems")])
+    return tuple([_member(member, place) for member in wire.objects(body.get("TransactItems"), "TransactItems")])
 
 
 def single_write(action: str, body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:

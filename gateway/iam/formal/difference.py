@@ -58,9 +58,9 @@ def widenings(old: Documents, new: Documents, deployment: Deployment) -> Iterato
 
 def _confirm(widening: Widening, before: _Subject, after: _Subject) -> None:
     """INVARIANT: what the solver calls wider, the evaluator allows now and did not allow before."""
-    asked = widening.example.asked
-    now = after.policies is None or evaluate(after.policies, asked).allowed
-    earlier = before.policies is not None and evaluate(before.policies, asked).allowed
+    authorisation = widening.example.asked
+    now = after.policies is None or evaluate(after.policies, authorisation).allowed
+    earlier = before.policies is not None and evaluate(before.policies, authorisation).allowed
     if not now or earlier:
         raise NotConfirmed("\n".join((f"wider: {widening.coordinate}", *widening.example.lines())))
 
@@ -81,18 +81,18 @@ def _more(who: str, more: Formula, deployment: Deployment) -> Iterator[Widening]
         more = both(more, negated(is_text(ACTION, action.lower()) if named else of_service(service)))
 
 
-def _subjects(found: Documents, deployment: Deployment) -> dict[str, _Subject]:
+def _subjects(documents: Documents, deployment: Deployment) -> dict[str, _Subject]:
     """Who may do what, each as one formula and as the evaluator knows it."""
     compiler = FormulaCompiler(SPLITS)
-    tenant, boundary = (document(found, name, deployment) for name in (TENANT_FILE, BOUNDARY_FILE))
+    tenant, boundary = (document(documents, name, deployment) for name in (TENANT_FILE, BOUNDARY_FILE))
     subjects = {}
-    for name in sorted(name for name in found if name.startswith("session-")):
-        policies = PolicySet((tenant,), (document(found, name, deployment),), boundary)
+    for name in sorted(name for name in documents if name.startswith("session-")):
+        policies = PolicySet((tenant,), (document(documents, name, deployment),), boundary)
         role = name.removeprefix("session-").removesuffix(".json")
         subjects[role] = _Subject(allowed(compiler.layers(policies)), policies)
     for name in _ALONE:
-        if name in found:
-            parsed = document(found, name, deployment)
+        if name in documents:
+            parsed = document(documents, name, deployment)
             alone = PolicySet((parsed,)) if parsed.kind == "identity" else None
             subjects[name.removesuffix(".json")] = _Subject(allowed([compiler.layer([parsed])]), alone)
     return subjects

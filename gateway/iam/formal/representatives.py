@@ -41,9 +41,9 @@ def representatives(patterns: Iterable[Pattern]) -> tuple[str, ...] | None:
     return tuple(sorted({*exact, *beginnings, *others}))
 
 
-def _longer(beginning: str, known: set[str]) -> str:
+def _longer(beginning: str, texts: set[str]) -> str:
     """A text with this beginning that is none of the known ones and has no longer known beginning."""
-    taken = {text[len(beginning)] for text in known if text.startswith(beginning) and len(text) > len(beginning)}
+    taken = {text[len(beginning)] for text in texts if text.startswith(beginning) and len(text) > len(beginning)}
     free = [letter for letter in _LETTERS if letter not in taken]
     return beginning + (free[0] if free else next(chr(code) for code in range(0x100, 0x1000) if chr(code) not in taken))
 
@@ -51,16 +51,16 @@ def _longer(beginning: str, known: set[str]) -> str:
 def samples(operator: str, values: tuple[str, ...]) -> tuple[str, ...]:
     """For one row of a condition; the samples of a key are those of all its rows together."""
     if operator.startswith("Numeric"):
-        found = [text for value in values for text in _around(scalars.number(value))]
+        texts = [text for value in values for text in _around(scalars.number(value))]
     elif operator.startswith("Date"):
-        found = [text for value in values for text in _around(scalars.moment(value))]
+        texts = [text for value in values for text in _around(scalars.moment(value))]
     elif operator == "Bool":
-        found = ["true", "false"]
+        texts = ["true", "false"]
     elif operator == "BinaryEquals":
-        found = [*values, base64.b64encode(max(map(_octets, values), key=len) + b"x").decode()]
+        texts = [*values, base64.b64encode(max(map(_octets, values), key=len) + b"x").decode()]
     else:
-        found = [text for value in values for text in _borders(scalars.network(value))]
-    return (*dict.fromkeys(found), _UNREADABLE)
+        texts = [text for value in values for text in _borders(scalars.network(value))]
+    return (*dict.fromkeys(texts), _UNREADABLE)
 
 
 def _around(value: Decimal | None) -> list[str]:
@@ -69,7 +69,7 @@ def _around(value: Decimal | None) -> list[str]:
     if value != round(value, _DIGITS) or abs(value) >= _LARGE:
         raise NotProvable(f"`{value}` is too long a number to be proved about")
     # A point in every text: four bare digits would be read as a year.
-    return [f"{each:.{_DIGITS}f}" for each in (value - _TINY, value, value + _TINY)]
+    return [f"{number:.{_DIGITS}f}" for number in (value - _TINY, value, value + _TINY)]
 
 
 def _octets(text: str) -> bytes:
@@ -84,4 +84,4 @@ def _borders(block: IPv4Network | IPv6Network | None) -> list[str]:
     outside = {first - 1} if int(first) else set()
     if int(last) < 2**block.max_prefixlen - 1:
         outside.add(last + 1)
-    return [str(each) for each in sorted(inside | outside, key=int)]
+    return [str(address) for address in sorted(inside | outside, key=int)]

@@ -90,9 +90,9 @@ class _Splitter:
 
 
 def _like(piece: Piece, pattern: Pattern, fold: bool) -> Formula:
-    found = merged(pattern)
-    return TRUE if found == (Wild.MANY,) else Like(piece, found, fold)
+    tokens = merged(pattern)
+    return TRUE if tokens == (Wild.MANY,) else Like(piece, tokens, fold)
 
 
 def _characters(pattern: Pattern) -> Pattern:
-    return tuple(token for found in pattern for token in (found if isinstance(found, str) else (found,)))
+    return tuple(token for part in pattern for token in (part if isinstance(part, str) else (part,)))

@@ -12,13 +12,13 @@ SEGMENTS = 6
 
 def segments(text: str) -> list[str] | None:
     """The six parts of an ARN, or None; the last one may hold colons."""
-    found = text.split(":", SEGMENTS - 1)
-    return found if len(found) == SEGMENTS and found[0] == "arn" else None
+    parts = text.split(":", SEGMENTS - 1)
+    return parts if len(parts) == SEGMENTS and parts[0] == "arn" else None
 
 
 def account(text: str) -> str | None:
-    found = segments(text)
-    return found[4] if found else None
+    parts = segments(text)
+    return parts[4] if parts else None
 
 
 def split(parts: Iterable[T]) -> tuple[tuple[T, ...], ...] | None:
@@ -43,7 +43,7 @@ def test(patterns: tuple[Pattern, ...]) -> Test:
     tests = tuple(compiled(pattern) for pattern in patterns)
 
     def matches(text: str) -> bool:
-        found = segments(text)
-        return found is not None and all(check(segment) for check, segment in zip(tests, found, strict=True))
+        parts = segments(text)
+        return parts is not None and all(check(segment) for check, segment in zip(tests, parts, strict=True))
 
     return matches

@@ -37,11 +37,11 @@ def template(text: str, *, wildcards: bool, variables: bool) -> Template:
     parts: list[str | Wild | Variable] = []
     at = 0
     while at < len(text):
-        found = _VARIABLE.match(text, at) if variables else None
-        if found:
-            escape, key, default = found.groups()
+        match = _VARIABLE.match(text, at) if variables else None
+        if match:
+            escape, key, default = match.groups()
             parts.append(escape or Variable(key.strip().lower(), default))
-            at = found.end()
+            at = match.end()
             continue
         char = text[at]
         parts.append(Wild(char) if wildcards and char in "*?" else char)

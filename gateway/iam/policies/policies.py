@@ -46,9 +46,9 @@ def document(documents: Mapping[str, Mapping[str, Any]], name: str, deployment: 
     return parse(render(documents[name], deployment), KINDS.get(name, "session"))
 
 
-def policies_of(found: Mapping[str, Mapping[str, Any]]) -> Policies:
+def policies_of(texts: Mapping[str, Mapping[str, Any]]) -> Policies:
     """The value of these documents; raises `PolicyError` where one of them is not understood."""
-    return Policies(found, {role: parse(found[session_file(role)], "session") for role in ROLE_NAMES})
+    return Policies(texts, {role: parse(texts[session_file(role)], "session") for role in ROLE_NAMES})
 
 
 def generated(model: Model) -> Policies:

@@ -50,8 +50,8 @@ def assume(request: RoleRequest, role: AssumableRole, caller: AssumingCaller) ->
 def session_tags(request: RoleRequest, role: AssumableRole, caller: AssumingCaller) -> dict[str, str]:
     """The tags of the new session: the role's, overridden by what is inherited and what is passed."""
     merged: dict[str, tuple[str, str]] = {}
-    for found in (role.tags.items(), caller.transitive_tags.items(), request.tags):
-        merged.update({key.lower(): (key, value) for key, value in found})
+    for tags in (role.tags.items(), caller.transitive_tags.items(), request.tags):
+        merged.update({key.lower(): (key, value) for key, value in tags})
     return dict(merged.values())
 
 
@@ -80,8 +80,8 @@ def _needed(request: RoleRequest, caller: AssumingCaller) -> tuple[str, ...]:
     """Inherited tags and an inherited source identity are set anew on the session: they need the same permission."""
     tagged = bool(request.tags or caller.transitive_tags)
     identified = bool(request.source_identity or caller.source_identity)
-    wanted = (True, tagged, identified)
-    return tuple(action for action, needed in zip(ASSUME_ACTIONS, wanted, strict=True) if needed)
+    conditions = (True, tagged, identified)
+    return tuple(action for action, needed in zip(ASSUME_ACTIONS, conditions, strict=True) if needed)
 
 
 def _context(request: RoleRequest, caller: AssumingCaller) -> dict[str, Value]:

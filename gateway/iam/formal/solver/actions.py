@@ -56,14 +56,14 @@ class OtherActions:
         return self._answers.get(pattern, self._z3.BoolVal(False))
 
     def domain(self) -> list[Any]:
-        found: list[Any] = []
-        for one, other in permutations(self._answers, 2):
-            begins, wanted = _beginning(one), _beginning(other)
-            if other == (wanted, Wild.MANY) and begins.startswith(wanted):
-                found.append(self._z3.Implies(self._answers[one], self._answers[other]))
-            elif not begins.startswith(wanted) and not wanted.startswith(begins):
-                found.append(self._z3.Not(self._z3.And(self._answers[one], self._answers[other])))
-        return found
+        constraints: list[Any] = []
+        for left, right in permutations(self._answers, 2):
+            left_prefix, right_prefix = _beginning(left), _beginning(right)
+            if right == (right_prefix, Wild.MANY) and left_prefix.startswith(right_prefix):
+                constraints.append(self._z3.Implies(self._answers[left], self._answers[right]))
+            elif not left_prefix.startswith(right_prefix) and not right_prefix.startswith(left_prefix):
+                constraints.append(self._z3.Not(self._z3.And(self._answers[left], self._answers[right])))
+        return constraints
 
 
 def _beginning(pattern: Pattern) -> str:
@@ -71,5 +71,5 @@ def _beginning(pattern: Pattern) -> str:
 
 
 def _patterns(formula: Formula) -> list[Pattern]:
-    found = (one.formula for one in occurrences(formula) if one.subject == ACTION)
-    return list(dict.fromkeys(like.pattern for like in found if isinstance(like, Like)))
+    atoms = (occurrence.formula for occurrence in occurrences(formula) if occurrence.subject == ACTION)
+    return list(dict.fromkeys(like.pattern for like in atoms if isinstance(like, Like)))

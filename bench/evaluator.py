@@ -10,7 +10,8 @@ from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
 from gateway.iam.dynamodb.permissions import Permissions
 from gateway.iam.dynamodb.requests import authorisations
 from gateway.iam.language.document import parse
-from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
+from gateway.iam.language.verdict import Authorisation
 
 TABLE = "arn:aws:dynamodb:eu-west-1:123456789012:table/gateway"
 ACTIONS = ["GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"]

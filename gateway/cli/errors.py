@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import typer
 
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.iam.language.errors import PolicyError
 
 
 @contextmanager
@@ -18,6 +19,6 @@ def exit_on_error(cannot: str = "the gateway cannot start") -> Iterator[None]:
         for fault in error.faults:
             typer.echo(f"  - {fault}", err=True)
         raise typer.Exit(2) from None
-    except GatewayError as error:
+    except (GatewayError, PolicyError) as error:
         typer.echo(error.message, err=True)
         raise typer.Exit(1) from None

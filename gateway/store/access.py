@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from gateway.aws.sts.sessions import Session
 from gateway.errors import Forbidden
-from gateway.iam.language.evaluator import Allow, Deny
+from gateway.iam.language.verdict import Allow, Deny
 from gateway.store.key_shapes import KeyShape
 
 T = TypeVar("T")

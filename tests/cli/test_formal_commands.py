@@ -18,7 +18,7 @@ from gateway.iam.formal.formula import FALSE, TRUE
 from gateway.iam.formal.proof import prove
 from gateway.iam.formal.solver.solver import Answer
 from gateway.iam.formal.theorems import Theorem, theorems
-from gateway.iam.language.evaluator import Allow, Deny
+from gateway.iam.language.verdict import Allow, Deny
 from gateway.iam.policies.generate import documents
 from gateway.ops.isolation.formal_proof import EXAMPLE, model_subject, without_sandbox
 from gateway.ops.isolation.formal_report import FormalReport, write_formal_report

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from gateway.iam.language.document import PolicyDocument, parse, read
-from gateway.iam.language.evaluator import Authorisation, PolicySet
+from gateway.iam.language.evaluator import PolicySet
 from gateway.iam.language.grammar import Kind
+from gateway.iam.language.verdict import Authorisation
 
 FOLDER = Path(__file__).parent / "decisions"
 

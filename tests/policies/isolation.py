@@ -5,7 +5,8 @@ from typing import Any
 
 from gateway.iam.language.document import parse
 from gateway.iam.language.errors import PolicyError
-from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
+from gateway.iam.language.verdict import Authorisation
 from gateway.iam.policies.deployment import render
 from gateway.iam.policies.generate import ENDPOINT_FILE, GATEWAY_FILE, KINDS, TRUST_FILE
 from gateway.iam.policies.lint import lint

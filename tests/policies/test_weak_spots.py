@@ -13,7 +13,8 @@ from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.demo import MODEL
 from gateway.errors import IsolationBreach
-from gateway.iam.language.evaluator import Authorisation, evaluate
+from gateway.iam.language.evaluator import evaluate
+from gateway.iam.language.verdict import Authorisation
 from gateway.iam.policies.policies import generated, permissions_at
 from gateway.model.tenant import tenant_id
 from gateway.store.access import Access

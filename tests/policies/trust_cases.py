@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from gateway.iam.language.document import PolicyDocument, parse
-from gateway.iam.language.evaluator import Allow, PolicySet
-from gateway.iam.sts.trust import AssumableRole, AssumingCaller, RoleRequest, assume
+from gateway.iam.language.evaluator import PolicySet
+from gateway.iam.language.verdict import Allow
+from gateway.iam.sts.assume_role import RoleRequest
+from gateway.iam.sts.trust import AssumableRole, AssumingCaller, assume
 from tests.policies.fixtures import ACCOUNT, EVERYTHING, GATEWAY_ROLE, ROLE, TENANT_ROLE
 
 GOOD_TAGS = (("TenantId", "acme"), ("GatewayRole", "viewer"))

@@ -8,9 +8,10 @@ from typing import Any
 from gateway.demo import MODEL
 from gateway.iam.dynamodb.permissions import Permissions
 from gateway.iam.language.document import PolicyDocument, parse
-from gateway.iam.language.evaluator import Allow, Deny, PolicySet
+from gateway.iam.language.evaluator import PolicySet
 from gateway.iam.language.rules import RuleCompiler
 from gateway.iam.language.variables import Value
+from gateway.iam.language.verdict import Allow, Deny
 from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.policies import generated, place_of
 from tests.terraform.plan import Plan

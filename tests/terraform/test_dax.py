@@ -8,7 +8,8 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.iam.language.document import parse
-from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
+from gateway.iam.language.verdict import Authorisation
 from gateway.settings import Settings
 from tests.terraform.conftest import PlanOf, WorkspaceOf
 from tests.terraform.deployed import administrator

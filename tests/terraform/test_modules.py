@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from gateway.iam.language.document import parse
-from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
+from gateway.iam.language.verdict import Authorisation
 from tests.terraform.judged import ACCOUNT, REGION
 from tests.terraform.tool import Failed, Workspace, workspace
 

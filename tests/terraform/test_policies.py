@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from gateway.iam.language.document import parse
-from gateway.iam.language.evaluator import Allow, Authorisation, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.policy_text import canonical
+from gateway.iam.language.verdict import Allow, Authorisation
 from gateway.iam.policies.deployment import render
 from gateway.iam.policies.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE
 from gateway.iam.sts import trust
+from gateway.iam.sts.assume_role import RoleRequest
 from tests.terraform.conftest import PlanOf
 from tests.terraform.judged import ACCOUNT, REGION, Installed, allowing, installed
 from tests.terraform.tool import REPOSITORY
@@ -67,7 +69,7 @@ def test_the_gateway_itself_reaches_no_data(name: str, plan_of: PlanOf) -> None:
     assert not evaluate(policies, Authorisation("sts:AssumeRole", other, {})).allowed
 
 
-def _asked(found: Installed, **changed: Any) -> trust.RoleRequest:
+def _asked(found: Installed, **changed: Any) -> RoleRequest:
     given: dict[str, Any] = {
         "role_arn": found.deployment.tenant_role,
         "session_name": "viewer@acme",
@@ -75,7 +77,7 @@ def _asked(found: Installed, **changed: Any) -> trust.RoleRequest:
         "source_identity": "acme",
         "duration_seconds": 3_600,
     }
-    return trust.RoleRequest(**{**given, **changed})
+    return RoleRequest(**{**given, **changed})
 
 
 @pytest.mark.parametrize("name", _ENVIRONMENTS)

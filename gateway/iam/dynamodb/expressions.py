@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.dynamodb.errors import NotUnderstood
 
 _LIMIT: Final = 4_096  # what DynamoDB takes; it also bounds what is kept
 KEPT: Final = 1_024
@@ -56,17 +56,17 @@ def update(text: str) -> tuple[str, ...]:
 def tokens_of(text: str) -> tuple[ExpressionToken, ...]:
     if len(text) > _LIMIT:
         raise NotUnderstood(f"an expression has at most {_LIMIT} characters")
-    found: list[ExpressionToken] = []
+    tokens: list[ExpressionToken] = []
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None or match.lastgroup is None:
             raise NotUnderstood(f"an expression cannot be read at character {at + 1}")
-        found.append(ExpressionToken(match.lastgroup, match.group(match.lastgroup)))
+        tokens.append(ExpressionToken(match.lastgroup, match.group(match.lastgroup)))
         at = match.end()
-    if not found:
+    if not tokens:
         raise NotUnderstood("an expression is empty")
-    return tuple(found)
+    return tuple(tokens)
 
 
 def _heads(tokens: tuple[ExpressionToken, ...], words: frozenset[str], functions: frozenset[str]) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.expressions import KEPT, ExpressionToken, tokens_of
-from gateway.iam.language.errors import NotUnderstood
 
 
 @dataclass(frozen=True, slots=True)

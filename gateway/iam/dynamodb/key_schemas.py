@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.dynamodb.errors import NotUnderstood
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 
@@ -44,10 +44,10 @@ class TableRegistry:
 
     def table(self, name: Any) -> KnownTable:
         """A table by its name or ARN; one that is unknown has unknown keys, so nothing about it can be told."""
-        found = self.known.get(name) if isinstance(name, str) else None
-        if found is None:
+        table = self.known.get(name) if isinstance(name, str) else None
+        if table is None:
             raise NotUnderstood("the table is not known here", resource=self._best_arn(name))
-        return found
+        return table
 
     def table_arn(self, name: Any) -> str:
         """The ARN of any table, known or not; an ARN of another region or account stays what it is."""

@@ -7,12 +7,12 @@ from typing import Any, Final, Self
 
 from gateway.iam.dynamodb import wire
 from gateway.iam.dynamodb.condition_keys import PRINCIPAL_TENANT
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.key_schemas import TableRegistry
 from gateway.iam.dynamodb.partial_evaluation import TENANT
 from gateway.iam.dynamodb.requests import authorisations
 from gateway.iam.dynamodb.shared_permissions import AttributeRead, SharedPermissions
 from gateway.iam.dynamodb.writes import ON_FAILURE, SINGLE_WRITES
-from gateway.iam.language.errors import NotUnderstood
 from gateway.iam.language.evaluator import PolicySet, decide, lowered, restricts
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Allow, Authorisation, Deny
@@ -37,10 +37,10 @@ class Permissions:
 
     @classmethod
     def of_tenant(cls, shared: SharedPermissions, tenant: TenantId) -> Self:
-        made = cls.__new__(cls)
-        object.__setattr__(made, "shared", shared)
-        object.__setattr__(made, "tenant", tenant)
-        return made
+        permissions = cls.__new__(cls)
+        object.__setattr__(permissions, "shared", shared)
+        object.__setattr__(permissions, "tenant", tenant)
+        return permissions
 
     @property
     def policies(self) -> PolicySet:
@@ -121,13 +121,13 @@ class Permissions:
         """Asks for one attribute beside the keys, as a read that selects specific attributes."""
         action, place, index = f"dynamodb:{read.operation}", self.place, read.index_name
         try:
-            known = place.table(read.table)
-            keys = (known.keys.pk,) if index is None else known.keys.indexes[index]
+            table = place.table(read.table)
+            keys = (table.keys.pk,) if index is None else table.keys.indexes[index]
             context = wire.leading(*([leading_key] for _ in keys))
-            context["dynamodb:Attributes"] = wire.attributes((known.keys.pk,), keys, (read.attribute,))
+            context["dynamodb:Attributes"] = wire.attributes((table.keys.pk,), keys, (read.attribute,))
             context["dynamodb:Select"] = "SPECIFIC_ATTRIBUTES"
             context["dynamodb:ReturnConsumedCapacity"] = "NONE"
-            resource = known.arn if index is None else place.index_arn(known.arn, index)
+            resource = table.arn if index is None else place.index_arn(table.arn, index)
             verdict = _decide(self.policies, self._fixed, Authorisation(action, resource, context))
         except Exception as error:  # INVARIANT: trouble while deciding is a denial
             return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=action)
@@ -138,16 +138,16 @@ class Permissions:
         return self.shared.known if self.tenant is None else {**self.shared.known, TENANT: self.tenant}
 
     def _check(self, operation: str, body: Mapping[str, Any]) -> Allow | Deny:
-        found = authorisations(operation, body, self.place)
+        needed = authorisations(operation, body, self.place)
         if operation in SINGLE_WRITES and body.get(ON_FAILURE) == "ALL_OLD":
-            first = found[0]
+            first = needed[0]
             if restricts(self.policies, first.action, first.resource, _DISCLOSURE):
                 reason = f"`{ON_FAILURE}` would hand out a whole item under a rule on attributes"
                 return Deny(reason, "request", action=first.action, resource=first.resource)
         granted: list[str] = []
         fixed = self._fixed
-        for one in found:
-            verdict = _decide(self.policies, fixed, one)
+        for authorisation in needed:
+            verdict = _decide(self.policies, fixed, authorisation)
             if isinstance(verdict, Deny):
                 return verdict
             granted.extend(verdict.statements)
@@ -163,10 +163,10 @@ class Permissions:
         return Deny(reason, "request", action=error.action, resource=error.resource)
 
 
-def _decide(policies: PolicySet, fixed: dict[str, Value], one: Authorisation) -> Allow | Deny:
+def _decide(policies: PolicySet, fixed: dict[str, Value], authorisation: Authorisation) -> Allow | Deny:
     # INVARIANT: what the principal is, the request cannot overwrite.
-    context = {key.lower(): value for key, value in one.context.items()} | fixed
-    return decide(policies, one.action, one.resource, context)
+    context = {key.lower(): value for key, value in authorisation.context.items()} | fixed
+    return decide(policies, authorisation.action, authorisation.resource, context)
 
 
 def _explicit(policies: PolicySet, action: str, resource: str, fixed: dict[str, Value]) -> Deny | None:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.iam.dynamodb import expressions, wire
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.key_conditions import key_condition
 from gateway.iam.dynamodb.key_schemas import KnownTable, TableRegistry
 from gateway.iam.dynamodb.wire import Body
-from gateway.iam.language.errors import NotUnderstood
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Authorisation
 
@@ -44,25 +44,22 @@ def get_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
 def batch_get_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
     """One authorisation for each table; one foreign key among its keys denies the whole call."""
     wire.check_parameters(body, PARAMETERS["BatchGetItem"])
-    tables = body.get("RequestItems")
-    if not isinstance(tables, dict) or not tables:
-        raise NotUnderstood("RequestItems is an object of tables, and not empty")
     capacity = wire.capacity(body)
-    found: list[Authorisation] = []
-    for name, member in tables.items():
+    needed: list[Authorisation] = []
+    for name, member in wire.request_items(body).items():
         table = place.table(name)
         if not isinstance(member, dict):
             raise NotUnderstood("a table of RequestItems holds an object")
         wire.check_parameters(member, _BATCH_MEMBER)
         context = key_read(table, wire.objects(member.get("Keys"), "Keys"), wire.projected(member))
-        found.append(Authorisation("dynamodb:BatchGetItem", table.arn, context | capacity))
-    return tuple(found)
+        needed.append(Authorisation("dynamodb:BatchGetItem", table.arn, context | capacity))
+    return tuple(needed)
 
 
 def transact_get_items(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
     """One authorisation for each member: never laxer than one for each table."""
     wire.check_parameters(body, PARAMETERS["TransactGetItems"])
-    found: list[Authorisation] = []
+    needed: list[Authorisation] = []
     for member in wire.objects(body.get("TransactItems"), "TransactItems"):
         wire.check_parameters(member, frozenset(("Get",)))
         get = member.get("Get")
@@ -72,8 +69,8 @@ def transact_get_items(body: Body, place: TableRegistry) -> tuple[Authorisation,
         table = place.table(get.get("TableName"))
         context = key_read(table, [get.get("Key")], wire.projected(get))
         context["dynamodb:EnclosingOperation"] = "TransactGetItems"
-        found.append(Authorisation("dynamodb:GetItem", table.arn, context))
-    return tuple(found)
+        needed.append(Authorisation("dynamodb:GetItem", table.arn, context))
+    return tuple(needed)
 
 
 def query(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
@@ -151,7 +148,7 @@ def _filtered(body: Body, legacy: str) -> tuple[str, ...]:
 
 def _select(body: Body, projection: tuple[str, ...]) -> str:
     default = "ALL_ATTRIBUTES" if body.get("IndexName") is None else "ALL_PROJECTED_ATTRIBUTES"
-    found = wire.choice(body, "Select", _SPECIFIC if projection else default, _SELECT)
-    if found == _SPECIFIC and not projection:
+    select = wire.choice(body, "Select", _SPECIFIC if projection else default, _SELECT)
+    if select == _SPECIFIC and not projection:
         raise NotUnderstood("specific attributes are selected, but none is named")
-    return found
+    return select

@@ -7,12 +7,10 @@ from typing import Any, Final
 
 from gateway.iam.dynamodb import reads, writes
 from gateway.iam.dynamodb.control_plane import CONTROL, control
-from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
+from gateway.iam.dynamodb.errors import NotUnderstood
+from gateway.iam.dynamodb.key_schemas import TableRegistry
 from gateway.iam.dynamodb.wire import Body
-from gateway.iam.language.errors import NotUnderstood
 from gateway.iam.language.verdict import Authorisation
-
-__all__ = ["OPERATIONS", "KeySchema", "NotUnderstood", "TableRegistry", "authorisations"]
 
 Reader = Callable[[Body, TableRegistry], tuple[Authorisation, ...]]
 
@@ -28,13 +26,13 @@ def authorisations(operation: str, body: Mapping[str, Any], place: TableRegistry
     if not _is_object(body):
         raise NotUnderstood("a request is an object", f"dynamodb:{operation}")
     try:
-        found = reader(body, place)
+        needed = reader(body, place)
     except NotUnderstood as error:
         raise NotUnderstood(error.message, error.action or f"dynamodb:{operation}", error.resource) from error
     # INVARIANT: a request that asks for nothing is not understood; "all of none" would be an approval.
-    if not found:
+    if not needed:
         raise NotUnderstood("the request asks for nothing", f"dynamodb:{operation}")
-    return found
+    return needed
 
 
 def _is_object(body: object) -> bool:
@@ -58,9 +56,7 @@ OPERATIONS: Final[Mapping[str, Reader]] = {
     "TransactGetItems": reads.transact_get_items,
     "Query": reads.query,
     "Scan": reads.scan,
-    "PutItem": writes.put_item,
-    "UpdateItem": writes.update_item,
-    "DeleteItem": writes.delete_item,
+    **{operation: partial(writes.single_write, operation) for operation in sorted(writes.SINGLE_WRITES)},
     "BatchWriteItem": writes.batch_write_item,
     "TransactWriteItems": writes.transact_write_items,
     "ExecuteStatement": _partiql,

@@ -34,7 +34,7 @@ def transact_get(table: str, items: list[Body], names: tuple[str, ...] = ()) -> 
 
 
 def query(table: str, spec: TableSpec, pk: str, names: tuple[str, ...] = (), index: str | None = None) -> Body:
-    attribute = next((each.pk for each in spec.indexes if each.name == index), spec.pk)
+    attribute = next((declared.pk for declared in spec.indexes if declared.name == index), spec.pk)
     chosen = projection(names)
     return {
         "TableName": table,
@@ -56,6 +56,10 @@ def put(table: str, item: Body, guard: Body) -> Body:
 
 def delete(table: str, item: Body, guard: Body) -> Body:
     return {"TableName": table, "Key": item, **guard}
+
+
+def condition_check(table: str, item: Body, spec: TableSpec) -> Body:
+    return {"TableName": table, "Key": item, "ConditionExpression": f"attribute_exists({spec.pk})"}
 
 
 def update(table: str, item: Body, attribute: str, guard: Body) -> Body:

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any, Final
 
 from gateway.iam.dynamodb import expressions
-from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.language.variables import Value
 
 Body = Mapping[str, Any]
@@ -38,18 +38,18 @@ def key_text(item: Any, name: str) -> str:
 
 def key_texts(items: Iterable[Any], name: str) -> list[str]:
     """As `key_text` for many items; the common case, a text key, takes no second look."""
-    found: list[str] = []
+    texts: list[str] = []
     for item in items:
         value = item.get(name) if type(item) is dict else None
         text = value.get("S") if type(value) is dict and len(value) == 1 else None
-        found.append(text if text and type(text) is str else key_text(item, name))
-    return found
+        texts.append(text if text and type(text) is str else key_text(item, name))
+    return texts
 
 
 def leading(*values: Iterable[str]) -> dict[str, Value]:
     """The partition key values of one request, one set for each attribute of the key."""
     # INVARIANT: an action that has LeadingKeys never gets an empty set: `ForAllValues` would hold for it.
-    sets = [tuple(dict.fromkeys(found)) for found in values]
+    sets = [tuple(dict.fromkeys(texts)) for texts in values]
     if not sets or not all(sets) or len(sets) > len(_PARTITION_KEYS):
         raise NotUnderstood("the partition keys cannot be told")
     return {"dynamodb:LeadingKeys": sets[0], **dict(zip(_PARTITION_KEYS, sets, strict=False))}
@@ -60,15 +60,15 @@ def attributes(*names: Iterable[str]) -> tuple[str, ...]:
 
 
 def aliases(body: Body) -> dict[str, str]:
-    found = body.get("ExpressionAttributeNames")
-    if found is None:
+    sent = body.get("ExpressionAttributeNames")
+    if sent is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(sent, dict):
         raise NotUnderstood("expression attribute names are an object")
-    for name in found.values():
+    for name in sent.values():
         if not isinstance(name, str) or not name:
             raise NotUnderstood("an expression attribute name is not a text")
-    return found
+    return sent
 
 
 def names(body: Body, parameter: str, read: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
@@ -83,10 +83,10 @@ def names(body: Body, parameter: str, read: Callable[[str], tuple[str, ...]]) ->
 
 def legacy_names(body: Body, parameter: str) -> tuple[str, ...]:
     """The attribute names of a legacy parameter: the keys of an object, or a list of names."""
-    found = body.get(parameter)
-    if found is None:
+    sent = body.get(parameter)
+    if sent is None:
         return ()
-    listed = list(found) if isinstance(found, dict | list) else []
+    listed = list(sent) if isinstance(sent, dict | list) else []
     if not listed or not all(isinstance(name, str) and name for name in listed):
         raise NotUnderstood(f"{parameter} holds attribute names")
     return tuple(listed)
@@ -112,10 +112,10 @@ def one_way(legacy: tuple[str, ...], modern: tuple[str, ...]) -> tuple[str, ...]
 
 
 def choice(body: Body, parameter: str, default: str, known: frozenset[str]) -> str:
-    found = body.get(parameter, default)
-    if not isinstance(found, str) or found not in known:
+    value = body.get(parameter, default)
+    if not isinstance(value, str) or value not in known:
         raise NotUnderstood(f"unknown value of {parameter}")
-    return found
+    return value
 
 
 def capacity(body: Body) -> dict[str, Value]:
@@ -124,6 +124,14 @@ def capacity(body: Body) -> dict[str, Value]:
 
 def objects(value: Any, what: str) -> list[dict[str, Any]]:
     """A list of objects that is not empty: a request without members would ask for nothing and pass."""
-    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+    if not isinstance(value, list) or not value or not all(isinstance(member, dict) for member in value):
         raise NotUnderstood(f"{what} is a list of objects, and not empty")
     return value
+
+
+def request_items(body: Body) -> dict[str, Any]:
+    """The members of a batch, by table."""
+    tables = body.get("RequestItems")
+    if not isinstance(tables, dict) or not tables:
+        raise NotUnderstood("RequestItems must be an object of tables, and not empty")
+    return tables

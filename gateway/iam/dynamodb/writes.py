@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gateway.iam.dynamodb import expressions, wire
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.key_schemas import KnownTable, TableRegistry
 from gateway.iam.dynamodb.wire import Body
-from gateway.iam.language.errors import NotUnderstood
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Authorisation
 
@@ -38,42 +38,27 @@ _MEMBERS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
 }
 
 
-def put_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
-    return _single("PutItem", body, place)
-
-
-def update_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
-    return _single("UpdateItem", body, place)
-
-
-def delete_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
-    return _single("DeleteItem", body, place)
-
-
 def batch_write_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
     """One authorisation for each table, for BatchWriteItem alone: PutItem and DeleteItem are not asked for."""
     wire.check_parameters(body, PARAMETERS["BatchWriteItem"])
-    tables = body.get("RequestItems")
-    if not isinstance(tables, dict) or not tables:
-        raise NotUnderstood("RequestItems is an object of tables, and not empty")
     capacity = wire.capacity(body)
-    found: list[Authorisation] = []
-    for name, members in tables.items():
+    needed: list[Authorisation] = []
+    for name, members in wire.request_items(body).items():
         table = place.table(name)
         items = [_written(member) for member in wire.objects(members, "a table of RequestItems")]
         context = wire.leading(wire.key_texts(items, table.keys.pk))
         context["dynamodb:Attributes"] = wire.attributes(*items)
-        found.append(Authorisation("dynamodb:BatchWriteItem", table.arn, context | capacity))
-    return tuple(found)
+        needed.append(Authorisation("dynamodb:BatchWriteItem", table.arn, context | capacity))
+    return tuple(needed)
 
 
 def transact_write_items(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
     """One authorisation for each member: never laxer than one for each action and table."""
     wire.check_parameters(body, PARAMETERS["TransactWriteItems"])
-    return tuple([_member(one, place) for one in wire.objects(body.get("TransactItems"), "TransactItems")])
+    return tuple([_member(member, place) for member in wire.objects(body.get("TransactItems"), "TransactItems")])
 
 
-def _single(action: str, body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
+def single_write(action: str, body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
     wire.check_parameters(body, PARAMETERS[action])
     table = place.table(body.get("TableName"))
     context = _write(action, table, body) | wire.capacity(body)

@@ -29,7 +29,7 @@ from gateway.iam.formal.formula import (
     is_text,
     negated,
 )
-from gateway.iam.formal.scalar_samples import samples
+from gateway.iam.formal.representatives import samples
 from gateway.iam.formal.string_patterns import WHOLE, Split, matches
 from gateway.iam.language import arn, glob, variables
 from gateway.iam.language.document import PolicyDocument
@@ -38,7 +38,7 @@ from gateway.iam.language.glob import Wild
 from gateway.iam.language.grammar import Condition, Effect, Statement
 from gateway.iam.language.operators import ConditionOperation, operation
 from gateway.iam.language.scalars import ascii_folded
-from gateway.iam.language.variables import Template, Variable
+from gateway.iam.language.variables import Template
 
 _ANY: Final[Pattern] = (Wild.MANY,)
 _ROOT: Final = 5
@@ -63,19 +63,19 @@ class FormulaCompiler:
     splits: Mapping[str, Split] = field(default_factory=dict)
 
     def layer(self, documents: Sequence[PolicyDocument]) -> Layer:
-        found = [(one, document.has_variables) for document in documents for one in document.statements]
-        denials = [(one[0], self.statement(*one)) for one in found if one[0].effect == "Deny"]
+        statements = [(entry, document.has_variables) for document in documents for entry in document.statements]
+        denials = [(entry[0], self.statement(*entry)) for entry in statements if entry[0].effect == "Deny"]
         return Layer(
-            either(*(self.statement(*one) for one in found if one[0].effect == "Allow")),
-            either(*(made for _, made in denials)),
-            either(*(made for statement, made in denials if statement.conditions)),
+            either(*(self.statement(*entry) for entry in statements if entry[0].effect == "Allow")),
+            either(*(formula for _, formula in denials)),
+            either(*(formula for statement, formula in denials if statement.conditions)),
         )
 
     def layers(self, policies: PolicySet) -> tuple[Layer, ...]:
-        found = [self.layer(policies.identity)]
+        layers = [self.layer(policies.identity)]
         if policies.session is not None:
-            found.append(self.layer(policies.session))
-        return tuple(found) if policies.boundary is None else (*found, self.layer([policies.boundary]))
+            layers.append(self.layer(policies.session))
+        return tuple(layers) if policies.boundary is None else (*layers, self.layer([policies.boundary]))
 
     def statement(self, statement: Statement, with_variables: bool) -> Formula:
         """The statement speaks about the request."""
@@ -88,37 +88,37 @@ class FormulaCompiler:
         )
 
     def _row(self, row: Condition, effect: Effect, with_variables: bool) -> Formula:
-        known = operation(row.operator)
-        if known is None:  # a document that was parsed has none
+        use = operation(row.operator)
+        if use is None:  # a document that was parsed has none
             raise ValueError(f"unknown operator `{row.operator}`")
         key, unsure = row.key.lower(), effect == "Deny"
-        if known.name == "Null":
+        if use.name == "Null":
             values = {value.lower() for value in row.values}
             null, filled = Constant("true" in values), Constant("false" in values)
             return either(both(Filled(key), filled), both(negated(Filled(key)), null))
-        each = self._each(known, key, row.values, with_variables, unsure)
-        return _quantified(known, key, each, unsure)
+        test = self._each(use, key, row.values, with_variables, unsure)
+        return _quantified(use, key, test, unsure)
 
     def _each(
-        self, known: ConditionOperation, key: str, values: tuple[str, ...], with_variables: bool, unsure: bool
+        self, use: ConditionOperation, key: str, values: tuple[str, ...], with_variables: bool, unsure: bool
     ) -> Callable[[str], Formula]:
         """The operator on one text; a negated one asks that no listed value matches."""
-        if known.name.startswith(("String", "Arn")):
+        if use.name.startswith(("String", "Arn")):
 
             def matched(subject: str) -> Formula:
-                found = either(*(self._value(known.name, key, subject, value, with_variables) for value in values))
-                return negated(found) if known.operator.negated else found
+                matching = either(*(self._value(use.name, key, subject, value, with_variables) for value in values))
+                return negated(matching) if use.operator.negated else matching
 
             return matched
-        test, label = known.operator.build(values, with_variables)({}), f"{known.name} {' '.join(values)}"
+        test, label = use.operator.build(values, with_variables)({}), f"{use.name} {' '.join(values)}"
 
         def passes(text: str) -> bool:
             verdict = test(text)
-            if not known.operator.negated:
+            if not use.operator.negated:
                 return bool(verdict)
             return unsure if verdict is None else not verdict
 
-        return lambda subject: Scalar(subject, f"{label} {unsure}", samples(known.name, values), passes)
+        return lambda subject: Scalar(subject, f"{label} {unsure}", samples(use.name, values), passes)
 
     def _value(self, name: str, key: str, subject: str, value: str, with_variables: bool) -> Formula:
         wild = name in ("StringLike", "StringNotLike") or name.startswith("Arn")
@@ -145,16 +145,20 @@ def denied(layers: Sequence[Layer]) -> Formula:
     return either(*(layer.denies for layer in layers))
 
 
-def _quantified(known: ConditionOperation, key: str, each: Callable[[str], Formula], unsure: bool) -> Formula:
-    absent, single = negated(Present(key)), both(Single(key), each(key))
-    if known.quantifier == "ForAllValues":
-        return either(absent, single, Every(key, each(ELEMENT)))
-    if known.quantifier == "ForAnyValue":
+def _quantified(use: ConditionOperation, key: str, test: Callable[[str], Formula], unsure: bool) -> Formula:
+    absent, single = negated(Present(key)), both(Single(key), test(key))
+    if use.quantifier == "ForAllValues":
+        return either(absent, single, Every(key, test(ELEMENT)))
+    if use.quantifier == "ForAnyValue":
         empty = both(Present(key), negated(Single(key)), negated(Filled(key)))
-        nothing = either(absent, empty) if known.if_exists and unsure else FALSE
-        return either(nothing, single, Some(key, each(ELEMENT)))
+        nothing = either(absent, empty) if use.if_exists and unsure else FALSE
+        return either(nothing, single, Some(key, test(ELEMENT)))
     several = both(Present(key), negated(Single(key)))
-    return either(absent if known.if_exists or known.operator.negated else FALSE, single, several if unsure else FALSE)
+    return either(
+        absent if use.if_exists or use.operator.negated else FALSE,
+        single,
+        several if unsure else FALSE,
+    )
 
 
 def _principal(statement: Statement) -> Formula:
@@ -182,17 +186,18 @@ def _resource(statement: Statement, with_variables: bool) -> Formula:
     if not statement.resources or "*" in statement.resources:
         return Constant(not statement.excludes_resources)
     templates = [variables.template(text, wildcards=True, variables=with_variables) for text in statement.resources]
-    reached = either(*(_with_variables(one, _reaches) for one in templates))
+    reached = either(*(_with_variables(template, _reaches) for template in templates))
     if not statement.excludes_resources:
         return reached
     # Without its variable's value an element names no resource: its complement may widen a Deny, never an Allow.
-    known = TRUE if statement.effect == "Deny" else both(*(_with_variables(one, lambda _: TRUE) for one in templates))
-    return both(known, negated(reached))
+    if statement.effect == "Deny":
+        return negated(reached)
+    return both(*(_with_variables(template, lambda _: TRUE) for template in templates), negated(reached))
 
 
 def _reaches(pattern: Pattern) -> Formula:
-    parts = _six(pattern)
-    return both(*(both(Present(key), matches(key, found)) for key, found in zip(ARN, parts[1:], strict=True)))
+    segments = (arn.split(pattern) or ())[1:]
+    return both(*(both(Present(key), matches(key, segment)) for key, segment in zip(ARN, segments, strict=True)))
 
 
 def _arn(subject: str, template: Template) -> Formula:
@@ -201,46 +206,21 @@ def _arn(subject: str, template: Template) -> Formula:
 
     def matched(pattern: Pattern) -> Formula:
         exact = all(isinstance(token, str) for token in pattern)
-        return matches(subject, pattern) if exact else ArnLike(subject, _six(pattern)[1:])
+        return matches(subject, pattern) if exact else ArnLike(subject, (arn.split(pattern) or ())[1:])
 
     return _with_variables(template, matched)
 
 
-def _six(pattern: Pattern) -> tuple[Pattern, ...]:
-    """A pattern cut at its first five colons: those of the text, never those of a variable's value."""
-    found: list[list[str | Wild | Ref]] = [[]]
-    for each in pattern:
-        if each == ":" and len(found) < arn.SEGMENTS:
-            found.append([])
-        else:
-            found[-1].append(each)
-    return tuple(map(tuple, found))
-
-
-def _with_variables(template: Template, made: Callable[[Pattern], Formula]) -> Formula:
+def _with_variables(template: Template, make: Callable[[Pattern], Formula]) -> Formula:
     """`made` of the pattern, for each way in which the variables can have a value or fall back on their default."""
     keys = variables.keys((template,))
     options: list[Formula] = []
     for choice in product((True, False), repeat=len(keys)):
         has_text = dict(zip(keys, choice, strict=True))
-        pattern = _resolved(template, has_text)
+        pattern = variables.resolved(template, {key: Ref(key) if text else None for key, text in has_text.items()})
         if pattern is not None:
             guards = (
                 both(Single(key), Filled(key)) if text else negated(Filled(key)) for key, text in has_text.items()
             )
-            options.append(both(*guards, made(pattern)))
+            options.append(both(*guards, make(pattern)))
     return either(*options)
-
-
-def _resolved(template: Template, has_text: Mapping[str, bool]) -> Pattern | None:
-    found: list[str | Wild | Ref] = []
-    for token in template:
-        if not isinstance(token, Variable):
-            found.append(token)
-        elif has_text[token.key]:
-            found.append(Ref(token.key))
-        elif token.default is None:
-            return None
-        else:
-            found.append(token.default)
-    return tuple(found)

@@ -41,10 +41,13 @@ from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Authorisation
 from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.review import EVERY_ACTION
+from gateway.iam.sts.assume_role import ASSUME_ACTIONS
 from gateway.model.table import TableSpec
 
-_STS: Final = ("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity", "kms:Decrypt", "kms:Encrypt")
-_ACTIONS: Final = {name.lower(): name for name in (*(f"dynamodb:{action}" for action in EVERY_ACTION), *_STS)}
+DOCUMENTED_ACTIONS: Final = frozenset(
+    (*(f"dynamodb:{action}" for action in EVERY_ACTION), *ASSUME_ACTIONS, "kms:Decrypt", "kms:Encrypt")
+)
+_ACTIONS: Final = {name.lower(): name for name in DOCUMENTED_ACTIONS}
 _KEYS: Final = {
     key.lower(): key
     for key in (
@@ -73,13 +76,13 @@ class Counterexample:
     def lines(self) -> list[str]:
         """The request for people, in the form of `gateway policies explain`."""
         context = {key: value for key, value in self.asked.context.items() if not key.endswith("KeyValues")}
-        found = [f"{self.asked.action} on {self.asked.resource}"]
-        found += [
+        lines = [f"{self.asked.action} on {self.asked.resource}"]
+        lines += [
             f"    {key} = {value if isinstance(value, str) else ', '.join(value)}" for key, value in context.items()
         ]
-        found += [f"    asked by {self.caller}"] if self.caller else []
-        found += [f"    where {name}" for name, holds in self.unknowns.items() if holds]
-        return found + ([f"    which reaches rows of {self.other!r}"] if self.other else [])
+        lines += [f"    asked by {self.caller}"] if self.caller else []
+        lines += [f"    where {name}" for name, holds in self.unknowns.items() if holds]
+        return lines + ([f"    which reaches rows of {self.other!r}"] if self.other else [])
 
 
 def counterexample(facts: Mapping[str, Value], unknowns: Mapping[str, bool] | None = None) -> Counterexample:
@@ -88,8 +91,8 @@ def counterexample(facts: Mapping[str, Value], unknowns: Mapping[str, bool] | No
     action = str(facts.get(ACTION, "*"))
     context = {_KEYS.get(key, key): value for key, value in facts.items() if not key.startswith("request:")}
     texts = {key: str(facts[key]) for key in (OTHER, CALLER) if key in facts}
-    asked = Authorisation(_ACTIONS.get(action, action), resource, context)
-    return Counterexample(asked, texts.get(OTHER), texts.get(CALLER), unknowns or {})
+    authorisation = Authorisation(_ACTIONS.get(action, action), resource, context)
+    return Counterexample(authorisation, texts.get(OTHER), texts.get(CALLER), unknowns or {})
 
 
 def readable(scope: Scope, deployment: Deployment) -> tuple[Formula, ...]:
@@ -126,30 +129,30 @@ def readable(scope: Scope, deployment: Deployment) -> tuple[Formula, ...]:
 
 def _keys(scope: Scope, last: int, *names: str) -> Formula:
     """Every key is a row of one of these tenants; with one name, they are the same row."""
-    each = [
+    prefixes = [
         Like(part(ELEMENT, at), tuple(name if isinstance(token, Ref) else token for token in tokens))
         for at, tokens in enumerate(scope.parts)
         for name in names
     ]
-    rows = (both(*each[start :: len(names)]) for start in range(len(names)))
+    rows = (both(*prefixes[start :: len(names)]) for start in range(len(names)))
     follows = (negated(Like(rest(ELEMENT, at), ())) for at in range(last))
     tail = Like(rest(ELEMENT, last), (f"{scope.delimiter}USER{scope.delimiter}1",))
     return both(Filled(KEYS), Every(KEYS, both(either(*rows), *follows, tail)))
 
 
-def request_of(asked: Authorisation, spec: TableSpec) -> tuple[str, Body] | None:
+def request_of(authorisation: Authorisation, spec: TableSpec) -> tuple[str, Body] | None:
     """The DynamoDB request that asks for the authorisation; None where no request does."""
-    service, _, action = asked.action.partition(":")
-    path = asked.resource.rpartition(":")[2].split("/")
+    service, _, action = authorisation.action.partition(":")
+    path = authorisation.resource.rpartition(":")[2].split("/")
     if service != "dynamodb" or path[0] != "table" or len(path) < 2:
         return None
-    keys = _texts(asked.context.get("dynamodb:LeadingKeys"))
+    keys = _texts(authorisation.context.get("dynamodb:LeadingKeys"))
     index = path[3] if len(path) > 3 else None
-    made = _request(action, path[1], index, keys, _names(asked, spec), spec)
-    if made is None:
+    request = _request(action, path[1], index, keys, _names(authorisation, spec), spec)
+    if request is None:
         return None
-    operation, body = made
-    returned = asked.context.get("dynamodb:ReturnValues")
+    operation, body = request
+    returned = authorisation.context.get("dynamodb:ReturnValues")
     if operation in ("PutItem", "UpdateItem", "DeleteItem") and isinstance(returned, str):
         body = {**body, "ReturnValues": returned}
     return operation, body
@@ -188,17 +191,17 @@ def _one(
         case "DeleteItem":
             return action, sample_requests.delete(table, item, {})
         case "ConditionCheckItem":
-            check = {"TableName": table, "Key": item, "ConditionExpression": f"attribute_exists({spec.pk})"}
+            check = sample_requests.condition_check(table, item, spec)
             return "TransactWriteItems", sample_requests.transact_write(("ConditionCheck", check))
     return None
 
 
-def _names(asked: Authorisation, spec: TableSpec) -> tuple[str, ...]:
+def _names(authorisation: Authorisation, spec: TableSpec) -> tuple[str, ...]:
     """What a read projects; nothing where it asks for whole items."""
-    if asked.context.get("dynamodb:Select") not in (None, "SPECIFIC_ATTRIBUTES"):
+    if authorisation.context.get("dynamodb:Select") not in (None, "SPECIFIC_ATTRIBUTES"):
         return ()
-    found = _texts(asked.context.get("dynamodb:Attributes"))
-    return tuple(dict.fromkeys((spec.pk, *(name for name in found if name)))) if found else ()
+    attributes = _texts(authorisation.context.get("dynamodb:Attributes"))
+    return tuple(dict.fromkeys((spec.pk, *(name for name in attributes if name)))) if attributes else ()
 
 
 def _texts(value: Value | None) -> tuple[str, ...]:

@@ -2,22 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gateway.iam.formal.compiler import FormulaCompiler, allowed
-from gateway.iam.formal.counterexample import Counterexample, counterexample, readable
+from gateway.iam.formal.counterexample import DOCUMENTED_ACTIONS, Counterexample, readable
 from gateway.iam.formal.errors import NotConfirmed, NotProvable
 from gateway.iam.formal.formula import ACTION, FALSE, Formula, both, is_text, negated
-from gateway.iam.formal.proof import check
-from gateway.iam.formal.solver.solver import solve
+from gateway.iam.formal.proof import outcome
 from gateway.iam.formal.specification import SPLITS, TENANT_ROWS, of_service
 from gateway.iam.formal.theorems import Theorem
-from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.language.evaluator import PolicySet, evaluate
-from gateway.iam.language.grammar import Kind
-from gateway.iam.policies.deployment import Deployment, render
-from gateway.iam.policies.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, KINDS, TENANT_FILE, TRUST_FILE
+from gateway.iam.policies.deployment import Deployment
+from gateway.iam.policies.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE
+from gateway.iam.policies.policies import document
 
-Documents = Mapping[str, Mapping[str, object]]
+Documents = Mapping[str, Mapping[str, Any]]
 _ALONE = (TRUST_FILE, GATEWAY_FILE, ENDPOINT_FILE)
 _MOST = 200
 
@@ -59,46 +58,41 @@ def widenings(old: Documents, new: Documents, deployment: Deployment) -> Iterato
 
 def _confirm(widening: Widening, before: _Subject, after: _Subject) -> None:
     """INVARIANT: what the solver calls wider, the evaluator allows now and did not allow before."""
-    asked = widening.example.asked
-    now = after.policies is None or evaluate(after.policies, asked).allowed
-    earlier = before.policies is not None and evaluate(before.policies, asked).allowed
+    authorisation = widening.example.asked
+    now = after.policies is None or evaluate(after.policies, authorisation).allowed
+    earlier = before.policies is not None and evaluate(before.policies, authorisation).allowed
     if not now or earlier:
         raise NotConfirmed("\n".join((f"wider: {widening.coordinate}", *widening.example.lines())))
 
 
 def _more(who: str, more: Formula, deployment: Deployment) -> Iterator[Widening]:
     """One for each action. An action without a known name stands for all others of its service."""
+    wishes = readable(TENANT_ROWS, deployment)[:-3]
     for _ in range(_MOST):
-        found = solve(more, SPLITS, readable(TENANT_ROWS, deployment)[:-3])
-        if found.answer == "undecided":
-            raise NotProvable(f"the solver cannot tell what {who} gains")
-        if found.answer == "impossible":
+        result = outcome(Theorem("wider", who, more), SPLITS, wishes)
+        if result.answer == "undecided":
+            raise NotProvable(f"the solver cannot decide what {who} gains")
+        if result.example is None:
             return
-        check(Theorem("wider", who, more), found, SPLITS)
-        example = counterexample(found.facts, found.unknowns)
-        known = example.asked.action != found.facts[ACTION]
-        service = example.asked.action.partition(":")[0]
-        yield Widening(who, example.asked.action if known else f"{service}:*", example)
-        more = both(more, negated(is_text(ACTION, str(found.facts[ACTION])) if known else of_service(service)))
+        action = result.example.asked.action
+        service = action.partition(":")[0]
+        named = action in DOCUMENTED_ACTIONS
+        yield Widening(who, action if named else f"{service}:*", result.example)
+        more = both(more, negated(is_text(ACTION, action.lower()) if named else of_service(service)))
 
 
-def _subjects(found: Documents, deployment: Deployment) -> dict[str, _Subject]:
+def _subjects(documents: Documents, deployment: Deployment) -> dict[str, _Subject]:
     """Who may do what, each as one formula and as the evaluator knows it."""
     compiler = FormulaCompiler(SPLITS)
-    tenant, boundary = (_parsed(found, name, deployment) for name in (TENANT_FILE, BOUNDARY_FILE))
+    tenant, boundary = (document(documents, name, deployment) for name in (TENANT_FILE, BOUNDARY_FILE))
     subjects = {}
-    for name in sorted(name for name in found if name.startswith("session-")):
-        policies = PolicySet((tenant,), (_parsed(found, name, deployment),), boundary)
+    for name in sorted(name for name in documents if name.startswith("session-")):
+        policies = PolicySet((tenant,), (document(documents, name, deployment),), boundary)
         role = name.removeprefix("session-").removesuffix(".json")
         subjects[role] = _Subject(allowed(compiler.layers(policies)), policies)
     for name in _ALONE:
-        if name in found:
-            document = _parsed(found, name, deployment)
-            alone = PolicySet((document,)) if document.kind == "identity" else None
-            subjects[name.removesuffix(".json")] = _Subject(allowed([compiler.layer([document])]), alone)
+        if name in documents:
+            parsed = document(documents, name, deployment)
+            alone = PolicySet((parsed,)) if parsed.kind == "identity" else None
+            subjects[name.removesuffix(".json")] = _Subject(allowed([compiler.layer([parsed])]), alone)
     return subjects
-
-
-def _parsed(found: Documents, name: str, deployment: Deployment) -> PolicyDocument:
-    kind: Kind = KINDS.get(name, "session")
-    return parse(render(found[name], deployment), kind)

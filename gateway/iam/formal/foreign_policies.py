@@ -9,7 +9,6 @@ from gateway.errors import BadUserInput
 from gateway.iam.dynamodb.condition_keys import KEYED
 from gateway.iam.formal import specification
 from gateway.iam.formal.compiler import FormulaCompiler, allowed
-from gateway.iam.formal.counterexample import counterexample
 from gateway.iam.formal.errors import NotConfirmed
 from gateway.iam.formal.formula import (
     ACTION,
@@ -26,10 +25,8 @@ from gateway.iam.formal.formula import (
     negated,
     one_of,
 )
-from gateway.iam.formal.proof import TheoremOutcome, check
-from gateway.iam.formal.solver.solver import solve
+from gateway.iam.formal.proof import TheoremOutcome, outcome
 from gateway.iam.formal.specification import KEYS, OTHER, Scope, acts, of_service
-from gateway.iam.formal.string_patterns import Split
 from gateway.iam.formal.theorems import Theorem
 from gateway.iam.language import variables
 from gateway.iam.language.document import PolicyDocument
@@ -72,37 +69,42 @@ class ForeignPolicy:
     boundary: PolicyDocument | None = None
     without: str = ""
 
+    @property
+    def documents(self) -> tuple[PolicyDocument, ...]:
+        layers = (self.policy, self.session, self.boundary)
+        return tuple(document for document in layers if document is not None)
 
-def questioned(asked: ForeignPolicy) -> Iterator[TheoremOutcome]:
+
+def questioned(subject: ForeignPolicy) -> Iterator[TheoremOutcome]:
     """Each theorem with its outcome, in the order in which one reads them."""
-    scope = scope_of(asked)
+    scope = scope_of(subject)
     splits = {KEYS: scope.split} if scope.split.depth else {}
     compiler = FormulaCompiler(splits)
-    layers = [compiler.layer([each]) for each in (asked.policy, asked.session, asked.boundary) if each is not None]
-    policies = PolicySet((asked.policy,), None if asked.session is None else (asked.session,), asked.boundary)
+    layers = [compiler.layer([document]) for document in subject.documents]
+    policies = PolicySet((subject.policy,), None if subject.session is None else (subject.session,), subject.boundary)
+    wishes = _wishes(scope)
     for theorem in _theorems(allowed(layers), scope):
-        outcome = _outcome(theorem, scope, splits)
-        if outcome.example is not None and not evaluate(policies, outcome.example.asked).allowed:
-            raise NotConfirmed("\n".join((theorem.name, *outcome.example.lines())))
-        yield outcome
+        result = outcome(theorem, splits, wishes)
+        if result.example is not None and not evaluate(policies, result.example.asked).allowed:
+            raise NotConfirmed("\n".join((theorem.name, *result.example.lines())))
+        yield result
 
 
-def scope_of(asked: ForeignPolicy) -> Scope:
-    found = _PREFIX.fullmatch(asked.prefix)
-    if found is None:
+def scope_of(subject: ForeignPolicy) -> Scope:
+    match = _PREFIX.fullmatch(subject.prefix)
+    if match is None:
         raise BadUserInput("a prefix has one `{name}` and at most one character behind it, such as `TENANT#{tenant}#`")
-    tag, delimiter = _variable(asked), found["after"]
-    texts = found["before"].split(delimiter) if delimiter else [found["before"]]
+    tag, delimiter = _variable(subject), match["after"]
+    texts = match["before"].split(delimiter) if delimiter else [match["before"]]
     parts: list[Pattern] = [(text,) if text else () for text in texts[:-1]]
     parts.append((texts[-1], Ref(tag)) if texts[-1] else (Ref(tag),))
-    known = next((text for start, text in _WITHOUT.items() if tag.startswith(start)), "")
-    return Scope(tuple(parts), delimiter, delimited=bool(delimiter) and delimiter in known + asked.without)
+    excluded = next((text for start, text in _WITHOUT.items() if tag.startswith(start)), "")
+    return Scope(tuple(parts), delimiter, delimited=bool(delimiter) and delimiter in excluded + subject.without)
 
 
-def _variable(asked: ForeignPolicy) -> str:
+def _variable(subject: ForeignPolicy) -> str:
     """The one variable that the policies compare leading keys with."""
-    documents = [each for each in (asked.policy, asked.session, asked.boundary) if each is not None]
-    rows = [row for document in documents for statement in document.statements for row in statement.conditions]
+    rows = [row for document in subject.documents for statement in document.statements for row in statement.conditions]
     values = [value for row in rows if row.key.lower() == KEYS for value in row.values]
     templates = [variables.template(value, wildcards=True, variables=True) for value in values]
     keys = {part.key for parts in templates for part in parts if isinstance(part, Variable)}
@@ -119,14 +121,6 @@ def _theorems(may: Formula, scope: Scope) -> Iterator[Theorem]:
     yield Theorem("no key outside of the prefix", "", both(keyed, Some(KEYS, negated(scope.holds(ELEMENT)))))
     yield Theorem("no action that has no keys", "", both(rows, acts(*UNKEYED), negated(Filled(KEYS))))
     yield Theorem("nothing without a key", "", both(rows, negated(Filled(KEYS))))
-
-
-def _outcome(theorem: Theorem, scope: Scope, splits: Mapping[str, Split]) -> TheoremOutcome:
-    found = solve(theorem.violation, splits, _wishes(scope))
-    if found.answer == "possible":
-        check(theorem, found, splits)
-    example = counterexample(found.facts, found.unknowns) if found.answer == "possible" else None
-    return TheoremOutcome(theorem, found.answer, example, 0.0)
 
 
 def _wishes(scope: Scope) -> Sequence[Formula]:

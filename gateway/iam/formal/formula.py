@@ -143,23 +143,23 @@ FALSE: Final = Constant(False)
 
 def both(*parts: Formula) -> Formula:
     """The conjunction, flattened and without constants."""
-    found: dict[Formula, None] = {}
+    distinct: dict[Formula, None] = {}
     for part in parts:
         if part == FALSE:
             return FALSE
-        found.update(dict.fromkeys(part.parts if isinstance(part, And) else () if part == TRUE else (part,)))
-    kept = tuple(found)
+        distinct.update(dict.fromkeys(part.parts if isinstance(part, And) else () if part == TRUE else (part,)))
+    kept = tuple(distinct)
     return TRUE if not kept else kept[0] if len(kept) == 1 else And(kept)
 
 
 def either(*parts: Formula) -> Formula:
     """The disjunction, flattened and without constants."""
-    found: dict[Formula, None] = {}
+    distinct: dict[Formula, None] = {}
     for part in parts:
         if part == TRUE:
             return TRUE
-        found.update(dict.fromkeys(part.parts if isinstance(part, Or) else () if part == FALSE else (part,)))
-    kept = tuple(found)
+        distinct.update(dict.fromkeys(part.parts if isinstance(part, Or) else () if part == FALSE else (part,)))
+    kept = tuple(distinct)
     return FALSE if not kept else kept[0] if len(kept) == 1 else Or(kept)
 
 
@@ -170,6 +170,22 @@ def negated(part: Formula) -> Formula:
         case Not(inner):
             return inner
     return Not(part)
+
+
+def rewritten(formula: Formula, atom: Callable[[Formula], Formula]) -> Formula:
+    """The formula with each of its atoms replaced by what `atom` returns for it."""
+    match formula:
+        case And(parts):
+            return both(*(rewritten(part, atom) for part in parts))
+        case Or(parts):
+            return either(*(rewritten(part, atom) for part in parts))
+        case Not(part):
+            return negated(rewritten(part, atom))
+        case Every(key, part):
+            return Every(key, rewritten(part, atom))
+        case Some(key, part):
+            return Some(key, rewritten(part, atom))
+    return atom(formula)
 
 
 def is_text(subject: str, text: str) -> Like:
@@ -215,13 +231,13 @@ def occurrences(formula: Formula, key: str = "", positive: bool = True) -> Itera
 
 def keys_of(formula: Formula) -> frozenset[str]:
     """Every key that the formula looks at, also inside of its patterns."""
-    found: set[str] = set()
-    for one in occurrences(formula):
-        match one.formula:
+    keys: set[str] = set()
+    for occurrence in occurrences(formula):
+        match occurrence.formula:
             case Every(key) | Some(key) | Present(key) | Single(key) | Filled(key):
-                found.add(key)
+                keys.add(key)
             case Like(_, pattern):
-                found |= {one.subject, *(token.key for token in pattern if isinstance(token, Ref))}
+                keys |= {occurrence.subject, *(token.key for token in pattern if isinstance(token, Ref))}
             case ArnLike() | Scalar():
-                found.add(one.subject)
-    return frozenset(found)
+                keys.add(occurrence.subject)
+    return frozenset(keys)

@@ -35,17 +35,17 @@ Facts = Mapping[str, Value]
 Holds = Callable[[Facts, str], bool]
 
 
-def facts(asked: Authorisation, more: Mapping[str, Value] | None = None) -> dict[str, Value]:
+def facts(authorisation: Authorisation, more: Mapping[str, Value] | None = None) -> dict[str, Value]:
     """The request as values of the keys that formulas speak about."""
-    found: dict[str, Value] = {**lowered(asked.context), **(more or {}), ACTION: asked.action.lower()}
-    parts = arn.segments(asked.resource)
-    return found | dict(zip(ARN, parts[1:], strict=True)) if parts else found
+    values: dict[str, Value] = {**lowered(authorisation.context), **(more or {}), ACTION: authorisation.action.lower()}
+    parts = arn.segments(authorisation.resource)
+    return values | dict(zip(ARN, parts[1:], strict=True)) if parts else values
 
 
 def evaluator(formula: Formula, splits: Mapping[str, Split]) -> Callable[[Facts], bool]:
     """The formula as a function of the facts."""
-    made = _Evaluation(splits).made(formula, "")
-    return lambda known: made(known, "")
+    holds = _Evaluation(splits).made(formula, "")
+    return lambda request: holds(request, "")
 
 
 class _Evaluation:
@@ -57,22 +57,22 @@ class _Evaluation:
 
     def made(self, formula: Formula, key: str) -> Holds:
         """`key` is the set whose elements a quantifier walks, empty outside of one."""
-        known = self._made.get((formula, key))
-        if known is None:
-            known = self._made[formula, key] = self._make(formula, key)
-        return known
+        holds = self._made.get((formula, key))
+        if holds is None:
+            holds = self._made[formula, key] = self._make(formula, key)
+        return holds
 
     def _make(self, formula: Formula, key: str) -> Holds:
         match formula:
             case Constant(value):
-                return lambda known, element: value
+                return lambda request, element: value
             case And(parts):
                 return _all([self.made(part, key) for part in parts])
             case Or(parts):
                 return _any(self._options(parts, key))
             case Not(part):
                 inner = self.made(part, key)
-                return lambda known, element: not inner(known, element)
+                return lambda request, element: not inner(request, element)
             case Every() | Some():
                 return self._quantifier(formula)
         return self._atom(formula, key)
@@ -87,28 +87,35 @@ class _Evaluation:
                     texts.setdefault(subject, set()).add(text)
                 case _:
                     others.append(self.made(part, key))
-        return [*(_tested(subject, _listed(frozenset(each)), ()) for subject, each in texts.items()), *others]
+        return [
+            *(_tested(subject, _listed(frozenset(alternatives)), ()) for subject, alternatives in texts.items()),
+            *others,
+        ]
 
     def _quantifier(self, formula: Every | Some) -> Holds:
         key, inner = formula.key, self.made(formula.part, formula.key)
         every = isinstance(formula, Every)
 
-        def holds(known: Facts, element: str) -> bool:
-            values = known.get(key)
+        def holds(request: Facts, element: str) -> bool:
+            values = request.get(key)
             if type(values) is not tuple:
                 return False
-            return all(inner(known, each) for each in values) if every else any(inner(known, each) for each in values)
+            return (
+                all(inner(request, value) for value in values)
+                if every
+                else any(inner(request, value) for value in values)
+            )
 
         return holds
 
     def _atom(self, formula: Formula, key: str) -> Holds:
         match formula:
             case Present(name):
-                return lambda known, element: name in known
+                return lambda request, element: name in request
             case Single(name):
-                return lambda known, element: type(known.get(name)) is str
+                return lambda request, element: type(request.get(name)) is str
             case Filled(name):
-                return lambda known, element: bool(known.get(name))
+                return lambda request, element: bool(request.get(name))
             case Like():
                 return self._like(formula, key)
             case ArnLike(subject, patterns):
@@ -132,9 +139,9 @@ class _Evaluation:
 
 
 def _all(parts: list[Holds]) -> Holds:
-    def holds(known: Facts, element: str) -> bool:
+    def holds(request: Facts, element: str) -> bool:
         for part in parts:  # noqa: SIM110  # twice as fast as all()
-            if not part(known, element):
+            if not part(request, element):
                 return False
         return True
 
@@ -142,9 +149,9 @@ def _all(parts: list[Holds]) -> Holds:
 
 
 def _any(parts: list[Holds]) -> Holds:
-    def holds(known: Facts, element: str) -> bool:
+    def holds(request: Facts, element: str) -> bool:
         for part in parts:  # noqa: SIM110  # twice as fast as any()
-            if part(known, element):
+            if part(request, element):
                 return True
         return False
 
@@ -157,14 +164,14 @@ def _tested(subject: str, test_of: Callable[[Mapping[str, str]], glob.Test], pat
     kept = lru_cache(maxsize=1_024)(lambda texts: test_of(dict(zip(keys, texts, strict=True))))
     fixed = None if keys else kept(())
 
-    def holds(known: Facts, element: str) -> bool:
-        text = element if subject == ELEMENT else known.get(subject)
+    def holds(request: Facts, element: str) -> bool:
+        text = element if subject == ELEMENT else request.get(subject)
         if type(text) is not str:
             return False
         if fixed is not None:
             return fixed(text)
-        texts = tuple(known.get(key) for key in keys)
-        return all(type(each) is str for each in texts) and kept(texts)(text)
+        texts = tuple(request.get(key) for key in keys)
+        return all(type(value) is str for value in texts) and kept(texts)(text)
 
     return holds
 
@@ -174,9 +181,9 @@ def _listed(texts: frozenset[str]) -> Callable[[Mapping[str, str]], glob.Test]:
 
 
 def _arn_test(patterns: tuple[Pattern, ...]) -> Callable[[Mapping[str, str]], glob.Test]:
-    return lambda texts: arn.test((("arn",), *(_substituted(one, texts) for one in patterns)))
+    return lambda texts: arn.test((("arn",), *(_substituted(pattern, texts) for pattern in patterns)))
 
 
 def _substituted(pattern: Pattern, texts: Mapping[str, str], fold: bool = False) -> glob.Pattern:
-    found = (texts[token.key] if isinstance(token, Ref) else token for token in pattern)
-    return tuple(ascii_folded(token) if fold and isinstance(token, str) else token for token in found)
+    tokens = (texts[token.key] if isinstance(token, Ref) else token for token in pattern)
+    return tuple(ascii_folded(token) if fold and isinstance(token, str) else token for token in tokens)

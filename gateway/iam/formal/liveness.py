@@ -34,41 +34,40 @@ class Use:
         return self.expected == self.allowed
 
 
-def uses(found: ProofSubject) -> Iterator[Use]:
-    place = place_of(found.model, found.deployment)
-    for role in found.roles:
-        may = evaluator(allowed(found.of_role(role)), SPLITS)
-        for name, operation, body, expected in (*_reads(found, role), *_writes(found, role)):
-            asked = authorisations(operation, body, place)
-            held = all(may(facts(one) | {TENANT: _TENANT}) for one in asked)
+def uses(subject: ProofSubject) -> Iterator[Use]:
+    place = place_of(subject.model, subject.deployment)
+    for role in subject.roles:
+        may = evaluator(allowed(subject.of_role(role)), SPLITS)
+        for name, operation, body, expected in (*_reads(subject, role), *_writes(subject, role)):
+            needed = authorisations(operation, body, place)
+            held = all(may(facts(authorisation) | {TENANT: _TENANT}) for authorisation in needed)
             yield Use(role.name, name, operation, expected, held)
 
 
-def _reads(found: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
+def _reads(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
     """For a role that does not see everything, with names: it may not ask for whole items."""
-    table = found.model.table
-    for question in questions(found.model, _TENANT):
-        entity = found.model.entities[found.model.patterns[question.pattern].entity]
+    table = subject.model.table
+    for question in questions(subject.model, _TENANT):
+        entity = subject.model.entities[subject.model.patterns[question.pattern].entity]
         seen = tuple(name for name in entity.attribute if name not in role.hidden)
         names = (table.pk, table.sk, *seen) if role.hidden else ()
-        body = question.body(table, found.deployment.table, names)
+        body = question.body(table, subject.deployment.table, names)
         hidden = bool(role.hidden) and question.personal
         yield question.pattern, question.operation, body, question.operation in role.actions and not hidden
 
 
-def _writes(found: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
+def _writes(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
     """The members of the transactions that mutations send, and the batches that migrations do."""
-    spec, table = found.model.table, found.deployment.table
-    for entity in found.model.entities.values():
+    spec, table = subject.model.table, subject.deployment.table
+    for entity in subject.model.entities.values():
         open_to = () if role.hidden and personal_names(entity, entity.primary.pk) else role.actions
         key = item_key(_TENANT, entity, sample(entity, entity.primary), entity.primary)
         item = sample_requests.key(spec, key.pk, key.sk)
-        check = {"TableName": table, "Key": item, "ConditionExpression": f"attribute_exists({spec.pk})"}
         members = {
             "PutItem": ("Put", sample_requests.put(table, item, {})),
             "UpdateItem": ("Update", sample_requests.update(table, item, "version", {})),
             "DeleteItem": ("Delete", sample_requests.delete(table, item, {})),
-            "ConditionCheckItem": ("ConditionCheck", check),
+            "ConditionCheckItem": ("ConditionCheck", sample_requests.condition_check(table, item, spec)),
         }
         for action, member in members.items():
             body = sample_requests.transact_write(member)

@@ -74,12 +74,12 @@ class Scope:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        return tuple(token.key for each in self.parts for token in each if isinstance(token, Ref))
+        return tuple(token.key for pattern in self.parts for token in pattern if isinstance(token, Ref))
 
     @property
     def prefix(self) -> Pattern:
         """The parts as one text, without a delimiter behind the last."""
-        tokens = [token for each in self.parts for token in (*each, self.delimiter)]
+        tokens = [token for pattern in self.parts for token in (*pattern, self.delimiter)]
         return tuple(tokens[:-1])
 
     def holds(self, subject: str) -> Formula:
@@ -89,12 +89,12 @@ class Scope:
             longer = matches(subject, (*self.prefix, self.delimiter, Wild.MANY)) if self.delimiter else FALSE
             return both(tags, either(matches(subject, self.prefix), longer))
         behind = (negated(Like(rest(subject, at), ())) for at in range(len(self.parts) - 1))
-        return both(tags, *(Like(part(subject, at), each) for at, each in enumerate(self.parts)), *behind)
+        return both(tags, *(Like(part(subject, at), pattern) for at, pattern in enumerate(self.parts)), *behind)
 
     def of_another(self) -> "Scope":
         """The same rows of somebody else: the last tag differs, those before it do not."""
         last = self.tags[-1]
-        changed = (tuple(Ref(OTHER) if token == Ref(last) else token for token in each) for each in self.parts)
+        changed = (tuple(Ref(OTHER) if token == Ref(last) else token for token in pattern) for pattern in self.parts)
         return replace(self, parts=tuple(changed))
 
 
@@ -230,19 +230,19 @@ def trust_means(deployment: Deployment, roles: Iterable[str] = ROLE_NAMES) -> Fo
         "sts:tagsession": both(tagged, alone),
         "sts:setsourceidentity": TRUE,
     }
-    each = (both(is_text(ACTION, action), condition) for action, condition in allowed.items())
-    return both(is_gateway(deployment), either(*each))
+    cases = (both(is_text(ACTION, action), condition) for action, condition in allowed.items())
+    return both(is_gateway(deployment), either(*cases))
 
 
 def exactly_two_tags() -> Formula:
     """The tags of a session that starts are a tenant and a role, and no others."""
     only = Every(_TAG_KEYS, one_of(ELEMENT, TENANT_TAG, ROLE_TAG))
-    each = (Some(_TAG_KEYS, is_text(ELEMENT, tag)) for tag in (TENANT_TAG, ROLE_TAG))
-    return both(only, *each, Filled(REQUESTED_TENANT), Filled(REQUESTED_ROLE), negated(Filled(_CARRIED)))
+    tags = (Some(_TAG_KEYS, is_text(ELEMENT, tag)) for tag in (TENANT_TAG, ROLE_TAG))
+    return both(only, *tags, Filled(REQUESTED_TENANT), Filled(REQUESTED_ROLE), negated(Filled(_CARRIED)))
 
 
 def tags_are_told_twice() -> Formula:
     """AWS fills `aws:TagKeys` and `aws:RequestTag/...` from the same tags."""
     pairs = ((REQUESTED_TENANT, TENANT_TAG), (REQUESTED_ROLE, ROLE_TAG))
-    found = ((Present(key), Some(_TAG_KEYS, is_text(ELEMENT, tag))) for key, tag in pairs)
-    return both(*(either(both(key, named), both(negated(key), negated(named))) for key, named in found))
+    linked = ((Present(key), Some(_TAG_KEYS, is_text(ELEMENT, tag))) for key, tag in pairs)
+    return both(*(either(both(key, named), both(negated(key), negated(named))) for key, named in linked))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from gateway.iam.formal.formula import TRUE, Formula, Like, Pattern, Piece, Ref, both, either, negated
-from gateway.iam.language.glob import Wild
+from gateway.iam.formal.formula import TRUE, Formula, Like, Pattern, Piece, both, either, negated
+from gateway.iam.language.glob import Wild, merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,6 @@ def cut(text: str, split: Split, piece_index: int, piece_rest: bool) -> str:
     if piece_rest:
         return split.delimiter + parts[piece_index + 1] if len(parts) > piece_index + 1 else ""
     return parts[piece_index] if len(parts) > piece_index else ""
-
-
-def merged(pattern: Pattern) -> Pattern:
-    """Neighbouring texts as one, a run of `*` as one."""
-    found: list[str | Wild | Ref] = []
-    for token in pattern:
-        last = found[-1] if found else None
-        if isinstance(token, str) and isinstance(last, str):
-            found[-1] = last + token
-        elif token != "" and not (token is Wild.MANY and last is Wild.MANY):
-            found.append(token)
-    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +90,9 @@ class _Splitter:
 
 
 def _like(piece: Piece, pattern: Pattern, fold: bool) -> Formula:
-    found = merged(pattern)
-    return TRUE if found == (Wild.MANY,) else Like(piece, found, fold)
+    tokens = merged(pattern)
+    return TRUE if tokens == (Wild.MANY,) else Like(piece, tokens, fold)
 
 
 def _characters(pattern: Pattern) -> Pattern:
-    return tuple(token for found in pattern for token in (found if isinstance(found, str) else (found,)))
+    return tuple(token for part in pattern for token in (part if isinstance(part, str) else (part,)))

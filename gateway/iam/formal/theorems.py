@@ -8,13 +8,10 @@ from gateway.iam.formal import specification
 from gateway.iam.formal.compiler import FormulaCompiler, Layer, allowed
 from gateway.iam.formal.formula import (
     ACTION,
-    And,
     Constant,
     Filled,
     Formula,
     Like,
-    Not,
-    Or,
     Piece,
     Ref,
     UnwrittenStatement,
@@ -22,11 +19,12 @@ from gateway.iam.formal.formula import (
     either,
     is_text,
     negated,
+    rewritten,
 )
 from gateway.iam.formal.specification import KEYS, SPLITS, TENANT, RoleMeaning, Scope, acts, of_service
-from gateway.iam.language.document import PolicyDocument, parse
+from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.glob import compiled
-from gateway.iam.policies.deployment import Deployment, render
+from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.generate import (
     BOUNDARY_FILE,
     ENDPOINT_FILE,
@@ -36,6 +34,7 @@ from gateway.iam.policies.generate import (
     TRUST_FILE,
     session_file,
 )
+from gateway.iam.policies.policies import document
 from gateway.iam.policies.review import EVERY_ACTION
 from gateway.iam.policies.roles import ITEM_ACTIONS
 from gateway.iam.policies.statements import DECRYPT
@@ -76,21 +75,20 @@ def subject(
     model: Model, roles: Sequence[RoleMeaning], documents: Mapping[str, Mapping[str, Any]], deployment: Deployment
 ) -> ProofSubject:
     """Refuses a document that is not understood as a whole."""
-    kinds = {name: KINDS.get(name, "session") for name in documents}
-    parsed = {name: parse(render(found, deployment), kinds[name]) for name, found in documents.items()}
-    layers = {name: FormulaCompiler(SPLITS).layer([document]) for name, document in parsed.items()}
+    parsed = {name: document(documents, name, deployment) for name in documents}
+    layers = {name: FormulaCompiler(SPLITS).layer([parsed_document]) for name, parsed_document in parsed.items()}
     return ProofSubject(model, deployment, tuple(roles), parsed, layers)
 
 
-def theorems(found: ProofSubject) -> Iterator[Theorem]:
+def theorems(proof: ProofSubject) -> Iterator[Theorem]:
     """All of them; those of one document alone are in `of_document`."""
-    for role in found.roles:
-        yield from _of_role(role, allowed(found.of_role(role)))
-    yield from _order(found)
-    yield from _attached(found)
-    yield from _sessions(found)
-    for name in found.documents:
-        yield from of_document(found, name)
+    for role in proof.roles:
+        yield from _of_role(role, allowed(proof.of_role(role)))
+    yield from _order(proof)
+    yield from _attached(proof)
+    yield from _sessions(proof)
+    for name in proof.documents:
+        yield from of_document(proof, name)
 
 
 def isolation(about: str, may: Formula, scope: Scope, prefix: str = "") -> Iterator[Theorem]:
@@ -115,10 +113,10 @@ def _of_role(role: RoleMeaning, may: Formula) -> Iterator[Theorem]:
         yield Theorem("every granted action is usable", f"{role.name} {action}", both(may, acts(action), own), True)
 
 
-def _order(found: ProofSubject) -> Iterator[Theorem]:
-    may = {role.name: allowed(found.of_role(role)) for role in found.roles}
-    for strong in found.roles:
-        for weak in found.roles:
+def _order(proof: ProofSubject) -> Iterator[Theorem]:
+    may = {role.name: allowed(proof.of_role(role)) for role in proof.roles}
+    for strong in proof.roles:
+        for weak in proof.roles:
             more = both(may[weak.name], negated(may[strong.name]))
             if strong != weak:
                 yield Theorem(
@@ -126,27 +124,27 @@ def _order(found: ProofSubject) -> Iterator[Theorem]:
                 )
 
 
-def _attached(found: ProofSubject) -> Iterator[Theorem]:
+def _attached(proof: ProofSubject) -> Iterator[Theorem]:
     """Somebody attaches any policy to the tenants' role, or passes any session policy."""
-    identity, boundary = found.layers[TENANT_FILE], found.layers[BOUNDARY_FILE]
+    identity, boundary = proof.layers[TENANT_FILE], proof.layers[BOUNDARY_FILE]
     anything = Layer(UnwrittenStatement("a further policy allows"), UnwrittenStatement("a further policy denies"))
     more = Layer(either(identity.allows, anything.allows), either(identity.denies, anything.denies))
     scope = specification.TENANT_ROWS
     yield from isolation("any policy attached to the role", allowed((anything, boundary)), scope, "boundary: ")
     # An action that AWS adds later, without keys, passes a list of denials: the boundary is what stops it.
-    known = both(allowed((more,)), acts(*EVERY_ACTION))
-    yield from isolation("any policy attached to the role", known, scope, "denials: ")
+    documented = both(allowed((more,)), acts(*EVERY_ACTION))
+    yield from isolation("any policy attached to the role", documented, scope, "denials: ")
     with_any = allowed((identity, anything, boundary))
     yield from isolation("any session policy", with_any, scope, "session: ")
     wider = both(with_any, negated(allowed((identity, boundary))))
     yield Theorem("a session policy cannot widen", "any session policy", wider)
 
 
-def _sessions(found: ProofSubject) -> Iterator[Theorem]:
-    trust = found.layers[TRUST_FILE]
+def _sessions(proof: ProofSubject) -> Iterator[Theorem]:
+    trust = proof.layers[TRUST_FILE]
     may = allowed((trust,))
     yield Theorem(
-        "only the gateway starts sessions", TRUST_FILE, both(may, negated(specification.is_gateway(found.deployment)))
+        "only the gateway starts sessions", TRUST_FILE, both(may, negated(specification.is_gateway(proof.deployment)))
     )
     started = both(*(with_action(may, action) for action in ("sts:assumerole", "sts:tagsession")))
     linked = specification.tags_are_told_twice()
@@ -154,58 +152,58 @@ def _sessions(found: ProofSubject) -> Iterator[Theorem]:
         "a session has exactly two tags", TRUST_FILE, both(linked, started, negated(specification.exactly_two_tags()))
     )
     yield Theorem("the gateway can start a session", TRUST_FILE, both(linked, started), True)
-    gateway = found.layers[GATEWAY_FILE]
+    gateway = proof.layers[GATEWAY_FILE]
     further = Layer(either(gateway.allows, UnwrittenStatement("a further policy allows")), gateway.denies)
     data = both(allowed((further,)), of_service("dynamodb", "dax"))
     yield Theorem("the gateway's role has no data", GATEWAY_FILE, data)
     endpoint = both(
-        allowed((found.layers[ENDPOINT_FILE],)), negated(is_text("aws:principalarn", found.deployment.tenant_role))
+        allowed((proof.layers[ENDPOINT_FILE],)), negated(is_text("aws:principalarn", proof.deployment.tenant_role))
     )
     yield Theorem("the endpoint serves the tenants' role alone", ENDPOINT_FILE, endpoint)
-    for role in found.roles:
-        both_allow = both(allowed(found.of_role(role)), of_service("dynamodb"), _as_tenant(found))
-        stopped = both(both_allow, negated(allowed((found.layers[ENDPOINT_FILE],))))
+    for role in proof.roles:
+        both_allow = both(allowed(proof.of_role(role)), of_service("dynamodb"), _as_tenant(proof))
+        stopped = both(both_allow, negated(allowed((proof.layers[ENDPOINT_FILE],))))
         yield Theorem("the endpoint stops nothing that a role may do", role.name, stopped)
 
 
-def _as_tenant(found: ProofSubject) -> Formula:
-    return is_text("aws:principalarn", found.deployment.tenant_role)
+def _as_tenant(proof: ProofSubject) -> Formula:
+    return is_text("aws:principalarn", proof.deployment.tenant_role)
 
 
-def of_document(found: ProofSubject, name: str) -> Iterator[Theorem]:
+def of_document(proof: ProofSubject, name: str) -> Iterator[Theorem]:
     """One document by itself: it grants what it is declared to grant, no more and no less, and denies the rest.
 
     Its grants and its denials are also judged apart, so that neither leans on the other.
     """
-    layer = found.layers[name]
-    means, grants = _means(found, name)
+    layer = proof.layers[name]
+    means, grants = _means(proof, name)
     yield Theorem("grants no more than declared", name, both(allowed((layer,)), negated(means)))
     yield Theorem("grants no less than declared", name, both(means, negated(allowed((layer,)))))
     yield Theorem("grants hold without denials", name, both(layer.allows, negated(grants)))
-    for what, violation in _must_deny(found, name):
+    for what, violation in _must_deny(proof, name):
         yield Theorem("denies explicitly", f"{name}: {what}", both(violation, negated(layer.denies)))
-    for what, violation in _must_restrict(found, name):
+    for what, violation in _must_restrict(proof, name):
         yield Theorem("denies by condition", f"{name}: {what}", both(violation, negated(layer.restricts)))
 
 
-def _means(found: ProofSubject, name: str) -> tuple[Formula, Formula]:
+def _means(proof: ProofSubject, name: str) -> tuple[Formula, Formula]:
     """What the document allows, and what its allowing statements alone may allow."""
     match name:
         case "tenant-role.json" | "boundary.json":
-            means = specification.tenant_role_means(found.model, found.deployment)
+            means = specification.tenant_role_means(proof.model, proof.deployment)
         case "tenant-trust.json":
-            means = specification.trust_means(found.deployment, [role.name for role in found.roles])
+            means = specification.trust_means(proof.deployment, [role.name for role in proof.roles])
         case "gateway-role.json":
-            means = specification.gateway_means(found.deployment)
+            means = specification.gateway_means(proof.deployment)
         case "vpc-endpoint.json":
-            means = specification.endpoint_means(found.model, found.deployment)
+            means = specification.endpoint_means(proof.model, proof.deployment)
         case _:
-            role = _role(found, name)
+            role = _role(proof, name)
             return specification.session_means(role), specification.session_grants(role)
     return means, means
 
 
-def _must_deny(found: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
+def _must_deny(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
     match name:
         case "tenant-role.json":
             yield "every other documented action", acts(*NOT_ROWS)
@@ -216,43 +214,40 @@ def _must_deny(found: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
         case "tenant-trust.json" | "vpc-endpoint.json":
             return
         case _:
-            yield "every other action", _all_but(_role(found, name).actions)
+            yield "every other action", _all_but(_role(proof, name).actions)
 
 
-def _must_restrict(found: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
+def _must_restrict(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
     """What has to be denied whatever is granted beside it."""
     if name == TENANT_FILE:
         yield "the rows of others", both(of_service("dynamodb"), specification.outside(specification.TENANT_ROWS))
         yield "a request without keys", both(acts(*ITEM_ACTIONS), negated(Filled(KEYS)))
         yield "a session without a tenant", both(of_service("dynamodb"), negated(Filled(TENANT)))
-    elif KINDS.get(name, "session") == "session" and _role(found, name).hidden:
-        yield "what shows a hidden attribute", specification.shows_hidden(_role(found, name))
+    elif KINDS.get(name, "session") == "session" and _role(proof, name).hidden:
+        yield "what shows a hidden attribute", specification.shows_hidden(_role(proof, name))
 
 
 def no_weaker(old: Layer, new: Layer) -> Formula:
     """Satisfied by a request on which the new document is weaker than the old one in any of its parts."""
     parts = ((new.allows, old.allows), (old.denies, new.denies), (old.restricts, new.restricts))
-    return either(*(both(one, negated(other)) for one, other in parts))
+    return either(*(both(narrower, negated(wider)) for narrower, wider in parts))
 
 
 def _all_but(actions: Sequence[str]) -> Formula:
     return negated(either(acts(*actions), is_text(ACTION, DECRYPT.lower())))
 
 
-def _role(found: ProofSubject, name: str) -> RoleMeaning:
-    return next(role for role in found.roles if session_file(role.name) == name)
+def _role(proof: ProofSubject, name: str) -> RoleMeaning:
+    return next(role for role in proof.roles if session_file(role.name) == name)
 
 
 def with_action(formula: Formula, action: str) -> Formula:
     """The formula for one given action."""
-    match formula:
-        case And(parts):
-            return both(*(with_action(part, action) for part in parts))
-        case Or(parts):
-            return either(*(with_action(part, action) for part in parts))
-        case Not(part):
-            return negated(with_action(part, action))
-        case Like(Piece(subject), pattern) if subject == ACTION:
-            fixed = tuple(token for token in pattern if not isinstance(token, Ref))
-            return Constant(compiled(fixed)(action))
-    return formula
+
+    def atom(part: Formula) -> Formula:
+        match part:
+            case Like(Piece(subject), pattern) if subject == ACTION:
+                return Constant(compiled(tuple(token for token in pattern if not isinstance(token, Ref)))(action))
+        return part
+
+    return rewritten(formula, atom)

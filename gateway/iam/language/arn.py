@@ -1,25 +1,29 @@
 """ARNs, compared segment by segment."""
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 from gateway.iam.language.glob import Pattern, Test, Wild, compiled
-from gateway.iam.language.variables import Template
+
+T = TypeVar("T")
 
 SEGMENTS = 6
 
 
 def segments(text: str) -> list[str] | None:
     """The six parts of an ARN, or None; the last one may hold colons."""
-    found = text.split(":", SEGMENTS - 1)
-    return found if len(found) == SEGMENTS and found[0] == "arn" else None
+    parts = text.split(":", SEGMENTS - 1)
+    return parts if len(parts) == SEGMENTS and parts[0] == "arn" else None
 
 
 def account(text: str) -> str | None:
-    found = segments(text)
-    return found[4] if found else None
+    parts = segments(text)
+    return parts[4] if parts else None
 
 
-def split(parts: Template) -> tuple[Template, ...] | None:
-    """A template cut at its first five colons: those of the text, never those of a variable's value."""
-    cut: list[list[object]] = [[]]
+def split(parts: Iterable[T]) -> tuple[tuple[T, ...], ...] | None:
+    """The six segments of a pattern: cut at the first five colons of its text, never at those of a variable's value."""
+    cut: list[list[T]] = [[]]
     for part in parts:
         if part == ":" and len(cut) < SEGMENTS:
             cut.append([])
@@ -27,10 +31,10 @@ def split(parts: Template) -> tuple[Template, ...] | None:
             cut[-1].append(part)
     if len(cut) != SEGMENTS or cut[0] != ["a", "r", "n"]:
         return None
-    return tuple(tuple(segment) for segment in cut)  # type: ignore[arg-type]  # the parts of a template, regrouped
+    return tuple(map(tuple, cut))
 
 
-def is_any(parts: Template) -> bool:
+def is_any(parts: tuple[object, ...]) -> bool:
     return parts == (Wild.MANY,)
 
 
@@ -39,7 +43,7 @@ def test(patterns: tuple[Pattern, ...]) -> Test:
     tests = tuple(compiled(pattern) for pattern in patterns)
 
     def matches(text: str) -> bool:
-        found = segments(text)
-        return found is not None and all(check(segment) for check, segment in zip(tests, found, strict=True))
+        parts = segments(text)
+        return parts is not None and all(check(segment) for check, segment in zip(tests, parts, strict=True))
 
     return matches

@@ -26,29 +26,29 @@ class Check:
 
 def check(row: Condition, effect: Effect, with_variables: bool) -> Check | None:
     """The compiled row, or None when it is not understood."""
-    known = operation(row.operator)
-    if known is None:
+    use = operation(row.operator)
+    if use is None:
         return None
     try:
-        binder = known.operator.build(row.values, with_variables)
+        binder = use.operator.build(row.values, with_variables)
     except ValueError:
         return None
     key = row.key.lower()
     # INVARIANT: what cannot be told never grants, and always denies.
     unsure = effect == "Deny"
-    return Check(f"{row.operator} {row.key}", key, _holds(known, key, binder, unsure), row, with_variables)
+    return Check(f"{row.operator} {row.key}", key, _holds(use, key, binder, unsure), row, with_variables)
 
 
-def _holds(known: ConditionOperation, key: str, binder: Binder, unsure: bool) -> Holds:
-    if known.name == "Null":
+def _holds(use: ConditionOperation, key: str, binder: Binder, unsure: bool) -> Holds:
+    if use.name == "Null":
         return _null(key, binder)
-    each = _each(known.operator.negated, binder, unsure)
-    if known.quantifier == "ForAllValues":
-        return _for_all(key, each)
-    if known.quantifier == "ForAnyValue":
+    test = _each(use.operator.negated, binder, unsure)
+    if use.quantifier == "ForAllValues":
+        return _for_all(key, test)
+    if use.quantifier == "ForAnyValue":
         # Absent under `ForAnyValue:...IfExists` is unsettled at AWS; without `IfExists` it is false.
-        return _for_any(key, each, absent=unsure if known.if_exists else False)
-    return _single(key, each, absent=known.if_exists or known.operator.negated, unsure=unsure)
+        return _for_any(key, test, absent=unsure if use.if_exists else False)
+    return _single(key, test, absent=use.if_exists or use.operator.negated, unsure=unsure)
 
 
 def _each(negated: bool, binder: Binder, unsure: bool) -> Callable[[Context], Callable[[str], bool | None]]:
@@ -60,8 +60,8 @@ def _each(negated: bool, binder: Binder, unsure: bool) -> Callable[[Context], Ca
         test = binder(context)
 
         def differs(text: str) -> bool:
-            found = test(text)
-            return unsure if found is None else not found
+            verdict = test(text)
+            return unsure if verdict is None else not verdict
 
         return differs
 
@@ -75,23 +75,23 @@ def _null(key: str, binder: Binder) -> Holds:
     return lambda context: when_present if context.get(key) else when_null
 
 
-def _single(key: str, each: Binder, *, absent: bool, unsure: bool) -> Holds:
+def _single(key: str, binder: Binder, *, absent: bool, unsure: bool) -> Holds:
     def holds(context: Context) -> bool:
         value = context.get(key)
         if value is None:
             return absent
         # A key of several values needs a set operator: without one nobody can say which value is meant.
-        return bool(each(context)(value)) if type(value) is str else unsure
+        return bool(binder(context)(value)) if type(value) is str else unsure
 
     return holds
 
 
-def _for_all(key: str, each: Binder) -> Holds:
+def _for_all(key: str, binder: Binder) -> Holds:
     def holds(context: Context) -> bool:
         value = context.get(key)
         if value is None:
             return True
-        test = each(context)
+        test = binder(context)
         for text in (value,) if type(value) is str else value:  # noqa: SIM110  # twice as fast as all()
             if not test(text):
                 return False
@@ -100,12 +100,12 @@ def _for_all(key: str, each: Binder) -> Holds:
     return holds
 
 
-def _for_any(key: str, each: Binder, *, absent: bool) -> Holds:
+def _for_any(key: str, binder: Binder, *, absent: bool) -> Holds:
     def holds(context: Context) -> bool:
         value = context.get(key)
         if value is None or value == ():
             return absent
-        test = each(context)
+        test = binder(context)
         for text in (value,) if type(value) is str else value:  # noqa: SIM110  # twice as fast as any()
             if test(text):
                 return True

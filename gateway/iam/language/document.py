@@ -34,12 +34,12 @@ class PolicyDocument:
 def parse(source: str | Mapping[str, Any], kind: Kind) -> PolicyDocument:
     """The document, or `PolicyError` when any part of it is not understood."""
     document = read(source, kind)
-    for made in document.statements:
-        rows = [operators.fault(row.operator, row.values, document.has_variables) for row in made.conditions]
-        texts = (*made.resources, *(value for row in made.conditions for value in row.values))
+    for entry in document.statements:
+        rows = [operators.fault(row.operator, row.values, document.has_variables) for row in entry.conditions]
+        texts = (*entry.resources, *(value for row in entry.conditions for value in row.values))
         for fault in (*rows, *map(_variable_fault, texts)):
             if fault:
-                raise PolicyError(f"statement `{made.label}`: {fault}")
+                raise PolicyError(f"statement `{entry.label}`: {fault}")
     return document
 
 
@@ -52,7 +52,7 @@ def read(source: str | Mapping[str, Any], kind: Kind) -> PolicyDocument:
     _check_top(raw, kind)
     entries = raw["Statement"] if isinstance(raw["Statement"], list) else [raw["Statement"]]
     statements = tuple(statement(entry, position, kind) for position, entry in enumerate(entries, 1))
-    labels = [made.label for made in statements]
+    labels = [entry.label for entry in statements]
     for label in labels:
         if labels.count(label) > 1:
             raise PolicyError(f"statement `{label}`: its Sid stands twice")

@@ -1,20 +1,9 @@
-"""What this room refuses: a policy that cannot be trusted, a request that cannot be read."""
-
-from typing import ClassVar
-
-from gateway.errors import Forbidden, GatewayError
+"""The error that the policy language raises."""
 
 
-class PolicyError(GatewayError):
-    """A document is refused as a whole; the message names the statement and the fault."""
+class PolicyError(Exception):
+    """A policy document is invalid and refused as a whole; the message names the statement and the fault."""
 
-    code: ClassVar[str] = "POLICY"
-
-
-class NotUnderstood(Forbidden):
-    """A request whose authorisations cannot be told: whoever asks must deny it."""
-
-    def __init__(self, message: str, action: str = "", resource: str = "") -> None:
+    def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.action = action
-        self.resource = resource
+        self.message = message

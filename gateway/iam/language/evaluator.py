@@ -47,8 +47,6 @@ def implicit_denial(layer: str, rules: tuple[Rule, ...], action: str, resource: 
     return Deny(f"{opening}: {shown}", layer, first, row.label, False, action, resource)
 
 
-__all__ = ["Allow", "Authorisation", "Deny", "PolicySet", "decide", "evaluate", "lowered", "restricts"]
-
 _CANDIDATES_KEPT: Final = 1_024
 
 
@@ -81,17 +79,17 @@ class PolicySet:
             "session": self.session,
             "boundary": None if self.boundary is None else (self.boundary,),
         }
-        documents = {kind: found for kind, found in present.items() if found is not None}
-        for kind, found in documents.items():
-            for document in found:
+        documents = {kind: layer for kind, layer in present.items() if layer is not None}
+        for kind, layer in documents.items():
+            for document in layer:
                 if document.kind != kind:
                     raise PolicyError(f"a document of kind {document.kind} cannot be the {kind} policy")
         compiler = RuleCompiler()
         layers = tuple(
-            tuple(rule for document in found for rule in compiler.rules(document, kind))
-            for kind, found in documents.items()
+            tuple(rule for document in layer for rule in compiler.rules(document, kind))
+            for kind, layer in documents.items()
         )
-        text = canonical([[kind, [document.text for document in found]] for kind, found in documents.items()])
+        text = canonical([[kind, [document.text for document in layer]] for kind, layer in documents.items()])
         object.__setattr__(self, "fingerprint", sha256(text.encode()).hexdigest())
         object.__setattr__(self, "layers", layers)
         object.__setattr__(self, "names", tuple(documents))
@@ -129,22 +127,22 @@ def decide(policies: PolicySet, action: str, resource: str, context: Context) ->
 def restricts(policies: PolicySet, action: str, resource: str, keys: frozenset[str]) -> bool:
     """Whether any statement that can matter for this action and resource looks at one of the keys (lower-case)."""
     candidates = policies.candidates(action, resource)
-    found = (*candidates.denies, *(rule for allows in candidates.allows for rule in allows))
-    return any(row.key in keys for rule in found for row in rule.checks)
+    rules = (*candidates.denies, *(rule for allows in candidates.allows for rule in allows))
+    return any(row.key in keys for rule in rules for row in rule.checks)
 
 
 def lowered(context: Context) -> dict[str, Value]:
     """The context with lower-case keys; refuses two keys that differ only in case."""
-    found = {key.lower(): value for key, value in context.items()}
-    if len(found) != len(context):
+    values = {key.lower(): value for key, value in context.items()}
+    if len(values) != len(context):
         raise ValueError("two context keys differ only in case")
-    if not all(map(_is_value, found.values())):
+    if not all(map(_is_value, values.values())):
         raise TypeError("a context value is a text or a tuple of texts")
-    return found
+    return values
 
 
 def _is_value(value: object) -> bool:
-    return isinstance(value, str) or (isinstance(value, tuple) and all(isinstance(one, str) for one in value))
+    return isinstance(value, str) or (isinstance(value, tuple) and all(isinstance(text, str) for text in value))
 
 
 def _lookup(layers: tuple[tuple[Rule, ...], ...]) -> Callable[[str, str], Candidates]:

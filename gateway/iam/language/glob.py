@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from enum import Enum
+from typing import TypeVar
 
 Test = Callable[[str], bool]
+T = TypeVar("T")
 
 
 class Wild(Enum):
@@ -58,9 +60,9 @@ def any_of(patterns: Iterable[Pattern]) -> Test:
     return lambda text: text in frozen or text.startswith(starts)
 
 
-def merged(pattern: Pattern) -> Pattern:
-    """The same pattern in as few parts as possible: texts joined, `**` as `*`."""
-    parts: list[str | Wild] = []
+def merged(pattern: tuple[str | Wild | T, ...]) -> tuple[str | Wild | T, ...]:
+    """The same pattern in as few parts as possible: adjacent texts are joined, and `**` becomes `*`."""
+    parts: list[str | Wild | T] = []
     for part in pattern:
         last = parts[-1] if parts else None
         if isinstance(part, str) and isinstance(last, str):

@@ -147,11 +147,11 @@ def _principals(raw: object) -> tuple[tuple[str, str], ...]:
     unknown = raw.keys() - _PRINCIPAL_TYPES
     if unknown:
         raise PolicyError(f"unknown principal type `{min(unknown)}`")
-    found = tuple((kind, text) for kind, value in raw.items() for text in _texts(value, "Principal"))
-    for _, text in found:
+    principals = tuple((kind, text) for kind, value in raw.items() for text in _texts(value, "Principal"))
+    for _, text in principals:
         if text != "*" and any(mark in text for mark in "*?$"):
             raise PolicyError(f"principal `{text}` has a wildcard or a variable")
-    return found
+    return principals
 
 
 def _conditions(raw: Mapping[str, Any]) -> tuple[Condition, ...]:

@@ -41,20 +41,20 @@ def operation(text: str) -> ConditionOperation | None:
     if colon and prefix not in ("ForAllValues", "ForAnyValue"):
         return None
     name = rest.removesuffix("IfExists")
-    known = OPERATORS.get(name)
-    if known is None or (name == "Null" and (colon or name != rest)):
+    operator = OPERATORS.get(name)
+    if operator is None or (name == "Null" and (colon or name != rest)):
         return None
     quantifier: Quantifier | None = "ForAllValues" if prefix == "ForAllValues" else "ForAnyValue" if colon else None
-    return ConditionOperation(name, known, quantifier, name != rest)
+    return ConditionOperation(name, operator, quantifier, name != rest)
 
 
 def fault(text: str, values: tuple[str, ...], with_variables: bool) -> str | None:
     """Why a row of a condition cannot be understood, or None."""
-    known = operation(text)
-    if known is None:
+    use = operation(text)
+    if use is None:
         return f"unknown operator `{text}`"
     try:
-        known.operator.build(values, with_variables)
+        use.operator.build(values, with_variables)
     except ValueError as error:
         return f"operator `{text}`: {error}"
     return None
@@ -63,8 +63,8 @@ def fault(text: str, values: tuple[str, ...], with_variables: bool) -> str | Non
 def _text(values: tuple[str, ...], with_variables: bool, *, wildcards: bool = False, fold: bool = False) -> Binder:
     templates = tuple(variables.template(value, wildcards=wildcards, variables=with_variables) for value in values)
 
-    def test_of(found: Mapping[str, Found]) -> Test:
-        patterns = [pattern for parts in templates if (pattern := variables.resolved(parts, found)) is not None]
+    def test_of(values: Mapping[str, Found]) -> Test:
+        patterns = [pattern for parts in templates if (pattern := variables.resolved(parts, values)) is not None]
         if not fold:
             return any_of(patterns)
         folded = frozenset(scalars.ascii_folded("".join(map(str, pattern))) for pattern in patterns)
@@ -77,13 +77,13 @@ def _arns(values: tuple[str, ...], with_variables: bool) -> Binder:
     templates = tuple(variables.template(value, wildcards=True, variables=with_variables) for value in values)
     cut = tuple(None if arn.is_any(parts) else _six(parts) for parts in templates)
 
-    def test_of(found: Mapping[str, Found]) -> Test:
+    def test_of(values: Mapping[str, Found]) -> Test:
         tests: list[Test] = []
         for six in cut:
             if six is None:
                 tests.append(lambda text: arn.segments(text) is not None)
                 continue
-            patterns = [variables.resolved(parts, found) for parts in six]
+            patterns = [variables.resolved(parts, values) for parts in six]
             complete = tuple(pattern for pattern in patterns if pattern is not None)
             if len(complete) == len(patterns):
                 tests.append(arn.test(complete))
@@ -109,15 +109,15 @@ def _scalar(
     unreadable: Verdict = False,
 ) -> Binder:
     """Both sides are read as one type; variables are not meant here, so `${...}` is a wrong value."""
-    wanted = [(read_value or read)(value) for value in values]
-    if None in wanted:
-        raise ValueError(f"wrong value `{values[wanted.index(None)]}`")
+    expected = [(read_value or read)(value) for value in values]
+    if None in expected:
+        raise ValueError(f"wrong value `{values[expected.index(None)]}`")
 
     def test(text: str) -> Verdict:
         value = read(text)
         if value is None:
             return unreadable
-        return any(relation(value, other) for other in wanted)
+        return any(relation(value, other) for other in expected)
 
     return lambda context: test
 

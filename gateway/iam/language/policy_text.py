@@ -57,9 +57,9 @@ def _written(value: object, *, in_order: bool = False) -> str:
 
 def check_characters(text: str) -> None:
     """AWS takes tab, line feed, carriage return and U+0020 to U+00FF in a policy, and nothing else."""
-    found = _FOREIGN.search(text)
-    if found:
-        raise PolicyError(f"character U+{ord(found.group()):04X} may not stand in a policy")
+    match = _FOREIGN.search(text)
+    if match:
+        raise PolicyError(f"character U+{ord(match.group()):04X} may not stand in a policy")
 
 
 def session_length(texts: Iterable[str]) -> int:
@@ -75,12 +75,12 @@ def check_session_length(*texts: str) -> None:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    values = dict(pairs)
+    if len(values) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise PolicyError(f"key `{twice}` stands twice in one object")
-    return found
+    return values
 
 
 def _no_constant(text: str) -> float:

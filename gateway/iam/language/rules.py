@@ -67,14 +67,14 @@ class RuleCompiler:
         )
 
     def _checks(self, statement: Statement, with_variables: bool) -> tuple[Check, ...]:
-        made = tuple(self._check(row, statement.effect, with_variables) for row in statement.conditions)
-        known = tuple(row for row in made if row is not None)
-        if len(known) == len(made):
-            return known
+        compiled = tuple(self._check(row, statement.effect, with_variables) for row in statement.conditions)
+        understood = tuple(row for row in compiled if row is not None)
+        if len(understood) == len(compiled):
+            return understood
         # INVARIANT: a statement with a condition that is not understood never grants, and always denies.
         if statement.effect == "Deny":
             return ()
-        lost = statement.conditions[made.index(None)]
+        lost = statement.conditions[compiled.index(None)]
         return (Check(f"{lost.operator} {lost.key} (not understood)", lost.key.lower(), lambda context: False),)
 
     def _check(self, row: Condition, effect: Effect, with_variables: bool) -> Check | None:
@@ -112,5 +112,5 @@ def _reach(statement: Statement, with_variables: bool) -> tuple[Reach, bool]:
 
 def _pattern(parts: variables.Template, values: Mapping[str, variables.Found]) -> tuple[glob.Pattern, ...] | None:
     patterns = [variables.resolved(segment, values) for segment in arn.split(parts) or ()]
-    known = tuple(pattern for pattern in patterns if pattern is not None)
-    return known if len(known) == arn.SEGMENTS else None
+    complete = tuple(pattern for pattern in patterns if pattern is not None)
+    return complete if len(complete) == arn.SEGMENTS else None

@@ -22,10 +22,10 @@ def number(text: str) -> Decimal | None:
 
 def moment(text: str) -> Decimal | None:
     """Seconds since 1970 from a W3C date or epoch seconds; four digits are a year."""
-    found = _DATE.fullmatch(text)
-    if not found:
+    match = _DATE.fullmatch(text)
+    if not match:
         return Decimal(text) if _EPOCH.fullmatch(text) else None
-    year, month, day, hour, minute, second, fraction, zone = found.groups()
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
     try:
         whole = datetime(
             int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0), int(second or 0), tzinfo=UTC

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, TypeVar
 
-from gateway.iam.language.glob import Pattern, Wild
+from gateway.iam.language.glob import Wild
 
 Value = str | tuple[str, ...]
 Context = Mapping[str, Value]
@@ -14,6 +14,7 @@ Context = Mapping[str, Value]
 Found = str | None | Literal[False]
 
 Made = TypeVar("Made")
+Text = TypeVar("Text")
 
 # Few: most requests are prepared for all tenants, and what is kept here is kept by tenant.
 _KEPT: Final = 64
@@ -36,11 +37,11 @@ def template(text: str, *, wildcards: bool, variables: bool) -> Template:
     parts: list[str | Wild | Variable] = []
     at = 0
     while at < len(text):
-        found = _VARIABLE.match(text, at) if variables else None
-        if found:
-            escape, key, default = found.groups()
+        match = _VARIABLE.match(text, at) if variables else None
+        if match:
+            escape, key, default = match.groups()
             parts.append(escape or Variable(key.strip().lower(), default))
-            at = found.end()
+            at = match.end()
             continue
         char = text[at]
         parts.append(Wild(char) if wildcards and char in "*?" else char)
@@ -69,9 +70,11 @@ def found(context: Context, key: str) -> Found:
     return False if value else None
 
 
-def resolved(parts: Template, values: Mapping[str, Found]) -> Pattern | None:
-    """The pattern with variables replaced, or None when one has no value."""
-    pattern: list[str | Wild] = []
+def resolved(
+    parts: Template, values: Mapping[str, Text | Literal[False] | None]
+) -> tuple[str | Wild | Text, ...] | None:
+    """The pattern with variables replaced by their values, or None if one has no value and no default."""
+    pattern: list[str | Wild | Text] = []
     for part in parts:
         if isinstance(part, Variable):
             value = values[part.key]

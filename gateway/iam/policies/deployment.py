@@ -52,10 +52,10 @@ class Deployment:
     @classmethod
     def of_role(cls, tenant_role: str, region: str, table: str, gateway_role: str = "") -> "Deployment":
         """A role reaches the table of its own account and partition."""
-        found = _ROLE.fullmatch(tenant_role)
-        if found is None:
+        match = _ROLE.fullmatch(tenant_role)
+        if match is None:
             raise ConfigurationError([f"not the arn of a role: `{tenant_role}`"])
-        return cls(found[1], region, found[2], table, tenant_role, gateway_role)
+        return cls(match[1], region, match[2], table, tenant_role, gateway_role)
 
     def values(self) -> dict[str, str]:
         return {
@@ -83,11 +83,11 @@ def render_text(text: str, deployment: Deployment) -> str:
     """The text with every token replaced; a token without a value is refused, never left in."""
     values = deployment.values()
 
-    def value(found: re.Match[str]) -> str:
-        known = values.get(found[1], "")
-        if not known:
-            raise PolicyError(f"nothing is known for `{found[0]}`")
-        return known
+    def value(match: re.Match[str]) -> str:
+        replacement = values.get(match[1], "")
+        if not replacement:
+            raise PolicyError(f"nothing is known for `{match[0]}`")
+        return replacement
 
     return _TOKEN.sub(value, text)
 
@@ -101,7 +101,7 @@ def _rendered(value: Any, deployment: Deployment) -> Any:
         case str():
             return render_text(value, deployment)
         case list():
-            return [_rendered(each, deployment) for each in value]
+            return [_rendered(item, deployment) for item in value]
         case Mapping():
             return render(value, deployment)
     return value

@@ -26,6 +26,7 @@ from gateway.iam.policies.statements import (
     own_rows,
     table_key,
 )
+from gateway.iam.sts.assume_role import ASSUME_ACTIONS
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
 
@@ -44,8 +45,6 @@ KINDS: Final[dict[str, Kind]] = {
     ENDPOINT_FILE: "endpoint",
 }
 """Every file, with the kind of document that it holds."""
-
-_ASSUME: Final = ["sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity"]
 
 
 def session_file(role: str) -> str:
@@ -111,9 +110,9 @@ def _trust() -> tuple[Clause, ...]:
     alone = {"ForAllValues:StringEquals": {"aws:TagKeys": [ROLE_TAG, TENANT_TAG]}}
     unlinked = {"aws:TagKeys": "false", "sts:TransitiveTagKeys": "true"}
     return (
-        _trusted("GatewayAssumes", _ASSUME[0], {**tagged, "Null": {**present, "sts:SourceIdentity": "false"}}),
-        _trusted("OneTenantOneRole", _ASSUME[1], {**tagged, **alone, "Null": {**present, **unlinked}}),
-        _trusted("NamesItsTenant", _ASSUME[2]),
+        _trusted("GatewayAssumes", ASSUME_ACTIONS[0], {**tagged, "Null": {**present, "sts:SourceIdentity": "false"}}),
+        _trusted("OneTenantOneRole", ASSUME_ACTIONS[1], {**tagged, **alone, "Null": {**present, **unlinked}}),
+        _trusted("NamesItsTenant", ASSUME_ACTIONS[2]),
     )
 
 
@@ -123,7 +122,7 @@ def _trusted(sid: str, action: str, condition: Clause | None = None) -> Clause:
 
 
 def _gateway() -> tuple[Clause, ...]:
-    assume = {"Sid": "AssumeTenantRole", "Effect": "Allow", "Action": _ASSUME, "Resource": TENANT_ROLE}
+    assume = {"Sid": "AssumeTenantRole", "Effect": "Allow", "Action": list(ASSUME_ACTIONS), "Resource": TENANT_ROLE}
     # INVARIANT: the gateway's own role has no permission on data: no tenant session, no data.
     return assume, deny("NoDataOfItsOwn", [*named("*"), "dax:*"])
 

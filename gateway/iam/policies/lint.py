@@ -28,15 +28,15 @@ class LintFinding:
 
 
 def lint(document: PolicyDocument) -> tuple[LintFinding, ...]:
-    found = (
+    findings = (
         [] if document.has_variables else [LintFinding("error", "", f"Version is not `{VERSION}`: variables are text")]
     )
     for statement in document.statements:
-        found += [LintFinding("error", statement.label, message) for message in _errors(document, statement)]
-        found += [LintFinding("warning", statement.label, message) for message in _idle_keys(statement)]
+        findings += [LintFinding("error", statement.label, message) for message in _errors(document, statement)]
+        findings += [LintFinding("warning", statement.label, message) for message in _idle_keys(statement)]
     if document.kind == "trust":
-        found += [LintFinding("error", "", message) for message in _trust(document)]
-    return tuple(found)
+        findings += [LintFinding("error", "", message) for message in _trust(document)]
+    return tuple(findings)
 
 
 def _errors(document: PolicyDocument, statement: Statement) -> Iterator[str]:
@@ -60,34 +60,34 @@ def _errors(document: PolicyDocument, statement: Statement) -> Iterator[str]:
 
 def _row(row: Condition, with_variables: bool) -> Iterator[str]:
     fault = operators.fault(row.operator, row.values, with_variables)
-    known = operation(row.operator)
-    if fault or known is None:
+    use = operation(row.operator)
+    if fault or use is None:
         yield fault or f"unknown operator `{row.operator}`"
         return
-    if known.quantifier == "ForAnyValue" and known.if_exists:
+    if use.quantifier == "ForAnyValue" and use.if_exists:
         yield f"`{row.operator}`: what it means for an absent key is not documented"
-    if known.quantifier is None and known.name != "Null" and row.key.lower() in _SEVERAL:
+    if use.quantifier is None and use.name != "Null" and row.key.lower() in _SEVERAL:
         yield f"`{row.key}` holds several values and needs ForAllValues or ForAnyValue"
-    if known.name.endswith("IgnoreCase") and not all(value.isascii() for value in row.values):
+    if use.name.endswith("IgnoreCase") and not all(value.isascii() for value in row.values):
         yield f"`{row.operator}` beyond ASCII is not documented"
 
 
 def _granting_conditions(statement: Statement) -> Iterator[str]:
     guarded = {row.key.lower() for row in statement.conditions if row.operator == "Null" and row.values == ("false",)}
     for row in statement.conditions:
-        known = operation(row.operator)
-        if known is None:
+        use = operation(row.operator)
+        if use is None:
             continue
         key = row.key.lower()
-        if known.operator.negated:
+        if use.operator.negated:
             yield f"`{row.operator}` grants when `{row.key}` is absent"
-        if known.quantifier == "ForAllValues" and key not in guarded:
+        if use.quantifier == "ForAllValues" and key not in guarded:
             yield f"`{row.operator}` holds when `{row.key}` is absent: add Null `false`"
-        if known.quantifier == "ForAnyValue" and key == _LEADING:
+        if use.quantifier == "ForAnyValue" and key == _LEADING:
             yield f"`{row.operator}` lets one own key open a whole batch"
-        if known.name.startswith(_VARIABLE_FAMILIES):
+        if use.name.startswith(_VARIABLE_FAMILIES):
             for value in row.values:
-                yield from _pattern(value, key, guarded, wildcards=known.name in _LIKE or known.name.startswith("Arn"))
+                yield from _pattern(value, key, guarded, wildcards=use.name in _LIKE or use.name.startswith("Arn"))
 
 
 def _pattern(value: str, key: str, guarded: set[str], *, wildcards: bool) -> Iterator[str]:
@@ -159,4 +159,4 @@ def _dynamodb(action: str) -> str | None:
     service, _, name = action.partition(":")
     if service.lower() != "dynamodb":
         return None
-    return next((known for known in KEYS if known.lower() == name.lower()), name)
+    return next((action_name for action_name in KEYS if action_name.lower() == name.lower()), name)

@@ -22,20 +22,20 @@ class PersonalKey:
 
 def personal_attributes(model: Model) -> tuple[str, ...]:
     """By name alone, as IAM knows them; a name that is personal in one entity has to be so in all."""
-    declared = [(each, entity) for entity in model.entities.values() for each in _stored(entity)]
-    hidden = {each.name: entity.name for each, entity in declared if each.personal}
-    for each, entity in declared:
-        if each.name in hidden and not each.personal:
+    declared = [(attribute, entity) for entity in model.entities.values() for attribute in _stored(entity)]
+    hidden = {attribute.name: entity.name for attribute, entity in declared if attribute.personal}
+    for attribute, entity in declared:
+        if attribute.name in hidden and not attribute.personal:
             raise ModelError(
-                f"`{each.name}` is personal in {hidden[each.name]} and not in {entity.name}: a policy knows attributes "
-                "by name only and would hide both; rename one of them or mark both"
+                f"`{attribute.name}` is personal in {hidden[attribute.name]} and not in {entity.name}: "
+                "a policy knows attributes by name only and would hide both; rename one of them or mark both"
             )
     return tuple(sorted(hidden))
 
 
 def _stored(entity: Entity) -> tuple[Attribute, ...]:
     """What an item can have: one from before an upgrade still has what the upgrade reads."""
-    return (*entity.attributes, *(each for upgrade in entity.upgrades for each in upgrade.needs))
+    return (*entity.attributes, *(attribute for upgrade in entity.upgrades for attribute in upgrade.needs))
 
 
 def personal_partitions(model: Model) -> tuple[str, ...]:

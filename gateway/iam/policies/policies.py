@@ -30,7 +30,7 @@ class Policies:
     sessions: Mapping[str, PolicyDocument]
 
     def document(self, name: str, deployment: Deployment) -> PolicyDocument:
-        return parse(render(self.documents[name], deployment), KINDS[name])
+        return document(self.documents, name, deployment)
 
     def policy_set(self, role: str, deployment: Deployment) -> PolicySet:
         """The three layers of a session in this role."""
@@ -41,9 +41,14 @@ class Policies:
         )
 
 
-def policies_of(found: Mapping[str, Mapping[str, Any]]) -> Policies:
+def document(documents: Mapping[str, Mapping[str, Any]], name: str, deployment: Deployment) -> PolicyDocument:
+    """One document, rendered and parsed; a file that `KINDS` does not list is a session policy."""
+    return parse(render(documents[name], deployment), KINDS.get(name, "session"))
+
+
+def policies_of(texts: Mapping[str, Mapping[str, Any]]) -> Policies:
     """The value of these documents; raises `PolicyError` where one of them is not understood."""
-    return Policies(found, {role: parse(found[session_file(role)], "session") for role in ROLE_NAMES})
+    return Policies(texts, {role: parse(texts[session_file(role)], "session") for role in ROLE_NAMES})
 
 
 def generated(model: Model) -> Policies:

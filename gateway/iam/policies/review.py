@@ -29,16 +29,16 @@ def review(document: PolicyDocument) -> tuple[LintFinding, ...]:
     """Errors only; a document that grants nothing of DynamoDB has nothing to deny but DynamoDB itself."""
     rules = RuleCompiler().rules(document, document.kind)
     denials = tuple(rule for rule in rules if rule.statement.effect == "Deny")
-    found = [*_if_exists(document), *_defaults(document)]
+    findings = [*_if_exists(document), *_defaults(document)]
     if document.kind in _LAYERS:
         granted = frozenset(action for action in EVERY_ACTION if any(_grants(rule, action) for rule in rules))
-        found += _second_line(denials, granted)
+        findings += _second_line(denials, granted)
         if document.kind == "identity":
-            found += _foreign_rows(denials, granted)
-        found += _whole_items(denials)
+            findings += _foreign_rows(denials, granted)
+        findings += _whole_items(denials)
     if document.kind == "trust":
-        found += _trust(document)
-    return tuple(LintFinding("error", label, message) for label, message in found)
+        findings += _trust(document)
+    return tuple(LintFinding("error", label, message) for label, message in findings)
 
 
 def _if_exists(document: PolicyDocument) -> Iterator[tuple[str, str]]:

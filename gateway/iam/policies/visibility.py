@@ -47,9 +47,9 @@ def visibility(model: Model, policies: Policies) -> Visibility:
     permissions = permissions_at(policies, model)
     roles = {role: permissions(_DEPLOYMENT, _TENANT, role) for role in ROLE_NAMES}
     return Visibility(
-        unreadable=_by_name({role: _unreadable(model, each) for role, each in roles.items()}),
-        unasked=_by_name({role: _unasked(model, each) for role, each in roles.items()}),
-        readers_only=tuple(role for role, each in roles.items() if not _writes(model, each)),
+        unreadable=_by_name({role: _unreadable(model, permitted) for role, permitted in roles.items()}),
+        unasked=_by_name({role: _unasked(model, permitted) for role, permitted in roles.items()}),
+        readers_only=tuple(role for role, permitted in roles.items() if not _writes(model, permitted)),
     )
 
 

@@ -12,6 +12,7 @@ from gateway.iam.language import arn, policy_text
 from gateway.iam.language.document import parse
 from gateway.iam.language.errors import PolicyError
 
+ASSUME_ACTIONS: Final = ("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity")
 DEFAULT_SECONDS: Final = 3_600
 CHAINED_SECONDS: Final = 3_600
 _PACKED_BYTES: Final = 2_048

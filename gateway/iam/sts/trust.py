@@ -2,28 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from gateway.iam.language import arn
 from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.errors import PolicyError
-from gateway.iam.language.evaluator import (
-    Allow,
-    Authorisation,
-    Deny,
-    PolicySet,
-    evaluate,
-    explicit_denial,
-    implicit_denial,
-    lowered,
-)
+from gateway.iam.language.evaluator import PolicySet, evaluate, explicit_denial, implicit_denial, lowered
 from gateway.iam.language.rules import Rule, RuleCompiler
 from gateway.iam.language.variables import Context, Value
-from gateway.iam.sts.assume_role import Invalid, RoleRequest, validate
-
-__all__ = ["AssumableRole", "AssumingCaller", "Invalid", "RoleRequest", "assume", "session_tags"]
-
-_ACTIONS: Final = ("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity")
+from gateway.iam.language.verdict import Allow, Authorisation, Deny
+from gateway.iam.sts.assume_role import ASSUME_ACTIONS, Invalid, RoleRequest, validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +44,14 @@ def assume(request: RoleRequest, role: AssumableRole, caller: AssumingCaller) ->
     try:
         return _assume(request, role, caller)
     except Exception as error:  # INVARIANT: trouble while deciding is a denial
-        return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=_ACTIONS[0])
+        return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=ASSUME_ACTIONS[0])
 
 
 def session_tags(request: RoleRequest, role: AssumableRole, caller: AssumingCaller) -> dict[str, str]:
     """The tags of the new session: the role's, overridden by what is inherited and what is passed."""
     merged: dict[str, tuple[str, str]] = {}
-    for found in (role.tags.items(), caller.transitive_tags.items(), request.tags):
-        merged.update({key.lower(): (key, value) for key, value in found})
+    for tags in (role.tags.items(), caller.transitive_tags.items(), request.tags):
+        merged.update({key.lower(): (key, value) for key, value in tags})
     return dict(merged.values())
 
 
@@ -74,7 +61,7 @@ def _assume(request: RoleRequest, role: AssumableRole, caller: AssumingCaller) -
     if fault is not None:
         return fault
     if request.role_arn != role.arn:
-        return Deny("the request names another role", "request", action=_ACTIONS[0], resource=request.role_arn)
+        return Deny("the request names another role", "request", action=ASSUME_ACTIONS[0], resource=request.role_arn)
     if caller.source_identity is not None and request.source_identity not in (None, caller.source_identity):
         return Invalid("ValidationError", "the source identity is already set and cannot change")
     context = lowered(_context(request, caller))
@@ -93,8 +80,8 @@ def _needed(request: RoleRequest, caller: AssumingCaller) -> tuple[str, ...]:
     """Inherited tags and an inherited source identity are set anew on the session: they need the same permission."""
     tagged = bool(request.tags or caller.transitive_tags)
     identified = bool(request.source_identity or caller.source_identity)
-    wanted = (True, tagged, identified)
-    return tuple(action for action, needed in zip(_ACTIONS, wanted, strict=True) if needed)
+    conditions = (True, tagged, identified)
+    return tuple(action for action, needed in zip(ASSUME_ACTIONS, conditions, strict=True) if needed)
 
 
 def _context(request: RoleRequest, caller: AssumingCaller) -> dict[str, Value]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.errors import BadUserInput
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.requests import authorisations
 from gateway.iam.language.document import VERSION, PolicyDocument, parse
-from gateway.iam.language.errors import NotUnderstood
 from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.verdict import Allow, Authorisation, Deny
 from gateway.iam.policies.deployment import Deployment

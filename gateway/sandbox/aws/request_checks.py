@@ -5,8 +5,8 @@ import binascii
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.key_conditions import key_condition
-from gateway.iam.language.errors import NotUnderstood
 from gateway.sandbox.aws.responses import AwsFault
 
 _PAGED = frozenset(("Query", "Scan"))

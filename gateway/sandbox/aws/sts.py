@@ -11,9 +11,9 @@ from gateway.iam.language.document import parse
 from gateway.iam.language.evaluator import PolicySet
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Allow, Deny
-from gateway.iam.sts.assume_role import RoleRequest, packed_percent
+from gateway.iam.sts.assume_role import Invalid, RoleRequest, packed_percent
 from gateway.iam.sts.trust import AssumingCaller as TrustedCaller
-from gateway.iam.sts.trust import Invalid, assume, session_tags
+from gateway.iam.sts.trust import assume, session_tags
 from gateway.sandbox.aws.account import Account, AccountRole, KeyHolder, Registry, assumed, session_keys, unique_id
 from gateway.sandbox.aws.authorizer import denied
 from gateway.sandbox.aws.responses import AwsFault, element, xml_answer

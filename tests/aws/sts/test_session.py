@@ -8,12 +8,13 @@ from gateway.aws.sts.assume_role import AssumeRole, source_identity
 from gateway.aws.sts.session import SessionKey, question
 from gateway.demo import MODEL
 from gateway.iam.language.document import PolicyDocument, parse
-from gateway.iam.language.evaluator import Allow, Deny, PolicySet
+from gateway.iam.language.evaluator import PolicySet
+from gateway.iam.language.verdict import Allow, Deny
 from gateway.iam.policies.deployment import Deployment, render
 from gateway.iam.policies.generate import GATEWAY_FILE, KINDS, TRUST_FILE, documents, session_file
 from gateway.iam.policies.roles import ROLE_NAMES
-from gateway.iam.sts.assume_role import RoleRequest
-from gateway.iam.sts.trust import AssumableRole, AssumingCaller, Invalid, assume
+from gateway.iam.sts.assume_role import Invalid, RoleRequest
+from gateway.iam.sts.trust import AssumableRole, AssumingCaller, assume
 from gateway.model.tenant import TenantId, tenant_id
 from tests.aws.tenant_fixtures import ACME, POOLED, ROLE_ARN
 

@@ -8,8 +8,8 @@ from botocore.model import Shape
 
 from gateway.iam.dynamodb import reads, writes
 from gateway.iam.dynamodb.condition_keys import KEYED, KEYS
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.requests import OPERATIONS, authorisations
-from gateway.iam.language.errors import NotUnderstood
 from tests.iam.place import ORDERS, PLACE
 
 HEAD = "arn:aws:dynamodb:eu-west-1:123456789012:"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.dynamodb.errors import NotUnderstood
 from tests.iam.asking import (
     LK,
     query,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
-from gateway.iam.language.errors import NotUnderstood
 from tests.iam.place import ORDERS, PLACE
 
 

@@ -7,7 +7,8 @@ import pytest
 from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
 from gateway.iam.dynamodb.permissions import Permissions
 from gateway.iam.language.document import parse
-from gateway.iam.language.evaluator import Allow, Deny, PolicySet
+from gateway.iam.language.evaluator import PolicySet
+from gateway.iam.language.verdict import Allow, Deny
 from tests.iam.place import INDEXES, ORDERS, PLACE
 
 TAG = "${aws:PrincipalTag/TenantId}"

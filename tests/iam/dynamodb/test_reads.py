@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.language.verdict import Authorisation
 from tests.iam.asking import (
     ALL,

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.iam.dynamodb.condition_keys import KEYED, KEYS, MULTIVALUED
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.requests import OPERATIONS, authorisations
-from gateway.iam.language.errors import NotUnderstood
 from tests.iam.asking import KEY, LK, SPECIFIC
 from tests.iam.place import ORDERS, PLACE
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.iam.dynamodb import wire
-from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.dynamodb.errors import NotUnderstood
 
 
 @pytest.mark.parametrize("values", [(), ([],), (["a"], []), (["a"], ["b"], ["c"], ["d"], ["e"])])

@@ -13,8 +13,9 @@ from gateway.iam.formal.compiler import FormulaCompiler, allowed
 from gateway.iam.formal.interpreter import evaluator, facts
 from gateway.iam.formal.specification import KEYS, SPLITS
 from gateway.iam.formal.string_patterns import Split
-from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.variables import Value
+from gateway.iam.language.verdict import Authorisation
 from gateway.iam.policies.personal_data import personal_attributes
 from gateway.iam.policies.policies import generated
 from gateway.iam.policies.review import EVERY_ACTION

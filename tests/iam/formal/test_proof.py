@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from gateway.demo import MODEL
 from gateway.domains import load_domains
 from gateway.iam.formal.compiler import FormulaCompiler, allowed
+from gateway.iam.formal.counterexample import readable
 from gateway.iam.formal.errors import NotConfirmed, NotProvable
 from gateway.iam.formal.explanations import EXPLAINED, explanation
 from gateway.iam.formal.formula import FALSE, Like, Piece, Ref, Scalar, both
 from gateway.iam.formal.liveness import uses
-from gateway.iam.formal.proof import TheoremOutcome, prove
+from gateway.iam.formal.proof import TheoremOutcome, outcome, prove
 from gateway.iam.formal.solver import solver
 from gateway.iam.formal.solver.lemma import lemma, weakened
 from gateway.iam.formal.solver.solver import solve
@@ -152,7 +153,8 @@ def own_rows(*patterns: str) -> list[TheoremOutcome]:
     splits = {KEYS: OWN_ROWS.split}
     document = parse({"Version": "2012-10-17", "Statement": statement}, "identity")
     may = allowed([FormulaCompiler(splits).layer([document])])
-    return list(prove(isolation("customer", may, OWN_ROWS), DEPLOYMENT, OWN_ROWS, splits))
+    wishes = readable(OWN_ROWS, DEPLOYMENT)
+    return [outcome(theorem, splits, wishes) for theorem in isolation("customer", may, OWN_ROWS)]
 
 
 def test_the_same_theorems_keep_subjects_of_one_tenant_apart() -> None:

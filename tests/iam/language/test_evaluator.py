@@ -8,8 +8,9 @@ import pytest
 
 from gateway.iam.language.document import parse
 from gateway.iam.language.errors import PolicyError
-from gateway.iam.language.evaluator import Allow, Authorisation, Deny, PolicySet, evaluate, restricts
+from gateway.iam.language.evaluator import PolicySet, evaluate, restricts
 from gateway.iam.language.operators import OPERATORS, operation
+from gateway.iam.language.verdict import Allow, Authorisation, Deny
 from tests.iam.cases import Case, load_cases
 
 CASES = load_cases()

@@ -6,9 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.iam.language.document import PolicyDocument, parse, read
-from gateway.iam.language.evaluator import Authorisation, Deny, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.grammar import Kind
 from gateway.iam.language.operators import OPERATORS
+from gateway.iam.language.verdict import Authorisation, Deny
 
 TABLE = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
 TAG = "aws:PrincipalTag/TenantId"

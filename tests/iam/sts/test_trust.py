@@ -9,7 +9,8 @@ from gateway.iam.language.document import parse
 from gateway.iam.language.errors import PolicyError
 from gateway.iam.language.evaluator import PolicySet
 from gateway.iam.language.verdict import Allow, Deny
-from gateway.iam.sts.trust import AssumableRole, AssumingCaller, Invalid, RoleRequest, assume, session_tags
+from gateway.iam.sts.assume_role import Invalid, RoleRequest
+from gateway.iam.sts.trust import AssumableRole, AssumingCaller, assume, session_tags
 
 ROLE = "arn:aws:iam::123456789012:role/tenant"
 GATEWAY = "arn:aws:iam::123456789012:role/gateway"

@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 from gateway.iam.language.document import parse
-from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
+from gateway.iam.language.verdict import Authorisation
 
 _PAGE = Path(__file__).parents[3] / "docs" / "migrations.md"
 _KEY = "arn:aws:kms:eu-west-1:123456789012:key/1"

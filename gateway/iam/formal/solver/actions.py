@@ -7,14 +7,15 @@ from typing import Any, Final
 from gateway.iam.formal.formula import ACTION, And, Formula, Like, Or, Pattern, Piece, occurrences
 from gateway.iam.language.glob import Wild
 from gateway.iam.policies.review import EVERY_ACTION
+from gateway.iam.sts.assume_role import ASSUME_ACTIONS
 
 _NAME = re.compile(r"[a-z0-9-]+:[a-z0-9]+")
 KNOWN: Final = tuple(
     action.lower()
     for action in (
         *(f"dynamodb:{name}" for name in sorted(EVERY_ACTION)),
-        *("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity", "kms:Decrypt", "kms:Encrypt", "dax:GetItem"),
-        *("dynamodb:ActionOfNextYear", "s3:GetObject"),
+        *ASSUME_ACTIONS,
+        *("kms:Decrypt", "kms:Encrypt", "dax:GetItem", "dynamodb:ActionOfNextYear", "s3:GetObject"),
     )
 )
 """Tried first, because a request with one of them can be sent."""
@@ -55,14 +56,14 @@ class OtherActions:
         return self._answers.get(pattern, self._z3.BoolVal(False))
 
     def domain(self) -> list[Any]:
-        found: list[Any] = []
-        for one, other in permutations(self._answers, 2):
-            begins, wanted = _beginning(one), _beginning(other)
-            if other == (wanted, Wild.MANY) and begins.startswith(wanted):
-                found.append(self._z3.Implies(self._answers[one], self._answers[other]))
-            elif not begins.startswith(wanted) and not wanted.startswith(begins):
-                found.append(self._z3.Not(self._z3.And(self._answers[one], self._answers[other])))
-        return found
+        constraints: list[Any] = []
+        for left, right in permutations(self._answers, 2):
+            left_prefix, right_prefix = _beginning(left), _beginning(right)
+            if right == (right_prefix, Wild.MANY) and left_prefix.startswith(right_prefix):
+                constraints.append(self._z3.Implies(self._answers[left], self._answers[right]))
+            elif not left_prefix.startswith(right_prefix) and not right_prefix.startswith(left_prefix):
+                constraints.append(self._z3.Not(self._z3.And(self._answers[left], self._answers[right])))
+        return constraints
 
 
 def _beginning(pattern: Pattern) -> str:
@@ -70,5 +71,5 @@ def _beginning(pattern: Pattern) -> str:
 
 
 def _patterns(formula: Formula) -> list[Pattern]:
-    found = (one.formula for one in occurrences(formula) if one.subject == ACTION)
-    return list(dict.fromkeys(like.pattern for like in found if isinstance(like, Like)))
+    atoms = (occurrence.formula for occurrence in occurrences(formula) if occurrence.subject == ACTION)
+    return list(dict.fromkeys(like.pattern for like in atoms if isinstance(like, Like)))

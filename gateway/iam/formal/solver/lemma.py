@@ -37,10 +37,10 @@ def lemma(text: str = _LEMMA) -> Answer:
     solver.setOption("tlimit-per", "20000")
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "lemma")
-    said = ""
+    output = ""
     while not (command := parser.nextCommand()).isNull():
-        said += str(command.invoke(solver, parser.getSymbolManager()))
-    return "impossible" if said.strip() == "unsat" else "possible" if said.strip() == "sat" else "undecided"
+        output += str(command.invoke(solver, parser.getSymbolManager()))
+    return "impossible" if output.strip() == "unsat" else "possible" if output.strip() == "sat" else "undecided"
 
 
 def weakened() -> str:

@@ -29,7 +29,7 @@ from gateway.iam.formal.formula import (
     negated,
     occurrences,
 )
-from gateway.iam.formal.solver.finite import representatives
+from gateway.iam.formal.representatives import representatives
 from gateway.iam.formal.solver.z3_strings import AnyText, ListedText, Texts
 from gateway.iam.formal.string_patterns import WHOLE, Split
 from gateway.iam.language.glob import Wild
@@ -56,20 +56,20 @@ class TextParts:
         return self.follows[index] if 0 <= index < len(self.follows) else None
 
     def piece(self, piece: Piece) -> Text:
-        found = self.whole if piece.index < 0 else self.tail if piece.rest else self.parts[piece.index]
-        if found is None or (piece.rest and 0 <= piece.index < len(self.parts) - 1):
+        text = self.whole if piece.index < 0 else self.tail if piece.rest else self.parts[piece.index]
+        if text is None or (piece.rest and 0 <= piece.index < len(self.parts) - 1):
             raise TypeError(f"the text has no piece {piece}")
-        return found
+        return text
 
     def read(self, model: Any, delimiter: str) -> str:
         if self.whole is not None:
             return self.whole.read(model)
-        found = self.parts[0].read(model)
+        text = self.parts[0].read(model)
         for follows, part in zip(self.follows, self.parts[1:], strict=True):
             if not _is_true(model, follows):
-                return found
-            found += delimiter + part.read(model)
-        return found + (self.tail.read(model) if self.tail else "")
+                return text
+            text += delimiter + part.read(model)
+        return text + (self.tail.read(model) if self.tail else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,11 @@ class Requests:
     ) -> None:
         self._texts = texts
         self._splits = splits
-        found = list(occurrences(formula))
-        self._listed = _listed(found, splits) | ({(ACTION, -1, True): tuple(actions)} if actions is not None else {})
-        self._referred = _referred(found)
+        atoms = list(occurrences(formula))
+        self._listed = _listed(atoms, splits) | ({(ACTION, -1, True): tuple(actions)} if actions is not None else {})
+        self._referred = _referred(atoms)
         self.domain: list[Any] = []
-        self._places = _places(found)
+        self._places = _places(atoms)
         self._known: dict[str, TextOf | SetOfTexts] = {}
 
     def of(self, key: str) -> TextOf | SetOfTexts:
@@ -120,17 +120,17 @@ class Requests:
         return self._known[key]
 
     def facts(self, model: Any) -> dict[str, Value]:
-        found: dict[str, Value] = {}
+        values: dict[str, Value] = {}
         for key, value in self._known.items():
             delimiter = self._splits.get(key, WHOLE).delimiter
             if not _is_true(model, value.present):
                 continue
             if isinstance(value, TextOf):
-                found[key] = value.text.read(model, delimiter)
+                values[key] = value.text.read(model, delimiter)
             else:
                 used = [slot.text for slot in value.slots if _is_true(model, slot.used)]
-                found[key] = tuple(dict.fromkeys(text.read(model, delimiter) for text in used))
-        return found
+                values[key] = tuple(dict.fromkeys(text.read(model, delimiter) for text in used))
+        return values
 
     def _present(self, key: str) -> Any:
         if key in _ALWAYS:
@@ -154,14 +154,14 @@ class Requests:
         split = self._splits.get(key, WHOLE)
         banned = {split.delimiter} if index >= 0 and not rest else {":"} if key in ARN[:-1] else set()
         if key in self._referred:
-            banned |= {each.delimiter for each in self._splits.values() if each.depth}
+            banned |= {part.delimiter for part in self._splits.values() if part.depth}
         listed = self._listed.get(place)
         if listed is not None and key not in self._referred:
             tail = index >= 0 and rest
             fitting = [
                 text
                 for text in listed
-                if not any(each in text for each in banned) and (not tail or text[:1] in ("", split.delimiter))
+                if not any(part in text for part in banned) and (not tail or text[:1] in ("", split.delimiter))
             ]
             listed_text, domain = self._texts.listed(name, fitting)
             self.domain.append(domain)
@@ -175,21 +175,21 @@ def _is_true(model: Any, value: Any) -> bool:
     return str(model.eval(value, model_completion=True)) == "True"
 
 
-def _places(found: list[Occurrence]) -> dict[str, int]:
+def _places(atoms: list[Occurrence]) -> dict[str, int]:
     """How many values of each set a formula can ask for: one for each `some`, and for each `every` that must fail."""
-    asked: dict[str, set[Formula | None]] = {}
-    for one in found:
-        match one.formula:
-            case Some(key, part) if one.positive:
-                asked.setdefault(key, set()).add(part)
-            case Every(key, part) if not one.positive:
-                asked.setdefault(key, set()).add(negated(part))
-            case Filled(key) if one.positive:
-                asked.setdefault(key, set()).add(None)
-    return {key: max(1, len(each)) for key, each in asked.items()}
+    needed: dict[str, set[Formula | None]] = {}
+    for occurrence in atoms:
+        match occurrence.formula:
+            case Some(key, part) if occurrence.positive:
+                needed.setdefault(key, set()).add(part)
+            case Every(key, part) if not occurrence.positive:
+                needed.setdefault(key, set()).add(negated(part))
+            case Filled(key) if occurrence.positive:
+                needed.setdefault(key, set()).add(None)
+    return {key: max(1, len(parts)) for key, parts in needed.items()}
 
 
-def _listed(found: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place, tuple[str, ...]]:
+def _listed(atoms: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place, tuple[str, ...]]:
     """The pieces of texts for which a list of texts stands for all."""
     # What follows the last part begins with the delimiter: without this, no text of the list might.
     tails = {(key, split.depth - 1, True): split.delimiter for key, split in splits.items() if split.depth}
@@ -197,30 +197,32 @@ def _listed(found: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place
     samples: dict[_Place, list[str]] = {}
     others: set[str] = set()
     whole: set[str] = set()
-    split = {key for key, each in splits.items() if each.depth}
-    for one in found:
-        match one.formula:
+    split = {key for key, place_patterns in splits.items() if place_patterns.depth}
+    for occurrence in atoms:
+        match occurrence.formula:
             case Like(Piece(_, index, rest), pattern, fold):
-                patterns.setdefault((one.subject, index, rest), []).append(pattern)
-                others |= {one.subject} if fold else set()
+                patterns.setdefault((occurrence.subject, index, rest), []).append(pattern)
+                others |= {occurrence.subject} if fold else set()
             case Scalar(_, _, texts):
-                samples.setdefault((one.subject, -1, True), []).extend(texts)
+                samples.setdefault((occurrence.subject, -1, True), []).extend(texts)
             case ArnLike():
-                others.add(one.subject)
-                whole.add(one.subject)
-    mixed = others | _referred(found)
+                others.add(occurrence.subject)
+                whole.add(occurrence.subject)
+    mixed = others | _referred(atoms)
     for place in samples:
         # Samples stand for all texts of such tests alone: a pattern on the same key would need other texts.
         if place[0] in mixed or place[0] in split or any(pattern != () for pattern in patterns.get(place, ())):
             raise NotProvable(f"`{place[0]}` is compared as a text and as a number, date, address or boolean")
     if whole & split:
         raise NotProvable(f"`{min(whole & split)}` is compared both as an ARN and in parts")
-    listed = {place: representatives(each) for place, each in patterns.items() if place[0] not in others}
+    listed = {
+        place: representatives(place_patterns) for place, place_patterns in patterns.items() if place[0] not in others
+    }
     fixed = {place: texts for place, texts in listed.items() if texts is not None}
     return fixed | {place: ("", *dict.fromkeys(texts)) for place, texts in samples.items()}
 
 
-def _referred(found: list[Occurrence]) -> frozenset[str]:
+def _referred(atoms: list[Occurrence]) -> frozenset[str]:
     """Keys that variables stand for."""
-    patterns = [one.formula.pattern for one in found if isinstance(one.formula, Like)]
+    patterns = [occurrence.formula.pattern for occurrence in atoms if isinstance(occurrence.formula, Like)]
     return frozenset(token.key for pattern in patterns for token in pattern if isinstance(token, Ref))

@@ -70,28 +70,30 @@ def solve(
     Actions that are known by name come first, because a witness with one of them can be sent; only where there is none,
     every name is tried that an action could ever have.
     """
-    found = _Search(formula, splits, named_in(formula)).solved([formula], seconds)
-    if found.answer == "possible":
-        return _refined(found, formula, splits, preferred)
-    if found.answer == "undecided" or names_all(formula):
-        return found
+    solution = _Search(formula, splits, named_in(formula)).solved([formula], seconds)
+    if solution.answer == "possible":
+        return _refined(solution, formula, splits, preferred)
+    if solution.answer == "undecided" or names_all(formula):
+        return solution
     if _Search(formula, splits, OtherActions(z3_module(), formula)).solved([formula], seconds).answer == "impossible":
-        return found
+        return solution
     return _Search(formula, splits).solved([formula], seconds)
 
 
-def _refined(found: Solution, formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula]) -> Solution:
+def _refined(
+    solution: Solution, formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula]
+) -> Solution:
     """A wish that cannot be met within a moment is dropped: it only concerns how the witness looks."""
-    known = keys_of(formula) | {ACTION, *ARN}
-    wishes = [wish for wish in preferred if keys_of(wish) <= known]
+    keys = keys_of(formula) | {ACTION, *ARN}
+    wishes = [wish for wish in preferred if keys_of(wish) <= keys]
     search = _Search(both(formula, *wishes), splits, named_in(formula))
     kept = [formula]
     for wish in wishes:
         better = search.solved([*kept, wish], _MOMENT)
         if better.answer == "possible":
             kept.append(wish)
-            found = better
-    return found
+            solution = better
+    return solution
 
 
 class _Search:
@@ -113,10 +115,10 @@ class _Search:
         answer = self._check([self._translated(formula) for formula in formulas], seconds)
         return self._solution() if answer == "possible" else Solution(answer, {}, {})
 
-    def _check(self, wanted: Sequence[Any], seconds: float) -> Answer:
+    def _check(self, constraints: Sequence[Any], seconds: float) -> Answer:
         solver = self._z3.Solver()
         solver.set("timeout", int(seconds * 1000))
-        solver.add(*self._requests.domain, *(self._others.domain() if self._others else ()), *wanted)
+        solver.add(*self._requests.domain, *(self._others.domain() if self._others else ()), *constraints)
         verdict = solver.check()
         if verdict == self._z3.sat:
             self._model = solver.model()
@@ -124,7 +126,7 @@ class _Search:
         return "impossible" if verdict == self._z3.unsat else "undecided"
 
     def _solution(self) -> Solution:
-        values = {name: self._model.eval(found, model_completion=True) for name, found in self._unknowns.items()}
+        values = {name: self._model.eval(unknown, model_completion=True) for name, unknown in self._unknowns.items()}
         unknowns = {name: bool(self._z3.is_true(value)) for name, value in values.items()}
         return Solution("possible", self._requests.facts(self._model), unknowns)
 
@@ -156,7 +158,7 @@ class _Search:
         held = [(slot.used, self._translated(part, slot)) for slot in values.slots]
         if every:
             return all_of(self._z3, [values.present, *(self._z3.Implies(used, holds) for used, holds in held)])
-        some = any_of(self._z3, [all_of(self._z3, each) for each in held])
+        some = any_of(self._z3, [all_of(self._z3, pair) for pair in held])
         return all_of(self._z3, (values.present, some))
 
     def _atom(self, formula: Formula, slot: Slot | None) -> Any:
@@ -164,8 +166,8 @@ class _Search:
             case Present(key):
                 return self._requests.of(key).present
             case Single(key):
-                found = self._requests.of(key)
-                return found.present if isinstance(found, TextOf) else self._false
+                value = self._requests.of(key)
+                return value.present if isinstance(value, TextOf) else self._false
             case Filled(key):
                 return self._filled(self._requests.of(key))
             case Like(piece):
@@ -178,10 +180,10 @@ class _Search:
                 return self._false if text is None else self._z3.And(text.present, _whole(text).passes(test))
         raise TypeError(f"no translation of `{formula}`")
 
-    def _filled(self, found: TextOf | SetOfTexts) -> Any:
-        if isinstance(found, SetOfTexts):
-            return self._z3.And(found.present, self._z3.Or(*(slot.used for slot in found.slots)))
-        return self._z3.And(found.present, self._z3.Not(_whole(found).like(())))
+    def _filled(self, value: TextOf | SetOfTexts) -> Any:
+        if isinstance(value, SetOfTexts):
+            return self._z3.And(value.present, self._z3.Or(*(slot.used for slot in value.slots)))
+        return self._z3.And(value.present, self._z3.Not(_whole(value).like(())))
 
     def _like(self, like: Like, piece: Piece, slot: Slot | None) -> Any:
         if piece.subject == ACTION and self._others is not None:
@@ -194,11 +196,11 @@ class _Search:
         refs: dict[str, Any] = {}
         guards = [text.present]
         for key in (token.key for token in like.pattern if isinstance(token, Ref)):
-            found = self._requests.of(key)
-            if isinstance(found, SetOfTexts):
+            referred = self._requests.of(key)
+            if isinstance(referred, SetOfTexts):
                 return self._false
-            refs[key] = _any(found).text
-            guards.append(found.present)
+            refs[key] = _any(referred).text
+            guards.append(referred.present)
         return all_of(self._z3, [*guards, text.text.piece(piece).like(like.pattern, refs, fold=like.fold)])
 
     def _is_arn(self, text: TextOf, patterns: tuple[Pattern, ...]) -> Any:
@@ -209,19 +211,19 @@ class _Search:
     def _subject(self, subject: str, slot: Slot | None) -> TextOf | None:
         """The text that an atom is about; None where the key holds a set."""
         if subject != ELEMENT:
-            found = self._requests.of(subject)
-            return found if isinstance(found, TextOf) else None
+            value = self._requests.of(subject)
+            return value if isinstance(value, TextOf) else None
         if slot is None:
             raise TypeError("an element outside of its set")
         return TextOf(self._z3.BoolVal(True), slot.text)
 
 
-def _whole(found: TextOf) -> Any:
-    return found.text.piece(Piece(""))
+def _whole(value: TextOf) -> Any:
+    return value.text.piece(Piece(""))
 
 
-def _any(found: TextOf) -> AnyText:
-    whole = _whole(found)
+def _any(value: TextOf) -> AnyText:
+    whole = _whole(value)
     if not isinstance(whole, AnyText):
         raise TypeError("a text that others refer to is not listed")
     return whole

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from gateway.iam.formal.errors import NotProvable
 from gateway.iam.formal.formula import Pattern, Ref
-from gateway.iam.formal.string_patterns import merged
-from gateway.iam.language.glob import Wild, compiled
+from gateway.iam.language.glob import Wild, compiled, merged
 from gateway.iam.language.scalars import ascii_folded
 
 Z3 = Any
@@ -76,12 +75,12 @@ class AnyText:
         texts = Texts(self.z3)
         part = texts.character_but(":")
         parts = [texts.regex(pattern, part) for pattern in patterns[:-1]]
-        separated = [each for found in (self.z3.Re("arn"), *parts) for each in (found, self.z3.Re(":"))]
+        separated = [regex for segment in (self.z3.Re("arn"), *parts) for regex in (segment, self.z3.Re(":"))]
         return self.z3.InRe(self.text, self.z3.Concat(*separated, texts.regex(patterns[-1], texts.character)))
 
     def read(self, model: Z3) -> str:
-        found = str(model.eval(self.text, model_completion=True).as_string())
-        return _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), found)
+        text = str(model.eval(self.text, model_completion=True).as_string())
+        return _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text)
 
     def _fixed(self, pattern: Pattern, fold: bool) -> Z3:
         match pattern:
@@ -142,7 +141,7 @@ class Texts:
         return AnyText(self._z3, text), self.true if clean is None else self._z3.InRe(text, clean)
 
     def character_but(self, *characters: str) -> Z3:
-        banned = [self._z3.Re(literal(self._z3, each)) for each in characters]
+        banned = [self._z3.Re(literal(self._z3, character)) for character in characters]
         return self._z3.Diff(self.character, banned[0] if len(banned) == 1 else self._z3.Union(*banned))
 
     def regex(self, pattern: Pattern, character: Z3, fold: bool = False) -> Z3:
@@ -180,10 +179,10 @@ def literal(z3: Z3, text: str) -> Z3:
 
 def _chunks(pattern: Pattern) -> list[Pattern]:
     """The pattern cut at its `*`."""
-    found: list[list[str | Wild | Ref]] = [[]]
+    chunks: list[list[str | Wild | Ref]] = [[]]
     for token in pattern:
         if token is Wild.MANY:
-            found.append([])
+            chunks.append([])
         else:
-            found[-1].append(token)
-    return [tuple(chunk) for chunk in found]
+            chunks[-1].append(token)
+    return [tuple(chunk) for chunk in chunks]

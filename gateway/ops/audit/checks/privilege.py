@@ -7,13 +7,15 @@ from typing import Final
 from gateway.iam.dynamodb.condition_keys import ROLE_TAG, TENANT_TAG
 from gateway.iam.dynamodb.permissions import Permissions
 from gateway.iam.language.document import PolicyDocument
-from gateway.iam.language.evaluator import Allow, Authorisation, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
+from gateway.iam.language.verdict import Allow, Authorisation
 from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.generate import GATEWAY_FILE
 from gateway.iam.policies.lint import lint
 from gateway.iam.policies.policies import generated, place_of
 from gateway.iam.policies.roles import ITEM_ACTIONS, ROLE_NAMES, ROLES
 from gateway.iam.sts import trust
+from gateway.iam.sts.assume_role import RoleRequest
 from gateway.model.tenant import tenant_id
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.documents import boundary_document, identity_documents, read_document
@@ -108,8 +110,8 @@ def _assuming(case: Case, role: RoleFacts, deployment: Deployment, document: Pol
     gateway = trust.AssumingCaller(deployment.gateway_role, policies)
     stranger = trust.AssumingCaller(f"{deployment.gateway_role}-stranger", policies)
     tags = ((TENANT_TAG, _TENANT), (ROLE_TAG, ROLE_NAMES[-1]))
-    right = trust.RoleRequest(role.arn, "audit", tags=tags, source_identity=_TENANT)
-    untagged = trust.RoleRequest(role.arn, "audit", source_identity=_TENANT)
+    right = RoleRequest(role.arn, "audit", tags=tags, source_identity=_TENANT)
+    untagged = RoleRequest(role.arn, "audit", source_identity=_TENANT)
     live = trust.AssumableRole(role.arn, document)
     if not isinstance(trust.assume(right, live, gateway), Allow):
         yield failed("the gateway's role may not assume the tenants' role", fixes.ROLES)

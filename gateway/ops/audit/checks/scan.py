@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from gateway.iam.language.document import PolicyDocument
-from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
+from gateway.iam.language.verdict import Authorisation
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.documents import boundary_document, identity_documents
 from gateway.ops.audit.facts import CountedByCloudWatch, Missing, RoleFacts

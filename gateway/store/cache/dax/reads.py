@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from gateway.aws.sts.sessions import Session
 from gateway.errors import Forbidden, IsolationBreach
-from gateway.iam.language.errors import NotUnderstood
+from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.language.evaluator import restricts
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec

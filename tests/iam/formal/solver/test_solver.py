@@ -24,14 +24,14 @@ from gateway.iam.formal.formula import (
     negated,
 )
 from gateway.iam.formal.interpreter import evaluator, facts
-from gateway.iam.formal.scalar_samples import samples
-from gateway.iam.formal.solver.finite import representatives
+from gateway.iam.formal.representatives import representatives, samples
 from gateway.iam.formal.solver.solver import solve
 from gateway.iam.formal.specification import KEYS, SPLITS
 from gateway.iam.formal.string_patterns import WHOLE, Split, matches
-from gateway.iam.language.evaluator import Authorisation, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.glob import Wild, compiled
 from gateway.iam.language.variables import Value
+from gateway.iam.language.verdict import Authorisation
 from tests.iam.formal.requests import document, request
 
 TAG = "aws:principaltag/tenantid"

@@ -1,0 +1,87 @@
+"""Texts that stand for all others, so that a solver has to try only a few.
+
+Whether a text equals or begins with one of some fixed texts depends only on which of them it is and on the longest
+beginning that it has. A comparison of numbers, dates or addresses depends only on where a value lies between the values
+of the policy. One text for each of these cases is enough.
+"""
+
+import base64
+from collections.abc import Iterable
+from decimal import Decimal
+from ipaddress import IPv4Network, IPv6Network
+from typing import Final
+
+from gateway.iam.formal.errors import NotProvable
+from gateway.iam.formal.formula import Pattern
+from gateway.iam.language import scalars
+from gateway.iam.language.glob import Wild
+
+_LETTERS: Final = "xyzabcdefghijklmnopqrstuvw0123456789"
+_UNREADABLE: Final = "?"
+_DIGITS: Final = 9
+_LARGE: Final = Decimal(10) ** 15
+_TINY: Final = Decimal("0.000000001")
+"""AWS's dates have at most nine digits behind the point, so no value lies nearer to another one."""
+
+
+def representatives(patterns: Iterable[Pattern]) -> tuple[str, ...] | None:
+    """One text for each answer that the patterns can give; None where one of them is of another shape."""
+    exact, beginnings = {""}, {""}
+    for pattern in patterns:
+        match pattern:
+            case ():
+                continue
+            case (str() as text,):
+                exact.add(text)
+            case (str() as text, Wild.MANY):
+                beginnings.add(text)
+            case _:
+                return None
+    others = (_longer(beginning, exact | beginnings) for beginning in beginnings)
+    return tuple(sorted({*exact, *beginnings, *others}))
+
+
+def _longer(beginning: str, texts: set[str]) -> str:
+    """A text with this beginning that is none of the known ones and has no longer known beginning."""
+    taken = {text[len(beginning)] for text in texts if text.startswith(beginning) and len(text) > len(beginning)}
+    free = [letter for letter in _LETTERS if letter not in taken]
+    return beginning + (free[0] if free else next(chr(code) for code in range(0x100, 0x1000) if chr(code) not in taken))
+
+
+def samples(operator: str, values: tuple[str, ...]) -> tuple[str, ...]:
+    """For one row of a condition; the samples of a key are those of all its rows together."""
+    if operator.startswith("Numeric"):
+        texts = [text for value in values for text in _around(scalars.number(value))]
+    elif operator.startswith("Date"):
+        texts = [text for value in values for text in _around(scalars.moment(value))]
+    elif operator == "Bool":
+        texts = ["true", "false"]
+    elif operator == "BinaryEquals":
+        texts = [*values, base64.b64encode(max(map(_octets, values), key=len) + b"x").decode()]
+    else:
+        texts = [text for value in values for text in _borders(scalars.network(value))]
+    return (*dict.fromkeys(texts), _UNREADABLE)
+
+
+def _around(value: Decimal | None) -> list[str]:
+    if value is None:
+        return []
+    if value != round(value, _DIGITS) or abs(value) >= _LARGE:
+        raise NotProvable(f"`{value}` is too long a number to be proved about")
+    # A point in every text: four bare digits would be read as a year.
+    return [f"{number:.{_DIGITS}f}" for number in (value - _TINY, value, value + _TINY)]
+
+
+def _octets(text: str) -> bytes:
+    return scalars.octets(text) or b""
+
+
+def _borders(block: IPv4Network | IPv6Network | None) -> list[str]:
+    if block is None:
+        return []
+    first, last = block[0], block[-1]
+    inside = {first, last}
+    outside = {first - 1} if int(first) else set()
+    if int(last) < 2**block.max_prefixlen - 1:
+        outside.add(last + 1)
+    return [str(address) for address in sorted(inside | outside, key=int)]

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
@@ -190,6 +190,11 @@ class Table:
         # INVARIANT: a write is not answered before what it made wrong is forgotten.
         with self._cache.writing(access.session, operation, body):
             return await self._tried(access, operation, body, via)
+
+    def forget_written(self, access: Access, keys: Sequence[ItemKey]) -> None:
+        """Drops what the cache holds of items that another process may have written."""
+        if self._cache is not None:
+            self._cache.forget_written(access.session, keys)
 
     # what a lane uses: the same way to the table for requests and answers that are bytes
 

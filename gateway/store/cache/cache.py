@@ -81,6 +81,9 @@ class ReadCache(Cache):
     def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
         return self._keeper.writing(session.tenant, operation, body)
 
+    def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
+        self._keeper.forget_written(session.tenant, keys)
+
     def forget(self, tenant: TenantId) -> None:
         """Empties what is kept of a tenant, such as one that is suspended; what is being read for it is not kept."""
         self._keeper.forget(tenant)

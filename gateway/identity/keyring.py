@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from gateway.identity.errors import KeysUnavailable, TokenRefused
 from gateway.identity.issuer import Issuer
 from gateway.identity.keys import KeySet, VerificationKey, read_key_set
+from gateway.single_flight import SingleFlight
 
 Fetch = Callable[[str], Awaitable[bytes]]
 Clock = Callable[[], float]
@@ -29,7 +30,7 @@ class Keyring:
         self._fetched_at = -math.inf
         self._attempted_at = -math.inf
         self._failed_at = -math.inf
-        self._flight: asyncio.Task[None] | None = None
+        self._single_flight: SingleFlight[str, None, None] = SingleFlight()
         self._failure: Exception | None = None
 
     async def find(self, key_id: str) -> VerificationKey:
@@ -40,10 +41,9 @@ class Keyring:
         known = key_id in self._set.keys
         if known and self._since(self._fetched_at) < self.issuer.freshness.ttl * _AHEAD:
             return self._set.keys[key_id]
-        flight = self._refresh()
-        if flight is not None and not (known and self._may_serve_meanwhile()):
-            # `wait` and not `await`: a cancelled request leaves the fetch to the others who wait for it.
-            await asyncio.wait((flight,))
+        fetching = self._refresh()
+        if fetching is not None and not (known and self._may_serve_meanwhile()):
+            await asyncio.wait((fetching,))
         return self._served(key_id)
 
     @property
@@ -52,9 +52,7 @@ class Keyring:
         return self._fetched_at + self.issuer.freshness.ttl * _AHEAD
 
     async def close(self) -> None:
-        if self._flight is not None:
-            self._flight.cancel()
-            await asyncio.wait((self._flight,))
+        await self._single_flight.close()
 
     def _may_serve_meanwhile(self) -> bool:
         freshness = self.issuer.freshness
@@ -76,15 +74,15 @@ class Keyring:
 
     def _refresh(self) -> asyncio.Task[None] | None:
         """The fetch under way, or a new one, or none while cooling down."""
-        if self._flight is not None and not self._flight.done():
-            return self._flight
-        if self._since(self._attempted_at) < self.issuer.freshness.cooldown:
+        url = self.issuer.jwks_url
+        if (flight := self._single_flight.find(url)) is not None:
+            return flight.task
+        if self._single_flight.closed or self._since(self._attempted_at) < self.issuer.freshness.cooldown:
             return None
         self._attempted_at = self._clock()
-        self._flight = asyncio.create_task(self._refresh_once(self._attempted_at))
-        return self._flight
+        return self._single_flight.start((url,), self._fetch_keys(self._attempted_at), None).task
 
-    async def _refresh_once(self, started_at: float) -> None:
+    async def _fetch_keys(self, started_at: float) -> None:
         try:
             async with asyncio.timeout(self.issuer.freshness.timeout):
                 raw = await self._fetch(self.issuer.jwks_url)

@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
@@ -14,6 +13,7 @@ import orjson
 from gateway.aws.sts.sessions import Session
 from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.aws.wire.errors import AccessDenied, CredentialsExpired
+from gateway.backoff import full_jitter
 from gateway.errors import DeadlineExceeded, IsolationBreach, Throttled, Unavailable
 from gateway.iam.language.verdict import Allow
 from gateway.model.keys import ItemKey
@@ -191,6 +191,11 @@ class Table:
         with self._cache.writing(access.session, operation, body):
             return await self._tried(access, operation, body, via)
 
+    def forget_written(self, access: Access, keys: Sequence[ItemKey]) -> None:
+        """Drops what the cache holds of items that another process may have written."""
+        if self._cache is not None:
+            self._cache.forget_written(access.session, keys)
+
     # what a lane uses: the same way to the table for requests and answers that are bytes
 
     def stored_names(self, attributes: Attributes, index_sk: str | None, entities: tuple[str, ...]) -> tuple[str, ...]:
@@ -334,18 +339,18 @@ def _same_tenant(access: Access, tenant: TenantId) -> None:
 class Patience:
     """How long to keep asking for unprocessed keys: with full jitter, up to the deadline."""
 
-    __slots__ = ("_give_up", "_pause")
+    __slots__ = ("_attempt", "_give_up")
 
     def __init__(self, deadline: float | None) -> None:
         self._give_up = asyncio.get_running_loop().time() + _PATIENCE if deadline is None else deadline
-        self._pause = _FIRST_PAUSE
+        self._attempt = 0
 
     async def wait(self, left: int) -> None:
         """A clear error where there is no more time: nothing is silently dropped."""
         now = asyncio.get_running_loop().time()
-        delay = random.uniform(0, self._pause)  # noqa: S311  jitter is no secret
+        delay = full_jitter(self._attempt, _FIRST_PAUSE, _LONGEST_PAUSE)
         if now + delay >= self._give_up:
             error = Throttled if self._give_up > now else DeadlineExceeded
             raise error(f"{left} items could not be read in time; try again")
-        self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+        self._attempt += 1
         await asyncio.sleep(delay)

@@ -8,9 +8,11 @@ import boto3
 
 from gateway.aws.sts.error_codes import own_missing
 from gateway.aws.wire.credentials import Credentials
+from gateway.single_flight import SingleFlight
 
 # boto3 refreshes credentials ten minutes before their end: to ask it once a minute is soon enough
 _SECONDS = 60.0
+_OWN = "own"  # the only key
 
 
 class OwnCredentials:
@@ -19,27 +21,23 @@ class OwnCredentials:
         self._clock = clock
         self._kept: Credentials | None = None
         self._read_at = 0.0
-        self._reading: asyncio.Task[Credentials] | None = None
+        self._single_flight: SingleFlight[str, Credentials, None] = SingleFlight()
 
     async def get(self) -> Credentials:
         """Raises an error of ours where there are none."""
         kept = self._kept
         if kept is not None and self._clock() < self._read_at + _SECONDS:
             return kept
-        if self._reading is None:
-            self._reading = asyncio.create_task(self._read())
-            self._reading.add_done_callback(self._ended)
-        # Who is cancelled leaves the reading to the others: the metadata service is asked once, however slow it is.
-        return await asyncio.shield(self._reading)
+        # the metadata service is asked once, however slow it is
+        flight = self._single_flight.find(_OWN) or self._single_flight.start((_OWN,), self._read(), None)
+        return await asyncio.shield(flight.task)
 
     def forget(self) -> None:
         """AWS did not accept them: they are read again before the next call."""
         self._kept = None
 
     async def close(self) -> None:
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.wait((self._reading,))
+        await self._single_flight.close()
 
     async def _read(self) -> Credentials:
         try:
@@ -48,12 +46,6 @@ class OwnCredentials:
             raise own_missing(error) from error
         self._kept, self._read_at = kept, self._clock()
         return kept
-
-    def _ended(self, reading: asyncio.Task[Credentials]) -> None:
-        self._reading = None
-        if not reading.cancelled():
-            # nobody may be left to hear it
-            reading.exception()
 
 
 def _frozen(session: boto3.Session) -> Credentials:

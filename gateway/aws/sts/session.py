@@ -7,6 +7,7 @@ from typing import NamedTuple
 from gateway.aws.sts.assume_role import AssumeRole, session_name
 from gateway.aws.sts.tenants import Tenancy
 from gateway.aws.wire.credentials import Credentials
+from gateway.backoff import exponential
 from gateway.errors import Forbidden, GatewayError, Internal
 from gateway.iam.dynamodb.condition_keys import ROLE_TAG, TENANT_TAG
 from gateway.iam.dynamodb.permissions import Permissions
@@ -103,5 +104,5 @@ def failure(error: GatewayError, before: Failure | None, now: float, share: floa
     count = 1 if before is None else before.count + 1
     # a verdict will not change by itself, an outage will
     first = rules.hold_seconds if isinstance(error, Forbidden | Internal) else rules.pause
-    pause = min(rules.longest_pause, first * 2.0 ** min(count - 1, 16)) * (0.5 + share / 2)
+    pause = exponential(count - 1, first, rules.longest_pause) * (0.5 + share / 2)
     return Failure(error, now, min(pause, rules.hold_seconds), pause, count)

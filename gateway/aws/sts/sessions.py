@@ -18,13 +18,13 @@ from gateway.aws.sts.assume_role import Sts, source_identity
 from gateway.aws.sts.call_rate import CallRate, Priority, Ticket
 from gateway.aws.sts.roles import Roles
 from gateway.aws.sts.session import Failure, Session, SessionKey, SessionRules, failure, question
-from gateway.aws.sts.single_flight import SingleFlight
 from gateway.aws.sts.tenants import Tenancy, Tenants
 from gateway.aws.wire.errors import AnswerLate, AwsError
 from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavailable
 from gateway.iam.dynamodb.permissions import Permissions
 from gateway.identity.principal import Principal
 from gateway.model.tenant import TenantId
+from gateway.single_flight import Flight, SingleFlight, copy_for_waiter
 
 __all__ = ["PermissionsFor", "Session", "SessionRules", "Sessions"]
 
@@ -65,7 +65,7 @@ class Sessions:
         # both with the one unused for longest first
         self._kept: OrderedDict[SessionKey, Session] = OrderedDict()
         self._failures: OrderedDict[SessionKey, Failure] = OrderedDict()
-        self._single_flight: SingleFlight[SessionKey, Session | GatewayError] = SingleFlight(self._open_session)
+        self._single_flight: SingleFlight[SessionKey, Session | GatewayError, Ticket] = SingleFlight()
         # given by whoever sends retries past it, so that they count as well
         self._rate = rate or CallRate(rules.calls_per_second, rules.calls)
 
@@ -113,7 +113,7 @@ class Sessions:
         """
         self.epoch += 1
         self._on_forget(tenant)
-        self._single_flight.call_off(lambda key: key.tenant == tenant)
+        self._single_flight.cancel(lambda key: key.tenant == tenant)
         for kept in (self._kept, self._failures):
             for key in [key for key in kept if key.tenant == tenant]:
                 del kept[key]
@@ -134,9 +134,9 @@ class Sessions:
                 return
             if key in self._kept:
                 continue
-            flight = self._single_flight.join(key, Ticket(Priority.WARM_UP))
-            await asyncio.wait((flight.task,))
-            if not flight.task.cancelled() and isinstance(flight.task.result(), Throttled | Unavailable):
+            task = self._join(key, Ticket(Priority.WARM_UP)).task
+            await asyncio.wait((task,))
+            if not task.cancelled() and isinstance(task.result(), Throttled | Unavailable):
                 return
 
     async def close(self) -> None:
@@ -156,23 +156,25 @@ class Sessions:
         """In the background: nobody waits, and whoever asks meanwhile is served by the session there is."""
         last = self._failures.get(key)
         if not self._single_flight.closed and (last is None or not last.pauses(now)):
-            self._single_flight.join(key, Ticket(Priority.REFRESH))
+            self._join(key, Ticket(Priority.REFRESH))
+
+    def _join(self, key: SessionKey, ticket: Ticket) -> Flight[Session | GatewayError, Ticket]:
+        """The flight under way, with its own ticket, or a new one with this ticket."""
+        flight = self._single_flight.find(key)
+        return flight or self._single_flight.start((key,), self._open_session(key, ticket), ticket)
 
     async def _obtain(self, key: SessionKey) -> Session:
         deadline = asyncio.get_running_loop().time() + self._rules.call_seconds
         while True:
-            if self._single_flight.closed:
-                raise Unavailable("the gateway is shutting down")
             self._raise_if_just_failed(key)
-            flight, ticket = self._single_flight.join(key, Ticket(Priority.CALLER, deadline))
-            # it may be one that was to be opened in the background
-            self._rate.promote(ticket, deadline)
-            # `wait` and not `await`: who is cancelled leaves the flight to the others.
-            await asyncio.wait((flight,))
+            flight = self._join(key, Ticket(Priority.CALLER, deadline))
+            # the flight may have started in the background
+            self._rate.promote(flight.context, deadline)
+            await asyncio.wait((flight.task,))
             # INVARIANT: a tenant that was suspended while it waited gets nothing.
             tenancy = self._tenants.lookup(key.tenant)
-            if not flight.cancelled() and tenancy == key.tenancy:
-                return _session_or_error(flight.result())
+            if not flight.task.cancelled() and tenancy == key.tenancy:
+                return _session_or_error(flight.task.result())
             key = key._replace(tenancy=tenancy)
 
     def _raise_if_just_failed(self, key: SessionKey) -> None:
@@ -223,7 +225,7 @@ class Sessions:
         ours.__cause__ = error.__cause__ if ours is error else error
         said = ours.said.code if isinstance(ours, AwsError) else type(error).__name__
         _log.warning("no session for tenant `%s` as `%s`: %s (%s)", key.tenant, key.role, ours.message, said)
-        last = failure(_twin(ours), self._failures.get(key), self._clock(), self._jitter(), self._rules)
+        last = failure(copy_for_waiter(ours), self._failures.get(key), self._clock(), self._jitter(), self._rules)
         _put(self._failures, key, last, self._rules.sessions)
         return ours
 
@@ -238,12 +240,5 @@ def _put(kept: OrderedDict[SessionKey, V], key: SessionKey, value: V, most: int)
 
 def _session_or_error(outcome: Session | GatewayError) -> Session:
     if isinstance(outcome, GatewayError):
-        raise _twin(outcome) from outcome
+        raise copy_for_waiter(outcome) from outcome
     return outcome
-
-
-def _twin(error: GatewayError) -> GatewayError:
-    """The same error without its traceback, which each raise lengthens and which holds on to what it passed."""
-    twin = type(error).__new__(type(error), *error.args)
-    twin.__dict__.update(error.__dict__)
-    return twin

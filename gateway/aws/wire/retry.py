@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateway.aws.wire.errors import AwsError, ConnectionBroken, Retry
+from gateway.backoff import full_jitter
 
 # what one more attempt takes out of the budget, and what a call that needed none puts back
 _COSTS = {Retry.TRANSIENT: 5, Retry.TIMEOUT: 10, Retry.THROTTLED: 5}
@@ -104,5 +105,5 @@ class Retries:
     def _backoff(self, error: AwsError) -> float:
         """Full jitter: anything between nothing and an exponentially growing pause."""
         first = self._rules.throttled_pause if error.retry is Retry.THROTTLED else self._rules.pause
-        pause = self._jitter() * min(self._rules.longest_pause, first * 2.0 ** (self._counted - 1))
+        pause = full_jitter(self._counted - 1, first, self._rules.longest_pause, self._jitter)
         return max(pause, min(error.said.wait, pause + _LONGEST_WAIT))

@@ -28,7 +28,7 @@ from gateway.graph.query.tree import (
     SingleField,
     TotalField,
 )
-from gateway.model.capacity_units import TRANSACTION, query_units, read_units, write_units
+from gateway.model.capacity_units import index_write_units, item_write_units, query_units, read_units
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import Lookup
@@ -43,6 +43,7 @@ def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> Calla
         field.name for field in mutation.input if isinstance(field.type, ListOf) and isinstance(field.type.of, Struct)
     ]
     item = item_units(model, model.entities[mutation.returns])
+    recorded = item_units(model, model.entities[mutation.returns], record=True)
 
     def each(variables: Variables) -> tuple[float, float]:
         try:
@@ -51,19 +52,18 @@ def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> Calla
             return item, 1
         given = values.get("input", {})
         members = sum(len(given.get(name) or ()) for name in lists)
-        record = TRANSACTION if "idempotencyKey" in values else 0
-        return item + record + members * mutation.member_units, 1
+        return (recorded if "idempotencyKey" in values else item) + members * mutation.member_units, 1
 
     return each
 
 
-def item_units(model: Model, entity: Entity) -> float:
+def item_units(model: Model, entity: Entity, *, record: bool = False) -> float:
     """One item read and written in a transaction, with its copies, its unique values and its index entries."""
     sizes = [pattern.traffic.item_bytes for pattern in model.patterns.values() if pattern.entity == entity.name]
     size = max(sizes, default=500)
     places = len({place.index for place in entity.placements if place.index is not None})
-    written = write_units(size, transactional=True) * (1 + len(entity.copies)) + TRANSACTION * len(entity.unique)
-    return read_units(size, strong=True) + written + places * write_units(size)
+    written = item_write_units(size, copies=len(entity.copies), records=len(entity.unique) + record)
+    return read_units(size, strong=True) + written + places * index_write_units(size)
 
 
 COST = "cost"

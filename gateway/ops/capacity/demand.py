@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final, Literal
 
+from gateway.model.capacity_units import index_write_units, item_write_units, query_units, read_units
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
@@ -18,11 +19,9 @@ from gateway.ops.capacity.assumptions import (
     write_override,
     write_traffic,
 )
-from gateway.ops.capacity.units import query_units, read_units, write_units
 
 TABLE: Final = "table"
 _BATCH: Final = 100  # items that one BatchGetItem reads
-_RECORD_BYTES: Final = 1_000  # an idempotency record, or a mark that a value is taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,28 +136,18 @@ def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[C
         places = [place for place in entity.placements if place.index == index]
         # two places in one index are alternatives: an item has at most one entry there
         share = min(1.0, sum(entry_share(entity, place, assumed) for place in places))
-        each = entry_units(traffic.item_bytes, given) * share
+        each = index_write_units(traffic.item_bytes, given.moves) * share
         remark = f"{share:.0%} of the items, {given.moves:.0%} move"
         yield Consumption(name, index, "write", rate, each, remark, requests=0)
 
 
 def _table_write(entity: Entity, size: int, given: WriteOverride) -> tuple[float, str]:
-    item = write_units(size, transactional=given.transactional)
-    small = write_units(_RECORD_BYTES, transactional=given.transactional)
-    copies = len(entity.copies)
-    each = item * (1 + copies) + small * (given.creates * len(entity.unique) + given.record)
+    copies, records = len(entity.copies), given.creates * len(entity.unique) + given.record
+    each = item_write_units(size, copies=copies, records=records, transactional=given.transactional)
     parts = ["the item", *([f"{copies} copies" if copies > 1 else "a copy"] if copies else [])]
     parts += ["unique values"] if entity.unique else []
     parts += ["an idempotency record"] if given.record else []
     return each, " + ".join(parts) + (", in a transaction" if given.transactional else "")
-
-
-def entry_units(size: int, given: WriteOverride) -> float:
-    """Of one index entry, which holds the whole item.
-
-    It follows the transaction at the price of a plain write; one that moves is deleted and written.
-    """
-    return write_units(size) * (1 + given.moves)
 
 
 # What the model's own traffic takes of each place, for Terraform: its alarms on consumed capacity start from it.

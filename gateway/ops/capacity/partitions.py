@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final, Literal
 
+from gateway.model.capacity_units import index_write_units
 from gateway.model.entity import Entity, Placement, Total
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.types import Boolean, Enum
 from gateway.ops.capacity.assumptions import Assumptions, entry_share, pattern_override, write_override, write_traffic
-from gateway.ops.capacity.demand import TABLE, entry_units, pattern_rows
+from gateway.ops.capacity.demand import TABLE, pattern_rows
 from gateway.ops.capacity.units import PARTITION_READS, PARTITION_WRITES, write_units
 
 _WARM: Final = 0.7
@@ -98,7 +99,7 @@ def _writes(model: Model, entity: Entity, place: Placement, assumed: Assumptions
     if place.index is None:
         each = float(write_units(traffic.item_bytes, transactional=given.transactional))
     else:
-        each = entry_units(traffic.item_bytes, given) * entry_share(entity, place, assumed)
+        each = index_write_units(traffic.item_bytes, given.moves) * entry_share(entity, place, assumed)
     return traffic.per_second * each * share_of_busiest(entity, place, assumed)
 
 

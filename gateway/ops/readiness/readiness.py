@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gateway.backoff import exponential
 from gateway.ops.readiness.pool_check import PoolFault, TenantPool
 
 _log = logging.getLogger("gateway.readiness")
@@ -68,11 +69,11 @@ class Readiness:
         """Checks at the start, and again until all is well: a fault may be mended, and an outage passes."""
         if self.ready:
             _log.warning("the table that pooled tenants share is not checked: readiness_tenant is not set")
-        pause = _FIRST_PAUSE
+        attempt = 0
         while not (await self.check()).serves:
-            await self._sleep(pause)
+            await self._sleep(exponential(attempt, _FIRST_PAUSE, _LONGEST_PAUSE))
             self._last = None
-            pause = min(pause * 2, _LONGEST_PAUSE)
+            attempt += 1
 
     async def check(self) -> ReadinessReport:
         """How it is now; what was found a few seconds ago is told again, so that asking often costs nothing."""

@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from gateway.backoff import exponential
 from gateway.errors import ConfigurationError
 from gateway.ops.metrics.merged import MergedMetrics
 from gateway.serving.serve import configure_logging, finish_seconds, metrics_served
@@ -46,7 +47,7 @@ class Rules:
     longest_pause: float = 15.0
 
     def pause(self, early: int) -> float:
-        return min(self.first_pause * 2.0 ** (early - 1), self.longest_pause)
+        return exponential(early - 1, self.first_pause, self.longest_pause)
 
 
 def serve(settings: Settings) -> int:

@@ -13,6 +13,7 @@ from gateway.aws.sts.sessions import Session
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
+from gateway.single_flight import SingleFlight
 from gateway.store.access import Access, Call, authorize
 from gateway.store.cache.keeper import CacheRules, Clocks, Keeper
 from gateway.store.cache.keys import ReadKey, item_read, page_read
@@ -20,9 +21,9 @@ from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage
 from gateway.store.cache.segment import Segment
 from gateway.store.cache.shared_reads import (
     BatchedRead,
+    ReadContext,
     ReadRows,
     SharedRead,
-    SharedReads,
     item_requests,
     page_requests,
     wait_for_reads,
@@ -45,7 +46,7 @@ class ReadCache(Cache):
         self._rules = rules
         self._now = clocks.now
         self._keeper = Keeper(model.table, rules, group_of, clocks)
-        self._shared_reads = SharedReads()
+        self._shared_reads: SingleFlight[tuple[Segment, ReadKey], ReadRows, ReadContext] = SingleFlight()
 
     async def items(
         self, access: Access, keys: tuple[ItemKey, ...], asked: Asked, read: ReadItems
@@ -80,6 +81,9 @@ class ReadCache(Cache):
 
     def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
         return self._keeper.writing(session.tenant, operation, body)
+
+    def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
+        self._keeper.forget_written(session.tenant, keys)
 
     def forget(self, tenant: TenantId) -> None:
         """Empties what is kept of a tenant, such as one that is suspended; what is being read for it is not kept."""
@@ -141,20 +145,22 @@ class ReadCache(Cache):
             await wait_for_reads(shared_reads.values(), access.deadline)
         finally:
             if begun is not None:
-                access.calls += begun.access.calls
-                access.refusals += begun.access.refusals
+                access.calls += begun.context.access.calls
+                access.refusals += begun.context.access.refusals
         rows = {read: shared_read.task.result()[read] for read, shared_read in shared_reads.items()}
         if shared:
             self._record(access, question, {read: rows[read] for read in shared}, allowed_by)
         return rows
 
     def _under_way(self, segment: Segment, read: ReadKey) -> SharedRead | None:
-        shared_read = segment.shared_reads.get(read)
-        return shared_read if shared_read is not None and self._keeper.joins(read, shared_read.started) else None
+        shared_read = self._shared_reads.find((segment, read))
+        if shared_read is None or not self._keeper.joins(read, shared_read.context.started):
+            return None
+        return shared_read
 
     def _renew(self, access: Access, segment: Segment, question: BatchedRead, stale: Sequence[ReadKey]) -> None:
         """Behind the answer: nobody waits, and while it fails the old answer serves until its time is over."""
-        reads = tuple(read for read in stale if read not in segment.shared_reads)
+        reads = tuple(read for read in stale if self._shared_reads.find((segment, read)) is None)
         if reads and len(self._shared_reads) < self._rules.renewals and not self._shared_reads.closed:
             counts = self._keeper.counts(segment.tenant)
             counts.renewals += len(reads)
@@ -167,10 +173,11 @@ class ReadCache(Cache):
         deadline = asyncio.get_running_loop().time() + self._rules.flight_seconds
         own = Access(access.session, deadline, explained=access.explained)
         started = self._now()
-        task = self._shared_reads.start(self._read_shared(own, segment, question, reads, started))
-        shared_read = SharedRead(task, own, started)
-        segment.shared_reads.update(dict.fromkeys(reads, shared_read))
-        task.add_done_callback(lambda _: self._arrived(segment, shared_read, reads))
+        work = self._read_shared(own, segment, question, reads, started)
+        keys = [(segment, read) for read in reads]
+        shared_read = self._shared_reads.start(keys, work, ReadContext(own, started))
+        segment.shared_reads += 1
+        shared_read.task.add_done_callback(lambda _: self._arrived(segment))
         return shared_read
 
     async def _read_shared(
@@ -182,11 +189,8 @@ class ReadCache(Cache):
             self._keeper.keep(segment, read, self._keeper.answer(rows[read], started, units), question.staleness)
         return rows
 
-    def _arrived(self, segment: Segment, shared_read: SharedRead, reads: tuple[ReadKey, ...]) -> None:
-        for read in reads:
-            # after a write there may be another
-            if segment.shared_reads.get(read) is shared_read:
-                del segment.shared_reads[read]
+    def _arrived(self, segment: Segment) -> None:
+        segment.shared_reads -= 1
         self._keeper.release(segment)
 
     def _record(
@@ -222,4 +226,4 @@ class ReadCache(Cache):
 
 
 def _consumed(counts: Counts, shared_read: SharedRead) -> None:
-    counts.renewal_units += shared_read.access.capacity
+    counts.renewal_units += shared_read.context.access.capacity

@@ -18,7 +18,7 @@ from gateway.store.cache.recent_writes import RecentWrites, Underway
 from gateway.store.cache.segment import CachedRows, Entry, Segment, entry
 from gateway.store.cache.segments import Segments
 from gateway.store.cache.stats import CacheStats, CacheTally, Counts, GroupOf
-from gateway.store.cache.written_keys import Written, written
+from gateway.store.cache.written_keys import Written, written, written_anywhere
 from gateway.store.codec import Wire
 
 
@@ -114,6 +114,12 @@ class Keeper:
                 # only a transaction writes everything that it names
                 exact_since = begun if done and operation == "TransactWriteItems" else None
                 self._forget_written(tenant, writes, contested, exact_since)
+
+    def forget_written(self, tenant: TenantId, keys: Sequence[ItemKey]) -> None:
+        """For a write that another process has made: only its keys are known."""
+        writes = written_anywhere(self._spec, keys)
+        self._recent.note(tenant, writes, self._clocks.now())
+        self._forget_written(tenant, writes, frozenset(), None)
 
     def forget(self, tenant: TenantId) -> None:
         self._tally.of(tenant).dropped += self._segments.clear(tenant)

@@ -1,6 +1,6 @@
 """Both caches, one behind the other: the process remembers for a while what a cluster or the table has answered."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +49,10 @@ class Layers(Cache):
         # the outer one ends last: when it forgets, the cluster is already known to be behind
         with self.ttl.writing(session, operation, body), self.dax.writing(session, operation, body):
             yield
+
+    def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
+        self.dax.forget_written(session, keys)
+        self.ttl.forget_written(session, keys)
 
     def forget(self, tenant: TenantId) -> None:
         self.ttl.forget(tenant)

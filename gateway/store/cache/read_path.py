@@ -1,6 +1,6 @@
 """The one path of a read: what the table asks of a cache, and what the cache may ask of the table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
@@ -52,5 +52,9 @@ class Cache(Protocol):
     async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]: ...
 
     def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
-        """Round a write: when it is left, nothing that is older than the write is answered any more."""
+        """Wraps a write: after it, no answer is older than the write."""
+        ...
+
+    def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
+        """Drops every answer that a write of these items, made by another process, may have changed."""
         ...

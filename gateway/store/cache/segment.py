@@ -12,7 +12,6 @@ from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
 from gateway.store.cache.keys import ReadKey
-from gateway.store.cache.shared_reads import SharedRead
 from gateway.store.cache.written_keys import Written, WrittenPlace
 from gateway.store.codec import Wire
 
@@ -75,7 +74,7 @@ class Segment:
 
     def __init__(self, tenant: TenantId, limit: int) -> None:
         self.tenant = tenant
-        self.shared_reads: dict[ReadKey, SharedRead] = {}
+        self.shared_reads = 0  # under way
         self._entries: LRUCache[ReadKey, Entry] = LRUCache(limit, getsizeof=_size)
         self._by_item: defaultdict[ItemKey, set[ReadKey]] = defaultdict(set)
         self._by_partition: defaultdict[Partition, set[ReadKey]] = defaultdict(set)

@@ -1,7 +1,7 @@
-"""Reads under way, shared by every request that asks the same; who is cancelled leaves them to the others."""
+"""Reads that every request with the same question shares, and the DynamoDB requests that they stand for."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from gateway.errors import DeadlineExceeded, GatewayError, Unavailable
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.table import TableSpec
+from gateway.single_flight import Flight, copy_for_waiter
 from gateway.store import wire
 from gateway.store.access import Access
 from gateway.store.cache.keys import ReadKey
@@ -20,54 +21,21 @@ from gateway.store.plan import QueryPartition
 ReadRows = Mapping[ReadKey, list[Wire]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SharedRead:
-    """`access` is the shared_read's own, since the request that began it may end before it."""
+@dataclass(frozen=True, slots=True)
+class ReadContext:
+    """`access` belongs to the read itself, since the request that started it may end first."""
 
-    task: "asyncio.Task[ReadRows]"
     access: Access
     started: float
 
 
-class SharedReads:
-    """The tasks of a process: they belong to no request, so somebody has to end them."""
-
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[ReadRows]] = set()
-        self.closed = False
-
-    def __len__(self) -> int:
-        return len(self._tasks)
-
-    def start(self, work: Coroutine[Any, Any, ReadRows]) -> "asyncio.Task[ReadRows]":
-        if self.closed:
-            work.close()
-            raise Unavailable("the gateway is shutting down")
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-        return task
-
-    async def close(self) -> None:
-        self.closed = True
-        tasks = tuple(self._tasks)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
-
-    def _ended(self, task: "asyncio.Task[ReadRows]") -> None:
-        self._tasks.discard(task)
-        # nobody may be there any more to hear of a failure
-        if not task.cancelled():
-            task.exception()
+SharedRead = Flight[ReadRows, ReadContext]
 
 
 async def wait_for_reads(shared_reads: Iterable[SharedRead], deadline: float | None) -> None:
     """Waits until all have ended; raises the first failure, as an error of the caller's own."""
     tasks = {shared_read.task for shared_read in shared_reads}
     left = None if deadline is None else deadline - asyncio.get_running_loop().time()
-    # `wait` and not `await`: who is cancelled leaves the shared_read to the others
     done, under_way = await asyncio.wait(tasks, timeout=left)
     if under_way:
         raise DeadlineExceeded("there was no time left to wait for the database")
@@ -76,16 +44,9 @@ async def wait_for_reads(shared_reads: Iterable[SharedRead], deadline: float | N
             raise Unavailable("the gateway is shutting down")
         error = task.exception()
         if isinstance(error, GatewayError):
-            raise _twin(error) from error
+            raise copy_for_waiter(error) from error
         if error is not None:
             raise error
-
-
-def _twin(error: GatewayError) -> GatewayError:
-    """The same error without its traceback, which each raise lengthens and which holds on to what it passed."""
-    twin = type(error).__new__(type(error), *error.args)
-    twin.__dict__.update(error.__dict__)
-    return twin
 
 
 # Reads that are answered together, and the requests that they would be without a cache.

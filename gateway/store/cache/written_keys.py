@@ -1,7 +1,7 @@
 """What a write request touches, read from the request as it is sent, so that no caller can forget to tell."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +51,12 @@ def written(spec: TableSpec, operation: str, body: Body) -> tuple[Written, ...] 
         return tuple(_members(spec, operation, body))
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def written_anywhere(spec: TableSpec, keys: Iterable[ItemKey]) -> tuple[Written, ...]:
+    """Items of which only the keys are known: each may be on any page of any index."""
+    indexes = tuple(WrittenPlace(index.name, None, None) for index in spec.indexes)
+    return tuple(Written(key, (WrittenPlace(None, key.pk, key.sk), *indexes)) for key in keys)
 
 
 def _members(spec: TableSpec, operation: str, body: Body) -> Iterator[Written]:

@@ -1,9 +1,9 @@
 """Bulk writes: items put in batches of 25; what a batch left over is sent again, and told when time runs out."""
 
 import asyncio
-import random
 from collections.abc import Sequence
 
+from gateway.backoff import full_jitter
 from gateway.errors import Throttled, Unavailable
 from gateway.store.access import Access, gather_or_cancel
 from gateway.store.codec import Wire
@@ -33,7 +33,7 @@ async def _put_chunk(table: Table, access: Access, items: Sequence[Wire], give_u
     """How many are left when there is no more time, or DynamoDB no more patience."""
     clock, name = asyncio.get_running_loop().time, access.session.tenancy.table
     left = [{"PutRequest": {"Item": item}} for item in items]
-    pause = _FIRST_PAUSE
+    attempt = 0
     while left and clock() < give_up:
         body = {"RequestItems": {name: left}, "ReturnConsumedCapacity": "TOTAL"}
         try:
@@ -43,7 +43,7 @@ async def _put_chunk(table: Table, access: Access, items: Sequence[Wire], give_u
             return len(left)
         left = answer.get("UnprocessedItems", {}).get(name, [])
         if left:
-            delay = random.uniform(0, pause)  # noqa: S311  jitter is no secret
-            pause = min(pause * 2, _LONGEST_PAUSE)
+            delay = full_jitter(attempt, _FIRST_PAUSE, _LONGEST_PAUSE)
             await asyncio.sleep(max(0.0, min(delay, give_up - clock())))
+            attempt += 1
     return len(left)

@@ -1,13 +1,13 @@
 """Runs changes: one transaction each, tried again on conflicts, its failures told as faults."""
 
 import asyncio
-import random
 from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
 from gateway.aws.wire.errors import TransactionCancelled, TransactionInProgress
+from gateway.backoff import full_jitter
 from gateway.errors import Conflict, DeadlineExceeded
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key
@@ -96,7 +96,7 @@ def _body(access: Access, change: Change, token: str) -> dict[str, Any]:
 
 
 async def _pause(access: Access, attempt: int) -> None:
-    delay = random.uniform(0, min(_FIRST_PAUSE * 2**attempt, _LONGEST_PAUSE))  # noqa: S311  jitter is no secret
+    delay = full_jitter(attempt, _FIRST_PAUSE, _LONGEST_PAUSE)
     if access.deadline is not None and asyncio.get_running_loop().time() + delay >= access.deadline:
         raise DeadlineExceeded("the change could not be made in time; nothing was written")
     await asyncio.sleep(delay)

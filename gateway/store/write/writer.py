@@ -109,7 +109,7 @@ class Writer:
 
     async def commit(self, change: Change, outcome: MutationResult) -> MutationResult:
         if self._once is not None:
-            self._records.write(change, self._once, self._remembered(outcome))
+            self._records.write(change, self._once, self._remembered(change, outcome))
         await self._transactions.run(self.access, change)
         return outcome
 
@@ -141,13 +141,17 @@ class Writer:
             self.access.refusals.append(Refusal("PutItem", verdict.reason))
             raise Forbidden(f"the role `{session.role}` may not change anything") from PermissionError(verdict.reason)
 
-    def _remembered(self, outcome: MutationResult) -> dict[str, Any]:
+    def _remembered(self, change: Change, outcome: MutationResult) -> dict[str, Any]:
         entity = self.model.entities[outcome.item.entity]
         key = item_key(self.tenant, entity, outcome.item.values)
-        return {"entity": entity.name, "key": [key.pk, key.sk], "extras": dict(outcome.extras)}
+        written = [[member.key.pk, member.key.sk] for member in change.members if member.kind != "ConditionCheck"]
+        return {"entity": entity.name, "key": [key.pk, key.sk], "extras": dict(outcome.extras), "written": written}
 
     async def _replayed(self, known: Values) -> MutationResult:
         entity: Entity = self.model.entities[known["entity"]]
+        # INVARIANT: a repeat is not answered from the record before this process has forgotten what the change made
+        # wrong; another process may have made it.
+        self.table.forget_written(self.access, [ItemKey(*key) for key in known["written"]])
         item = await self._transactions.at(self.access, entity, ItemKey(*known["key"]))
         # removed since: what is left is that it was done
         return MutationResult(item or Item(entity.name, {}, ""), known["extras"])

@@ -188,9 +188,7 @@ async def test_a_caller_overtakes_the_warm_up() -> None:
     here.sts.gate.clear()
     tenants = [tenant_id(f"tenant-{number}") for number in range(5)]
     for tenant in tenants:
-        here.sessions._single_flight.join(
-            SessionKey(tenant, "viewer", tenant, here.tenants.lookup(tenant)), Ticket(Priority.WARM_UP)
-        )
+        here.sessions._join(SessionKey(tenant, "viewer", tenant, here.tenants.lookup(tenant)), Ticket(Priority.WARM_UP))
     await until_called(here, 1)
     waiting = asyncio.create_task(here.sessions.open(principal(tenants[-1])))
     await settle()

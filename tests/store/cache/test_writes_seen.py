@@ -11,11 +11,14 @@ from gateway.aws.wire.errors import ConnectionBroken
 from gateway.errors import Forbidden, GatewayError
 from gateway.store.access import Access
 from gateway.store.cache.keeper import CacheRules
+from gateway.store.rows import Rows
+from gateway.store.table import Table
 from gateway.store.write.faults import Rejected
+from gateway.store.write.idempotency import once
 from gateway.store.write.items import items_for
 from gateway.store.write.upserts import replace as replaced
-from gateway.store.write.writer import MutationResult
-from tests.store.cache.fixtures import MODEL, THING, World, session, settle, transaction
+from gateway.store.write.writer import MutationResult, Writer
+from tests.store.cache.fixtures import MODEL, THING, World, no_renewal, session, settle, transaction
 from tests.store.fixtures import ACME, GLOBEX, NOW, TABLE
 
 
@@ -320,3 +323,43 @@ async def test_transaction_bodies_of_the_writer_are_what_the_cache_reads(world: 
     found = written(MODEL.table, "TransactWriteItems", transaction(change.members))
     assert found is not None
     assert [each.key for each in found] == [member.key for member in change.members]
+
+
+async def change_once(world: World, key: str, name: str, **changes: Any) -> MutationResult:
+    async def work(writer: Writer) -> MutationResult:
+        change = writer.change()
+        change.create("Tag", {"thingId": name, "word": "new"})
+        item = change.update(await writer.stored("Thing", {"thingId": name}), changes)
+        return await writer.commit(change, MutationResult(item))
+
+    return await world.writer().run(work, once(key, "change", changes))
+
+
+async def test_a_repeat_answered_from_its_record_forgets_what_another_process_changed(world: World) -> None:
+    """Its caller has been told that the change is made, and reads it next."""
+    other = World()
+    other.table = Table(world.memory, MODEL, no_renewal, Rows(MODEL, clock=world.clock.wall))
+    world.put("t", rank=1)
+    world.put("u", rank=1)
+    assert (await world.rank("t"), await world.rank("u"), await world.ranked()) == (1, 1, ["t", "u"])
+    assert await world.page("looseTags", thingId="t") == []
+    await change_once(other, "key", "t", rank=2)
+    assert await world.rank("t") == 1, "as old as its declaration allows"
+    world.memory.fall_behind()
+    assert (await change_once(world, "key", "t", rank=2)).item.values["rank"] == 2
+    world.memory.sent.clear()
+    assert (await world.rank("t"), await world.ranked()) == (2, ["u", "t"])
+    assert [tag.values["word"] for tag in await world.page("looseTags", thingId="t")] == ["new"]
+    assert await world.rank("u") == 1
+    assert world.calls == ["GetItem", "Query", "Query"], "what the change did not touch is still kept"
+
+
+async def test_a_repeat_touches_nothing_of_another_tenant(world: World) -> None:
+    for tenant in (ACME, GLOBEX):
+        world.put("t", tenant)
+        await world.rank("t", Access(session(tenant)))
+    for _ in range(2):
+        await change_once(world, "key", "t", rank=2)
+    world.memory.sent.clear()
+    assert await world.rank("t", Access(session(GLOBEX))) == 1
+    assert world.calls == []

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from gateway.backoff import exponential
+
 
 @dataclass(frozen=True, slots=True)
 class BreakerRules:
@@ -18,7 +20,7 @@ class Breaker:
         self._rules = rules
         self._clock = clock
         self._failures = 0
-        self._pause = rules.pause
+        self._trials = 0  # that failed
         self._open_until: float | None = None
         self._trying = False
 
@@ -39,18 +41,18 @@ class Breaker:
 
     def succeeded(self) -> None:
         self._failures = 0
-        self._pause = self._rules.pause
+        self._trials = 0
         self._open_until = None
         self._trying = False
 
     def failed(self) -> None:
         self._failures += 1
         if self._trying:
-            self._pause = min(self._pause * 2, self._rules.longest_pause)
+            self._trials += 1
         elif self._failures < self._rules.failures or self._open_until is not None:
             # what was under way when it opened tells nothing new
             return
-        self._open_until = self._clock() + self._pause
+        self._open_until = self._clock() + exponential(self._trials, self._rules.pause, self._rules.longest_pause)
         self._trying = False
 
     def left(self) -> None:

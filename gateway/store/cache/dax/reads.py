@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ from gateway.store.cache.keys import page_read
 from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage, Via
 from gateway.store.cache.recent_writes import RecentWrites
 from gateway.store.cache.stats import GroupOf, one_group
-from gateway.store.cache.written_keys import written
+from gateway.store.cache.written_keys import written, written_anywhere
 from gateway.store.codec import Wire
 from gateway.store.plan import QueryPartition
 
@@ -121,6 +121,9 @@ class DaxReads(Cache):
         finally:
             if not refused:
                 self._recent.note(session.tenant, written(self._spec, operation, body), self._clock())
+
+    def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
+        self._recent.note(session.tenant, written_anywhere(self._spec, keys), self._clock())
 
     def forget(self, tenant: TenantId) -> None:
         """Nothing is kept of a tenant here; what a cluster keeps is out of reach without a session."""

@@ -91,6 +91,12 @@ async def test_own_writes_pass_both(both: LayeredWorld, node: DaxNode) -> None:
     assert await both.rank("t") == 7, "the process has forgotten it, and the cluster is still behind"
 
 
+async def test_what_another_process_wrote_is_read_past_both_once_it_is_known(both: LayeredWorld) -> None:
+    assert [await both.source() for _ in range(2)] == ["dax", "cache"]
+    both.layers.forget_written(session(), things("t").keys)
+    assert await both.source() == "table"
+
+
 async def test_a_role_that_sees_less_is_not_answered_by_either(both: LayeredWorld) -> None:
     await both.source()
     assert [await both.source_for_support() for _ in range(2)] == ["table", "cache"]

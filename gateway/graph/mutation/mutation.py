@@ -8,7 +8,7 @@ from typing import Any
 from graphql import GraphQLResolveInfo
 
 from gateway.errors import BadUserInput, DeadlineExceeded
-from gateway.graph.query.reference.context import Context
+from gateway.graph.query.reference.resolvers import Context
 from gateway.model.checks.declarations import field_faults
 from gateway.model.types import AttributeType, Field, ListOf, SetOf, Struct
 from gateway.store.rows import Item
@@ -16,7 +16,6 @@ from gateway.store.write.faults import Fault, Rejected, UserErrorCode
 from gateway.store.write.idempotency import Once, once
 from gateway.store.write.writer import MutationResult, Work, Writer
 
-EXTRA = "extra_"  # before the name of what a payload holds beside its item
 Values = Mapping[str, Any]
 Run = Callable[[Writer, dict[str, Any]], Awaitable[MutationResult]]
 

@@ -48,7 +48,13 @@ class TenantSuspended(Forbidden):
 
 
 class BadUserInput(GatewayError):
+    """`field` is the path of the wrong value in the caller's input, such as `address.city`, where it is about one."""
+
     code = "BAD_USER_INPUT"
+
+    def __init__(self, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class LimitExceeded(BadUserInput):

@@ -94,12 +94,10 @@ def schema(
     domains: Domains = None,
     diff: Annotated[Path | None, typer.Option(help="Instead, name what has changed since this file.")] = None,
     announced: Annotated[Path | None, typer.Option(help="With --diff: the changelog that may announce it.")] = None,
-    federation: Annotated[bool, typer.Option("--federation", help="Instead, print it as a subgraph.")] = False,
 ) -> None:
     """Write schema.graphql from the model."""
     from gateway.cli.schema import print_changes  # noqa: PLC0415
     from gateway.domains import load_domains  # noqa: PLC0415
-    from gateway.graph.schema.federation import subgraph  # noqa: PLC0415
 
     with exit_on_error():
         made = load_domains(domains or ()).schema
@@ -107,9 +105,6 @@ def schema(
             raise BadUserInput("--announced says which changes are told; it needs --diff with the old schema")
         if diff is not None:
             raise typer.Exit(print_changes(diff, made, announced))
-        if federation:
-            typer.echo(subgraph(made.as_str()), nl=False)
-            return
         _write(path, made.as_str() + "\n", check=check, command="gateway schema")
 
 

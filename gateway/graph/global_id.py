@@ -1,12 +1,17 @@
-"""Global ids: opaque, stable, and bound to their tenant, so that a foreign or changed one names nothing."""
+"""Global ids: opaque, stable, and bound to their tenant, so that a foreign or altered id identifies nothing."""
 
 import base64
 import binascii
 import hashlib
+from typing import Any
 
+from gateway.errors import BadUserInput
+from gateway.model.entity import Entity
+from gateway.model.keys import ItemKey, item_key
 from gateway.model.tenant import TenantId
+from gateway.model.types import key_value
 
-_SEPARATOR = "#"  # no key part holds it
+_SEPARATOR = "#"  # no key part contains it
 _CHECK_BYTES = 6
 _MAX_LENGTH = 2_048
 
@@ -17,13 +22,13 @@ def global_id(tenant: TenantId, entity: str, parts: tuple[str, ...]) -> str:
 
 
 def read_global_id(tenant: TenantId, text: str) -> tuple[str, tuple[str, ...]] | None:
-    """Entity and key parts, or None for whatever this tenant was never given."""
+    """The entity and the key parts, or None for an id that this tenant was never given."""
     try:
         if len(text) > _MAX_LENGTH:
             return None
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         check, content = raw[:_CHECK_BYTES], raw[_CHECK_BYTES:]
-        # one spelling only: base64 has bits to spare in its last letter, and clients keep items by their ids
+        # only the canonical spelling: base64 has spare bits in its last letter, and clients cache items by id
         if check != _check(tenant, content) or _text(raw) != text:
             return None
         entity, *parts = content.decode().split(_SEPARATOR)
@@ -32,10 +37,23 @@ def read_global_id(tenant: TenantId, text: str) -> tuple[str, tuple[str, ...]] |
     return entity, tuple(parts)
 
 
+def node_key(tenant: TenantId, entity: Entity, parts: tuple[str, ...]) -> ItemKey | None:
+    """The key that these parts of a global id make, or None: anybody can compute an id of parts that make no key."""
+    if len(parts) != len(entity.key_names):
+        return None
+    # the model checks that only attributes that can fill a key are named in one
+    kinds: list[Any] = [entity.attribute[name].type for name in entity.key_names]
+    values = {name: key_value(kind, part) for name, kind, part in zip(entity.key_names, kinds, parts, strict=True)}
+    try:
+        return item_key(tenant, entity, values)
+    except BadUserInput:
+        return None
+
+
 def _text(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 def _check(tenant: TenantId, content: bytes) -> bytes:
-    # no secret: the id must stay valid for years, and knowing how to make one gives no access to anything
+    # not a secret: an id must stay valid for years, and knowing how to compute one gives access to nothing
     return hashlib.sha256(tenant.encode() + b"\x00" + content).digest()[:_CHECK_BYTES]

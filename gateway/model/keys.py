@@ -45,7 +45,9 @@ def item_key(tenant: TenantId, entity: Entity, values: Mapping[str, Any], place:
     texts = rendered(entity, place, values)
     if texts is None:
         missing = [name for name in sorted(place.names) if values.get(name) is None]
-        raise BadUserInput(f"`{missing[0]}` is needed to find {entity.name}" if missing else _absent(entity, place))
+        if missing:
+            raise BadUserInput(f"`{missing[0]}` is needed to find {entity.name}", missing[0])
+        raise BadUserInput(_absent(entity, place))
     return ItemKey(partition(tenant, texts[0]), texts[1])
 
 

@@ -135,14 +135,14 @@ def key_text(name: str, kind: KeyType, value: Any, width: int = 0, scale: int = 
         case Id() | KeyString():
             if isinstance(value, str) and key_pattern(kind).fullmatch(value) and len(value.encode()) <= MAX_KEY_STRING:
                 return value
-            raise BadUserInput(f"`{name}` is not a valid {_KEY_RULES[type(kind)]}")
+            raise BadUserInput(f"`{name}` is not a valid {_KEY_RULES[type(kind)]}", name)
         case Timestamp():
             return timestamp_text(name, value)
         case Integer() | Decimal():
             return _padded(name, value, width, scale)
         case Boolean():
             if not isinstance(value, bool):
-                raise BadUserInput(f"`{name}` needs true or false")
+                raise BadUserInput(f"`{name}` needs true or false", name)
             return "true" if value else "false"
         case Enum(enum):
             return _member(name, enum, value).name
@@ -184,11 +184,11 @@ def timestamp_text(name: str, value: Any) -> str:
 
 def utc(name: str, value: Any) -> datetime:
     if not isinstance(value, datetime) or value.utcoffset() is None:
-        raise BadUserInput(f"`{name}` needs a date and time with a time zone")
+        raise BadUserInput(f"`{name}` needs a date and time with a time zone", name)
     try:
         return value.astimezone(UTC)
     except OverflowError as error:
-        raise BadUserInput(f"`{name}` is outside the years 1 to 9999") from error
+        raise BadUserInput(f"`{name}` is outside the years 1 to 9999", name) from error
 
 
 def _member(name: str, enum: type[PythonEnum], value: Any) -> PythonEnum:
@@ -197,7 +197,7 @@ def _member(name: str, enum: type[PythonEnum], value: Any) -> PythonEnum:
     try:
         return enum[value]
     except (KeyError, TypeError) as error:
-        raise BadUserInput(f"`{name}` is not one of {', '.join(member.name for member in enum)}") from error
+        raise BadUserInput(f"`{name}` is not one of {', '.join(member.name for member in enum)}", name) from error
 
 
 def _padded(name: str, value: Any, width: int, scale: int) -> str:
@@ -207,20 +207,20 @@ def _padded(name: str, value: Any, width: int, scale: int) -> str:
         text = f"{number:.{scale}f}"
         if decimal.Decimal(text) == number:
             return text.zfill(width + scale + bool(scale))
-    raise BadUserInput(f"`{name}` must be 0 or more, below 1e{width}, with at most {scale} decimals")
+    raise BadUserInput(f"`{name}` must be 0 or more, below 1e{width}, with at most {scale} decimals", name)
 
 
 def number_of(name: str, value: Any) -> decimal.Decimal:
     """The value exactly as it is; Decimal's own arithmetic would round it to 28 digits."""
     if isinstance(value, bool) or not isinstance(value, int | decimal.Decimal):
-        raise BadUserInput(f"`{name}` needs a whole number or a decimal")
+        raise BadUserInput(f"`{name}` needs a whole number or a decimal", name)
     number = decimal.Decimal(value)
     if not number.is_finite():
-        raise BadUserInput(f"`{name}` needs a finite number")
+        raise BadUserInput(f"`{name}` needs a finite number", name)
     if len("".join(map(str, number.as_tuple().digits)).strip("0")) > MAX_DIGITS:
-        raise BadUserInput(f"`{name}` has more than {MAX_DIGITS} significant digits")
+        raise BadUserInput(f"`{name}` has more than {MAX_DIGITS} significant digits", name)
     if number and not _SMALLEST <= number.adjusted() <= _LARGEST:
-        raise BadUserInput(f"`{name}` is larger or smaller than the table can hold")
+        raise BadUserInput(f"`{name}` is larger or smaller than the table can hold", name)
     if len(number.as_tuple().digits) > MAX_DIGITS:
         # zeros at the end; the table drops them, but engines count them
         number = number.normalize(Context(prec=MAX_DIGITS))

@@ -83,13 +83,13 @@ def _encode_fields(name: str, fields: tuple[Field, ...], value: Any) -> Wire:
     given = _instance(name, value, Mapping, "an object")
     unknown = set(given) - {field.name for field in fields}
     if unknown:
-        raise BadUserInput(f"`{name}` has no field `{min(unknown)}`")
+        raise BadUserInput(f"`{name}` has no field `{min(unknown)}`", name)
     wire: Wire = {}
     for field in fields:
         if given.get(field.name) is not None:
             wire[field.name] = encode(f"{name}.{field.name}", field.type, given[field.name])
         elif field.required:
-            raise BadUserInput(f"`{name}.{field.name}` is required")
+            raise BadUserInput(f"`{name}.{field.name}` is required", f"{name}.{field.name}")
     return wire
 
 
@@ -102,7 +102,7 @@ def _blob(name: str, content: bytes) -> Wire:
 
 def _deflated(name: str, magic: bytes, raw: bytes) -> Wire:
     if len(raw) > _MAX_INFLATED:
-        raise BadUserInput(f"`{name}` has {len(raw)} bytes, at most {_MAX_INFLATED} can be stored")
+        raise BadUserInput(f"`{name}` has {len(raw)} bytes, at most {_MAX_INFLATED} can be stored", name)
     return {"B": base64.b64encode(magic + zlib.compress(raw, 6)).decode()}
 
 
@@ -110,45 +110,45 @@ def _set(name: str, of: Text | Id | KeyString | Integer | Decimal, value: Any) -
     letter = "N" if isinstance(of, Integer | Decimal) else "S"
     members = [encode(name, of, member)[letter] for member in _instance(name, value, set | frozenset, "a set")]
     if not members:
-        raise BadUserInput(f"`{name}` is an empty set; leave it out instead")
+        raise BadUserInput(f"`{name}` is an empty set; leave it out instead", name)
     return {f"{letter}S": sorted(members)}
 
 
 def _instance(name: str, value: Any, kind: Any, words: str) -> Any:
     if not isinstance(value, kind):
-        raise BadUserInput(f"`{name}` needs {words}")
+        raise BadUserInput(f"`{name}` needs {words}", name)
     return value
 
 
 def _whole(name: str, value: Any) -> int:
     number = number_of(name, value)
     if number != int(number):
-        raise BadUserInput(f"`{name}` needs a whole number")
+        raise BadUserInput(f"`{name}` needs a whole number", name)
     return int(number)
 
 
 def _bounded_text(name: str, value: Any, limit: int) -> str:
     text: str = value if type(value) is str else _instance(name, value, str, "a string")
     if len(text) > limit:
-        raise BadUserInput(f"`{name}` has {len(text)} characters, at most {limit} are allowed")
+        raise BadUserInput(f"`{name}` has {len(text)} characters, at most {limit} are allowed", name)
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise BadUserInput(f"`{name}` is not valid Unicode text") from error
+        raise BadUserInput(f"`{name}` is not valid Unicode text", name) from error
     return text
 
 
 def _bounded_bytes(name: str, value: Any, limit: int) -> bytes:
     content: bytes = _instance(name, value, bytes, "bytes")
     if len(content) > limit:
-        raise BadUserInput(f"`{name}` has {len(content)} bytes, at most {limit} are allowed")
+        raise BadUserInput(f"`{name}` has {len(content)} bytes, at most {limit} are allowed", name)
     return content
 
 
 def _bounded_list(name: str, value: Any, limit: int) -> list[Any] | tuple[Any, ...]:
     items: list[Any] = _instance(name, value, list | tuple, "a list")
     if len(items) > limit:
-        raise BadUserInput(f"`{name}` has {len(items)} members, at most {limit} are allowed")
+        raise BadUserInput(f"`{name}` has {len(items)} members, at most {limit} are allowed", name)
     return items
 
 

@@ -189,13 +189,6 @@ def test_an_old_schema_that_cannot_be_read_is_a_clear_message(clean: Path, conte
     assert (result.exit_code, "Traceback" in result.output) == (1, False)
 
 
-def test_the_schema_is_printed_as_a_subgraph(clean: Path) -> None:
-    result = RUN.invoke(app, ["schema", "--federation"])
-    assert result.exit_code == 0
-    assert result.output.startswith("extend schema @link(")
-    assert not (clean / "schema.graphql").exists()
-
-
 def test_a_manifest_of_trusted_documents_is_written_and_checked(clean: Path) -> None:
     (clean / "who.graphql").write_text("query Who($id: ID!) { user(userId: $id) { name } }")
     stale = RUN.invoke(app, ["documents", str(clean), "--check"])

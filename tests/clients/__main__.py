@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from gateway.cli.dev import aws_variables
-from gateway.demo import MODEL, MUTATIONS
-from gateway.graph.schema.federation import subgraph
-from gateway.graph.schema.schema import build_schema
 from gateway.sandbox.dev.supervisor import until_healthy
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Child, Sandbox
@@ -24,7 +21,6 @@ GQL = HERE.parents[1] / ".clients" / "gql" / "bin" / "python"
 # written by scripts/clients when all is there
 INSTALLED = (HERE / "node_modules" / ".installed", GQL.parents[1] / ".installed")
 MANIFEST = HERE / "generated" / "manifest.json"
-SUBGRAPH = HERE / "generated" / "subgraph.graphql"
 CLIENTS = {
     "audit": ("node", "audit.mjs"),
     "Apollo Client": ("node", "apollo.mjs"),
@@ -32,7 +28,6 @@ CLIENTS = {
     "Relay": ("node", "relay.mjs"),
     "codegen": ("node", "codegen.mjs"),
     "gql": (str(GQL), "gql_client.py"),
-    "federation": ("node", "federation.mjs"),
 }
 _FIRST_PORT = 8420
 _SECONDS = 60
@@ -69,7 +64,6 @@ def main() -> int:
         return 1 if os.environ.get("CI") == "true" else 0
     if not run("relay-compiler, codegen and tsc", "node", "prepare.mjs"):
         return 1
-    SUBGRAPH.write_text(subgraph(build_schema(MODEL, MUTATIONS).as_str()), encoding="utf-8")
     with (
         Sandbox(Options(port=free_port(_FIRST_PORT))) as sandbox,
         gateway(sandbox) as url,
@@ -78,7 +72,6 @@ def main() -> int:
         addresses = {
             "GATEWAY_URL": url,
             "TRUSTED_GATEWAY_URL": trusted,
-            "SUBGRAPH": str(SUBGRAPH),
             "ISSUER_URL": f"{sandbox.ready.issuer}/token",
         }
         failed = [name for name, command in CLIENTS.items() if not run(name, *command, **addresses)]

@@ -7,8 +7,8 @@ from typing import Any
 
 from graphql import GraphQLResolveInfo
 
-from gateway.errors import BadUserInput, DeadlineExceeded, LimitExceeded
-from gateway.graph.query.reference.context import Context
+from gateway.errors import BadUserInput, DeadlineExceeded
+from gateway.graph.query.reference.resolvers import Context
 from gateway.model.checks.declarations import field_faults
 from gateway.model.types import AttributeType, Field, ListOf, SetOf, Struct
 from gateway.store.rows import Item
@@ -16,7 +16,6 @@ from gateway.store.write.faults import Fault, Rejected, UserErrorCode
 from gateway.store.write.idempotency import Once, once
 from gateway.store.write.writer import MutationResult, Work, Writer
 
-EXTRA = "extra_"  # before the name of what a payload holds beside its item
 Values = Mapping[str, Any]
 Run = Callable[[Writer, dict[str, Any]], Awaitable[MutationResult]]
 
@@ -76,10 +75,8 @@ async def _carry_out(writer: Writer, work: Work, once: Once | None) -> Payload:
         outcome = await _in_time(writer, work, once)
     except Rejected as error:
         return Payload(None, error.faults)
-    except LimitExceeded as error:
-        return Payload(None, (Fault(UserErrorCode.INVALID, error.message),))
     except BadUserInput as error:
-        return Payload(None, (Fault(UserErrorCode.INVALID, error.message, _field(error.message)),))
+        return Payload(None, (Fault(UserErrorCode.INVALID, error.message, error.field),))
     return Payload(outcome.item if outcome.item.values else None, (), outcome.extras)
 
 
@@ -95,11 +92,6 @@ async def _in_time(writer: Writer, work: Work, once: Once | None) -> MutationRes
         raise DeadlineExceeded(
             "the time was over while this change was made; the same `idempotencyKey` tells whether it was"
         ) from error
-
-
-def _field(message: str) -> str | None:
-    """Our messages name the attribute first, in backticks."""
-    return message.split("`")[1] if message.startswith("`") else None
 
 
 def plain(fields: tuple[Field, ...], given: Values) -> dict[str, Any]:

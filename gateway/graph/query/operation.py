@@ -11,16 +11,20 @@ from graphql import (
     GraphQLNonNull,
     GraphQLSchema,
     GraphQLSyntaxError,
+    Lexer,
     NoSchemaIntrospectionCustomRule,
     OperationDefinitionNode,
     OperationType,
+    Source,
+    TokenKind,
     Undefined,
     VariableDefinitionNode,
     get_nullable_type,
-    parse,
     type_from_ast,
     validate,
 )
+from graphql.language.parser import Parser
+from graphql.validation.validate import ValidationAbortedError
 
 from gateway.errors import BadUserInput, LimitExceeded
 from gateway.graph.mutation.mutation import Mutation
@@ -41,8 +45,6 @@ _INT = 2**31
 _PLAIN: dict[str, type] = {"String": str, "ID": str, "Int": int, "Boolean": bool}
 _VARIANTS = 16  # choices of conditions that are kept of one operation
 
-# what graphql-core calls it when a document takes more work than it may
-_GIVEN_UP = ("Validation aborted.", "Syntax Error: Document is nested too deeply. Parsing aborted.")
 _TOO_DEEP = "the document is nested too deeply, or repeats the same fields too often"
 
 
@@ -249,28 +251,23 @@ class Documents:
         made = ParsedDocument(hashlib.sha256(raw).hexdigest(), len(raw))
         try:
             check_text(text, self.limits)
-            ast = parse(text, max_tokens=self.limits.tokens)
+            ast = _parsed(text, self.limits)
             check_tokens(ast, text, self.limits)
+            return self._understood(made, ast)
         except BadUserInput as error:
             return _refused(made, [GraphQLError(error.message)], error.code)
         except GraphQLSyntaxError as error:
-            if error.message in _GIVEN_UP:
-                return _refused(made, [GraphQLError(_TOO_DEEP)], "LIMIT_EXCEEDED")
-            too_long = f"more than {self.limits.tokens} tokens" in error.message
-            return _refused(made, [error], "LIMIT_EXCEEDED" if too_long else "GRAPHQL_PARSE_FAILED")
-        try:
-            return self._understood(made, ast)
-        except LimitExceeded as error:
-            return _refused(made, [GraphQLError(error.message)], "LIMIT_EXCEEDED")
+            return _refused(made, [error], "GRAPHQL_PARSE_FAILED")
         except RecursionError:
-            return _refused(made, [GraphQLError(_TOO_DEEP)], "LIMIT_EXCEEDED")
+            return _refused(made, [GraphQLError(_TOO_DEEP)], LimitExceeded.code)
 
     def _understood(self, made: ParsedDocument, ast: DocumentNode) -> ParsedDocument:
         nodes = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]
         selected = [expand(ast, node, self.limits) for node in nodes]
         errors = validate(self.schema, ast, self._rules, MAX_ERRORS, hide_suggestions=self.discreet)
-        if any(error.message in _GIVEN_UP for error in errors):
-            return _refused(made, [GraphQLError(_TOO_DEEP)], "LIMIT_EXCEEDED")
+        # with MAX_ERRORS before it, validation was aborted for the number of errors, not for the work it takes
+        if errors and isinstance(errors[-1], ValidationAbortedError) and len(errors) <= MAX_ERRORS:
+            raise LimitExceeded(_TOO_DEEP)
         if errors:
             return _refused(made, errors, "GRAPHQL_VALIDATION_FAILED")
         document = ParsedDocument(made.hash, made.size, ast, discreet=self.discreet)
@@ -281,6 +278,30 @@ class Documents:
         if len(nodes) == 1:
             document.by_name[None] = operation
         return document
+
+
+def _parsed(text: str, limits: DocumentLimits) -> DocumentNode:
+    try:
+        # the parser itself, since `parse` turns a RecursionError into a syntax error
+        return Parser(Source(text), max_tokens=limits.tokens).parse_document()
+    except GraphQLSyntaxError as error:
+        if _tokens(text[: min(error.positions or (0,))]) >= limits.tokens:
+            raise LimitExceeded(f"the document has more than {limits.tokens} tokens, which is the limit") from error
+        raise
+
+
+def _tokens(text: str) -> int:
+    """How many tokens the text has, comments included; 0 where it ends inside of one."""
+    lexer, count = Lexer(Source(text)), 0
+    token = lexer.token
+    try:
+        while lexer.advance().kind is not TokenKind.EOF:
+            pass
+    except GraphQLSyntaxError:
+        return 0
+    while token.next is not None and token.next.kind is not TokenKind.EOF:
+        token, count = token.next, count + 1
+    return count
 
 
 def bytes_of(document: ParsedDocument) -> int:

@@ -1,4 +1,4 @@
-"""Attribute types as GraphQL types: enums, structs, scalars and range inputs, made once for a schema."""
+"""GraphQL types for the attribute types of the model: scalars, enums, structs and input ranges."""
 
 import decimal
 from dataclasses import MISSING
@@ -40,7 +40,7 @@ _PLAIN: dict[type, Any] = {
 
 
 class Annotations:
-    """`types` is filled as types are met, so that one enum or struct is one GraphQL type."""
+    """Adds each type to `types` when it is first needed, so that an enum or struct becomes one GraphQL type."""
 
     def __init__(self, types: Types) -> None:
         self._types = types
@@ -66,42 +66,40 @@ class Annotations:
 
     def input_type(self, name: str, description: str, fields: tuple[Field, ...]) -> Any:
         if name not in self._types:
-            # fields without a default come first in Python; GraphQL does not mind
+            # Python wants fields without a default first; for GraphQL the order has no meaning
             ordered = sorted(fields, key=lambda field: not field.required)
-            made = [self._input_field(field) for field in ordered]
-            object_type(self._types, name, description, made, is_input=True)
+            object_type(self._types, name, description, [*map(self._input_field, ordered)], is_input=True)
         return self._types[name]
 
     def _input_field(self, field: Field) -> StrawberryField:
         kind = optional(self.argument(field.type), field.required)
         default = MISSING if field.required else strawberry.UNSET
-        # what must be given cannot be deprecated: clients could not leave it out
+        # a required input field cannot be deprecated, since clients cannot leave it out
         deprecated = None if field.required else field.deprecated
         return basic(self._types, field.name, kind, field.description, default=default, deprecated=deprecated)
 
-    def span(self, kind: AttributeType) -> Any:
+    def range(self, kind: AttributeType) -> Any:
         """The input type for a range of values of this type."""
         inner = _PLAIN[type(kind)]
         name = {datetime: "DateTimeRange", decimal.Decimal: "DecimalRange", int: "IntRange"}.get(inner, "TextRange")
         if name not in self._types:
             low, high = ("earliest time", "latest time") if inner is datetime else ("lowest value", "highest value")
-            ends = (
-                ("first", "from", f"The {low} to include; without it, from the start."),
-                ("last", "to", f"The {high} to include; without it, to the end."),
-            )
             fields = [
-                basic(self._types, name, inner | None, words, alias=alias, default=strawberry.UNSET)
-                for name, alias, words in ends
+                basic(self._types, end, inner | None, description, alias=alias, default=strawberry.UNSET)
+                for end, alias, description in (
+                    ("first", "from", f"The {low} to include; without it, the range has no start."),
+                    ("last", "to", f"The {high} to include; without it, the range has no end."),
+                )
             ]
-            object_type(self._types, name, "A range; both ends belong to it.", fields, is_input=True)
+            object_type(self._types, name, "A range that includes both of its ends.", fields, is_input=True)
         return self._types[name]
 
     def _enum(self, enum: type[PythonEnum]) -> Any:
         if enum.__name__ not in self._types:
-            made = strawberry.enum(enum, description=(enum.__doc__ or "").strip())
-            for value in made.__strawberry_definition__.values:  # type: ignore[attr-defined]  # set by strawberry
+            enum_type = strawberry.enum(enum, description=(enum.__doc__ or "").strip())
+            for value in enum_type.__strawberry_definition__.values:  # type: ignore[attr-defined]  # set by strawberry
                 value.description = str(enum[value.name].value)
-            self._types[enum.__name__] = made
+            self._types[enum.__name__] = enum_type
         return self._types[enum.__name__]
 
     def _struct(self, struct: Struct) -> Any:

@@ -1,11 +1,10 @@
-"""What a new schema changes for clients of an old one, and whether the changelog says so."""
+"""The changes between two schemas that affect clients, and whether the changelog announces them."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphql import (
-    BreakingChange,
     GraphQLError,
     GraphQLSchema,
     build_schema,
@@ -25,7 +24,7 @@ _SECTION = re.compile(r"^### (?:Changed|Removed)\n(?P<text>.*?)(?=^### |\Z)", re
 
 @dataclass(frozen=True, slots=True)
 class SchemaChange:
-    """`coordinate` is the name of what changes, such as `Order.note`."""
+    """`coordinate` is the schema coordinate of the changed element, such as `Order.note`."""
 
     coordinate: str
     description: str
@@ -33,7 +32,7 @@ class SchemaChange:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Breaking ones fail operations that worked; dangerous ones may surprise them."""
+    """A breaking change makes valid operations fail; a dangerous one may change their behavior."""
 
     breaking: tuple[SchemaChange, ...]
     dangerous: tuple[SchemaChange, ...]
@@ -45,26 +44,22 @@ def changes(old: str, new: GraphQLSchema) -> Changes:
     except GraphQLError as error:
         raise BadUserInput(f"the old schema is not valid: {error.message}") from error
     return Changes(
-        tuple(_change(each) for each in find_breaking_changes(before, new)),
-        tuple(_change(each) for each in find_dangerous_changes(before, new)),
+        tuple(_change(change.description) for change in find_breaking_changes(before, new)),
+        tuple(_change(change.description) for change in find_dangerous_changes(before, new)),
     )
 
 
-def _change(found: BreakingChange | object) -> SchemaChange:
-    words = str(getattr(found, "description", found))
-    return SchemaChange(_coordinate(words), words)
-
-
-def _coordinate(words: str) -> str:
-    if found := _COORDINATE.search(words):
-        return found[0]
-    named = _OWNER.search(words) or _TYPE.match(words)
-    return named["name"] if named else words
+def _change(description: str) -> SchemaChange:
+    """graphql-core names what has changed in the description only."""
+    if coordinate := _COORDINATE.search(description):
+        return SchemaChange(coordinate[0], description)
+    owner = _OWNER.search(description) or _TYPE.match(description)
+    return SchemaChange(owner["name"] if owner else description, description)
 
 
 def unannounced(breaking: Sequence[SchemaChange], changelog: str) -> list[SchemaChange]:
-    """Those that the newest version's "Changed" and "Removed" do not name in backticks."""
+    """The breaking changes that the newest version does not name, in backticks, under "Changed" or "Removed"."""
     parts = _VERSION.split(changelog)
     newest = parts[1] if len(parts) > 1 else ""
-    told = "\n".join(section["text"] for section in _SECTION.finditer(newest))
-    return [change for change in breaking if f"`{change.coordinate}`" not in told]
+    announced = "\n".join(section["text"] for section in _SECTION.finditer(newest))
+    return [change for change in breaking if f"`{change.coordinate}`" not in announced]

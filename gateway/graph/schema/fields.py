@@ -1,4 +1,4 @@
-"""Strawberry fields and types from data: names, types and resolvers are given as values, not written as classes."""
+"""Strawberry fields and types built from values instead of classes."""
 
 import inspect
 import types as python_types
@@ -13,7 +13,7 @@ from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 from strawberry.types.fields.resolver import StrawberryResolver
 
-Types = dict[str, Any]  # the types of one schema by name; forward references are looked up in it
+Types = dict[str, Any]  # the types of one schema by name, where forward references are looked up
 
 
 def basic(
@@ -26,7 +26,7 @@ def basic(
     default: Any = MISSING,
     deprecated: str | None = None,
 ) -> StrawberryField:
-    """A field without arguments that answers an attribute of its object."""
+    """A field without arguments that returns an attribute of its object."""
     return StrawberryField(
         python_name=name,
         graphql_name=alias or name,
@@ -47,7 +47,7 @@ def resolved(
     *,
     deprecated: str | None = None,
 ) -> StrawberryField:
-    """A field with arguments; strawberry reads them from the resolver's signature, so that is what we write."""
+    """A field with a resolver; strawberry reads its arguments from the resolver's signature, which is set here."""
     positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
     own = [inspect.Parameter("root", positional), inspect.Parameter("info", positional, annotation=strawberry.Info)]
     resolver.__signature__ = inspect.Signature([*own, *arguments])  # type: ignore[attr-defined]  # read by inspect
@@ -57,14 +57,14 @@ def resolved(
 
 
 def bind_resolvers(schema: GraphQLSchema, attribute: Callable[[str], Callable[..., Any]]) -> None:
-    """Gives graphql-core our resolvers themselves.
+    """Makes graphql-core call our resolvers directly.
 
-    Strawberry's own would make an `Info` and convert the arguments anew for each field; ours take what there is.
+    Strawberry's wrappers create an `Info` object and convert the arguments again for each field.
     """
     for kind in schema.type_map.values():
         if not isinstance(kind, GraphQLObjectType):
             continue
-        # the model knows the type of what it has read; only an interface has to ask, and it asks for the name
+        # an item knows its entity, and `Node.resolve_type` returns that name
         kind.is_type_of = None
         for field in kind.fields.values():
             declared = field.extensions.get(GraphQLCoreConverter.DEFINITION_BACKREF)
@@ -92,11 +92,11 @@ def object_type(
     annotations = {field.python_name: field.type_annotation for field in fields}
     namespace: dict[str, Any] = {field.python_name: field for field in fields}
     namespace["__annotations__"] = dict.fromkeys(annotations, object)
-    made: Any = python_types.new_class(name, interfaces, {}, lambda body: body.update(namespace))
-    made = strawberry.type(made, name=name, description=description, is_input=is_input)
-    # dataclasses overwrite the annotation and with it the namespace in which forward references are found
-    for field in made.__strawberry_definition__.fields:
+    python_class: Any = python_types.new_class(name, interfaces, {}, lambda body: body.update(namespace))
+    graphql_type: Any = strawberry.type(python_class, name=name, description=description, is_input=is_input)
+    # dataclasses replace the annotation, and with it the namespace where forward references are looked up
+    for field in graphql_type.__strawberry_definition__.fields:
         if field.python_name in annotations:
             field.type_annotation = annotations[field.python_name]
-    types[name] = made
-    return made
+    types[name] = graphql_type
+    return graphql_type

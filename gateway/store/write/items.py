@@ -97,7 +97,7 @@ def _check_names(entity: Entity, values: Mapping[str, Any]) -> None:
 
 
 def _required(entity: Entity, name: str) -> BadUserInput:
-    return BadUserInput(f"`{name}` of {entity.name} is required")
+    return BadUserInput(f"`{name}` of {entity.name} is required", name)
 
 
 def _expiry(model: Model, entity: Entity, values: Mapping[str, Any]) -> Wire:

@@ -93,3 +93,23 @@ def test_a_new_document_costs_at_most_twice_what_parsing_and_validating_it_costs
         assert isinstance(operation.admit(variables), Admitted)
 
     assert calls_of(admit) <= 2 * calls_of(lambda: validate(DOCUMENTS.schema, parse(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("{ " + "a " * 49 + "}", "LIMIT_EXCEEDED"),
+        ("{ a }" + "\n# more" * 50, "LIMIT_EXCEEDED"),
+        ("{ a(b: " + "[" * 3_000, "LIMIT_EXCEEDED"),
+        ("{ " + "a " * 48 + "?", "GRAPHQL_PARSE_FAILED"),
+        ("{ " + "a " * 48 + '"', "GRAPHQL_PARSE_FAILED"),
+        ("", "GRAPHQL_PARSE_FAILED"),
+        ("{ " + "a " * 30 + "}", "GRAPHQL_VALIDATION_FAILED"),
+    ],
+)
+def test_a_document_that_passes_a_limit_is_not_a_syntax_error(text: str, code: str) -> None:
+    limits = DocumentLimits(tokens=5_000 if "[" in text else 50)
+    document = Documents(MODEL, core_schema(SCHEMA), MUTATIONS, limits, introspection=True).prepare(text)
+    assert document.code == code
+    assert document.ast is None
+    assert document.errors

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gateway.errors import BadUserInput
-from gateway.graph.global_id import read_global_id
+from gateway.graph.global_id import node_key, read_global_id
 from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.items import ItemsRead, Level
@@ -13,7 +13,6 @@ from gateway.graph.query.lane.keys import Keys
 from gateway.graph.query.lane.listing import ListingRead, PartitionRead, RowPage
 from gateway.graph.query.lane.pages import AskedPage, PagesLoad, asked_page
 from gateway.graph.query.lane.request import LaneRequest
-from gateway.graph.query.reference.nodes import node_key
 from gateway.graph.query.tree import CollectionSelection
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey

@@ -32,8 +32,8 @@ from graphql.pyutils import Path
 
 from gateway.graph.query.arguments import MAX_ERRORS, Variables
 from gateway.graph.query.operation import Operation, ParsedDocument, Variant
-from gateway.graph.query.reference.context import Context
 from gateway.graph.query.reference.reader import Reader
+from gateway.graph.query.reference.resolvers import Context
 from gateway.model.model import Model
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors

@@ -1,25 +1,28 @@
-"""The few resolvers there are: each serves one kind of pattern or relation for every entity.
+"""The resolvers of the schema: one for each kind of access pattern and relation, shared by all entities.
 
-They are graphql-core's own: `info` and arguments come as it makes them, with nothing of strawberry in between.
+graphql-core calls them directly, with its own `info` and arguments. Strawberry is not involved at run time.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from graphql import GraphQLResolveInfo
 
 from gateway.errors import BadUserInput
-from gateway.graph.mutation.mutation import EXTRA
+from gateway.graph.global_id import global_id, node_key, read_global_id
+from gateway.graph.query.arguments import Variables
+from gateway.graph.query.binder import Places
 from gateway.graph.query.reference.connection import RelayConnection
-from gateway.graph.query.reference.context import Context
-from gateway.graph.query.reference.reader import Arguments
+from gateway.graph.query.reference.reader import Arguments, Reader
 from gateway.graph.query.tree import (
     CollectionSelection,
     ItemTarget,
     LookupField,
     LookupManyField,
     MembersField,
+    NodeField,
     PageField,
     ReferenceField,
     SingleField,
@@ -27,19 +30,36 @@ from gateway.graph.query.tree import (
 from gateway.model.checks.patterns import parameters
 from gateway.model.checks.relations import bound_attribute, open_parameters, own_parameters
 from gateway.model.entity import Collection, Entity, Reference, Relation, Total
+from gateway.model.keys import key_parts
 from gateway.model.model import Model
 from gateway.model.patterns import Listing, Lookup
+from gateway.store.access import gather_settled
 from gateway.store.plan import Attributes, Range, Window
 from gateway.store.rows import Item
+from gateway.store.write.writer import Writer
 
 Resolver = Callable[..., Any]
 Info = GraphQLResolveInfo[Any]
 _PAGING = ("first", "after", "last", "before")
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The parts of a request that resolvers use."""
+
+    reader: Reader
+    writer: Writer
+    places: Places
+    variables: Variables
+
+    def field(self, info: Info) -> Any:
+        """The field of the operation's tree that is being resolved."""
+        path = tuple(key for key in info.path.as_list() if isinstance(key, str))
+        return self.places[info.parent_type.name, path]
+
+
 def attribute(name: str) -> Resolver:
-    """What a field without a resolver answers: an attribute of an item, of a struct, or of one of our objects."""
-    extra = name.removeprefix(EXTRA) if name.startswith(EXTRA) else None
+    """The resolver of a field without arguments: it reads an attribute of an item, a struct or one of our objects."""
 
     def resolve(source: Any, info: Info) -> Any:
         if type(source) is Item:
@@ -47,44 +67,53 @@ def attribute(name: str) -> Resolver:
             return sorted(value) if type(value) is frozenset else value
         if type(source) is dict:
             return source.get(name)
-        return getattr(source, name) if extra is None else source.extras.get(extra)
+        return getattr(source, name)
 
     return resolve
 
 
 def value_of(item: Item, name: str) -> Any:
+    """The attribute's value; raises the error that is stored in its place where the role may not read it."""
     value = item.values.get(name)
     if isinstance(value, Exception):
         raise value
     return value
 
 
-def given(arguments: dict[str, Any]) -> dict[str, Any]:
+def _present(arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _check_length(name: str, values: list[str], limit: int) -> None:
+    if len(values) > limit:
+        raise BadUserInput(f"`{name}` has {len(values)} members, at most {limit} are allowed")
+
+
+# Lookups: items by their keys.
 
 
 def lookup_one() -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> Item | None:
         context: Context = info.context
         field: LookupField = context.field(info)
-        return await fetch(context, field.target, arguments)
+        return await _fetch(context, field.target, arguments)
 
     return resolve
 
 
-async def fetch(context: Context, target: ItemTarget, values: Arguments) -> Item | None:
-    """One item; together with a collection of it where one Query answers both."""
+async def _fetch(context: Context, target: ItemTarget, values: Arguments) -> Item | None:
+    """Reads one item, together with one of its collections where a single Query returns both."""
     collection = target.collection
     if collection is not None and collection.applies(context.variables):
-        asked = _members(context, collection)
-        if asked is not None:
-            window, members = asked
+        first_page = _first_page(context, collection)
+        if first_page is not None:
+            window, members = first_page
             return await context.reader.item_with(collection.pattern, values, window, target.item.attributes, members)
     return await context.reader.item(target.lookup, values, target.item.attributes)
 
 
-def _members(context: Context, collection: CollectionSelection) -> tuple[Window | None, Attributes] | None:
-    """The first page of a collection, or None where the operation asks for one that there is not."""
+def _first_page(context: Context, collection: CollectionSelection) -> tuple[Window | None, Attributes] | None:
+    """The window and attributes of the collection's first page, or None where its arguments are wrong."""
     member = collection.member
     if isinstance(member, MembersField):
         return None, member.item.attributes
@@ -92,27 +121,27 @@ def _members(context: Context, collection: CollectionSelection) -> tuple[Window 
     try:
         window = context.reader.window(member.listing, {}, first, None, None, None)
     except BadUserInput:
-        return None  # the collection's own field says what is wrong with it
+        return None  # the collection's own field reports the error
     return window, member.page.attributes
 
 
 def lookup_many(lookup: Lookup, parameter: str, plural: str) -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> list[Item | None]:
         context: Context = info.context
-        wanted: list[str] = arguments[plural]
-        if len(wanted) > context.reader.limits.page:
-            raise BadUserInput(
-                f"`{plural}` has {len(wanted)} members, at most {context.reader.limits.page} are allowed"
-            )
+        ids: list[str] = arguments[plural]
+        _check_length(plural, ids, context.reader.limits.page)
         field: LookupManyField = context.field(info)
-        return await context.reader.items(lookup, [{parameter: each} for each in wanted], field.item.attributes)
+        return await context.reader.items(lookup, [{parameter: item_id} for item_id in ids], field.item.attributes)
 
     return resolve
 
 
+# Listings: pages of items, or the first item of one.
+
+
 def listing_page(listing: Listing) -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> RelayConnection:
-        return await _connection(listing, info, given(arguments))
+        return await _connection(listing, info, _present(arguments))
 
     return resolve
 
@@ -130,21 +159,24 @@ async def _connection(listing: Listing, info: Info, arguments: dict[str, Any]) -
 
 
 def listing_single(model: Model, listing: Listing) -> Resolver:
-    """The one item a listing finds, or what its reference leads to."""
+    """The first item of a listing, or the item that its reference points to."""
 
     async def resolve(root: None, info: Info, **arguments: Any) -> Item | None:
         context: Context = info.context
         field: SingleField = context.field(info)
-        page = await context.reader.page(listing, given(arguments), Window(1), field.needed)
+        page = await context.reader.page(listing, _present(arguments), Window(1), field.needed)
         if not page.items or field.follow is None or field.target is None:
             return page.items[0] if page.items else None
-        return await fetch(context, field.target, bound(model, field.follow, page.items[0]) or {})
+        return await _fetch(context, field.target, _bound(model, field.follow, page.items[0]) or {})
 
     return resolve
 
 
-def bound(model: Model, relation: Relation, item: Item) -> dict[str, Any] | None:
-    """The parameters of a relation's pattern as this item fills them, or None where one is absent."""
+# Relations: what an item leads to.
+
+
+def _bound(model: Model, relation: Relation, item: Item) -> dict[str, Any] | None:
+    """The parameters of the relation's pattern, filled from the item; None where the item lacks one."""
     names = parameters(model, model.patterns[relation.pattern])
     values = {name: value_of(item, bound_attribute(relation, name)) for name in names}
     return None if any(value is None for value in values.values()) else values
@@ -155,7 +187,7 @@ def reference(model: Model, relation: Reference) -> Resolver:
 
     async def resolve(root: Item, info: Info) -> Item | None:
         context: Context = info.context
-        values = bound(model, relation, root)
+        values = _bound(model, relation, root)
         if values is None:
             return None
         field: ReferenceField = context.field(info)
@@ -165,19 +197,19 @@ def reference(model: Model, relation: Reference) -> Resolver:
 
 
 def collection_each(model: Model, owner: Entity, relation: Collection) -> Resolver:
-    """A collection by keys: all keys of all parents go into the same batch."""
+    """A collection whose keys are in its owner; the keys of all owners are read in one batch."""
     lookup = model.lookup(relation.pattern)
-    each = relation.each or ""
-    (free,) = open_parameters(model, owner, relation)
-    fixed = [name for name in parameters(model, lookup) if name != free]
+    key_attribute = relation.each or ""
+    (member_parameter,) = open_parameters(model, owner, relation)
+    own = [name for name in parameters(model, lookup) if name != member_parameter]
 
     async def resolve(root: Item, info: Info) -> list[Item]:
         context: Context = info.context
-        shared = {name: value_of(root, bound_attribute(relation, name)) for name in fixed}
-        wanted: list[Arguments] = [{**shared, free: member} for member in value_of(root, each) or ()]
+        shared = {name: value_of(root, bound_attribute(relation, name)) for name in own}
+        keys: list[Arguments] = [{**shared, member_parameter: key} for key in value_of(root, key_attribute) or ()]
         field: MembersField = context.field(info)
-        found = await context.reader.items(lookup, wanted, field.item.attributes)
-        return [item for item in found if item is not None]
+        items = await context.reader.items(lookup, keys, field.item.attributes)
+        return [item for item in items if item is not None]
 
     return resolve
 
@@ -186,33 +218,63 @@ def collection_page(model: Model, relation: Collection) -> Resolver:
     listing = model.listing(relation.pattern)
 
     async def resolve(root: Item, info: Info, **arguments: Any) -> RelayConnection:
-        values = bound(model, relation, root) or {}
-        return await _connection(listing, info, {**given(arguments), **values})
+        values = _bound(model, relation, root) or {}
+        return await _connection(listing, info, {**_present(arguments), **values})
 
     return resolve
 
 
-# Sums over a fixed number of items, such as likes over the shards of their counter.
-
-
-def members(relation: Total, own: tuple[str, ...], item: Item) -> list[dict[str, Any]]:
-    """What finds the items to sum; `own` are the parameters that the item itself fills."""
-    shared = {name: value_of(item, bound_attribute(relation, name)) for name in own}
-    return [{**shared, **relation.fixed, relation.over: number} for number in range(relation.count)]
-
-
-def summed(relation: Total, found: Iterable[Item | None]) -> int | Decimal:
-    """What does not exist counts nothing."""
-    return sum(value_of(item, relation.attribute) or 0 for item in found if item is not None)
-
-
 def total(model: Model, relation: Total) -> Resolver:
-    """The items of all parents go into the same batches."""
+    """A sum over a fixed number of items, such as likes over the shards of a counter; one batch for all parents."""
     lookup, own = model.lookup(relation.pattern), own_parameters(model, relation)
 
     async def resolve(root: Item, info: Info) -> int | Decimal:
         context: Context = info.context
-        wanted = list[Any](members(relation, own, root))
-        return summed(relation, await context.reader.items(lookup, wanted, frozenset({relation.attribute})))
+        shared = {name: value_of(root, bound_attribute(relation, name)) for name in own}
+        keys: list[Arguments] = [
+            {**shared, **relation.fixed, relation.over: number} for number in range(relation.count)
+        ]
+        return _sum(relation.attribute, await context.reader.items(lookup, keys, frozenset({relation.attribute})))
 
     return resolve
+
+
+def _sum(name: str, items: Iterable[Item | None]) -> int | Decimal:
+    return sum(value_of(item, name) or 0 for item in items if item is not None)
+
+
+# Nodes: the global id of an item, and the item of a global id.
+
+
+def item_id(entity: Entity) -> Resolver:
+    def resolve(root: Item, info: Info) -> str:
+        context: Context = info.context
+        values = {name: value_of(root, name) for name in entity.key_names}
+        parts = {**key_parts(entity, entity.primary.pk, values), **key_parts(entity, entity.primary.sk, values)}
+        return global_id(context.reader.tenant, entity.name, tuple(parts[name] for name in entity.key_names))
+
+    return resolve
+
+
+async def node(root: None, info: Info, **arguments: Any) -> Item | None:
+    return await _find_node(info.context, info.context.field(info), arguments["id"])
+
+
+async def nodes(root: None, info: Info, **arguments: Any) -> list[Item | Exception | None]:
+    context: Context = info.context
+    ids: list[str] = arguments["ids"]
+    _check_length("ids", ids, context.reader.limits.page)
+    field: NodeField = context.field(info)
+    # an id that fails is an error in its place, so that the others are still answered
+    return await gather_settled([_find_node(context, field, text) for text in ids])
+
+
+async def _find_node(context: Context, field: NodeField, text: str) -> Item | None:
+    """Returns None for unknown, foreign and forged ids alike."""
+    tenant = context.reader.tenant
+    named = read_global_id(tenant, text)
+    if named is None or named[0] not in field.items:
+        return None
+    lookup, item = field.items[named[0]]
+    key = node_key(tenant, item.entity, named[1])
+    return None if key is None else (await context.reader.items_at(lookup, (key,), item.attributes))[key]

@@ -7,12 +7,12 @@ import strawberry
 from graphql import GraphQLSchema
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types.field import StrawberryField
+from strawberry.types.scalar import ScalarDefinition
 
 from gateway.errors import BadUserInput
 from gateway.graph.mutation.mutation import Mutation
 from gateway.graph.query.reference import nodes, resolvers
 from gateway.graph.query.reference.resolvers import total
-from gateway.graph.scalars import SCALARS
 from gateway.graph.schema.annotations import Annotations, optional
 from gateway.graph.schema.fields import Types, argument, basic, bind_resolvers, object_type, resolved
 from gateway.graph.schema.mutations import mutation_type
@@ -49,7 +49,7 @@ def build_schema(model: Model, mutations: Sequence[Mutation] = ()) -> strawberry
     schema = strawberry.Schema(
         query=build.query(),
         mutation=build.mutation(mutations) if mutations else None,
-        config=StrawberryConfig(auto_camel_case=False, scalar_map=SCALARS),
+        config=StrawberryConfig(auto_camel_case=False, scalar_map=build.scalars),
     )
     bind_resolvers(core_schema(schema), resolvers.attribute)
     return schema
@@ -69,6 +69,10 @@ class _Build:
         # what a role can never read or ask is told by the same policies that refuse it
         self._seen = visibility(model, generated(model))
         self._lookups = {pattern.entity: pattern for pattern in model.patterns.values() if isinstance(pattern, Lookup)}
+
+    @property
+    def scalars(self) -> dict[object, ScalarDefinition]:
+        return self._annotations.scalars
 
     def query(self) -> Any:
         self._page_info()

@@ -10,7 +10,6 @@ from gateway.graph.query.tree import NodeField
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key, key_parts
 from gateway.model.tenant import TenantId
-from gateway.model.types import key_value
 from gateway.store.rows import Item
 
 
@@ -30,7 +29,8 @@ def node_key(tenant: TenantId, entity: Entity, parts: tuple[str, ...]) -> ItemKe
         return None
     # only attributes that can fill a key are named in one: that is checked with the entity
     kinds: list[Any] = [entity.attribute[name].type for name in entity.key_names]
-    values = {name: key_value(*each) for name, *each in zip(entity.key_names, kinds, parts, strict=True)}
+    named = zip(entity.key_names, kinds, parts, strict=True)
+    values = {name: kind.key_value(text) for name, kind, text in named}
     try:
         return item_key(tenant, entity, values)
     except BadUserInput:

@@ -22,11 +22,11 @@ from gateway.aws.wire.credentials import Credentials
 from gateway.demo import MODEL
 from gateway.iam.policies.policies import generated
 from gateway.model.tenant import TenantId, tenant_id
+from gateway.model.types import Wire
 from gateway.ops.policies.files import permissions_for
 from gateway.store.access import Access
 from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.keeper import CacheRules, Clocks
-from gateway.store.codec import Wire
 from gateway.store.plan import GetItems, QueryMany, Window, plan_listing, plan_lookup
 from gateway.store.rows import Rows
 from gateway.store.table import Table

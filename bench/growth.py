@@ -25,19 +25,17 @@ from gateway.model.entity import Attribute, Entity
 from gateway.model.keys import rendered
 from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
 from gateway.model.types import (
-    Blob,
     Boolean,
-    Decimal,
-    Enum,
+    DecimalNumber,
+    EnumOf,
     Id,
     Integer,
     KeyString,
     ListOf,
-    SetOf,
-    Struct,
+    Text,
     Timestamp,
+    Wire,
 )
-from gateway.store.codec import Wire, decoder
 from gateway.store.plan import Range, Window, plan_item_collection, plan_listing, plan_lookup
 from gateway.store.write.items import items_for
 from gateway.store.write.writer import Writer
@@ -66,19 +64,19 @@ def value(entity: Entity, attribute: Attribute, number: int) -> Any:
             return f"{name} {number}" if name != "month" else "2026-01"
         case Timestamp():
             return _FIRST + timedelta(days=30 if name in ("expiresAt", "until") else 0, seconds=number % 86_400)
-        case Enum(enum):
+        case EnumOf(enum):
             return list(enum)[number % len(list(enum))]
         case Integer():
             return number % 10
-        case Decimal():
+        case DecimalNumber():
             return decimal.Decimal(number % 1_000)
         case Boolean():
             return number % 2 == 0
         case ListOf():
             return ["productId-1"]
-        case Struct() | SetOf() | Blob():
-            return None
-    return f"{name} of some length, as texts have"[: attribute.type.max_length]
+        case Text(max_length):
+            return f"{name} of some length, as texts have"[:max_length]
+    return None
 
 
 def _part(name: str, last: str, number: int) -> int:
@@ -167,7 +165,7 @@ def samples(engine: Ordered) -> dict[str, list[dict[str, Any]]]:
     for row in engine.rows.values():
         entity = MODEL.entities[row["EntityType"]["S"]]
         if "CopyOf" not in row and len(found[entity.name]) < _WITH_MEMBERS:
-            values = {each.name: decoder(each.type)(row[each.name]) for each in entity.attributes if each.name in row}
+            values = {each.name: each.type.decoder()(row[each.name]) for each in entity.attributes if each.name in row}
             found[entity.name].append(values)
     return found
 

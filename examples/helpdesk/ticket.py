@@ -5,7 +5,7 @@ import enum
 from gateway.graph.mutation.crud import crud, new_id, now
 from gateway.model.entity import Attribute, Entity, Key, OnIndex, Reference, Shards, When
 from gateway.model.patterns import Listing, Lookup
-from gateway.model.types import Boolean, Enum, Id, Text, Timestamp
+from gateway.model.types import Boolean, EnumOf, Id, Text, Timestamp
 
 
 class Priority(enum.Enum):
@@ -22,7 +22,7 @@ TICKET = Entity(
         Attribute("ticketId", Id(), "The ticket's id."),
         Attribute("subject", Text(200), "What it is about."),
         Attribute("requester", Text(200), "Who needs help.", personal=True),
-        Attribute("priority", Enum(Priority), "How much it hurries."),
+        Attribute("priority", EnumOf(Priority), "How much it hurries."),
         Attribute("open", Boolean(), "Whether somebody waits for an answer."),
         Attribute("openedAt", Timestamp(), "When it was opened."),
         Attribute("staffId", Id(), "Who takes care of it.", required=False),

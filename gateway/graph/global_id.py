@@ -9,7 +9,6 @@ from gateway.errors import BadUserInput
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.tenant import TenantId
-from gateway.model.types import key_value
 
 _SEPARATOR = "#"  # no key part contains it
 _CHECK_BYTES = 6
@@ -43,7 +42,7 @@ def node_key(tenant: TenantId, entity: Entity, parts: tuple[str, ...]) -> ItemKe
         return None
     # the model checks that only attributes that can fill a key are named in one
     kinds: list[Any] = [entity.attribute[name].type for name in entity.key_names]
-    values = {name: key_value(kind, part) for name, kind, part in zip(entity.key_names, kinds, parts, strict=True)}
+    values = {name: kind.key_value(part) for name, kind, part in zip(entity.key_names, kinds, parts, strict=True)}
     try:
         return item_key(tenant, entity, values)
     except BadUserInput:

@@ -9,7 +9,8 @@ from typing import Literal as OneOf
 
 from gateway.model.staleness import Staleness
 from gateway.model.template import DERIVED, Template, parse_template
-from gateway.model.types import Field, KeyType
+from gateway.model.types import Field, KeyType, Wire
+from gateway.model.types.compression import compressed
 
 PRIMARY = "primary"
 
@@ -18,6 +19,11 @@ PRIMARY = "primary"
 class Attribute(Field):
     personal: bool = False  # personal information: some roles may not read it
     compressed: bool = False  # large text or bytes: stored compressed
+
+    def encode(self, value: Any) -> Wire:
+        """The value as it is stored; a wrong value raises a `BadUserInput` that names the attribute."""
+        wire = self.type.encode(self.name, value)
+        return (compressed(self.name, value) or wire) if self.compressed else wire
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,22 +7,7 @@ from gateway.model.entity import Expiry, Placement
 from gateway.model.key_overlap import leading_literals
 from gateway.model.patterns import Listing, Traffic
 from gateway.model.template import BUCKET, SHARD, Hole, Segment
-from gateway.model.types import (
-    KEY_SEPARATOR,
-    AttributeType,
-    Blob,
-    Boolean,
-    Decimal,
-    Enum,
-    Id,
-    Integer,
-    KeyString,
-    ListOf,
-    SetOf,
-    Struct,
-    Text,
-    Timestamp,
-)
+from gateway.model.types import KEY_SEPARATOR
 
 TENANT = "T#"
 
@@ -72,34 +57,6 @@ def item_collection_text(root: Placement, members: Placement) -> str:
     words = KEY_SEPARATOR.join(leading_literals(members.sk)[:1])
     ends = sorted([f"{words}{KEY_SEPARATOR}", root.sk.text])
     return f"sort key from {code(ends[0])} to {code(ends[1])}"
-
-
-def type_words(kind: AttributeType) -> str:  # noqa: C901  one short case for each type
-    match kind:
-        case Text(limit):
-            return f"text, up to {limit:,} characters"
-        case Id():
-            return "id"
-        case KeyString():
-            return "text without `#`"
-        case Integer():
-            return "whole number"
-        case Decimal():
-            return "decimal"
-        case Boolean():
-            return "flag"
-        case Timestamp():
-            return "moment (UTC)"
-        case Enum(enum):
-            return f"{enum.__name__}: {', '.join(member.name for member in enum)}"
-        case Blob(limit):
-            return f"up to {limit:,} bytes"
-        case SetOf(of):
-            return f"set of: {type_words(of)}"
-        case ListOf(of, limit):
-            return f"list of at most {limit}: {type_words(of)}"
-        case Struct(name, fields):
-            return f"{name}: {', '.join(field.name + ('' if field.required else '?') for field in fields)}"
 
 
 def traffic_words(traffic: Traffic) -> str:

@@ -2,7 +2,7 @@
 
 from gateway.model.entity import Entity
 from gateway.model.template import DERIVED, Hole, Literal, Segment, Template
-from gateway.model.types import Enum, Timestamp, key_pattern
+from gateway.model.types import KeyType
 
 Owned = tuple[Entity, Template]
 
@@ -51,16 +51,25 @@ def _can_equal(one: tuple[Entity, Segment], other: tuple[Entity, Segment]) -> bo
 
 
 def _admits(entity: Entity, hole: Hole, word: str) -> bool:
-    if hole.name in DERIVED:
-        return False  # shards are digits and buckets dates; a literal starts with a capital
-    return bool(key_pattern(entity.attribute[hole.name].type).fullmatch(word))  # type: ignore[arg-type]  # a key type
+    kind = _kind(entity, hole)
+    # shards are digits and buckets are dates; a literal starts with a capital
+    return kind is not None and kind.key_pattern.fullmatch(word) is not None
 
 
 def _holes_can_equal(one: tuple[Entity, Hole], other: tuple[Entity, Hole]) -> bool:
-    kinds = [entity.attribute[hole.name].type if hole.name not in DERIVED else None for entity, hole in (one, other)]
-    match kinds:
-        case [Enum(left), Enum(right)]:
-            return bool({member.name for member in left} & {member.name for member in right})
-        case [Enum(), Timestamp()] | [Timestamp(), Enum()]:
-            return False
+    left, right = _kind(*one), _kind(*other)
+    if left is None or right is None:
+        return True
+    if left.key_values is not None:
+        return any(right.key_pattern.fullmatch(text) for text in left.key_values)
+    if right.key_values is not None:
+        return any(left.key_pattern.fullmatch(text) for text in right.key_values)
     return True
+
+
+def _kind(entity: Entity, hole: Hole) -> KeyType | None:
+    """The type of the attribute that fills the hole; None for a shard or a bucket."""
+    if hole.name in DERIVED:
+        return None
+    kind: KeyType = entity.attribute[hole.name].type  # type: ignore[assignment]  # checked with the entity
+    return kind

@@ -9,7 +9,7 @@ from gateway.errors import BadUserInput
 from gateway.model.entity import Bucket, Entity, Placement, When
 from gateway.model.template import BUCKET, DERIVED, SHARD, Hole, Template
 from gateway.model.tenant import TenantId, partition
-from gateway.model.types import KeyType, key_text, timestamp_text, utc
+from gateway.model.types import KeyType, timestamp_text, utc
 
 BUCKET_LENGTH = {"hour": len("2026-01-31-23"), "day": len("2026-01-31"), "month": len("2026-01")}
 MAX_BUCKETS = 1_000
@@ -36,7 +36,7 @@ def key_parts(entity: Entity, template: Template, values: Mapping[str, Any]) -> 
 
 def _text(entity: Entity, hole: Hole, value: Any) -> str:
     kind: KeyType = entity.attribute[hole.name].type  # type: ignore[assignment]  # checked with the entity
-    return key_text(hole.name, kind, value, hole.width, hole.scale)
+    return kind.key_text(hole.name, value, hole.width, hole.scale)
 
 
 def item_key(tenant: TenantId, entity: Entity, values: Mapping[str, Any], place: Placement | None = None) -> ItemKey:
@@ -64,7 +64,7 @@ def rendered(entity: Entity, place: Placement, values: Mapping[str, Any]) -> tup
         return None
     parts = {}
     for name, kind, width, scale in place.pk_parts:
-        parts[name] = key_text(name, kind, values[name], width, scale)
+        parts[name] = kind.key_text(name, values[name], width, scale)
     if place.shards is not None:
         # by the text in a key, so that one value in two spellings (a moment in two time zones) has one shard
         by = place.shards.by
@@ -76,7 +76,7 @@ def rendered(entity: Entity, place: Placement, values: Mapping[str, Any]) -> tup
         return path, place.sk.text
     parts = {}
     for name, kind, width, scale in place.sk_parts:
-        parts[name] = key_text(name, kind, values[name], width, scale)
+        parts[name] = kind.key_text(name, values[name], width, scale)
     return path, place.sk.form.format_map(parts)
 
 

@@ -13,7 +13,6 @@ from gateway.model.key_docs import (
     range_words,
     sort_words,
     traffic_words,
-    type_words,
 )
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
@@ -113,7 +112,7 @@ def _entity(entity: Entity) -> Iterator[str]:
 def _attribute(attribute: Attribute) -> tuple[str, ...]:
     marks = (attribute.required, attribute.personal, attribute.compressed)
     ticks = ("yes" if mark else "" for mark in marks)
-    return (code(attribute.name), type_words(attribute.type), *ticks, attribute.description)
+    return (code(attribute.name), attribute.type.documentation, *ticks, attribute.description)
 
 
 def _relation(relation: Relation) -> str:

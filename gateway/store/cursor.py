@@ -72,4 +72,4 @@ def _plain(value: Any) -> Any:
             return value
         case int():
             return str(value)
-    raise TypeError(type(value).__name__)
+    return repr(value)  # of a type that a domain has added; `AttributeType` asks for a repr that shows all of it

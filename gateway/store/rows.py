@@ -13,7 +13,7 @@ from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.table import Index
 from gateway.model.tenant import TenantId, owns, tenant_of
-from gateway.store.codec import Decode, Wire, decoder
+from gateway.model.types import Decode, Wire
 from gateway.store.plan import Attributes
 from gateway.store.upgrades import Upgrades
 
@@ -136,7 +136,7 @@ class Rows:
 
     def _compile(self, name: str, attributes: Attributes) -> tuple[tuple[str, Decode], ...]:
         entity: Entity = self._model.entities[name]
-        known = ((each.name, decoder(each.type)) for each in entity.attributes if each.name in attributes)
+        known = ((each.name, each.type.decoder()) for each in entity.attributes if each.name in attributes)
         version = self._model.table.version
         own = ((version, _version),) if version in attributes else ()
         return (*known, *own)

@@ -20,11 +20,11 @@ from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
+from gateway.model.types import Wire
 from gateway.store import wire
 from gateway.store.access import Access, Call, authorize, gather_or_cancel
 from gateway.store.cache.read_path import Asked, Cache, Via
 from gateway.store.cache.written_keys import READS
-from gateway.store.codec import Wire
 from gateway.store.key_shapes import KeyShape, key_shapes
 from gateway.store.plan import Attributes, GetItems, QueryItemCollection, QueryMany, QueryPartition
 from gateway.store.rows import Item, Rows

@@ -5,7 +5,7 @@ from typing import Any
 
 from gateway.errors import Internal
 from gateway.model.entity import Entity, Upgrade
-from gateway.store.codec import Wire, decoder
+from gateway.model.types import Wire
 
 Attributes = frozenset[str]
 
@@ -17,7 +17,7 @@ class Upgrades:
         self._entity = entity
         self._attribute = attribute  # where a row keeps its schema
         self._decoders = {
-            upgrade.to: {each.name: decoder(each.type) for each in upgrade.needs} for upgrade in entity.upgrades
+            upgrade.to: {each.name: each.type.decoder() for each in upgrade.needs} for upgrade in entity.upgrades
         }
 
     def schema(self, row: Wire) -> int:

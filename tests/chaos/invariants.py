@@ -8,7 +8,6 @@ import orjson
 from gateway.demo import MODEL
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.tenant import partition
-from gateway.model.types import key_text
 from gateway.sandbox.dev.records import CANARIES, CANARY
 from gateway.store.write.items import items_for
 from tests.chaos.stored import Contents, Row, Stored, key_of, kind, tenant_of
@@ -122,8 +121,8 @@ def orders(found: Contents) -> Iterator[str]:
 
 
 def _mark(item: Stored, attribute: str) -> ItemKey:
-    kind_of = item.entity.attribute[attribute].type
-    text = key_text(attribute, kind_of, item.values[attribute])  # type: ignore[arg-type]  # unique ones fill keys
+    kind_of: Any = item.entity.attribute[attribute].type  # unique attributes fill keys
+    text = kind_of.key_text(attribute, item.values[attribute])
     return ItemKey(partition(item.tenant, f"UNIQUE#{item.entity.name}#{attribute}#{text}"), "UNIQUE")
 
 

@@ -11,7 +11,6 @@ from gateway.demo import MODEL
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId
-from gateway.store.codec import decoder
 
 Row = dict[str, Any]
 
@@ -69,7 +68,7 @@ def tenant_of(partition_key: str) -> TenantId:
 
 
 def _stored(entity: Entity, row: Row) -> Stored:
-    values = {each.name: decoder(each.type)(row[each.name]) for each in entity.attributes if each.name in row}
+    values = {each.name: each.type.decoder()(row[each.name]) for each in entity.attributes if each.name in row}
     return Stored(entity, tenant_of(key_of(row).pk), int(row[MODEL.table.version]["N"]), values, row)
 
 

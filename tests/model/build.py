@@ -10,7 +10,7 @@ from gateway.model.entity import Attribute, Entity, Key, OnIndex, Relation
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import AccessPattern
 from gateway.model.table import TableSpec
-from gateway.model.types import Boolean, Decimal, Enum, Id, Integer, KeyString, ListOf, Text, Timestamp
+from gateway.model.types import Boolean, DecimalNumber, EnumOf, Id, Integer, KeyString, ListOf, Text, Timestamp
 
 
 class Colour(enum.Enum):
@@ -24,9 +24,9 @@ ATTRIBUTES = (
     Attribute("label", Text(), "What is written on it."),
     Attribute("email", KeyString(), "Whom to write to."),
     Attribute("nick", KeyString(), "What it is called.", required=False),
-    Attribute("colour", Enum(Colour), "Its colour."),
+    Attribute("colour", EnumOf(Colour), "Its colour."),
     Attribute("madeAt", Timestamp(), "When it was made."),
-    Attribute("price", Decimal(), "What it costs."),
+    Attribute("price", DecimalNumber(), "What it costs."),
     Attribute("count", Integer(), "How many there are."),
     Attribute("active", Boolean(), "Whether it is in use."),
     Attribute("partIds", ListOf(Id()), "What it is made of."),

@@ -1,7 +1,5 @@
 from datetime import timedelta
 
-import pytest
-
 from gateway.model.entity import Expiry
 from gateway.model.key_docs import (
     expiry_words,
@@ -10,47 +8,9 @@ from gateway.model.key_docs import (
     range_words,
     sort_words,
     traffic_words,
-    type_words,
 )
 from gateway.model.patterns import Listing, Traffic
-from gateway.model.types import (
-    AttributeType,
-    Blob,
-    Boolean,
-    Decimal,
-    Enum,
-    Field,
-    Id,
-    Integer,
-    KeyString,
-    ListOf,
-    SetOf,
-    Struct,
-    Text,
-    Timestamp,
-)
-from tests.model.build import Colour, on, thing
-
-
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        (Text(200), "text, up to 200 characters"),
-        (Id(), "id"),
-        (KeyString(), "text without `#`"),
-        (Integer(), "whole number"),
-        (Decimal(), "decimal"),
-        (Boolean(), "flag"),
-        (Timestamp(), "moment (UTC)"),
-        (Enum(Colour), "Colour: RED, GREEN"),
-        (Blob(1_000), "up to 1,000 bytes"),
-        (SetOf(Id()), "set of: id"),
-        (ListOf(Id(), 5), "list of at most 5: id"),
-        (Struct("Size", (Field("x", Id(), ""), Field("y", Id(), "", required=False))), "Size: x, y?"),
-    ],
-)
-def test_every_type_has_its_words(kind: AttributeType, words: str) -> None:
-    assert type_words(kind) == words
+from tests.model.build import on, thing
 
 
 def test_a_table_keeps_its_columns_whatever_stands_in_them() -> None:

@@ -12,7 +12,7 @@ from gateway.errors import BadUserInput
 from gateway.model.entity import Attribute, Entity, Key
 from gateway.model.key_overlap import can_collide, can_match, leading_literals
 from gateway.model.template import Template, parse_template
-from gateway.model.types import Boolean, Decimal, Enum, Id, Integer, KeyString, KeyType, Timestamp, key_text
+from gateway.model.types import Boolean, DecimalNumber, EnumOf, Id, Integer, KeyString, KeyType, Timestamp
 
 
 class Letter(enum.Enum):
@@ -28,12 +28,12 @@ class Other(enum.Enum):
 KINDS: dict[str, KeyType] = {
     "id": Id(),
     "word": KeyString(),
-    "letter": Enum(Letter),
-    "other": Enum(Other),
+    "letter": EnumOf(Letter),
+    "other": EnumOf(Other),
     "at": Timestamp(),
     "flag": Boolean(),
     "count": Integer(),
-    "price": Decimal(),
+    "price": DecimalNumber(),
 }
 SUBJECT = Entity(
     name="Subject",
@@ -98,7 +98,7 @@ def test_enums_without_a_member_in_common_cannot_collide() -> None:
         C = 1
 
     third = Entity(
-        name="Third", description="", attributes=(Attribute("third", Enum(Third), ""),), key=Key(pk="{third}", sk="X")
+        name="Third", description="", attributes=(Attribute("third", EnumOf(Third), ""),), key=Key(pk="{third}", sk="X")
     )
     assert not can_collide(owned("{letter}"), (third, parse_template("entity Third", "{third}")))
 
@@ -125,7 +125,7 @@ def hole_of(name: str) -> str:
 
 def text_of(name: str, value: Any) -> str:
     width, _, scale = WIDTHS.get(name, "0").partition(".")
-    return key_text(name, KINDS[name], value, int(width), int(scale or 0)) if name in KINDS else str(value)
+    return KINDS[name].key_text(name, value, int(width), int(scale or 0)) if name in KINDS else str(value)
 
 
 def parts_of(name: str) -> st.SearchStrategy[Part]:

@@ -12,13 +12,13 @@ from gateway.model.entity import Attribute, Collection, Copy, Entity, Key, OnInd
 from gateway.model.keys import rendered
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import AccessPattern, ItemCollection, Listing
-from gateway.model.types import Enum, Id, Timestamp
+from gateway.model.types import EnumOf, Id, Timestamp
 from tests.model.build import Colour
 
 ATTRIBUTES = (
     Attribute("x", Id(), ""),
     Attribute("y", Id(), ""),
-    Attribute("colour", Enum(Colour), ""),
+    Attribute("colour", EnumOf(Colour), ""),
     Attribute("at", Timestamp(), ""),
 )
 ITEMS: list[dict[str, Any]] = [

@@ -19,8 +19,8 @@ from gateway.model.tenant import TenantId, tenant_id
 from gateway.model.types import (
     Blob,
     Boolean,
-    Decimal,
-    Enum,
+    DecimalNumber,
+    EnumOf,
     Field,
     Id,
     Integer,
@@ -45,8 +45,8 @@ class Colour(enum.Enum):
 SIZE = Struct(
     "Size",
     (
-        Field("width", Decimal(), "How wide."),
-        Field("unit", Enum(Colour), "How coloured.", required=False),
+        Field("width", DecimalNumber(), "How wide."),
+        Field("unit", EnumOf(Colour), "How coloured.", required=False),
         Field("marks", ListOf(Struct("Mark", (Field("at", Timestamp(), "When."),))), "When seen.", required=False),
     ),
 )
@@ -60,11 +60,11 @@ THING = Entity(
         Attribute("kind", Id(), "Its kind."),
         Attribute("at", Timestamp(), "When it was seen."),
         Attribute("rank", Integer(), "Where it stands.", required=False),
-        Attribute("weight", Decimal(), "How heavy it is.", required=False),
-        Attribute("colour", Enum(Colour), "Its colour.", required=False),
+        Attribute("weight", DecimalNumber(), "How heavy it is.", required=False),
+        Attribute("colour", EnumOf(Colour), "Its colour.", required=False),
         Attribute("open", Boolean(), "Whether it is open.", required=False),
         Attribute("words", SetOf(Text(100)), "Words.", required=False),
-        Attribute("numbers", SetOf(Decimal()), "Numbers.", required=False),
+        Attribute("numbers", SetOf(DecimalNumber()), "Numbers.", required=False),
         Attribute("size", SIZE, "Its size.", required=False),
         Attribute("seal", Blob(), "Bytes.", required=False),
         Attribute("text", Text(100_000), "Large text.", required=False, compressed=True),
@@ -94,7 +94,7 @@ READING = Entity(
     attributes=(
         Attribute("device", Id(), "The device."),
         Attribute("at", Timestamp(), "When."),
-        Attribute("value", Decimal(), "What."),
+        Attribute("value", DecimalNumber(), "What."),
     ),
     key=Key(pk="DEVICE#{device}#{bucket}#{shard}", sk="{at}", bucket=Bucket("at", "hour"), shards=Shards(2, by="at")),
     indexes=(

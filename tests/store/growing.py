@@ -9,8 +9,7 @@ from typing import Any
 from gateway.model.entity import Attribute, Copy, Entity, Key, OnIndex, Shards, Upgrade
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import Listing, Lookup
-from gateway.model.types import Enum, Id, Integer, KeyString, Text, Timestamp
-from gateway.store.codec import Wire
+from gateway.model.types import EnumOf, Id, Integer, KeyString, Text, Timestamp, Wire
 from gateway.store.write.items import items_for
 from tests.store.fixtures import ACME
 
@@ -26,7 +25,7 @@ FULL_NAME = Attribute("fullName", Text(200), "Who asks.", personal=True)
 _BEGINNING = (
     Attribute("ticketId", Id(), "Its id."),
     Attribute("userId", Id(), "Whose it is."),
-    Attribute("state", Enum(State), "Where it stands."),
+    Attribute("state", EnumOf(State), "Where it stands."),
     Attribute("openedAt", Timestamp(), "Since when."),
 )
 _REST = (Attribute("effort", Integer(), "How much it takes.", required=False),)

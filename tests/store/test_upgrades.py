@@ -13,7 +13,7 @@ from gateway.iam.policies.personal_data import personal_attributes
 from gateway.iam.policies.policies import generated
 from gateway.model.entity import Attribute, Entity, Upgrade
 from gateway.model.model import Model
-from gateway.model.types import Decimal, Integer, Text
+from gateway.model.types import DecimalNumber, Integer, Text
 from gateway.ops.policies.files import permissions_for
 from gateway.store.access import Access
 from gateway.store.plan import Window, plan_listing
@@ -93,8 +93,8 @@ def test_an_item_of_the_newest_schema_is_left_alone() -> None:
 def _chain() -> Entity:
     """A text becomes a number under the same name, and later its half under another."""
     amount = Attribute("amount", Text(10), "As text.")
-    number = Attribute("amount", Decimal(), "As number.")
-    half = Attribute("half", Decimal(), "Half of it.", required=False)
+    number = Attribute("amount", DecimalNumber(), "As number.")
+    half = Attribute("half", DecimalNumber(), "Half of it.", required=False)
     return replace(
         BEFORE,
         attributes=(*BEFORE.attributes, half),

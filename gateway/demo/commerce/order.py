@@ -4,7 +4,7 @@ import enum
 
 from gateway.model.entity import Attribute, Collection, Copy, Entity, Key, OnIndex, Reference, Shards, When
 from gateway.model.patterns import ItemCollection, Listing, Lookup, Traffic
-from gateway.model.types import Decimal, Enum, Id, ListOf, Text, Timestamp
+from gateway.model.types import DecimalNumber, EnumOf, Id, ListOf, Text, Timestamp
 
 
 class OrderStatus(enum.Enum):
@@ -29,9 +29,9 @@ ENTITIES = (
         attributes=(
             Attribute("orderId", Id(), "The order's id, unique in the tenant."),
             Attribute("userId", Id(), "Who placed it."),
-            Attribute("status", Enum(OrderStatus), "Where it stands."),
+            Attribute("status", EnumOf(OrderStatus), "Where it stands."),
             Attribute("placedAt", Timestamp(), "When it was placed."),
-            Attribute("total", Decimal(), "Sum of its lines."),
+            Attribute("total", DecimalNumber(), "Sum of its lines."),
             Attribute("currency", Text(3), "Currency by ISO 4217."),
             Attribute("productIds", ListOf(Id(), max_items=100), "The products of its lines, in the order's sequence."),
             Attribute("note", Text(100_000), "Remarks of the user.", required=False, personal=True, compressed=True),

@@ -2,7 +2,7 @@
 
 from gateway.model.entity import Attribute, Entity, Key, OnIndex, Reference
 from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import Decimal, Id, Integer, Text, Timestamp
+from gateway.model.types import DecimalNumber, Id, Integer, Text, Timestamp
 
 ENTITIES = (
     Entity(
@@ -14,7 +14,7 @@ ENTITIES = (
             Attribute("placedAt", Timestamp(), "When the order was placed."),
             Attribute("title", Text(200), "The product's title on that day."),
             Attribute("quantity", Integer(), "How many."),
-            Attribute("unitPrice", Decimal(), "Price of one on that day."),
+            Attribute("unitPrice", DecimalNumber(), "Price of one on that day."),
         ),
         key=Key(pk="ORDER#{orderId}", sk="ITEM#{productId}"),
         indexes=(OnIndex(index="GSI1", pk="PRODUCT#{productId}", sk="ORDER#{placedAt}#{orderId}"),),

@@ -7,7 +7,7 @@ from gateway.demo.commerce.order import OrderStatus
 from gateway.demo.commerce.stocking import out_of_stock
 from gateway.graph.mutation.crud import VERSION, new_id, now
 from gateway.graph.mutation.mutation import Mutation
-from gateway.model.types import Boolean, Enum, Field, Id, Integer, ListOf, Struct, Text
+from gateway.model.types import Boolean, EnumOf, Field, Id, Integer, ListOf, Struct, Text
 from gateway.store.rows import Item
 from gateway.store.write.change import Change
 from gateway.store.write.faults import Fault, Rejected, UserErrorCode, invalid, missing
@@ -143,7 +143,7 @@ ORDERING = (
         name="changeOrderStatus",
         description="Move an order on; only legal steps are taken, and a cancelled order returns its stock.",
         returns="Order",
-        input=(_ORDER_ID, Field("status", Enum(OrderStatus), "Where it shall stand."), VERSION),
+        input=(_ORDER_ID, Field("status", EnumOf(OrderStatus), "Where it shall stand."), VERSION),
         run=change_status,
     ),
     Mutation(

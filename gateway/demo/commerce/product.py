@@ -3,7 +3,7 @@
 from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex, Reference
 from gateway.model.patterns import Listing, Lookup, Traffic
 from gateway.model.staleness import Staleness
-from gateway.model.types import Decimal, Id, SetOf, Text
+from gateway.model.types import DecimalNumber, Id, SetOf, Text
 
 # a price may be seen a little late; an order is placed with the price as it is
 _CACHED = Staleness(30, absence_seconds=5)
@@ -16,7 +16,7 @@ ENTITIES = (
             Attribute("productId", Id(), "The product's id, unique in the tenant."),
             Attribute("title", Text(200), "What it is called."),
             Attribute("description", Text(200_000), "What it is.", required=False, compressed=True),
-            Attribute("price", Decimal(), "Price today, in the tenant's currency."),
+            Attribute("price", DecimalNumber(), "Price today, in the tenant's currency."),
             Attribute("currency", Text(3), "Currency by ISO 4217."),
             Attribute("categoryId", Id(), "The category it is in."),
             Attribute("supplierId", Id(), "Who supplies it.", required=False),

@@ -10,12 +10,12 @@ from datetime import timedelta
 
 from gateway.model.entity import Attribute, Bucket, Entity, Expiry, Key, Reference
 from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import Decimal, Id, Text, Timestamp
+from gateway.model.types import DecimalNumber, Id, Text, Timestamp
 
 _MEASURED = (
     Attribute("deviceId", Id(), "The device."),
     Attribute("recordedAt", Timestamp(), "When it was measured."),
-    Attribute("value", Decimal(), "What was measured."),
+    Attribute("value", DecimalNumber(), "What was measured."),
     Attribute("unit", Text(20), "In which unit.", required=False),
     Attribute("expiresAt", Timestamp(), "Until when it is kept: as long as its device said when it was recorded."),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from gateway.graph.mutation.crud import now
 from gateway.graph.mutation.mutation import Mutation
-from gateway.model.types import Decimal, Field, Id, Integer, ListOf, Struct, Text, Timestamp
+from gateway.model.types import DecimalNumber, Field, Id, Integer, ListOf, Struct, Text, Timestamp
 from gateway.store.rows import Item
 from gateway.store.write.faults import invalid
 from gateway.store.write.upserts import newest, replace
@@ -17,7 +17,7 @@ _AHEAD = timedelta(minutes=15)  # how far the clock of a device may be ahead of 
 _DEVICE_ID = Field("deviceId", Id(), "The device.")
 _MEASURED = (
     Field("recordedAt", Timestamp(), "When it was measured; with the device, it names the reading."),
-    Field("value", Decimal(), "What was measured."),
+    Field("value", DecimalNumber(), "What was measured."),
     Field("unit", Text(20), "In which unit.", required=False),
 )
 _NEW_READING = Struct("NewReading", _MEASURED, "Something that a device measured.")

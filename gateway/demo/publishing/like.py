@@ -8,7 +8,7 @@ import enum
 
 from gateway.model.entity import Attribute, Entity, Key, Reference, Total
 from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import Enum, Id, Integer, Timestamp
+from gateway.model.types import EnumOf, Id, Integer, Timestamp
 
 SHARDS = 8
 
@@ -23,7 +23,7 @@ COUNTER = Entity(
     name="Counter",
     description="One shard of a counter; only the sum of all of them says something.",
     attributes=(
-        Attribute("counter", Enum(CounterName), "What is counted."),
+        Attribute("counter", EnumOf(CounterName), "What is counted."),
         Attribute("subjectId", Id(), "Of what it is counted."),
         Attribute("slot", Integer(), "Which shard it is, from 0."),
         Attribute("count", Integer(), "What was added to this shard."),

@@ -5,7 +5,7 @@ import enum
 from gateway.demo.publishing.like import LIKES_OF_POST
 from gateway.model.entity import Attribute, Collection, Copy, Entity, Key, OnIndex, Reference, When
 from gateway.model.patterns import ItemCollection, Listing, Lookup, Traffic
-from gateway.model.types import Enum, Id, Text, Timestamp
+from gateway.model.types import EnumOf, Id, Text, Timestamp
 
 
 class PostStatus(enum.Enum):
@@ -24,7 +24,7 @@ POST = Entity(
         Attribute("title", Text(300), "Its title."),
         Attribute("content", Text(200_000), "What it says.", compressed=True),
         Attribute("category", Id(), "The category it is published in."),
-        Attribute("status", Enum(PostStatus), "Whether readers find it."),
+        Attribute("status", EnumOf(PostStatus), "Whether readers find it."),
         Attribute("createdAt", Timestamp(), "When it was begun."),
         Attribute("publishedAt", Timestamp(), "When it was published.", required=False),
     ),

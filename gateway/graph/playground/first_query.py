@@ -7,10 +7,9 @@ from gateway.model.checks.patterns import parameters
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
-from gateway.model.types import Boolean, Decimal, Enum, Id, Integer, KeyString, Text, Timestamp
+from gateway.model.types import KeyType, Text
 
 _SHOWN = 3
-_SCALARS = (Id, KeyString, Text, Integer, Decimal, Boolean, Timestamp, Enum)
 
 
 def first_query(model: Model) -> str:
@@ -37,14 +36,10 @@ def _arguments(model: Model, listing: Listing) -> Mapping[str, Any] | None:
 
 
 def _value(entity: Entity, name: str) -> str | None:
-    match entity.attribute[name].type:
-        case Enum(enum):
-            return next(iter(enum)).name
-        case Boolean():
-            return "true"
-    return None
+    kind = entity.attribute[name].type
+    return kind.key_values[0] if isinstance(kind, KeyType) and kind.key_values else None
 
 
 def _fields(entity: Entity) -> list[str]:
-    names = [each.name for each in entity.attributes if isinstance(each.type, _SCALARS) and not each.deprecated]
+    names = [each.name for each in entity.attributes if isinstance(each.type, KeyType | Text) and not each.deprecated]
     return names[:_SHOWN]

@@ -1,42 +1,16 @@
 """GraphQL types for the attribute types of the model: scalars, enums, structs and input ranges."""
 
-import decimal
 from dataclasses import MISSING
-from datetime import datetime
-from enum import Enum as PythonEnum
+from enum import Enum
 from typing import Any
 
 import strawberry
 from strawberry.types.field import StrawberryField
+from strawberry.types.scalar import ScalarDefinition
 
+from gateway.errors import ModelError
 from gateway.graph.schema.fields import Types, basic, object_type
-from gateway.model.types import (
-    AttributeType,
-    Blob,
-    Boolean,
-    Decimal,
-    Enum,
-    Field,
-    Id,
-    Integer,
-    KeyString,
-    ListOf,
-    SetOf,
-    Struct,
-    Text,
-    Timestamp,
-)
-
-_PLAIN: dict[type, Any] = {
-    Text: str,
-    Id: strawberry.ID,
-    KeyString: str,
-    Integer: int,
-    Decimal: decimal.Decimal,
-    Boolean: bool,
-    Timestamp: datetime,
-    Blob: bytes,
-}
+from gateway.model.types import AttributeType, EnumOf, Field, ListOf, ScalarSpec, SetOf, Struct, Timestamp
 
 
 class Annotations:
@@ -44,16 +18,17 @@ class Annotations:
 
     def __init__(self, types: Types) -> None:
         self._types = types
+        self.scalars: dict[object, ScalarDefinition] = {}  # by Python type, as strawberry looks them up
 
     def output(self, kind: AttributeType) -> Any:
         match kind:
-            case Enum(enum):
+            case EnumOf(enum):
                 return self._enum(enum)
             case SetOf(of) | ListOf(of):
                 return list[self.output(of)]  # type: ignore[misc]  # made at run time
             case Struct():
                 return self._struct(kind)
-        return _PLAIN[type(kind)]
+        return self._scalar(kind)
 
     def argument(self, kind: AttributeType) -> Any:
         """The type as an input: structs become input types."""
@@ -80,10 +55,10 @@ class Annotations:
 
     def range(self, kind: AttributeType) -> Any:
         """The input type for a range of values of this type."""
-        inner = _PLAIN[type(kind)]
-        name = {datetime: "DateTimeRange", decimal.Decimal: "DecimalRange", int: "IntRange"}.get(inner, "TextRange")
+        inner, name = self._scalar(kind), f"{_scalar_of(kind).name}Range"
         if name not in self._types:
-            low, high = ("earliest time", "latest time") if inner is datetime else ("lowest value", "highest value")
+            timed = isinstance(kind, Timestamp)
+            low, high = ("earliest time", "latest time") if timed else ("lowest value", "highest value")
             fields = [
                 basic(self._types, end, inner | None, description, alias=alias, default=strawberry.UNSET)
                 for end, alias, description in (
@@ -94,7 +69,19 @@ class Annotations:
             object_type(self._types, name, "A range that includes both of its ends.", fields, is_input=True)
         return self._types[name]
 
-    def _enum(self, enum: type[PythonEnum]) -> Any:
+    def _scalar(self, kind: AttributeType) -> Any:
+        scalar = _scalar_of(kind)
+        if scalar.serialize is not None and scalar.parse is not None:
+            self.scalars[scalar.python] = strawberry.scalar(
+                name=scalar.name,
+                description=scalar.description,
+                specified_by_url=scalar.specified_by or None,
+                serialize=scalar.serialize,
+                parse_value=scalar.parse,
+            )
+        return strawberry.ID if scalar.name == "ID" else scalar.python
+
+    def _enum(self, enum: type[Enum]) -> Any:
         if enum.__name__ not in self._types:
             enum_type = strawberry.enum(enum, description=(enum.__doc__ or "").strip())
             for value in enum_type.__strawberry_definition__.values:  # type: ignore[attr-defined]  # set by strawberry
@@ -116,6 +103,12 @@ class Annotations:
             ]
             object_type(self._types, struct.name, struct.description, fields)
         return self._types[struct.name]
+
+
+def _scalar_of(kind: AttributeType) -> ScalarSpec:
+    if kind.scalar is None:
+        raise ModelError(f"the type {type(kind).__name__} has no GraphQL scalar")
+    return kind.scalar
 
 
 def optional(annotation: Any, required: bool) -> Any:

@@ -8,7 +8,7 @@ from strawberry.types.field import StrawberryField
 from gateway.graph.mutation.mutation import Mutation, Payload, resolver
 from gateway.graph.schema.annotations import Annotations
 from gateway.graph.schema.fields import Types, argument, basic, object_type, resolved
-from gateway.model.types import Enum
+from gateway.model.types import EnumOf
 from gateway.store.write.faults import UserErrorCode
 
 
@@ -20,7 +20,7 @@ def mutation_type(types: Types, annotations: Annotations, mutations: Sequence[Mu
 
 def _user_error(types: Types, annotations: Annotations) -> None:
     fields = [
-        basic(types, "code", annotations.output(Enum(UserErrorCode)), "The kind of failure."),
+        basic(types, "code", annotations.output(EnumOf(UserErrorCode)), "The kind of failure."),
         basic(types, "message", str, "What happened, for developers; choose the text for users by the code."),
         basic(types, "field", str | None, "The input field that caused the error, if there is one."),
         basic(

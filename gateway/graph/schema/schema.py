@@ -7,10 +7,10 @@ import strawberry
 from graphql import GraphQLSchema
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types.field import StrawberryField
+from strawberry.types.scalar import ScalarDefinition
 
 from gateway.graph.mutation.mutation import Mutation
 from gateway.graph.query.reference import resolvers
-from gateway.graph.scalars import SCALARS
 from gateway.graph.schema.annotations import Annotations, optional
 from gateway.graph.schema.fields import Types, argument, basic, bind_resolvers, object_type, resolved
 from gateway.graph.schema.mutations import mutation_type
@@ -49,7 +49,7 @@ def build_schema(model: Model, mutations: Sequence[Mutation] = ()) -> strawberry
     schema = strawberry.Schema(
         query=build.query(),
         mutation=build.mutation(mutations) if mutations else None,
-        config=StrawberryConfig(auto_camel_case=False, scalar_map=SCALARS),
+        config=StrawberryConfig(auto_camel_case=False, scalar_map=build.scalars),
     )
     bind_resolvers(core_schema(schema), resolvers.attribute)
     return schema
@@ -69,6 +69,10 @@ class _Build:
         # descriptions say which roles are refused, by the same policies that refuse them
         self._visibility = visibility(model, generated(model))
         self._lookups = {pattern.entity: pattern for pattern in model.patterns.values() if isinstance(pattern, Lookup)}
+
+    @property
+    def scalars(self) -> dict[object, ScalarDefinition]:
+        return self._annotations.scalars
 
     def query(self) -> Any:
         self._page_info()

@@ -1,10 +1,8 @@
 """What each access pattern of a model asks DynamoDB, with sample values: the list that proofs and visibility walk."""
 
-import decimal
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from gateway.iam.dynamodb import sample_requests
 from gateway.iam.dynamodb.sample_requests import Body
@@ -15,9 +13,6 @@ from gateway.model.model import Model
 from gateway.model.patterns import AccessPattern, Listing, Lookup
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId
-from gateway.model.types import Boolean, Decimal, Enum, Integer, Timestamp
-
-_MOMENT: Final = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +55,8 @@ def _of(model: Model, pattern: AccessPattern, tenant: TenantId) -> Iterator[Patt
 
 def sample(entity: Entity, place: Placement) -> dict[str, Any]:
     """Values with which an item of this entity has a place there."""
-    values = {name: _value(entity, name) for name in place.names}
+    values = {name: entity.attribute[name].type.sample for name in place.names}
     if place.when is not None:
-        text, kind = place.when.values[0], entity.attribute[place.when.attribute].type
-        values[place.when.attribute] = text == "true" if isinstance(kind, Boolean) else text
+        kind: Any = entity.attribute[place.when.attribute].type  # a key type: checked with the entity
+        values[place.when.attribute] = kind.key_value(place.when.values[0])
     return values
-
-
-def _value(entity: Entity, name: str) -> Any:
-    match entity.attribute[name].type:
-        case Integer() | Decimal():
-            return decimal.Decimal(1)
-        case Boolean():
-            return True
-        case Timestamp():
-            return _MOMENT
-        case Enum(enum):
-            return next(iter(enum)).name
-    return "sample-1"

@@ -2,12 +2,13 @@
 
 import enum
 from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, fields
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, get_args
+from typing import Any
 
 from gateway.model.entity import Attribute, Collection, Copy, Entity, OnIndex, Reference, Total, Upgrade
-from gateway.model.types import AttributeType, Enum, Field, ListOf, SetOf, Struct
+from gateway.model.types import AttributeType, EnumOf, Field, ListOf, SetOf, Struct
 
 Members = Mapping[str, type | tuple[type, ...]]
 
@@ -19,12 +20,11 @@ _ENTITY: Members = {
     "unique": str,
     "upgrades": Upgrade,
 }
-_TYPES: tuple[type, ...] = get_args(AttributeType)
 _INSTEAD: Mapping[type, str] = {
     str: "Text(), Id() or KeyString()",
     int: "Integer()",
-    float: "Decimal()",
-    Decimal: "Decimal()",
+    float: "DecimalNumber()",
+    Decimal: "DecimalNumber()",
     bool: "Boolean()",
     datetime: "Timestamp()",
     bytes: "Blob()",
@@ -32,6 +32,8 @@ _INSTEAD: Mapping[type, str] = {
     set: "SetOf(...)",
     dict: "Struct(...)",
 }
+_ANY = "a type of gateway.model.types, such as Text() or Id()"
+_SET_MEMBERS = ("S", "N")
 
 
 def tuple_faults(declared: object, members: Members) -> Iterator[str]:
@@ -71,21 +73,22 @@ def entity_tuple_faults(entity: Entity) -> Iterator[str]:
 def type_faults(kind: Any) -> Iterator[str]:
     """What is wrong with what stands where a type of the model is expected, and what to write instead."""
     match kind:
-        case type() if kind in _TYPES:
+        case type() if issubclass(kind, AttributeType):
             yield f"its type is the class {kind.__name__}; write `{_called(kind)}`"
         case type() if _is_enum(kind):
-            yield f"its type is the enum {kind.__name__}; write `Enum({kind.__name__})`"
+            yield f"its type is the enum {kind.__name__}; write `EnumOf({kind.__name__})`"
         case type():
-            instead = _INSTEAD.get(kind, f"one of {', '.join(each.__name__ for each in _TYPES)}")
-            yield f"its type is Python's `{kind.__name__}`; use {instead}"
+            yield f"its type is Python's `{kind.__name__}`; use {_INSTEAD.get(kind, _ANY)}"
+        case SetOf(AttributeType() as of) if of.tag not in _SET_MEMBERS:
+            yield f"a set holds strings or numbers, not {of.documentation}; use `ListOf`"
         case SetOf(of) | ListOf(of):
             yield from type_faults(of)
         case Struct(name):
             yield from (f"{name}: {fault}" for fault in field_faults(kind, "fields"))
-        case Enum() if not _is_enum(kind.enum):
-            yield "Enum takes an enum class, such as `Enum(Colour)`"
-        case _ if not isinstance(kind, _TYPES):
-            yield f"its type is {kind!r}; use one of {', '.join(each.__name__ for each in _TYPES)}"
+        case EnumOf() if not _is_enum(kind.enum):
+            yield "EnumOf takes an enum class, such as `EnumOf(Colour)`"
+        case _ if not isinstance(kind, AttributeType):
+            yield f"its type is {kind!r}; use {_ANY}"
 
 
 def _is_enum(kind: object) -> bool:
@@ -100,5 +103,7 @@ def field_faults(declared: object, name: str) -> Iterator[str]:
         yield from (f"`{field.name}`: {fault}" for fault in type_faults(field.type))
 
 
-def _called(kind: type) -> str:
-    return f"{kind.__name__}(...)" if kind in (Enum, SetOf, ListOf, Struct) else f"{kind.__name__}()"
+def _called(kind: type[AttributeType]) -> str:
+    parameters = fields(kind)  # type: ignore[arg-type]  # every type is a dataclass
+    needed = any(field.default is MISSING and field.default_factory is MISSING for field in parameters)
+    return f"{kind.__name__}(...)" if needed else f"{kind.__name__}()"

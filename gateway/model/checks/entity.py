@@ -11,7 +11,7 @@ from gateway.model.checks.upgrades import upgrade_faults
 from gateway.model.entity import Collection, Entity, Expiry, Placement, When
 from gateway.model.staleness import staleness_faults
 from gateway.model.template import parse_template
-from gateway.model.types import Blob, Boolean, Enum, Id, ListOf, Text, Timestamp, key_pattern
+from gateway.model.types import Blob, Boolean, EnumOf, Id, ListOf, Text, Timestamp
 
 
 def entity_faults(entity: Entity) -> Iterator[str]:
@@ -62,11 +62,10 @@ def _condition(entity: Entity, when: When) -> Iterator[str]:
     attribute = entity.attribute.get(when.attribute)
     if attribute is None:
         yield f"names the unknown attribute `{when.attribute}`"
-    elif not isinstance(attribute.type, Enum | Boolean | Id):
+    elif not isinstance(attribute.type, EnumOf | Boolean | Id):
         yield f"needs an enum, a flag or an id, `{attribute.name}` is none"
     else:
-        values = key_pattern(attribute.type)
-        never = sorted(value for value in when.values if not values.fullmatch(value))
+        never = sorted(value for value in when.values if not attribute.type.key_pattern.fullmatch(value))
         if never or not when.values:
             yield f"has values that `{attribute.name}` never takes: {never}"
 

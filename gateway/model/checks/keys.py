@@ -6,24 +6,9 @@ from gateway.model.entity import Entity, Placement
 from gateway.model.keys import BUCKET_LENGTH
 from gateway.model.template import BUCKET, DERIVED, SHARD, Hole, Template
 from gateway.model.tenant import MAX_PREFIX
-from gateway.model.types import (
-    MAX_DIGITS,
-    MAX_ID,
-    MAX_KEY_STRING,
-    Boolean,
-    Decimal,
-    Enum,
-    Id,
-    Integer,
-    KeyString,
-    Timestamp,
-)
+from gateway.model.types import MAX_DIGITS, AttributeType, Integer, KeyType, Timestamp
 
-KEY_TYPES = (Id, KeyString, Integer, Decimal, Boolean, Timestamp, Enum)
-_MANY_VALUES = (Id, KeyString, Timestamp, Decimal, Integer)
-_SPREADING = (Id, KeyString, Timestamp)
 _MAX_SHARDS = 256
-_TIMESTAMP_LENGTH = len("2026-01-31T23:59:59.999999Z")
 _MAX_PARTITION_KEY = 2_048
 _MAX_SORT_KEY = 1_000  # DynamoDB allows 1,024; the end of a range is a little longer than a key
 
@@ -45,11 +30,11 @@ def _hole(entity: Entity, place: Placement, hole: Hole) -> Iterator[str]:
     attribute = entity.attribute.get(hole.name)
     if attribute is None:
         yield f"the attribute `{hole.name}` is unknown"
-    elif not isinstance(attribute.type, KEY_TYPES):
-        yield f"`{hole.name}` can contain `#`; use Id, KeyString, Enum, Flag, Timestamp or a number"
+    elif not isinstance(attribute.type, KeyType):
+        yield f"`{hole.name}` can contain `#`; use Id, KeyString, EnumOf, Flag, Timestamp or a number"
     elif not attribute.required and place.index is None:
         yield f"`{hole.name}` may be absent; only an index key may be made of optional attributes"
-    elif isinstance(attribute.type, Integer | Decimal):
+    elif attribute.type.padded:
         if not 0 < hole.width <= MAX_DIGITS - hole.scale:
             yield f"the number `{hole.name}` needs a width of 1 to 38 digits to sort, such as {{{hole.name}:10.2}}"
         if isinstance(attribute.type, Integer) and hole.scale:
@@ -75,7 +60,7 @@ def _shards(entity: Entity, place: Placement) -> Iterator[str]:
     by = entity.attribute.get(place.shards.by)
     if by is None:
         yield f"is sharded by the unknown attribute `{place.shards.by}`"
-    elif not isinstance(by.type, _SPREADING):
+    elif not (isinstance(by.type, KeyType) and by.type.shardable):
         yield f"is sharded by `{by.name}`, which has few values or several spellings; use an id or a timestamp"
     elif not by.required and place.index is None:
         yield f"is sharded by `{by.name}`, which may be absent"
@@ -102,12 +87,16 @@ def _busy(entity: Entity, place: Placement) -> Iterator[str]:
     # a time bucket bounds how much a partition holds, not how much is written to it now
     known = [entity.attribute.get(name) for name in place.pk.names]
     # an attribute that is unknown is told by itself
-    many = any(attribute is None or isinstance(attribute.type, _MANY_VALUES) for attribute in known)
+    many = any(attribute is None or _has_many_values(attribute.type) for attribute in known)
     if not many and place.shards is None and not place.declared.low_cardinality_reason:
         yield (
             "has few values, so many items share one partition: declare shards, "
             "or say in `low_cardinality_reason` why it stays small"
         )
+
+
+def _has_many_values(kind: AttributeType) -> bool:
+    return isinstance(kind, KeyType) and kind.many_values
 
 
 def _identity(entity: Entity, place: Placement) -> Iterator[str]:
@@ -135,17 +124,6 @@ def _longest(entity: Entity, template: Template) -> int:
 
 def _width(entity: Entity, hole: Hole) -> int:
     attribute = entity.attribute.get(hole.name)
-    match attribute and attribute.type:
-        case Id():
-            return MAX_ID
-        case KeyString():
-            return MAX_KEY_STRING
-        case Timestamp():
-            return _TIMESTAMP_LENGTH
-        case Enum(enum):
-            return max((len(member.name) for member in enum), default=0)
-        case Boolean():
-            return len("false")
-        case Integer() | Decimal():
-            return hole.width + hole.scale + 1
+    if attribute is not None and isinstance(attribute.type, KeyType):
+        return attribute.type.key_length(hole.width, hole.scale)
     return max(BUCKET_LENGTH.values())  # a bucket; a shard is shorter

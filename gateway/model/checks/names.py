@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from enum import Enum as PythonEnum
+from enum import Enum
 
 from gateway.model.checks.declarations import type_faults
 from gateway.model.entity import PRIMARY, Entity
 from gateway.model.template import DERIVED
-from gateway.model.types import AttributeType, Enum, Field, ListOf, SetOf, Struct
+from gateway.model.types import AttributeType, EnumOf, Field, ListOf, SetOf, Struct
 
 _TYPE = re.compile(r"[A-Z][A-Za-z0-9]*")
 _FIELD = re.compile(r"[a-z][A-Za-z0-9]*")
@@ -69,7 +69,7 @@ def _kind_faults(kind: AttributeType) -> Iterator[str]:
             yield from _field_names([field.name for field in fields])
             if not fields:
                 yield f"{name} has no fields"
-        case Enum(enum):
+        case EnumOf(enum):
             yield from _type_name(enum.__name__)
             # INVARIANT: a member is a word in capitals, so it holds no '#' and is no timestamp or number.
             strange = [name for name in enum.__members__ if not _MEMBER.fullmatch(name)]
@@ -100,11 +100,11 @@ def clashes(entities: tuple[Entity, ...]) -> Iterator[str]:
                 yield f"entity {entity.name}: the type `{name}` is declared elsewhere as something else"
 
 
-def _named(fields: tuple[Field, ...]) -> Iterator[tuple[str, Struct | type[PythonEnum]]]:
+def _named(fields: tuple[Field, ...]) -> Iterator[tuple[str, Struct | type[Enum]]]:
     for field in fields:
         for kind in _kinds(field.type):
             match kind:
                 case Struct(name):
                     yield name, kind
-                case Enum(enum):
+                case EnumOf(enum):
                     yield enum.__name__, enum

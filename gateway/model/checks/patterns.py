@@ -11,7 +11,7 @@ from gateway.model.key_overlap import can_collide, can_match, leading_literals
 from gateway.model.patterns import AccessPattern, Listing, Lookup
 from gateway.model.staleness import staleness_faults
 from gateway.model.template import DERIVED
-from gateway.model.types import Decimal, Integer, Timestamp
+from gateway.model.types import Timestamp
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -64,7 +64,7 @@ def _range_faults(entity: Entity, place: Placement, listing: Listing) -> Iterato
     wanted = (*listing.where, *((listing.between,) if listing.between else ()))
     if wanted != tuple(hole.name for hole in place.sk.holes)[: len(wanted)]:
         yield f"`{place.sk.text}` cannot be narrowed by {list(wanted)}, only from its left"
-    elif listing.between and not isinstance(entity.attribute[listing.between].type, Timestamp | Integer | Decimal):
+    elif listing.between and not entity.attribute[listing.between].type.ordered:
         yield f"a range needs a timestamp or a number, `{listing.between}` is none"
     if place.bucket is not None and listing.between != place.bucket.of:
         yield f"time buckets need `between` over `{place.bucket.of}`"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from gateway.model.checks.patterns import parameters
 from gateway.model.entity import Collection, Entity, Reference, Relation, Total
 from gateway.model.patterns import AccessPattern, Listing, Lookup
-from gateway.model.types import AttributeType, Decimal, Integer, ListOf
+from gateway.model.types import AttributeType, DecimalNumber, Integer, ListOf
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -52,7 +52,7 @@ def _total_faults(model: "Model", relation: Total, pattern: AccessPattern) -> It
     elif not isinstance(target.attribute[relation.over].type, Integer):
         yield f"counts over `{relation.over}`, which is not a whole number"
     summed = target.attribute.get(relation.attribute)
-    if summed is None or not isinstance(summed.type, Integer | Decimal):
+    if summed is None or not isinstance(summed.type, Integer | DecimalNumber):
         yield f"sums `{relation.attribute}`, which is no number of {target.name}"
     if not 1 <= relation.count <= _MOST_ITEMS:
         yield f"sums {relation.count} items; it may sum 1 to {_MOST_ITEMS}"

@@ -11,7 +11,7 @@ from gateway.errors import ConfigurationError
 from gateway.model.entity import Entity, Placement
 from gateway.model.model import Model
 from gateway.model.patterns import Traffic
-from gateway.model.types import Enum
+from gateway.model.types import EnumOf
 
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
@@ -122,7 +122,7 @@ def entry_share(entity: Entity, place: Placement, assumed: Assumptions) -> float
     if place.when is None:
         return 1
     kind = entity.attribute[place.when.attribute].type
-    return len(place.when.values) / len(kind.enum) if isinstance(kind, Enum) else 1
+    return len(place.when.values) / len(kind.enum) if isinstance(kind, EnumOf) else 1
 
 
 def write_traffic(model: Model, entity: str, assumed: Assumptions) -> Traffic:

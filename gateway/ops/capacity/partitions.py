@@ -9,7 +9,7 @@ from gateway.model.capacity_units import index_write_units
 from gateway.model.entity import Entity, Placement, Total
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
-from gateway.model.types import Boolean, Enum
+from gateway.model.types import Boolean, EnumOf
 from gateway.ops.capacity.assumptions import Assumptions, entry_share, pattern_override, write_override, write_traffic
 from gateway.ops.capacity.demand import TABLE, pattern_rows
 from gateway.ops.capacity.units import PARTITION_READS, PARTITION_WRITES, write_units
@@ -107,9 +107,9 @@ def share_of_busiest(entity: Entity, place: Placement, assumed: Assumptions) -> 
     """The part of all traffic that the busiest key of the busiest tenant gets."""
     kinds = [entity.attribute[name].type for name in place.pk.names]
     share = assumed.busiest_tenant
-    if any(not isinstance(kind, Enum | Boolean) for kind in kinds):
+    if any(not isinstance(kind, EnumOf | Boolean) for kind in kinds):
         return share * assumed.busiest_key
     for kind in kinds:
-        values = len(kind.enum) if isinstance(kind, Enum) else _VALUES_OF_A_FLAG
+        values = len(kind.enum) if isinstance(kind, EnumOf) else _VALUES_OF_A_FLAG
         share *= max(assumed.busiest_value, 1 / values)
     return share

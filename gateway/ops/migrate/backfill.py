@@ -8,12 +8,12 @@ from typing import Any
 from gateway.aws.wire.errors import ConditionFailed, TransactionCancelled, WriteConflict
 from gateway.errors import Conflict
 from gateway.model.keys import ItemKey
+from gateway.model.types import Wire
 from gateway.ops.migrate.checkpoint import Checkpoint, ScanSegment
 from gateway.ops.migrate.progress import MigrationTally
 from gateway.ops.migrate.row_checker import Repair, RowChecker, written
 from gateway.ops.migrate.scan import ScanPage, Walk
 from gateway.store.access import gather_or_cancel
-from gateway.store.codec import Wire
 from gateway.store.wire import key_of
 
 _TRIES = 6

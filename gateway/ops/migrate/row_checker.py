@@ -9,7 +9,7 @@ from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import tenant_of
-from gateway.store.codec import Wire
+from gateway.model.types import Wire
 from gateway.store.rows import Item, Rows
 from gateway.store.wire import key_of
 from gateway.store.write.items import check_size, items_for

@@ -7,8 +7,8 @@ from typing import Any
 
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
+from gateway.model.types import Wire
 from gateway.ops.migrate.source import MigrationSource
-from gateway.store.codec import Wire
 
 # How fast it may go: capacity units for each second, so that those who are served do not notice.
 

@@ -13,6 +13,7 @@ from gateway.aws.sts.sessions import Session
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
+from gateway.model.types import Wire
 from gateway.single_flight import SingleFlight
 from gateway.store.access import Access, Call, authorize
 from gateway.store.cache.keeper import CacheRules, Clocks, Keeper
@@ -29,7 +30,6 @@ from gateway.store.cache.shared_reads import (
     wait_for_reads,
 )
 from gateway.store.cache.stats import CacheStats, Counts, GroupOf, one_group
-from gateway.store.codec import Wire
 from gateway.store.key_shapes import KeyShape, key_shapes
 from gateway.store.plan import QueryPartition
 

@@ -13,13 +13,13 @@ from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId, owns
+from gateway.model.types import Wire
 from gateway.store.cache.keys import ReadKey
 from gateway.store.cache.recent_writes import RecentWrites, Underway
 from gateway.store.cache.segment import CachedRows, Entry, Segment, entry
 from gateway.store.cache.segments import Segments
 from gateway.store.cache.stats import CacheStats, CacheTally, Counts, GroupOf
 from gateway.store.cache.written_keys import Written, written, written_anywhere
-from gateway.store.codec import Wire
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from gateway.aws.sts.sessions import Session
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
+from gateway.model.types import Wire
 from gateway.store.access import Access
 from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.dax.reads import DaxReads
 from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage, Via
-from gateway.store.codec import Wire
 from gateway.store.plan import QueryPartition
 
 

@@ -8,8 +8,8 @@ from gateway.aws.sts.sessions import Session
 from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
+from gateway.model.types import Wire
 from gateway.store.access import Access, Source
-from gateway.store.codec import Wire
 from gateway.store.plan import QueryPartition
 
 

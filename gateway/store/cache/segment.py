@@ -11,9 +11,9 @@ from cachetools import Cache, LRUCache
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
+from gateway.model.types import Wire
 from gateway.store.cache.keys import ReadKey
 from gateway.store.cache.written_keys import Written, WrittenPlace
-from gateway.store.codec import Wire
 
 # One remembered answer: as bytes, so that nobody can change it and its size is known.
 

@@ -10,12 +10,12 @@ from gateway.errors import DeadlineExceeded, GatewayError, Unavailable
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.table import TableSpec
+from gateway.model.types import Wire
 from gateway.single_flight import Flight, copy_for_waiter
 from gateway.store import wire
 from gateway.store.access import Access
 from gateway.store.cache.keys import ReadKey
 from gateway.store.cache.read_path import Asked
-from gateway.store.codec import Wire
 from gateway.store.plan import QueryPartition
 
 ReadRows = Mapping[ReadKey, list[Wire]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
-from gateway.store.codec import Wire
+from gateway.model.types import Wire
 from gateway.store.key_ranges import KeyRange
 
 READS = frozenset({"GetItem", "BatchGetItem", "Query", "TransactGetItems"})

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from gateway.backoff import full_jitter
 from gateway.errors import Throttled, Unavailable
+from gateway.model.types import Wire
 from gateway.store.access import Access, gather_or_cancel
-from gateway.store.codec import Wire
 from gateway.store.table import Table
 
 _CHUNK = 25

@@ -9,8 +9,7 @@ from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
-from gateway.model.types import key_text
-from gateway.store.codec import Wire, encode_attribute
+from gateway.model.types import Wire
 from gateway.store.rows import Item
 from gateway.store.wire import key_of
 from gateway.store.write.faults import Fault, UserErrorCode
@@ -119,7 +118,7 @@ class Change:
         names, given = {"#pk": self.model.table.pk}, {}
         for position, (attribute, value) in enumerate(values.items()):
             names[f"#r{position}"] = attribute
-            given[f":r{position}"] = encode_attribute(entity.attribute[attribute], value)
+            given[f":r{position}"] = entity.attribute[attribute].encode(value)
         conditions = ["attribute_exists(#pk)", *(f"#r{position} = :r{position}" for position in range(len(values)))]
         body = _conditional(" AND ".join(conditions), names, given)
         self._add("ConditionCheck", item_key(self.tenant, entity, key), body, fault)
@@ -176,8 +175,8 @@ class Change:
             self._add("Delete", self._unique(entity, attribute, values), {})
 
     def _unique(self, entity: Entity, attribute: str, values: Values) -> ItemKey:
-        kind = entity.attribute[attribute].type
-        text = key_text(attribute, kind, values[attribute])  # type: ignore[arg-type]  # checked with the entity
+        kind: Any = entity.attribute[attribute].type  # a key type: checked with the entity
+        text = kind.key_text(attribute, values[attribute])
         return ItemKey(partition(self.tenant, f"{UNIQUE}#{entity.name}#{attribute}#{text}"), UNIQUE)
 
     def _conflict(self, entity: Entity, values: Values) -> Fault:

@@ -16,8 +16,8 @@ from gateway.errors import BadUserInput
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
+from gateway.model.types import Wire
 from gateway.store.access import Access
-from gateway.store.codec import Wire
 from gateway.store.table import Table
 from gateway.store.wire import get_item, key_of
 from gateway.store.write.change import Change

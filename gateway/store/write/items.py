@@ -11,7 +11,7 @@ from gateway.model.entity import Entity, Placement
 from gateway.model.keys import item_key, rendered
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
-from gateway.store.codec import Wire, encode_attribute
+from gateway.model.types import Wire
 
 
 def items_for(
@@ -61,7 +61,7 @@ def _content(model: Model, entity: Entity, values: Mapping[str, Any], version: i
     for attribute in entity.attributes:
         value = values.get(attribute.name)
         if value is not None:
-            content[attribute.name] = encode_attribute(attribute, value)
+            content[attribute.name] = attribute.encode(value)
         elif attribute.required:
             raise _required(entity, attribute.name)
     if entity.expiry is not None:
@@ -79,7 +79,7 @@ def _changed_content(
         if name not in changes:
             continue
         if name in after:
-            content[name] = encode_attribute(attribute, after[name])
+            content[name] = attribute.encode(after[name])
         elif attribute.required:
             raise _required(entity, name)
         else:

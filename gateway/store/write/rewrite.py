@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gateway.model.entity import Entity
 from gateway.model.model import Model
-from gateway.store.codec import Wire
+from gateway.model.types import Wire
 
 
 @dataclass(frozen=True, slots=True)

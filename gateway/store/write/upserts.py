@@ -6,7 +6,7 @@ from typing import Any
 from gateway.errors import Internal
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key
-from gateway.store.codec import Wire, encode_attribute
+from gateway.model.types import Wire
 from gateway.store.rows import Item
 from gateway.store.wire import key_of
 from gateway.store.write.change import Change, Member
@@ -43,7 +43,7 @@ def tally(change: Change, name: str, key: Values, amounts: Mapping[str, int]) ->
     if entity.upgrades:
         raise Internal(f"{name} has upgrades, which adding to a number would pass over")
     sets: Wire = {table.entity_type: {"S": name}}
-    sets |= {each: encode_attribute(entity.attribute[each], value) for each, value in key.items()}
+    sets |= {each: entity.attribute[each].encode(value) for each, value in key.items()}
     adds = {table.version: 1, **amounts}
     names = {f"#{position}": each for position, each in enumerate((*sets, *adds))}
     values: Wire = {f":{position}": value for position, value in enumerate(sets.values())}

@@ -8,7 +8,7 @@ from gateway.errors import ModelError
 from gateway.model.entity import Attribute, Upgrade, When
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import Listing
-from gateway.model.types import Enum, Field, Id, ListOf, SetOf, Struct, Text
+from gateway.model.types import EnumOf, Field, Id, ListOf, SetOf, Struct, Text
 from tests.model.build import ATTRIBUTES, Colour, fault, faults, on, thing
 
 
@@ -22,14 +22,14 @@ def with_type(kind: Any) -> str:
     ("kind", "said"),
     [
         (Id, "its type is the class Id; write `Id()`"),
-        (Enum, "its type is the class Enum; write `Enum(...)`"),
-        (Colour, "its type is the enum Colour; write `Enum(Colour)`"),
+        (EnumOf, "its type is the class EnumOf; write `EnumOf(...)`"),
+        (Colour, "its type is the enum Colour; write `EnumOf(Colour)`"),
         (str, "its type is Python's `str`; use Text(), Id() or KeyString()"),
         (int, "its type is Python's `int`; use Integer()"),
         (bool, "its type is Python's `bool`; use Boolean()"),
         (ListOf(str), "its type is Python's `str`; use Text(), Id() or KeyString()"),  # type: ignore[arg-type]  # the slip
         (SetOf(Id), "its type is the class Id; write `Id()`"),  # type: ignore[arg-type]  # the slip
-        (Enum("RED"), "Enum takes an enum class, such as `Enum(Colour)`"),  # type: ignore[arg-type]  # the slip
+        (EnumOf("RED"), "EnumOf takes an enum class, such as `EnumOf(Colour)`"),  # type: ignore[arg-type]  # the slip
         (
             Struct("Box", (Field("a", str, ""),)),  # type: ignore[arg-type]  # the slip
             "Box: `a`: its type is Python's `str`; use Text(), Id() or KeyString()",
@@ -42,8 +42,10 @@ def test_what_is_no_type_is_told_with_what_to_write(kind: Any, said: str) -> Non
 
 
 def test_any_other_value_is_told_with_the_types_there_are() -> None:
-    assert with_type("Its id.").startswith("its type is 'Its id.'; use one of Text, Id, KeyString,")
-    assert with_type(object).startswith("its type is Python's `object`; use one of Text, Id, KeyString,")
+    assert with_type("Its id.").startswith("its type is 'Its id.'; use a type of gateway.model.types, such as Text()")
+    assert with_type(object).startswith(
+        "its type is Python's `object`; use a type of gateway.model.types, such as Text()"
+    )
 
 
 def test_a_key_with_an_attribute_of_no_type_is_told_once() -> None:

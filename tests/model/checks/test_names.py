@@ -1,17 +1,17 @@
-from enum import Enum as PythonEnum
+from enum import Enum
 from typing import Any
 
 import pytest
 
 from gateway.model.entity import Attribute, Copy, Entity, Reference
-from gateway.model.types import AttributeType, Enum, Field, Id, ListOf, Struct, Text
+from gateway.model.types import AttributeType, EnumOf, Field, Id, ListOf, Struct, Text
 from tests.model.build import ATTRIBUTES, Colour, fault, on, passes, thing
 
 
-def enum(name: str, *members: str) -> type[PythonEnum]:
+def enum(name: str, *members: str) -> type[Enum]:
     """Made at run time, as only then a member can have any name."""
-    make: Any = PythonEnum
-    made: type[PythonEnum] = make(name, {member: number for number, member in enumerate(members)})
+    make: Any = Enum
+    made: type[Enum] = make(name, {member: number for number, member in enumerate(members)})
     return made
 
 
@@ -82,17 +82,19 @@ def test_a_place_is_named_in_camel_case() -> None:
 
 @pytest.mark.parametrize("member", ["A#B", "a", "A B", "2026", "é", "_A"])
 def test_an_enum_has_words_in_capitals_since_they_stand_in_keys(member: str) -> None:
-    strange = PythonEnum("Strange", {"FINE": 1, member: 2})  # type: ignore[misc]  # made at run time on purpose
-    assert fault(with_type(Enum(strange))) == f"entity Thing: `extra`: `{member}` of Strange is not a word in capitals"
+    strange = Enum("Strange", {"FINE": 1, member: 2})  # type: ignore[misc]  # made at run time on purpose
+    assert (
+        fault(with_type(EnumOf(strange))) == f"entity Thing: `extra`: `{member}` of Strange is not a word in capitals"
+    )
 
 
 def test_an_enum_hidden_in_a_list_of_records_is_checked_too() -> None:
-    nested = ListOf(Struct("Part", (Field("kind", Enum(enum("Strange", "a")), "Its kind."),)))
+    nested = ListOf(Struct("Part", (Field("kind", EnumOf(enum("Strange", "a")), "Its kind."),)))
     assert fault(with_type(nested)) == "entity Thing: `extra`: `a` of Strange is not a word in capitals"
 
 
 def test_an_enum_has_members() -> None:
-    assert fault(with_type(Enum(enum("Empty")))) == "entity Thing: `extra`: Empty has no members"
+    assert fault(with_type(EnumOf(enum("Empty")))) == "entity Thing: `extra`: Empty has no members"
 
 
 @pytest.mark.parametrize(
@@ -121,12 +123,12 @@ def test_a_nested_record_cannot_have_the_name_of_an_entity() -> None:
 
 def test_two_enums_of_one_name_are_told_apart() -> None:
     assert (
-        fault(with_type(Enum(enum("Colour", "RED"))))
+        fault(with_type(EnumOf(enum("Colour", "RED"))))
         == "entity Thing: the type `Colour` is declared elsewhere as something else"
     )
 
 
 def test_one_record_or_enum_may_be_used_many_times() -> None:
     city = Struct("Address", (Field("city", Text(), ""),))
-    attributes = (Attribute("home", city, ""), Attribute("work", city, ""), Attribute("second", Enum(Colour), ""))
+    attributes = (Attribute("home", city, ""), Attribute("work", city, ""), Attribute("second", EnumOf(Colour), ""))
     assert passes(thing(attributes=(*ATTRIBUTES, *attributes)))

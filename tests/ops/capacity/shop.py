@@ -5,7 +5,7 @@ import enum
 from gateway.model.entity import Attribute, Bucket, Copy, Entity, Key, OnIndex, Reference, Shards, When
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import Boolean, Enum, Id, KeyString, Timestamp
+from gateway.model.types import Boolean, EnumOf, Id, KeyString, Timestamp
 
 
 class Status(enum.Enum):
@@ -21,7 +21,7 @@ ORDER = Entity(
     attributes=(
         Attribute("orderId", Id(), "Its id."),
         Attribute("userId", Id(), "Whose it is."),
-        Attribute("status", Enum(Status), "Where it stands."),
+        Attribute("status", EnumOf(Status), "Where it stands."),
         Attribute("gift", Boolean(), "Whether it is a gift."),
         Attribute("placedAt", Timestamp(), "When."),
     ),

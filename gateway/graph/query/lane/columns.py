@@ -1,12 +1,9 @@
 """Attributes of a row in an answer: how each type is decoded from the wire, and the expression that writes it."""
 
-import base64
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from decimal import Decimal as PythonDecimal
-from decimal import InvalidOperation
-from enum import Enum as PythonEnum
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from re import compile as pattern
 from typing import Any, Literal
@@ -16,14 +13,12 @@ import msgspec
 from gateway.errors import GatewayError
 from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.tree import StructFields, Typename
-from gateway.graph.scalars import moment_text
 from gateway.model.entity import Attribute
 from gateway.model.types import (
     AttributeType,
-    Blob,
     Boolean,
-    Decimal,
-    Enum,
+    DecimalNumber,
+    EnumOf,
     Id,
     Integer,
     KeyString,
@@ -33,7 +28,6 @@ from gateway.model.types import (
     Text,
     Timestamp,
 )
-from gateway.store.codec import decoder
 
 Write = Callable[[Any], Any]
 ANY_VALUE: Any = dict[str, Any]  # of a type that has parts: read by the codec
@@ -84,7 +78,7 @@ class Column:
 
 def integer(text: str) -> int:
     try:
-        value = int(text) if text.lstrip("-").isdigit() else int(PythonDecimal(text))
+        value = int(text) if text.lstrip("-").isdigit() else int(Decimal(text))
     except (ValueError, OverflowError, InvalidOperation) as error:
         raise FallBack(Reason.ROW) from error
     if not -_INT <= value < _INT:
@@ -94,7 +88,7 @@ def integer(text: str) -> int:
 
 def decimal(text: str) -> str:
     try:
-        return f"{PythonDecimal(text):f}"
+        return f"{Decimal(text):f}"
     except (ValueError, InvalidOperation) as error:
         raise FallBack(Reason.ROW) from error
 
@@ -117,13 +111,13 @@ def column(attribute: Attribute, below: StructFields) -> Column:
             return Column(StringValue, "{}.S")
         case Integer():
             return Column(NumberValue, "int(n) if plain_integer(n := {}.N) else integer(n)", _INTEGER)
-        case Decimal():
+        case DecimalNumber():
             return Column(NumberValue, "n if plain_decimal(n := {}.N) else decimal(n)", _DECIMAL)
         case Boolean():
             return Column(BooleanValue, "{}.BOOL")
         case Timestamp():
             return Column(TimestampValue, "m if (m := {}.S).tzinfo is UTC else moment(m)", _MOMENT)
-        case Enum(enum):
+        case EnumOf(enum):
             return Column(one_of(*(member.name for member in enum)), "{}.S")
         case ListOf(Text() | Id() | KeyString()):
             return Column(StringListValue, "[each.S for each in {}.L]")
@@ -133,7 +127,7 @@ def column(attribute: Attribute, below: StructFields) -> Column:
 
 def _decoded(kind: AttributeType, below: StructFields) -> Write:
     """For what has parts: decoded as the codec does, and then written."""
-    decode, write = decoder(kind), writer(kind, below)
+    decode, write = kind.decoder(), writer(kind, below)
 
     def written(wire: Any) -> Any:
         try:
@@ -150,21 +144,13 @@ def writer(kind: AttributeType, below: StructFields) -> Write | None:
     match kind:
         case Integer():
             return _int
-        case Decimal():
-            return "{:f}".format
-        case Timestamp():
-            return moment_text
-        case Enum():
-            return _name
-        case Blob():
-            return _base64
         case SetOf(of):
             return _list_writer(writer(of, below), ordered=True)
         case ListOf(of):
             return _list_writer(writer(of, below))
         case Struct():
             return _struct_writer(below)
-    return None
+    return kind.json()
 
 
 def _struct_writer(below: StructFields) -> Write:
@@ -194,14 +180,6 @@ def _int(value: int) -> int:
     if not -_INT <= value < _INT:
         raise FallBack(Reason.ROW)
     return value
-
-
-def _name(value: PythonEnum) -> str:
-    return value.name
-
-
-def _base64(value: bytes) -> str:
-    return base64.b64encode(value).decode()
 
 
 def _list_writer(inner: Write | None, *, ordered: bool = False) -> Write:

@@ -14,7 +14,7 @@ from gateway.graph.query.lane.values import Read, value_reader
 from gateway.model.entity import Attribute, Entity
 from gateway.model.keys import ItemKey, item_key, key_parts
 from gateway.model.tenant import TenantId, partition
-from gateway.model.types import MAX_KEY_STRING, Id, KeyString, ListOf, key_pattern
+from gateway.model.types import MAX_KEY_STRING, Id, KeyString, ListOf
 
 # the keys of the items that rows lead to, from `(rows, own, tenant)`: one for each row, or None where the row lacks
 # what the key is made of; or many for each
@@ -84,7 +84,7 @@ class NotPlain(Exception):
 
 _MARK = pattern(r"mark-([0-9]+)-")
 _EXAMPLE = TenantId("any")
-_id, _key_text = key_pattern(Id()).fullmatch, key_pattern(KeyString()).fullmatch
+_id, _key_text = Id().key_pattern.fullmatch, KeyString().key_pattern.fullmatch
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from typing import Any
 from gateway.graph.query.lane.columns import moment
 from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.model.entity import Attribute
-from gateway.model.types import Boolean, Decimal, Enum, Id, Integer, KeyString, ListOf, Text, Timestamp
-from gateway.store.codec import decoder
+from gateway.model.types import Boolean, DecimalNumber, EnumOf, Id, Integer, KeyString, ListOf, Text, Timestamp
 
 Read = Callable[[Any], Any]
 
@@ -23,13 +22,13 @@ def value_reader(attribute: Attribute) -> Read:
             return lambda wire: wire.BOOL
         case Timestamp():
             return lambda wire: moment(wire.S)
-        case Enum(enum):
+        case EnumOf(enum):
             return lambda wire: enum[wire.S]
         case ListOf(Text() | Id() | KeyString()):
             return lambda wire: [each.S for each in wire.L]
-        case Integer() | Decimal():
+        case Integer() | DecimalNumber():
             return _number_reader(whole=isinstance(attribute.type, Integer))
-    return _checked(decoder(attribute.type))
+    return _checked(attribute.type.decoder())
 
 
 def _number_reader(*, whole: bool) -> Read:

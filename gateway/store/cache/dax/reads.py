@@ -14,6 +14,7 @@ from gateway.iam.language.evaluator import restricts
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId, owns
+from gateway.model.types import Wire
 from gateway.store.access import Access
 from gateway.store.cache.dax.cluster import DaxBusy, DaxCluster, DaxFailed
 from gateway.store.cache.dax.stats import DaxStats, DaxTally
@@ -22,7 +23,6 @@ from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage, Via
 from gateway.store.cache.recent_writes import RecentWrites
 from gateway.store.cache.stats import GroupOf, one_group
 from gateway.store.cache.written_keys import written, written_anywhere
-from gateway.store.codec import Wire
 from gateway.store.plan import QueryPartition
 
 T = TypeVar("T")

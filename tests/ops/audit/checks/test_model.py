@@ -6,7 +6,7 @@ import pytest
 from gateway.model.entity import Attribute, Entity, Key, OnIndex
 from gateway.model.model import Domain, Model
 from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import Enum, Id
+from gateway.model.types import EnumOf, Id
 from gateway.ops.audit.checks.model import cardinality, documented_patterns, prefixes
 from gateway.ops.audit.results import Case
 from tests.ops.audit.spoil import changed, failures
@@ -19,7 +19,7 @@ class Colour(enum.Enum):
 THING = Entity(
     name="Thing",
     description="A thing.",
-    attributes=(Attribute("thingId", Id(), "Its id."), Attribute("colour", Enum(Colour), "Its colour.")),
+    attributes=(Attribute("thingId", Id(), "Its id."), Attribute("colour", EnumOf(Colour), "Its colour.")),
     key=Key(pk="THING#{thingId}", sk="DETAILS"),
     indexes=(
         OnIndex(index="GSI1", pk="COLOUR#{colour}", sk="THING#{thingId}", low_cardinality_reason="there are few"),

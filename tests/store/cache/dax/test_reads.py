@@ -13,12 +13,12 @@ from gateway.aws.sts.reader_role import in_role
 from gateway.aws.wire.errors import AccessDenied
 from gateway.errors import Forbidden, IsolationBreach
 from gateway.model.tenant import tenant_id
+from gateway.model.types import Wire
 from gateway.store.access import Access
 from gateway.store.cache.dax.breaker import BreakerRules
 from gateway.store.cache.dax.cluster import DaxRules
 from gateway.store.cache.dax.reads import Ages, Clusters
 from gateway.store.cache.read_path import Asked, Via
-from gateway.store.codec import Wire
 from gateway.store.plan import GetItems, QueryPartition
 from gateway.store.write.writer import MutationResult
 from tests.aws.sts.test_reader_role import ASSUMED, ROLE, answer, gateway

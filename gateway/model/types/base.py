@@ -1,0 +1,120 @@
+"""What every attribute type defines: its stored form, its key form, its GraphQL scalar, its documentation."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from gateway.errors import BadUserInput
+
+KEY_SEPARATOR = "#"
+
+Wire = dict[str, Any]  # a value in DynamoDB JSON, such as {"S": "text"}
+Decode = Callable[[Wire], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarSpec:
+    """A GraphQL scalar; GraphQL's own scalars need no functions.
+
+    `python` is the Python type of its values. Two scalars of one schema need different ones: a scalar whose values
+    are strings takes a `NewType` of `str`.
+    """
+
+    name: str
+    python: Any
+    description: str = ""
+    specified_by: str = ""
+    serialize: Callable[[Any], Any] | None = None  # to JSON
+    parse: Callable[[Any], Any] | None = None  # from JSON; raises BadUserInput
+
+
+STRING = ScalarSpec("String", str)
+
+
+class AttributeType(ABC):
+    """A type is a frozen dataclass; its values are immutable and their `repr` shows all of them.
+
+    Methods that take a value also take the name of the attribute, for the `BadUserInput` that a wrong value raises.
+    """
+
+    __slots__ = ()
+
+    tag: ClassVar[str]  # DynamoDB's type descriptor, such as "S"
+    scalar: ClassVar[ScalarSpec | None] = None  # None for what GraphQL has a syntax for: enums, lists, objects
+    ordered: ClassVar[bool] = False  # whether callers may ask for a range of values
+
+    @property
+    @abstractmethod
+    def documentation(self) -> str:
+        """The type in a table of the documentation."""
+
+    @property
+    @abstractmethod
+    def sample(self) -> Any:
+        """Any valid value."""
+
+    @abstractmethod
+    def encode(self, name: str, value: Any) -> Wire:
+        """The value as it is stored."""
+
+    @abstractmethod
+    def decoder(self) -> Decode:
+        """The function that reads a stored value; compiled once, called for every row."""
+
+    def json(self) -> Callable[[Any], Any] | None:
+        """The function that turns a value into JSON, or None where the value is JSON already."""
+        return self.scalar.serialize if self.scalar is not None else None
+
+
+class KeyType(AttributeType):
+    """A type whose values may fill a part of a key."""
+
+    __slots__ = ()
+
+    many_values: ClassVar[bool] = True  # False: the values are few, so items that share one crowd a partition
+    shardable: ClassVar[bool] = False  # many values with one spelling each: a hash of it spreads items evenly
+    padded: ClassVar[bool] = False  # numbers: the key template gives a width, such as {price:10.2}
+
+    @property
+    @abstractmethod
+    def key_pattern(self) -> re.Pattern[str]:
+        """Matches every text that a value can have inside a key."""
+        # INVARIANT: no pattern matches '#', so that one entity cannot imitate another's key.
+
+    @property
+    def key_values(self) -> tuple[str, ...] | None:
+        """Every text that a value can have inside a key, or None where they are not listed."""
+        return None
+
+    @abstractmethod
+    def key_text(self, name: str, value: Any, width: int = 0, scale: int = 0) -> str:
+        """The value as one part of a key."""
+
+    @abstractmethod
+    def key_value(self, text: str) -> Any:
+        """The value that a part of a key stands for, or None where the text is not valid."""
+
+    @abstractmethod
+    def key_length(self, width: int, scale: int) -> int:
+        """The length in bytes of the longest text inside a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A named, typed value: an attribute, a field of a struct, or an argument of a mutation."""
+
+    name: str
+    type: AttributeType
+    description: str
+    required: bool = True
+    # why clients should not use it any more and what they use instead: docs/schema-policy.md
+    deprecated: str | None = field(default=None, kw_only=True)
+
+
+def expect(name: str, value: Any, kind: Any, words: str) -> Any:
+    """The value, if it is an instance of `kind`."""
+    if not isinstance(value, kind):
+        raise BadUserInput(f"`{name}` needs {words}", name)
+    return value

@@ -1,0 +1,104 @@
+"""Types made of other types: sets, lists and nested records."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from gateway.errors import BadUserInput
+from gateway.model.types.base import AttributeType, Decode, Field, Wire, expect
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SetOf(AttributeType):
+    """A set of strings or numbers: without order, and never empty in the table."""
+
+    of: AttributeType
+
+    @property
+    def tag(self) -> str:  # type: ignore[override]  # depends on the members
+        return f"{self.of.tag}S"
+
+    @property
+    def documentation(self) -> str:
+        return f"set of: {self.of.documentation}"
+
+    @property
+    def sample(self) -> frozenset[Any]:
+        return frozenset({self.of.sample})
+
+    def encode(self, name: str, value: Any) -> Wire:
+        values = expect(name, value, set | frozenset, "a set")
+        if not values:
+            raise BadUserInput(f"`{name}` is an empty set; leave it out instead", name)
+        return {self.tag: sorted(self.of.encode(name, member)[self.of.tag] for member in values)}
+
+    def decoder(self) -> Decode:
+        inner, tag, member_tag = self.of.decoder(), self.tag, self.of.tag
+        return lambda wire: frozenset(inner({member_tag: member}) for member in wire[tag])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ListOf(AttributeType):
+    """A list of values of one type."""
+
+    of: AttributeType
+    max_items: int = 100
+
+    tag = "L"
+
+    @property
+    def documentation(self) -> str:
+        return f"list of at most {self.max_items}: {self.of.documentation}"
+
+    @property
+    def sample(self) -> list[Any]:
+        return [self.of.sample]
+
+    def encode(self, name: str, value: Any) -> Wire:
+        items = expect(name, value, list | tuple, "a list")
+        if len(items) > self.max_items:
+            raise BadUserInput(f"`{name}` has {len(items)} members, at most {self.max_items} are allowed", name)
+        return {"L": [self.of.encode(name, item) for item in items]}
+
+    def decoder(self) -> Decode:
+        inner = self.of.decoder()
+        return lambda wire: [inner(item) for item in wire["L"]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Struct(AttributeType):
+    """A nested record, such as an address; `fields` are declared like attributes."""
+
+    name: str
+    fields: tuple[Field, ...]
+    description: str = ""
+
+    tag = "M"
+
+    @property
+    def documentation(self) -> str:
+        return f"{self.name}: {', '.join(field.name + ('' if field.required else '?') for field in self.fields)}"
+
+    @property
+    def sample(self) -> dict[str, Any]:
+        return {field.name: field.type.sample for field in self.fields}
+
+    def encode(self, name: str, value: Any) -> Wire:
+        record = expect(name, value, Mapping, "an object")
+        unknown = set(record) - {field.name for field in self.fields}
+        if unknown:
+            raise BadUserInput(f"`{name}` has no field `{min(unknown)}`", name)
+        wire: Wire = {}
+        for field in self.fields:
+            if record.get(field.name) is not None:
+                wire[field.name] = field.type.encode(f"{name}.{field.name}", record[field.name])
+            elif field.required:
+                raise BadUserInput(f"`{name}.{field.name}` is required", f"{name}.{field.name}")
+        return {"M": wire}
+
+    def decoder(self) -> Decode:
+        decoders = tuple((field.name, field.type.decoder()) for field in self.fields)
+        return lambda wire: {name: decode(wire["M"][name]) for name, decode in decoders if name in wire["M"]}

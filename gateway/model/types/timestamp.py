@@ -1,0 +1,86 @@
+"""Points in time."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, final
+
+from gateway.errors import BadUserInput
+from gateway.model.types.base import Decode, KeyType, ScalarSpec, Wire
+
+_KEY_FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+
+
+def utc(name: str, value: Any) -> datetime:
+    if not isinstance(value, datetime) or value.utcoffset() is None:
+        raise BadUserInput(f"`{name}` needs a date and time with a time zone", name)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        raise BadUserInput(f"`{name}` is outside the years 1 to 9999", name) from error
+
+
+def timestamp_text(name: str, value: Any) -> str:
+    """The timestamp as it is stored and as it stands in a key."""
+    # always six decimals, so that texts sort in the order of their timestamps
+    return utc(name, value).isoformat(timespec="microseconds")[:-6] + "Z"
+
+
+def _serialize(value: datetime) -> str:
+    return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _parse(text: Any) -> datetime:
+    try:
+        value = datetime.fromisoformat(text)
+    except (TypeError, ValueError) as error:
+        raise BadUserInput("a DateTime is written like `2026-01-31T12:00:00Z`") from error
+    if value.tzinfo is None:
+        raise BadUserInput("a DateTime needs a time zone, such as the `Z` of `2026-01-31T12:00:00Z`")
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        raise BadUserInput("a DateTime lies between the years 1 and 9999") from error
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Timestamp(KeyType):
+    """A point in time, in UTC and to the microsecond."""
+
+    tag = "S"
+    scalar = ScalarSpec(
+        "DateTime",
+        datetime,
+        "A timestamp in UTC, such as `2026-01-31T12:00:00Z`.",
+        "https://scalars.graphql.org/andimarek/date-time",
+        _serialize,
+        _parse,
+    )
+    ordered = True
+    shardable = True
+    documentation = "timestamp (UTC)"
+    sample = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    key_pattern = _KEY_FORM
+
+    def encode(self, name: str, value: Any) -> Wire:
+        return {"S": timestamp_text(name, value)}
+
+    def decoder(self) -> Decode:
+        return _decode
+
+    def key_text(self, name: str, value: Any, width: int = 0, scale: int = 0) -> str:
+        return timestamp_text(name, value)
+
+    def key_value(self, text: str) -> datetime | None:
+        try:
+            return datetime.fromisoformat(text) if _KEY_FORM.fullmatch(text) else None
+        except ValueError:
+            return None
+
+    def key_length(self, width: int, scale: int) -> int:
+        return len("2026-01-31T23:59:59.999999Z")
+
+
+def _decode(wire: Wire) -> datetime:
+    return datetime.fromisoformat(wire["S"])

@@ -36,11 +36,11 @@ def test_it_fits_on_one_screen() -> None:
 
 def test_the_declaration_is_a_model_with_the_query() -> None:
     names = {**vars(entity), **vars(patterns), **vars(types)}
-    exec(block("python"), names)
+    exec(block("python"), names)  # noqa: S102  our own page
     domain = Domain(
         name="readme", description="The README's example.", entities=(names["USER"],), patterns=names["PATTERNS"]
     )
-    schema = build_schema(Model((domain,)), ()).as_str()
+    schema = build_schema(Model(domains=(domain,)), ()).as_str()
     assert "user(" in schema
     assert "users(" in schema
 

@@ -29,15 +29,6 @@ def test_every_setting_is_documented() -> None:
             assert f"`{name}`" in page, name
 
 
-def test_the_architecture_page_names_files_that_exist() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text()
-    for symbols, files in re.findall(r"^\|[^|]*\| ([^|]*`[^|]*) \| (`gateway/[^|]*) \|$", page, re.MULTILINE):
-        sources = [(ROOT / path).read_text() for path in re.findall(r"`([^`]+)`", files)]
-        for symbol in re.findall(r"`([\w.]+)`", symbols):
-            name = symbol.rpartition(".")[2]
-            assert any(re.search(rf"\b(def|class) {name}\b", text) for text in sources), symbol
-
-
 @pytest.mark.parametrize(
     "page",
     sorted(path.name for path in ROOT.glob("*.md")) + ["docs/" + path.name for path in (ROOT / "docs").glob("*.md")],

@@ -1,0 +1,176 @@
+"""CONTRIBUTING.md is true: its commands find tests, and changes made as it says work, and fail where it says so."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.iam.language import operators
+from gateway.iam.language.document import parse
+from gateway.iam.language.errors import PolicyError
+from gateway.iam.language.evaluator import Allow, Authorisation, Deny, PolicySet, evaluate
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ROWS = dict(re.findall(r"^\| an? ([\w ]+) \| (.*) \| .*\|$", PAGE, re.MULTILINE))
+_PACKAGES = ("gateway", "docs", "tests")
+
+
+def replace_once(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{path.name}: {old}"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+class Copy:
+    """A copy of the tree to change."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        for name in _PACKAGES:
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
+        for path in ROOT.iterdir():
+            if path.is_file():
+                shutil.copy(path, root / path.name)
+
+    def linked(self, change: str, name: str) -> Path:
+        """A file that the page links to for a change."""
+        target = re.search(rf"\[{re.escape(name)}\]\(([^)]+)\)", ROWS[change])
+        assert target, name
+        return self.root / target[1]
+
+    def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("GATEWAY_", "COV_"))}
+        return subprocess.run(
+            [sys.executable, *command],
+            cwd=self.root,
+            env={**kept, **environment, "PYTHONPATH": str(self.root)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def passes(self, *tests: str) -> bool:
+        """Whether tests pass; what cannot be run is a failure of its own."""
+        done = self.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+        assert done.returncode in (0, 1), done.stdout + done.stderr
+        print(done.stdout)
+        return done.returncode == 0
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path)
+
+
+def test_all_eight_changes_are_listed() -> None:
+    assert set(ROWS) == {
+        "entity",
+        "computed field",
+        "role",
+        "attribute type",
+        "condition operator",
+        "alarm",
+        "setting",
+        "error code",
+    }
+
+
+def test_the_commands_for_one_test_find_tests() -> None:
+    commands = re.findall(r"^\.venv/bin/pytest (tests/.*)$", PAGE, re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        file, _, name = command.partition("::")
+        assert (ROOT / file).exists()
+        assert f"def {name}" in (ROOT / file).read_text(encoding="utf-8")
+
+
+def test_an_entity_is_a_file_and_a_name_in_its_domain(tmp_path: Path) -> None:
+    for name in re.findall(r"\]\((examples/[^)]+)\)", ROWS["entity"]):
+        assert (ROOT / name).exists()
+    shutil.copytree(ROOT / "examples" / "helpdesk", tmp_path / "helpdesk")
+    (tmp_path / "helpdesk" / "article.py").write_text(
+        '''"""An article of the knowledge base."""
+
+from gateway.model.entity import Attribute, Entity, Key
+from gateway.model.patterns import Lookup
+from gateway.model.types import Id, Text
+
+ARTICLE = Entity(
+    name="Article",
+    description="An article of the knowledge base.",
+    attributes=(Attribute("articleId", Id(), "The article's id."), Attribute("title", Text(200), "Its title.")),
+    key=Key(pk="ARTICLE#{articleId}", sk="META"),
+)
+PATTERNS = (Lookup(name="article", entity="Article", description="One article by id."),)
+''',
+        encoding="utf-8",
+    )
+    domain = tmp_path / "helpdesk" / "domain.py"
+    replace_once(domain, "from helpdesk import ", "from helpdesk import article, ")
+    replace_once(domain, "entities=(", "entities=(article.ARTICLE, ")
+    replace_once(domain, "patterns=(", "patterns=(*article.PATTERNS, ")
+    schema = tmp_path / "schema.graphql"
+    command = [sys.executable, "-m", "gateway", "schema", "--domains", "helpdesk.domain", "--path", str(schema)]
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "type Article" in schema.read_text(encoding="utf-8")
+    assert "article(" in schema.read_text(encoding="utf-8")
+
+
+def _policies() -> PolicySet:
+    statement = {
+        "Effect": "Allow",
+        "Action": "dynamodb:GetItem",
+        "Resource": "*",
+        "Condition": {"StringEndsWith": {"aws:PrincipalTag/TenantId": "me"}},
+    }
+    return PolicySet(identity=(parse({"Version": "2012-10-17", "Statement": [statement]}, "identity"),))
+
+
+def test_a_condition_operator_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "`OPERATORS` in [operators.py](gateway/iam/language/operators.py)" in ROWS["condition operator"]
+    with pytest.raises(PolicyError, match="StringEndsWith"):
+        _policies()
+
+    def ends_with(values: tuple[str, ...], with_variables: bool) -> operators.Binder:
+        return lambda context: lambda text: text.endswith(values)
+
+    monkeypatch.setitem(operators.OPERATORS, "StringEndsWith", operators.Operator(ends_with))
+    table = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
+    for tenant, verdict in (("acme", Allow), ("globex", Deny)):
+        request = Authorisation("dynamodb:GetItem", table, {"aws:PrincipalTag/TenantId": tenant})
+        assert isinstance(evaluate(_policies(), request), verdict)
+
+
+def test_a_setting_is_a_field_and_a_row(copy: Copy) -> None:
+    settings, page = copy.linked("setting", "settings.py"), copy.linked("setting", "docs/settings.md")
+    assert copy.linked("setting", "wiring.py").exists()
+    assert copy.linked("setting", "setting_checks.py").exists()
+    replace_once(settings, "\n    region: Region\n", "\n    region: Region\n    greeting: str = 'hello'\n")
+    told = "from gateway.settings import Settings; print(Settings.model_construct().greeting)"
+    assert copy.run("-c", told).stdout == "hello\n"
+    documented = "tests/test_generated.py::test_every_setting_is_documented"
+    assert not copy.passes(documented)
+    replace_once(page, "\n| `region` |", "\n| `greeting` | hello | a word |\n| `region` |")
+    assert copy.passes(documented)
+
+
+def test_an_error_code_is_a_class_with_a_page(copy: Copy) -> None:
+    errors = copy.linked("error code", "errors.py")
+    text = errors.read_text(encoding="utf-8")
+    errors.write_text(text + '\n\nclass Teapot(GatewayError):\n    code = "TEAPOT"\n', encoding="utf-8")
+    pages = copy.linked("error code", "docs/errors").parent
+    checks = "tests/test_error_pages.py"
+    assert not copy.passes(checks)
+    headings = ("Meaning", "Cause", "What the client does")
+    sections = "\n".join(f"## {heading}\n\nIt is a pot for tea.\n" for heading in headings)
+    (pages / "TEAPOT.md").write_text(f"# TEAPOT\n\n{sections}", encoding="utf-8")
+    replace_once(pages / "README.md", "\n| [INTERNAL]", "\n| [TEAPOT](TEAPOT.md) | A pot | no |\n| [INTERNAL]")
+    replace_once(copy.root / "CHANGELOG.md", "\n## Unreleased\n", "\n## Unreleased\n\n- `TEAPOT`\n")
+    assert copy.passes(checks)

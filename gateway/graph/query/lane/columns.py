@@ -16,7 +16,7 @@ import msgspec
 from gateway.errors import GatewayError
 from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.tree import StructFields, Typename
-from gateway.graph.scalars import moment_text
+from gateway.graph.scalars import datetime_text
 from gateway.model.entity import Attribute
 from gateway.model.types import (
     AttributeType,
@@ -153,7 +153,7 @@ def writer(kind: AttributeType, below: StructFields) -> Write | None:
         case Decimal():
             return "{:f}".format
         case Timestamp():
-            return moment_text
+            return datetime_text
         case Enum():
             return _name
         case Blob():

@@ -1,1 +1,1 @@
-"""HOW ASKED: the GraphQL schema made from the model, the request's loaders, limits, errors and the HTTP endpoint."""
+"""GraphQL: the schema built from the model, the execution of queries and mutations, and the HTTP endpoint."""

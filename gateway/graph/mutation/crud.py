@@ -1,4 +1,4 @@
-"""Create, update and remove for any entity: most mutations need no code of their own."""
+"""Generated mutations that create, update and remove the items of an entity."""
 
 import secrets
 import time
@@ -13,17 +13,21 @@ from gateway.model.types import Field, Integer
 from gateway.store.write.faults import invalid
 from gateway.store.write.writer import MutationResult, Writer
 
-VERSION = Field("version", Integer(), "The version you have read; without it, the newest is changed.", required=False)
-
+VERSION = Field(
+    "version",
+    Integer(),
+    "The version that you have read; without it, the change applies to any version.",
+    required=False,
+)
 
 Filled = Mapping[str, Callable[[], Any]]
 _NONE: Filled = {}
 _VOWELS = ("A", "E", "I", "O", "U")
-_SPOKEN_WITH_Y = ("Eu", "Uni", "Us")  # a User, a Unit
+_CONSONANT_SOUNDS = ("Eu", "Uni", "Us")  # a User, a Unit
 
 
 def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
-    """`filled` are attributes that the gateway sets, such as a moment or an id."""
+    """`filled` are the attributes that the gateway sets, such as a timestamp or an id."""
 
     async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
         change = writer.change()
@@ -41,7 +45,7 @@ def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
 
 
 def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
-    """What is left out stays, null removes; the key cannot be changed."""
+    """A field that is left out keeps its value, and null removes it; `but` are attributes that cannot be changed."""
     keys = _keys(entity)
 
     async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
@@ -58,7 +62,9 @@ def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
     open_fields = (_field(entity, name, optional=name not in keys) for name in _attributes(entity) if name not in but)
     return Mutation(
         name=f"update{entity.name}",
-        description=f"Change {_article(entity.name)} {entity.name}: what is left out stays, null removes.",
+        description=(
+            f"Update {_article(entity.name)} {entity.name}: a field that is left out keeps its value, null removes it."
+        ),
         returns=entity.name,
         input=(*open_fields, VERSION),
         run=run,
@@ -76,7 +82,7 @@ def remove(entity: Entity) -> Mutation:
 
     return Mutation(
         name=f"remove{entity.name}",
-        description=f"Remove {_article(entity.name)} {entity.name}; the payload shows it as it was.",
+        description=f"Remove {_article(entity.name)} {entity.name}; the payload has its last values.",
         returns=entity.name,
         input=(*(_field(entity, name) for name in _keys(entity)), VERSION),
         run=run,
@@ -93,16 +99,16 @@ def now() -> datetime:
 
 
 def new_id() -> str:
-    """Sorts by the time it was made, and is hard to guess."""
+    """An id that sorts by the time of its creation and is hard to guess."""
     return f"{time.time_ns() // 1_000_000:011x}{secrets.token_hex(8)}"
 
 
 def _article(name: str) -> str:
-    return "an" if name.startswith(_VOWELS) and not name.startswith(_SPOKEN_WITH_Y) else "a"
+    return "an" if name.startswith(_VOWELS) and not name.startswith(_CONSONANT_SOUNDS) else "a"
 
 
 def _attributes(entity: Entity) -> tuple[str, ...]:
-    """None of a faulty entity: its model says what is wrong with it, together with every other fault."""
+    """Empty for a faulty entity, whose faults the model reports together with all others."""
     return () if any(entity_faults(entity)) else tuple(entity.attribute)
 
 
@@ -111,9 +117,9 @@ def _keys(entity: Entity) -> tuple[str, ...]:
 
 
 def _unknown(entity: Entity, option: str, names: Iterable[str]) -> tuple[str, ...]:
-    known = _attributes(entity)
-    strange = (name for name in names if known and name not in known)
-    return tuple(f"`{option}` names `{name}`, which {entity.name} does not declare" for name in strange)
+    attributes = _attributes(entity)
+    unknown = (name for name in names if attributes and name not in attributes)
+    return tuple(f"`{option}` names `{name}`, which {entity.name} does not declare" for name in unknown)
 
 
 def _field(entity: Entity, name: str, *, optional: bool = False) -> Field:

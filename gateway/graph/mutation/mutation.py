@@ -1,4 +1,4 @@
-"""Mutations as declared data: an input, what is done, and a payload with the changed item and user errors."""
+"""Mutations as declared data: an input, a function that makes the change, and a payload with item or errors."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -22,10 +22,10 @@ Run = Callable[[Writer, dict[str, Any]], Awaitable[MutationResult]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
-    """`returns` names the entity in the payload; `extras` are numbers or texts beside it.
+    """`returns` is the entity in the payload; `extras` are further fields of the payload, such as a count.
 
-    `member_units` are the capacity units that one member of a list in its input takes, for the estimate of its cost.
-    `faults` are mistakes in its declaration that are reported with those of the model.
+    `member_units` is the estimated cost, in capacity units, of each member of a list in the input.
+    `faults` are mistakes in the declaration; they are reported together with those of the model.
     """
 
     name: str
@@ -40,14 +40,14 @@ class Mutation:
 
 
 def mutation_faults(mutation: Mutation) -> Iterator[str]:
-    """What is wrong with the mutation by itself."""
-    own = [*mutation.faults, *field_faults(mutation, "input"), *field_faults(mutation, "extras")]
-    return (f"mutation {mutation.name}: {fault}" for fault in own)
+    """The mistakes in the declaration of one mutation."""
+    faults = [*mutation.faults, *field_faults(mutation, "input"), *field_faults(mutation, "extras")]
+    return (f"mutation {mutation.name}: {fault}" for fault in faults)
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What a mutation answers: the item or errors, never both."""
+    """The result of a mutation: the item or errors, never both."""
 
     item: Item | None
     errors: tuple[Fault, ...] = ()
@@ -55,24 +55,24 @@ class Payload:
 
 
 def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
-    """The resolver of its field: values out of the input, the change in its time, the item as a read would show it."""
+    """The resolver of the mutation's field; the item in its payload is what a read would return."""
 
     async def resolve(root: None, info: GraphQLResolveInfo[Context], **arguments: Any) -> Payload:
         context = info.context
         values = plain(mutation.input, arguments["input"])
         key = arguments.get("idempotencyKey")
-        known = once(key, mutation.name, values) if key is not None else None
-        payload = await _carry_out(context.writer, lambda writer: mutation.run(writer, dict(values)), known)
+        idempotency = once(key, mutation.name, values) if key is not None else None
+        payload = await _payload(context.writer, lambda writer: mutation.run(writer, dict(values)), idempotency)
         context.reader.changed(payload.item)
         return payload
 
     return resolve
 
 
-async def _carry_out(writer: Writer, work: Work, once: Once | None) -> Payload:
-    """What the caller can mend is part of the payload; everything else is an error of the field."""
+async def _payload(writer: Writer, work: Work, idempotency: Once | None) -> Payload:
+    """Errors that the caller can fix are part of the payload; all others are errors of the field."""
     try:
-        outcome = await _in_time(writer, work, once)
+        outcome = await _before_deadline(writer, work, idempotency)
     except Rejected as error:
         return Payload(None, error.faults)
     except BadUserInput as error:
@@ -80,23 +80,24 @@ async def _carry_out(writer: Writer, work: Work, once: Once | None) -> Payload:
     return Payload(outcome.item if outcome.item.values else None, (), outcome.extras)
 
 
-async def _in_time(writer: Writer, work: Work, once: Once | None) -> MutationResult:
-    """Ends one change at the deadline, so that those before it are still answered; later ones are not begun."""
+async def _before_deadline(writer: Writer, work: Work, idempotency: Once | None) -> MutationResult:
+    """Cancels the change at the deadline; the results of earlier mutations are kept, later ones are not started."""
     deadline = writer.access.deadline
     if deadline is not None and asyncio.get_running_loop().time() >= deadline:
-        raise DeadlineExceeded("the time was over before this change was begun; nothing was written")
+        raise DeadlineExceeded("the request timed out before this mutation started; nothing was written")
     try:
         async with asyncio.timeout_at(deadline):
-            return await writer.run(work, once)
+            return await writer.run(work, idempotency)
     except TimeoutError as error:
         raise DeadlineExceeded(
-            "the time was over while this change was made; the same `idempotencyKey` tells whether it was"
+            "the request timed out while this mutation ran, and it may have been written; "
+            "repeat it with the same `idempotencyKey` to get its result"
         ) from error
 
 
-def plain(fields: tuple[Field, ...], given: Values) -> dict[str, Any]:
-    """An input as values of the model: what was left out is absent, null is None."""
-    return {each.name: _plain(each.type, given[each.name]) for each in fields if each.name in given}
+def plain(fields: tuple[Field, ...], values: Values) -> dict[str, Any]:
+    """The input as values of the model; an absent field stays absent, and null is None."""
+    return {field.name: _plain(field.type, values[field.name]) for field in fields if field.name in values}
 
 
 def _plain(kind: AttributeType, value: Any) -> Any:
@@ -104,9 +105,9 @@ def _plain(kind: AttributeType, value: Any) -> Any:
         return value
     match kind:
         case Struct(_, fields):
-            return {name: each for name, each in plain(fields, value).items() if each is not None}
+            return {name: member for name, member in plain(fields, value).items() if member is not None}
         case ListOf(of):
-            return [_plain(of, each) for each in value]
+            return [_plain(of, member) for member in value]
         case SetOf():
             return frozenset(value) or None
     return value

@@ -1,1 +1,1 @@
-"""The pages for people: the landing page, GraphiQL and its first query."""
+"""The HTML pages: the landing page, and GraphiQL with a first query."""

@@ -1,6 +1,6 @@
-"""A page that was built beforehand and is served from here, so that no request leaves the host.
+"""The HTML pages: GraphiQL and other front ends, built in advance and served from this host, and the landing page.
 
-The folder holds `index.html` and `assets/`, where each file is kept compressed, as `name.gz`.
+The folder of a built page has an `index.html` and `assets/`, in which every file is compressed, as `name.gz`.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from gateway.graph.http.compression import GZIP, accepts_gzip
 
 ASSETS: Final = "assets"
 
-# an editor writes style attributes and brings its fonts along as data; everything else comes from this host
+# the editor writes style attributes and embeds its fonts as data; everything else comes from this host
 _POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -43,55 +43,57 @@ _HEADERS: Final = {
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }
-# the name of an asset holds a hash of its content, so it never changes
-_FOR_EVER: Final = "public, max-age=31536000, immutable"
+# the name of an asset includes a hash of its content, so the content never changes
+_IMMUTABLE: Final = "public, max-age=31536000, immutable"
 
 
-def page_routes(path: str, folder: Path, told: Mapping[str, Any]) -> list[Route]:
-    """`told` is what the page is told about this gateway; whoever can reach the page can read it."""
-    content = json.dumps(told).encode()
-    # INVARIANT: a name is looked up among these, never joined to a path.
+def page_routes(path: str, folder: Path, config: Mapping[str, Any]) -> list[Route]:
+    """`config` is public: everybody who can reach the page can read it at `config.json`."""
+    content = json.dumps(config).encode()
+    # INVARIANT: a requested name is looked up in this dict and never joined to a path.
     assets = {asset.name: asset for asset in (folder / ASSETS).iterdir()}
 
     async def page(request: Request) -> Response:
         headers = {**_HEADERS, "cache-control": "no-cache"}
         return FileResponse(folder / "index.html", headers=headers, media_type="text/html")
 
-    async def config(request: Request) -> Response:
+    async def config_file(request: Request) -> Response:
         return Response(content, headers={**_HEADERS, "cache-control": "no-store"}, media_type="application/json")
 
     async def asset(request: Request) -> Response:
         name = request.path_params["name"]
-        packed = assets.get(f"{name}.gz")
-        if packed is None:
+        compressed = assets.get(f"{name}.gz")
+        if compressed is None:
             return Response("there is no such file", 404, headers=_HEADERS, media_type="text/plain")
-        headers = {**_HEADERS, "cache-control": _FOR_EVER, "vary": "accept-encoding"}
+        headers = {**_HEADERS, "cache-control": _IMMUTABLE, "vary": "accept-encoding"}
         if accepts_gzip(request.headers.get("accept-encoding")):
             headers["content-encoding"] = GZIP
-            return FileResponse(packed, headers=headers, media_type=_media_type(name))
-        return Response(await asyncio.to_thread(_unpacked, packed), headers=headers, media_type=_media_type(name))
+            return FileResponse(compressed, headers=headers, media_type=_media_type(name))
+        return Response(
+            await asyncio.to_thread(_decompressed, compressed), headers=headers, media_type=_media_type(name)
+        )
 
     return [
         Route(path, page),
         Route(f"{path}/", page),
-        Route(f"{path}/config.json", config),
+        Route(f"{path}/config.json", config_file),
         Route(f"{path}/{ASSETS}/{{name}}", asset),
     ]
 
 
 def _media_type(name: str) -> str:
-    # the two that must be right are not left to what the machine's tables say
-    known = {".js": "text/javascript", ".css": "text/css"}
-    return known.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
+    # scripts and styles must have the right type, whatever the tables of the machine say
+    fixed = {".js": "text/javascript", ".css": "text/css"}
+    return fixed.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
-def _unpacked(path: Path) -> bytes:
+def _decompressed(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes())
 
 
-# The page at `/`: where to go from here.
+# The landing page at `/`.
 
-# nothing is loaded, nothing runs, nobody frames it
+# it loads nothing, runs no script and cannot be framed
 HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
@@ -101,9 +103,9 @@ _PAGES = ("playground", "demo", "metrics")
 
 
 def landing_page(address: str | None = None, *, pages: Collection[str] = (), query: str = "") -> str:
-    """With an address, the page of the sandbox; without one, no word about tokens and demo tenants.
+    """With an address, the page of the sandbox, with demo tenants and a token; without one, the page of production.
 
-    `pages` are the addresses of the other pages that are there, `query` is one to start with.
+    `pages` are the paths of the other pages that are served, `query` is an example query.
     """
     page = (files("gateway.graph.playground") / "landing.html").read_text()
     if address is None:
@@ -118,13 +120,12 @@ def _without(part: str, page: str) -> str:
     return re.sub(rf" *<!-- {part} -->.*?<!-- /{part} -->\n", "", page, flags=re.DOTALL)
 
 
-# The page at `/playground`: GraphiQL, built beforehand and served from here.
-#
-# `playground/` at the root of the repository holds its sources; `npm run build` writes the folder that is served.
+# The page at `/playground`: GraphiQL. Its sources are in `playground/` at the root of the repository, and
+# `make playground` builds the folder that is served.
 
 PATH: Final = "/playground"
 FOLDER: Final = Path(str(files("gateway.graph.playground"))) / "built"
 
 
-def playground_routes(told: Mapping[str, Any]) -> list[Route]:
-    return page_routes(PATH, FOLDER, told)
+def playground_routes(config: Mapping[str, Any]) -> list[Route]:
+    return page_routes(PATH, FOLDER, config)

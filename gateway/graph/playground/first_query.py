@@ -1,4 +1,4 @@
-"""A query to start with: one that answers in any domain, without an id that only its owner would know."""
+"""The first query of the playground: it runs in any domain and needs no id."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,30 +9,31 @@ from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.types import KeyType, Text
 
-_SHOWN = 3
+_COUNT = 3
 
 
 def first_query(model: Model) -> str:
-    """Three items of the listing that needs the least; where every listing needs an id, the name of the root type."""
-    listings = [each for each in model.patterns.values() if isinstance(each, Listing) and _is_plain(model, each)]
-    found = [(given, each) for each in listings if (given := _arguments(model, each)) is not None]
-    if not found:
+    """Three items of the listing with the fewest arguments; `__typename` where every listing needs an id."""
+    patterns = model.patterns.values()
+    listings = [pattern for pattern in patterns if isinstance(pattern, Listing) and _returns_pages(model, pattern)]
+    candidates = [(arguments, listing) for listing in listings if (arguments := _arguments(model, listing)) is not None]
+    if not candidates:
         return "{ __typename }"
-    given, listing = min(found, key=lambda pair: len(pair[0]))
-    words = ", ".join(f"{name}: {value}" for name, value in {**given, "first": _SHOWN}.items())
+    arguments, listing = min(candidates, key=lambda candidate: len(candidate[0]))
+    text = ", ".join(f"{name}: {value}" for name, value in {**arguments, "first": _COUNT}.items())
     fields = " ".join(_fields(model.entities[listing.entity]))
-    return f"{{ {listing.name}({words}) {{ nodes {{ {fields} }} }} }}"
+    return f"{{ {listing.name}({text}) {{ nodes {{ {fields} }} }} }}"
 
 
-def _is_plain(model: Model, listing: Listing) -> bool:
-    """A page of items; time buckets without a window ask for a range."""
+def _returns_pages(model: Model, listing: Listing) -> bool:
+    """Whether it lists items without a range of time; time buckets without a default window need one."""
     return not listing.single and not (model.place(listing).bucket is not None and listing.window is None)
 
 
 def _arguments(model: Model, listing: Listing) -> Mapping[str, Any] | None:
-    """Values for what the listing asks for; None where one of them is for the caller to know."""
-    known = {name: _value(model.entities[listing.entity], name) for name in parameters(model, listing)}
-    return None if None in known.values() else known
+    """Values for the parameters of the listing; None where only the caller can know one of them."""
+    values = {name: _value(model.entities[listing.entity], name) for name in parameters(model, listing)}
+    return None if None in values.values() else values
 
 
 def _value(entity: Entity, name: str) -> str | None:
@@ -41,5 +42,5 @@ def _value(entity: Entity, name: str) -> str | None:
 
 
 def _fields(entity: Entity) -> list[str]:
-    names = [each.name for each in entity.attributes if isinstance(each.type, KeyType | Text) and not each.deprecated]
-    return names[:_SHOWN]
+    attributes = (attribute for attribute in entity.attributes if not attribute.deprecated)
+    return [attribute.name for attribute in attributes if isinstance(attribute.type, KeyType | Text)][:_COUNT]

@@ -1,1 +1,1 @@
-"""The GraphQL schema, made from the model."""
+"""The GraphQL schema, built from the model."""

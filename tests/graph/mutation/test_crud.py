@@ -14,8 +14,8 @@ def test_the_article_fits_the_name(words: str) -> None:
     described = [mutation.description for mutation in crud(thing(name=name))]
     assert described == [
         f"Create {words}.",
-        f"Change {words}: what is left out stays, null removes.",
-        f"Remove {words}; the payload shows it as it was.",
+        f"Update {words}: a field that is left out keeps its value, null removes it.",
+        f"Remove {words}; the payload has its last values.",
     ]
 
 

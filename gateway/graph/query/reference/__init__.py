@@ -1,1 +1,1 @@
-"""The reference executor: graphql-core with resolvers that batch their reads."""
+"""The reference executor: graphql-core, with resolvers that batch their reads."""

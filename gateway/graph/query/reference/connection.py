@@ -1,4 +1,4 @@
-"""Pages as Relay connections; a cursor is sealed and a probe is sent only where it is asked for."""
+"""Pages as Relay connections; cursors and the flags of `pageInfo` are computed only when they are requested."""
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ class PageInfo:
         return self._beyond_start() if window.after is not None else False
 
     async def _beyond_start(self) -> bool:
-        """Whether anything comes before this page: asked for, not guessed from the cursor."""
+        """Reads whether the list has items before this page; a cursor alone does not tell."""
         items = self.connection.page.items
         return await self._probe(Window(0, before=items[0].position if items else None, backward=True))
 

@@ -1,7 +1,7 @@
 """The reference executor: graphql-core on strawberry's schema, with resolvers that batch through dataloaders.
 
-It runs everything: mutations, introspection, documents that are seen for the first time, and whatever a lane steps back
-from. It is the author of every dynamic error.
+It runs every operation that no lane runs: mutations, introspection, new documents, and the queries from which a lane
+falls back. All errors at execution time come from it.
 """
 
 from collections.abc import Awaitable, Mapping
@@ -41,16 +41,16 @@ from gateway.store.plan import ReadLimits
 from gateway.store.table import Table
 from gateway.store.write.writer import Writer
 
-# our resolvers and graphql-core itself wait by coroutines and by nothing else
+# all awaitables of our resolvers and of graphql-core are coroutines
 _is_awaitable: Any = CoroutineType.__instancecheck__
 
 
 class _Executor(Executor[None]):
-    """graphql-core's executor for a variant, with two short cuts.
+    """graphql-core's executor for a variant, with two shortcuts.
 
-    Which fields are collected depends on the variant's conditions alone, so it is kept. The nodes that are named by
-    their ids live as long as the document, and so as long as the variant. A value of a scalar or an enum is written
-    without the questions that its type has answered before.
+    Collected fields are cached, since they depend on the variant's conditions alone. The keys of the cache are ids of
+    AST nodes, which live as long as the document, and so as long as the variant. Values of scalars and enums are
+    completed without finding out the kind of their type again.
     """
 
     collected: dict[Any, CollectedFields]
@@ -75,14 +75,14 @@ class _Executor(Executor[None]):
         position_context: None,
     ) -> Any:
         leaf = self.leaves.get(return_type)
-        # what is null or an error is graphql-core's
+        # graphql-core handles null and errors
         if leaf is None or result is None or isinstance(result, Exception):
             return super().complete_value(return_type, field_details_list, info, path, result, position_context)
         return self.complete_leaf_value(leaf, result)
 
 
 def _leaves(schema: GraphQLSchema) -> dict[GraphQLOutputType, GraphQLLeafType]:
-    """The scalar or enum of each type of a field that is one, null or not."""
+    """The scalar or enum of each field type that is one, nullable or not."""
     kinds = (
         field.type
         for owner in schema.type_map.values()
@@ -93,7 +93,7 @@ def _leaves(schema: GraphQLSchema) -> dict[GraphQLOutputType, GraphQLLeafType]:
 
 
 class Execution:
-    """What graphql-core needs of a variant, read from its document once; its variables have been read already."""
+    """The parts of a document that graphql-core needs to run a variant, collected once."""
 
     __slots__ = ("_collected", "_definitions", "_fragments", "_node", "_signatures")
 
@@ -102,12 +102,16 @@ class Execution:
         nodes = operation.document.ast.definitions if operation.document.ast is not None else ()
         self._definitions = {node.name.value: node for node in nodes if isinstance(node, FragmentDefinitionNode)}
         self._fragments = {name: FragmentDetails(node, None) for name, node in self._definitions.items()}
-        signatures = [get_variable_signature(schema, each) for each in self._node.variable_definitions or ()]
-        self._signatures = [each for each in signatures if not isinstance(each, Exception)]
+        definitions = self._node.variable_definitions or ()
+        signatures = [get_variable_signature(schema, definition) for definition in definitions]
+        self._signatures = [signature for signature in signatures if not isinstance(signature, Exception)]
         self._collected: dict[Any, CollectedFields] = {}
 
-    def run(self, reference: "ReferenceExecutor", given: Variables, variables: Variables, context: Context) -> Any:
-        sources = {each.name: VariableValueSource(each, given.get(each.name, Undefined)) for each in self._signatures}
+    def run(self, reference: "ReferenceExecutor", sent: Variables, variables: Variables, context: Context) -> Any:
+        sources = {
+            signature.name: VariableValueSource(signature, sent.get(signature.name, Undefined))
+            for signature in self._signatures
+        }
         executor = _Executor(
             reference.schema,
             self._definitions,
@@ -133,7 +137,7 @@ class ReferenceExecutor:
     table: Table
     cursors: Cursors
     limits: ReadLimits
-    discreet: bool  # whether errors keep the names of the schema to themselves
+    discreet: bool  # whether errors leave out suggestions, which reveal names of the schema
     leaves: Mapping[GraphQLOutputType, GraphQLLeafType] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -144,39 +148,39 @@ class ReferenceExecutor:
         variant: Variant,
         document: ParsedDocument,
         name: str | None,
-        given: Variables,
+        sent: Variables,
         variables: Variables,
         access: Access,
     ) -> ExecutionResult:
-        """`given` are the variables as they were sent, `variables` as the operation takes them."""
+        """`sent` are the variables of the request, `variables` the same after coercion."""
         reader = Reader(self.model, self.table, access, self.cursors, self.limits)
         writer = Writer(self.model, self.table, access)
         try:
             context = Context(reader, writer, variant.tree.places, variables)
-            result = self._execution(variant, document, name).run(self, given, variables, context)
-            found: ExecutionResult = await result if _is_awaitable(result) else result
-            return found
+            result = self._execution(variant, document, name).run(self, sent, variables, context)
+            execution_result: ExecutionResult = await result if _is_awaitable(result) else result
+            return execution_result
         finally:
             reader.close()
 
     def _execution(self, variant: Variant, document: ParsedDocument, name: str | None) -> Execution:
-        made: Execution | None = variant.execution
-        if made is None:
+        execution: Execution | None = variant.execution
+        if execution is None:
             operation = document.operation(name)
-            assert operation is not None  # noqa: S101  a variant is of an operation
-            made = variant.execution = Execution(self.schema, operation)
-        return made
+            assert operation is not None  # noqa: S101  a variant belongs to an operation
+            execution = variant.execution = Execution(self.schema, operation)
+        return execution
 
-    async def execute(self, document: ParsedDocument, name: str | None, given: Variables) -> ExecutionResult:
-        """For an operation that cannot run: graphql-core says why."""
+    async def execute(self, document: ParsedDocument, name: str | None, sent: Variables) -> ExecutionResult:
+        """Runs an operation that is known to fail, for graphql-core's errors."""
         assert document.ast is not None  # noqa: S101  the caller has checked; this tells the type checker
         result: Any = execute(
             self.schema,
             document.ast,
-            variable_values=dict(given),
+            variable_values=dict(sent),
             operation_name=name,
             max_coercion_errors=MAX_ERRORS,
             hide_suggestions=self.discreet,
         )
-        found: ExecutionResult = await result if isinstance(result, Awaitable) else result
-        return found
+        execution_result: ExecutionResult = await result if isinstance(result, Awaitable) else result
+        return execution_result

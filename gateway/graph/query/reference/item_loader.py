@@ -1,4 +1,4 @@
-"""Items by their keys, for one request: those that are asked for in the same turn of the loop are read together."""
+"""Loads items by their keys for one request; what is requested in one turn of the event loop is read in one batch."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -18,11 +18,11 @@ from gateway.store.rows import Item
 from gateway.store.table import Table
 
 T = TypeVar("T")
-Found = dict[ItemKey, Item | None]
+ItemsByKey = dict[ItemKey, Item | None]
 
 
 class RequestTasks:
-    """The tasks in which a request's loaders work: they end with the request, also with one that was cancelled."""
+    """The tasks of a request's loaders, which are cancelled when the request ends."""
 
     __slots__ = ("_closed", "_tasks")
 
@@ -32,7 +32,7 @@ class RequestTasks:
 
     def track(self, task: "asyncio.Task[Any] | None") -> None:
         if self._closed:
-            # asked for in the last turn: nobody waits any more
+            # the request has ended, so nobody waits for the result
             raise asyncio.CancelledError
         if task is not None:
             self._tasks.add(task)
@@ -45,42 +45,42 @@ class RequestTasks:
 
 
 def weak_method(load: Callable[..., Coroutine[Any, Any, T]]) -> Callable[..., Coroutine[Any, Any, T]]:
-    """The method, as long as its object lives.
+    """Calls the method without keeping its object alive.
 
-    A loader that held its reader would keep both, and all that was read, for the collector.
+    With a strong reference, loader and reader would form a cycle that only the garbage collector frees.
     """
-    held = WeakMethod(load)
+    reference = WeakMethod(load)
 
-    async def loaded(*wanted: Any) -> T:
-        alive = held()
-        if alive is None:
+    async def call(*arguments: Any) -> T:
+        method = reference()
+        if method is None:
             raise asyncio.CancelledError
-        return await alive(*wanted)
+        return await method(*arguments)
 
-    return loaded
+    return call
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Wanted:
-    """What one field needs: for all its parents at once, so that loading costs by fields and not by items."""
+class _ItemsRequest:
+    """The items that one field needs for all of its parents, so that the loader works per field, not per item."""
 
     keys: tuple[ItemKey, ...]
     attributes: Attributes
 
 
 class _EntityItems:
-    """What was read of one entity in this request, and what failed."""
+    """The items of one entity that this request has read, or the failure of a read."""
 
     __slots__ = ("failure", "items", "loader")
 
-    def __init__(self, load: Callable[[list[_Wanted]], Coroutine[Any, Any, list[Found]]]) -> None:
-        self.loader: DataLoader[_Wanted, Found] = DataLoader(load, cache=False)
+    def __init__(self, load: Callable[[list[_ItemsRequest]], Coroutine[Any, Any, list[ItemsByKey]]]) -> None:
+        self.loader: DataLoader[_ItemsRequest, ItemsByKey] = DataLoader(load, cache=False)
         self.items: dict[ItemKey, tuple[Attributes, Item | None]] = {}
         self.failure: Exception | None = None
 
-    def lacks(self, wanted: _Wanted) -> list[ItemKey]:
-        known = self.items
-        return [key for key in wanted.keys if key not in known or not wanted.attributes <= known[key][0]]
+    def lacks(self, request: _ItemsRequest) -> list[ItemKey]:
+        items = self.items
+        return [key for key in request.keys if key not in items or not request.attributes <= items[key][0]]
 
 
 class ItemLoader:
@@ -89,50 +89,47 @@ class ItemLoader:
         self._access = access
         self._field_access = field_access
         self._tasks = tasks
-        self._known: dict[tuple[str, bool], _EntityItems] = {}
+        self._by_entity: dict[tuple[str, bool], _EntityItems] = {}
 
-    def clear(self) -> None:
-        self._known.clear()
-
-    async def items_at(self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes) -> Found:
+    async def items_at(self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes) -> ItemsByKey:
         entity_items = self._of(lookup)
-        wanted = _Wanted(keys, attributes)
-        if entity_items.failure is None and not entity_items.lacks(wanted):
+        request = _ItemsRequest(keys, attributes)
+        if entity_items.failure is None and not entity_items.lacks(request):
             return {key: entity_items.items[key][1] for key in keys}
-        return await entity_items.loader.load(wanted)
+        return await entity_items.loader.load(request)
 
     def put(self, lookup: Lookup, key: ItemKey, attributes: Attributes, item: Item) -> None:
-        """What was read in another way, with these attributes of it."""
+        """Adds an item that was read by other means, with these attributes."""
         self._of(lookup).items[key] = (attributes, item)
 
     def _of(self, lookup: Lookup) -> _EntityItems:
         key = (lookup.entity, lookup.strong)
-        entity_items = self._known.get(key)
+        entity_items = self._by_entity.get(key)
         if entity_items is None:
-            entity_items = self._known[key] = _EntityItems(partial(weak_method(self._load), *key))
+            entity_items = self._by_entity[key] = _EntityItems(partial(weak_method(self._load), *key))
         return entity_items
 
-    async def _load(self, entity: str, strong: bool, wanted: list[_Wanted]) -> list[Found]:
-        """One read for all that were asked for in this turn, with the union of their attributes."""
+    async def _load(self, entity: str, strong: bool, requests: list[_ItemsRequest]) -> list[ItemsByKey]:
+        """One read for all requests of this turn, with the union of their attributes."""
         self._tasks.track(asyncio.current_task())
-        entity_items = self._known[entity, strong]
+        entity_items = self._by_entity[entity, strong]
         if entity_items.failure is not None:
             raise entity_items.failure
-        keys = tuple(dict.fromkeys(key for each in wanted for key in entity_items.lacks(each)))
-        # with what is known of them: it will be replaced, and more attributes cost no more
-        known = (entity_items.items[key][0] for key in keys if key in entity_items.items)
-        asked = frozenset[str]().union(*(each.attributes for each in wanted), *known)
+        keys = tuple(dict.fromkeys(key for request in requests for key in entity_items.lacks(request)))
+        # an item that is read again replaces the first one, so it needs that one's attributes too; they cost nothing
+        earlier = (entity_items.items[key][0] for key in keys if key in entity_items.items)
+        attributes = frozenset[str]().union(*(request.attributes for request in requests), *earlier)
         if keys:
             operation = "GetItem" if len(keys) == 1 else "BatchGetItem"
-            readable = self._field_access.readable(asked, operation)
+            readable = self._field_access.readable(attributes, operation)
             plan = GetItems(self._access.session.tenant, entity, keys, readable, strong)
             try:
                 items = await self._table.get(self._access, plan)
             except Exception as error:
-                # asked again, it would most likely fail again, and cost AWS and the caller more time
+                # a second try would most likely fail too, and take more time
                 entity_items.failure = error
                 raise
             for key, item in zip(keys, items, strict=True):
-                self._field_access.refuse(item, asked, operation)
-                entity_items.items[key] = (asked, item)
-        return [{key: entity_items.items[key][1] for key in each.keys} for each in wanted]
+                self._field_access.refuse(item, attributes, operation)
+                entity_items.items[key] = (attributes, item)
+        return [{key: entity_items.items[key][1] for key in request.keys} for request in requests]

@@ -1,7 +1,7 @@
-"""How one request reads: loaders made for it alone, so that equal questions are asked once and together."""
+"""The reads of one request, through loaders of its own that batch them and read nothing twice."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -12,7 +12,7 @@ from aiodataloader import DataLoader
 from gateway.errors import LimitExceeded
 from gateway.graph.query.paging import page_window
 from gateway.graph.query.reference.field_access import FieldAccess
-from gateway.graph.query.reference.item_loader import Found, ItemLoader, RequestTasks, weak_method
+from gateway.graph.query.reference.item_loader import ItemLoader, ItemsByKey, RequestTasks, weak_method
 from gateway.model.checks.patterns import parameters
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
@@ -28,7 +28,7 @@ Arguments = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _PageRead:
     listing: str
     arguments: tuple[tuple[str, Any], ...]
     window: Window
@@ -37,7 +37,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _ItemCollectionRead:
-    """An item with the first members of one of its collections."""
+    """A read of an item with the first members of one of its collections."""
 
     pattern: ItemCollection
     values: tuple[tuple[str, Any], ...]
@@ -47,7 +47,7 @@ class _ItemCollectionRead:
 
 
 class Reader:
-    """INVARIANT: made per request with that request's session; it is never shared between requests or tenants."""
+    """INVARIANT: a reader belongs to one request and its session; requests and tenants never share one."""
 
     def __init__(self, model: Model, table: Table, access: Access, cursors: Cursors, limits: ReadLimits) -> None:
         self.model = model
@@ -57,28 +57,28 @@ class Reader:
         self._cursors = cursors
         self._field_access = FieldAccess(model, access)
         self._tasks = RequestTasks()
-        self._joined: dict[_ItemCollectionRead, asyncio.Task[Item | None]] = {}
+        self._item_collections: dict[_ItemCollectionRead, asyncio.Task[Item | None]] = {}
         self._queries = 0
 
-    # loaders are made when something is loaded: most mutations need none
+    # loaders are created when they are first used: most mutations need none
 
     @cached_property
     def _items(self) -> ItemLoader:
         return ItemLoader(self._table, self.access, self._field_access, self._tasks)
 
     @cached_property
-    def _pages(self) -> "DataLoader[_Asked, Page]":
-        load: Any = weak_method(self._load_pages)  # it may answer failures among the pages
+    def _pages(self) -> "DataLoader[_PageRead, Page]":
+        load: Any = weak_method(self._load_pages)  # it may return errors among the pages
         return DataLoader(load)
 
     def close(self) -> None:
-        """Ends what still runs below: loaders work in tasks of their own, which a cancelled request leaves behind."""
+        """Cancels the loaders' tasks, which do not end by themselves when the request is cancelled."""
         self._tasks.close()
-        # what failed holds on to the frames that it passed, and they to the reader
+        # a stored failure refers to the frames that it passed, and these to the reader
         self.forget()
 
     def changed(self, item: Item | None) -> Item | None:
-        """What a mutation answers, as a read would show it; what was loaded before it is forgotten."""
+        """Hides in a mutation's item what a read would hide, and drops everything that was loaded before."""
         self.forget()
         if item is not None:
             self._field_access.refuse_written(item)
@@ -87,7 +87,7 @@ class Reader:
     def forget(self) -> None:
         self.__dict__.pop("_items", None)
         self.__dict__.pop("_pages", None)
-        self._joined.clear()
+        self._item_collections.clear()
 
     @property
     def tenant(self) -> TenantId:
@@ -97,20 +97,22 @@ class Reader:
         key = item_key(self.tenant, self.model.entities[lookup.entity], values)
         return (await self.items_at(lookup, (key,), attributes))[key]
 
-    async def items(self, lookup: Lookup, wanted: list[Arguments], attributes: Attributes) -> list[Item | None]:
+    async def items(self, lookup: Lookup, arguments: Sequence[Arguments], attributes: Attributes) -> list[Item | None]:
         entity = self.model.entities[lookup.entity]
-        keys = tuple(item_key(self.tenant, entity, values) for values in wanted)
-        found = await self.items_at(lookup, keys, attributes)
-        return [found[key] for key in keys]
+        keys = tuple(item_key(self.tenant, entity, values) for values in arguments)
+        items = await self.items_at(lookup, keys, attributes)
+        return [items[key] for key in keys]
 
-    def items_at(self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes) -> Coroutine[Any, Any, Found]:
-        """Items by their keys; whatever is asked for in the same turn of the loop is read together."""
+    def items_at(
+        self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes
+    ) -> Coroutine[Any, Any, ItemsByKey]:
+        """Items by their keys; all that are requested in one turn of the event loop are read in one batch."""
         return self._items.items_at(lookup, keys, attributes)
 
     async def page(self, listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> Page:
-        return await shared(self._pages.load(_asked(listing, arguments, window, attributes)))
+        return await shared(self._pages.load(_page_read(listing, arguments, window, attributes)))
 
-    async def item_with(
+    async def item_collection(
         self,
         pattern: ItemCollection,
         values: Arguments,
@@ -118,37 +120,37 @@ class Reader:
         attributes: Attributes,
         members: Attributes,
     ) -> Item | None:
-        """An item and the first members of a collection from one Query; the members wait in the loaders."""
-        joined = _ItemCollectionRead(pattern, tuple(sorted(values.items())), window, attributes, members)
-        task = self._joined.get(joined)
+        """An item and the first members of a collection from one Query; the loaders then have the members."""
+        read = _ItemCollectionRead(pattern, tuple(sorted(values.items())), window, attributes, members)
+        task = self._item_collections.get(read)
         if task is None:
-            task = self._joined[joined] = asyncio.ensure_future(self._read_item_collection(joined))
+            task = self._item_collections[read] = asyncio.ensure_future(self._read_item_collection(read))
             self._tasks.track(task)
         return await shared(task)
 
-    async def _read_item_collection(self, asked: "_ItemCollectionRead") -> Item | None:
-        pattern, window, attributes, members = asked.pattern, asked.window, asked.attributes, asked.members
+    async def _read_item_collection(self, read: _ItemCollectionRead) -> Item | None:
+        pattern, window, attributes, members = read.pattern, read.window, read.attributes, read.members
         plan = plan_item_collection(
             self.model,
             pattern,
             self.tenant,
-            dict(asked.values),
+            dict(read.values),
             window.limit if window is not None else None,
             self._field_access.readable(attributes | members, "Query"),
         )
-        root, found = await self._table.query_item_collection(self.access, plan)
+        root, member_items = await self._table.query_item_collection(self.access, plan)
         relation = self.model.entities[pattern.entity].relation[pattern.collection]
         if root is None:
             return None
-        for item in (root, *found):
+        for item in (root, *member_items):
             self._field_access.refuse(item, attributes | members, "Query")
         served = self.model.patterns[relation.pattern]
         if isinstance(served, Listing) and window is not None:
             names = {name: root.values.get(relation.bind.get(name, name)) for name in parameters(self.model, served)}
-            page = Page(tuple(found[: window.limit]), more=len(found) > window.limit)
-            self._pages.prime(_asked(served, names, window, members), page)
+            page = Page(tuple(member_items[: window.limit]), more=len(member_items) > window.limit)
+            self._pages.prime(_page_read(served, names, window, members), page)
         elif isinstance(served, Lookup):
-            for item in found:
+            for item in member_items:
                 self._items.put(served, ItemKey(plan.query.partition, item.position), members, item)
         return root
 
@@ -167,30 +169,28 @@ class Reader:
     def cursor(self, listing: Listing, arguments: Arguments, item: Item) -> str:
         return self._cursors.seal(self.tenant, listing.name, arguments, item.position)
 
-    async def _load_pages(self, asked: list[_Asked]) -> list[Page | Exception]:
-        """What fails is remembered by the loader and is the failure of that page alone."""
+    async def _load_pages(self, reads: list[_PageRead]) -> list[Page | Exception]:
+        """A failed read is the failure of its page alone; the loader keeps it for equal reads."""
         self._tasks.track(asyncio.current_task())
-        self._queries += len(asked)
+        self._queries += len(reads)
         if self._queries > self.limits.queries:
             raise LimitExceeded(
-                f"the operation needs more than {self.limits.queries} queries; a list in a list costs one for each item"
+                f"the operation needs more than {self.limits.queries} queries, which is the limit; "
+                "a list inside of a list needs one for each item"
             )
-        return await gather_settled([self._read_page(each) for each in asked])
+        return await gather_settled([self._read_page(read) for read in reads])
 
-    async def _read_page(self, asked: _Asked) -> Page:
-        listing = self.model.listing(asked.listing)
-        attributes = self._field_access.readable(asked.attributes, "Query")
-        arguments = windowed(listing, dict(asked.arguments), datetime.now(UTC))
-        plan = plan_listing(self.model, listing, self.tenant, arguments, asked.window, attributes)
+    async def _read_page(self, read: _PageRead) -> Page:
+        listing = self.model.listing(read.listing)
+        attributes = self._field_access.readable(read.attributes, "Query")
+        arguments = windowed(listing, dict(read.arguments), datetime.now(UTC))
+        plan = plan_listing(self.model, listing, self.tenant, arguments, read.window, attributes)
         page = await self._table.query(self.access, plan)
         for item in page.items:
-            self._field_access.refuse(item, asked.attributes, "Query")
+            self._field_access.refuse(item, read.attributes, "Query")
         return page
 
-    def parameters(self, listing: Listing) -> tuple[str, ...]:
-        return parameters(self.model, listing)
 
-
-def _asked(listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> _Asked:
-    given = tuple(sorted((name, value) for name, value in arguments.items() if value is not None))
-    return _Asked(listing.name, given, window, attributes)
+def _page_read(listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> _PageRead:
+    present = tuple(sorted((name, value) for name, value in arguments.items() if value is not None))
+    return _PageRead(listing.name, present, window, attributes)

@@ -108,7 +108,9 @@ async def _fetch(context: Context, target: ItemTarget, values: Arguments) -> Ite
         first_page = _first_page(context, collection)
         if first_page is not None:
             window, members = first_page
-            return await context.reader.item_with(collection.pattern, values, window, target.item.attributes, members)
+            return await context.reader.item_collection(
+                collection.pattern, values, window, target.item.attributes, members
+            )
     return await context.reader.item(target.lookup, values, target.item.attributes)
 
 

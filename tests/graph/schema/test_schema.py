@@ -1,4 +1,4 @@
-"""Every kind of attribute and relation, with a model of its own: compiled queries and graphql-core answer alike."""
+"""The schema of a model with every kind of attribute and relation; lanes and the reference executor agree on it."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The page at `/playground`: the right types, kept as long as right, and nothing but what was built."""
+"""The built page at `/playground` and the landing page at `/`: types, caching, security headers, and links."""
 
 import gzip
 from collections.abc import AsyncIterator
@@ -8,15 +8,15 @@ import pytest
 from httpx2 import ASGITransport, AsyncClient, Response
 from starlette.applications import Starlette
 
-from gateway.graph.playground.built_page import ASSETS, FOLDER, playground_routes
+from gateway.graph.playground.built_page import ASSETS, FOLDER, landing_page, playground_routes
 
-TOLD: dict[str, Any] = {"explain": True, "sandbox": None, "examples": []}
+CONFIG: dict[str, Any] = {"explain": True, "sandbox": None, "examples": []}
 PACKED = sorted(path.name.removesuffix(".gz") for path in (FOLDER / ASSETS).glob("*.gz"))
 
 
 @pytest.fixture
 async def client() -> AsyncIterator[AsyncClient]:
-    app = Starlette(routes=[*playground_routes(TOLD)])
+    app = Starlette(routes=[*playground_routes(CONFIG)])
     async with AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway") as made:
         yield made
 
@@ -35,7 +35,7 @@ async def test_the_page_is_html_that_is_asked_for_anew(client: AsyncClient, path
 
 async def test_the_page_is_told_about_the_gateway(client: AsyncClient) -> None:
     response = await client.get("/playground/config.json")
-    assert response.json() == TOLD
+    assert response.json() == CONFIG
     assert response.headers["content-type"] == "application/json"
     assert response.headers["cache-control"] == "no-store"
 
@@ -78,3 +78,34 @@ async def test_every_answer_carries_the_rules_of_the_page(client: AsyncClient, p
 
 async def test_it_is_only_read(client: AsyncClient) -> None:
     assert (await client.post("/playground", content=b"x")).status_code == 405
+
+
+# The landing page.
+
+
+@pytest.mark.parametrize("address", [None, "http://127.0.0.1:8000"])
+def test_the_landing_page_links_to_the_playground_if_it_is_served(address: str | None) -> None:
+    assert 'href="/playground"' in landing_page(address, pages=["/playground"])
+    assert "playground" not in landing_page(address)
+
+
+def test_the_landing_page_links_to_the_order_desk_if_it_is_served() -> None:
+    assert 'href="/demo"' in landing_page("http://127.0.0.1:8000", pages=["/demo"])
+    assert "/demo" not in landing_page("http://127.0.0.1:8000", pages=["/playground"])
+
+
+def test_the_landing_page_links_to_the_metrics_if_they_are_served() -> None:
+    assert 'href="/metrics"' in landing_page("http://127.0.0.1:8000", pages=["/metrics"])
+    assert "/metrics" not in landing_page(pages=["/playground"])
+
+
+def test_outside_the_sandbox_the_landing_page_does_not_mention_tokens() -> None:
+    page = landing_page(pages=["/playground"])
+    for word in ("sandbox", "acme", "gateway token"):
+        assert word not in page
+
+
+def test_the_landing_page_of_the_sandbox_has_a_command_to_paste() -> None:
+    page = landing_page("http://127.0.0.1:8000")
+    assert "curl -s http://127.0.0.1:8000/graphql" in page
+    assert "ADDRESS" not in page

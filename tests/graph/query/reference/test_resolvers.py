@@ -1,0 +1,98 @@
+"""The resolvers, through the reference executor alone: every kind of access pattern, relation and node."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.errors import Forbidden
+from gateway.graph.query.reference.resolvers import attribute, value_of
+from gateway.store.rows import Item
+from tests.graph.fixtures import World, no_lanes
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
+    return world
+
+
+def resolved(source: Any, name: str) -> Any:
+    return attribute(name)(source, None)
+
+
+def test_a_field_without_arguments_reads_an_item_a_struct_or_an_object() -> None:
+    item = Item("Thing", {"tags": frozenset({"b", "a"}), "size": 3}, "position")
+    assert (resolved(item, "size"), resolved(item, "tags"), resolved(item, "absent")) == (3, ["a", "b"], None)
+    assert (resolved({"city": "Ulm"}, "city"), resolved({}, "city")) == ("Ulm", None)
+    assert resolved(replace(item), "values") is None, "only attributes of the entity, not those of the class"
+
+
+def test_a_refused_value_is_raised() -> None:
+    item = Item("Thing", {"name": Forbidden("no"), "size": 3}, "")
+    assert value_of(item, "size") == 3
+    with pytest.raises(Forbidden):
+        value_of(item, "name")
+
+
+async def test_lookups(world: World) -> None:
+    data = await world.ask(
+        """{ one: product(productId: "p-1001") { productId } none: product(productId: "x") { productId }
+             products(productIds: ["p-1002", "x", "p-1001"]) { productId } }"""
+    )
+    assert data == {
+        "one": {"productId": "p-1001"},
+        "none": None,
+        "products": [{"productId": "p-1002"}, None, {"productId": "p-1001"}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [("products(productIds: $ids) { title }", "productIds"), ("nodes(ids: $ids) { id }", "ids")],
+)
+async def test_a_list_of_ids_is_bounded(world: World, field: str, name: str) -> None:
+    response = await world.post(f"query ($ids: [ID!]!) {{ {field} }}", {"ids": ["p-1001"] * 101})
+    [error] = response.json()["errors"]
+    assert error["message"] == f"`{name}` has 101 members, at most 100 are allowed"
+    assert error["extensions"]["code"] == "BAD_USER_INPUT"
+
+
+async def test_references_and_collections(world: World) -> None:
+    data = await world.ask(
+        """{ order(orderId: "o-1001") { orderId user { userId orders(first: 100) { nodes { orderId } } }
+             lines { productId product { productId } } } }"""
+    )
+    order = data["order"]
+    assert {"orderId": "o-1001"} in order["user"]["orders"]["nodes"]
+    assert order["lines"]
+    assert all(line["product"] == {"productId": line["productId"]} for line in order["lines"])
+
+
+async def test_a_listing_of_one_follows_its_reference(world: World) -> None:
+    user = (await world.ask('{ user(userId: "u-1001") { email } }'))["user"]
+    query = "query ($email: String!) { userByEmail(email: $email) { userId } }"
+    assert await world.ask(query, {"email": user["email"]}) == {"userByEmail": {"userId": "u-1001"}}
+    assert await world.ask(query, {"email": "nobody@shop.example"}) == {"userByEmail": None}
+
+
+async def test_a_total_sums_what_exists(world: World) -> None:
+    post = (await world.ask("{ topPosts(first: 1) { nodes { postId } } }"))["topPosts"]["nodes"][0]
+    query = "query ($postId: ID!) { post(postId: $postId) { likes } }"
+    before = await world.ask(query, post)
+    like = "mutation ($input: LikePostInput!) { likePost(input: $input) { errors { code } } }"
+    assert await world.ask(like, {"input": {**post, "userId": "new"}}, token="acme/editor") == {
+        "likePost": {"errors": []}
+    }
+    assert (await world.ask(query, post))["post"]["likes"] == before["post"]["likes"] + 1
+
+
+async def test_nodes_lead_back_to_their_items(world: World) -> None:
+    node = (await world.ask('{ product(productId: "p-1001") { id } }'))["product"]["id"]
+    data = await world.ask(
+        "query ($ids: [ID!]!, $id: ID!) { nodes(ids: $ids) { __typename id } node(id: $id) { id } }",
+        {"ids": [node, "forged"], "id": node},
+    )
+    assert data == {"nodes": [{"__typename": "Product", "id": node}, None], "node": {"id": node}}
+    foreign = await world.ask("query ($id: ID!) { node(id: $id) { id } }", {"id": node}, token="globex/viewer")
+    assert foreign == {"node": None}

@@ -1,0 +1,82 @@
+"""The Mutation type: a nullable payload for each mutation, with the item, the errors and its own extra fields."""
+
+from typing import Any
+
+import pytest
+from graphql import GraphQLInputObjectType, GraphQLObjectType
+
+from gateway.errors import BadUserInput, LimitExceeded
+from gateway.graph.mutation.mutation import Mutation
+from gateway.graph.schema.schema import build_schema, core_schema
+from gateway.iam.policies.policies import generated
+from gateway.model.patterns import Lookup
+from gateway.model.types import Field, Integer, Text
+from gateway.ops.policies.files import permissions_for
+from gateway.store.rows import Item
+from gateway.store.write.writer import MutationResult, Writer
+from tests.graph.fixtures import Setting, World
+from tests.model.build import model, thing
+
+MODEL = model(thing(), patterns=(Lookup(name="thing", entity="Thing", description="One."),))
+FAILURES: dict[str, BadUserInput] = {
+    "field": BadUserInput("this message names nothing", "box.label"),
+    "none": BadUserInput("`label` is only mentioned here"),
+    "limit": LimitExceeded("too many"),
+}
+
+
+async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    if values["label"] in FAILURES:
+        raise FAILURES[values["label"]]
+    return MutationResult(Item("Thing", {"thingId": "a", "label": values["label"]}, ""), {"item": 3, "count": 4})
+
+
+CHANGE = Mutation(
+    name="changeThing",
+    description="Change it.",
+    returns="Thing",
+    input=(Field("label", Text(), "The label."), Field("size", Integer(), "The size.", required=False)),
+    run=run,
+    # named like the payload's own attribute in Python, which must not matter
+    extras=(Field("item", Integer(), "How many items."), Field("count", Integer(), "How many changes.")),
+)
+SCHEMA = build_schema(MODEL, [CHANGE])
+SETTING = Setting(MODEL, SCHEMA, permissions_for(generated(MODEL), MODEL), [], (CHANGE,))
+
+
+async def change(label: str) -> Any:
+    query = """mutation ($label: String!) { changeThing(input: {label: $label}) {
+      thing { label } item count errors { code field message currentVersion } } }"""
+    data = await World(setting=SETTING).ask(query, {"label": label}, token="acme/editor")
+    return data["changeThing"]
+
+
+def test_a_mutation_is_a_nullable_field_with_an_input_and_a_payload_of_its_own() -> None:
+    core = core_schema(SCHEMA)
+    assert core.mutation_type is not None
+    field = core.mutation_type.fields["changeThing"]
+    assert str(field.type) == "ChangeThingPayload"
+    assert {name: str(arg.type) for name, arg in field.args.items()} == {
+        "input": "ChangeThingInput!",
+        "idempotencyKey": "String",
+    }
+    payload, values = core.type_map["ChangeThingPayload"], core.type_map["ChangeThingInput"]
+    assert isinstance(payload, GraphQLObjectType)
+    assert isinstance(values, GraphQLInputObjectType)
+    assert {name: str(field.type) for name, field in payload.fields.items()} == {
+        "thing": "Thing",
+        "errors": "[UserError!]!",
+        "item": "Int",
+        "count": "Int",
+    }
+    assert {name: str(field.type) for name, field in values.fields.items()} == {"label": "String!", "size": "Int"}
+
+
+async def test_the_payload_has_the_item_and_the_extras() -> None:
+    assert await change("new") == {"thing": {"label": "new"}, "item": 3, "count": 4, "errors": []}
+
+
+@pytest.mark.parametrize(("label", "field"), [("field", "box.label"), ("none", None), ("limit", None)])
+async def test_the_field_of_an_error_is_a_value_and_is_not_read_from_its_message(label: str, field: str | None) -> None:
+    error = {"code": "INVALID", "field": field, "message": FAILURES[label].message, "currentVersion": None}
+    assert await change(label) == {"thing": None, "item": None, "count": None, "errors": [error]}

@@ -1,4 +1,4 @@
-"""What each access pattern of a model asks DynamoDB, with sample values: the list that proofs and visibility walk."""
+"""Builds a sample DynamoDB request for each access pattern of a model."""
 
 import decimal
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ _MOMENT: Final = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class PatternRequest:
-    """One operation on one partition; `index` is None in the table itself.
+    """One operation on one partition; `index` is None for the table itself.
 
-    `personal`: the partition is named by a personal attribute, so that not every role may ask.
+    `personal` means that the partition key contains a personal attribute, so not every role may use it.
     """
 
     pattern: str
@@ -34,7 +34,7 @@ class PatternRequest:
     personal: bool
 
     def body(self, spec: TableSpec, table: str, names: tuple[str, ...] = ()) -> Body:
-        """The request in its wire form; without names it asks for whole items."""
+        """The request in its wire form; without names it reads whole items."""
         keys = sample_requests.key(spec, self.key.pk, self.key.sk)
         match self.operation:
             case "GetItem":
@@ -45,7 +45,7 @@ class PatternRequest:
 
 
 def questions(model: Model, tenant: TenantId) -> tuple[PatternRequest, ...]:
-    """At least one for every access pattern: each operation it can become, on the partition it reads."""
+    """At least one request for every access pattern: one for each operation that can serve it."""
     return tuple(question for pattern in model.patterns.values() for question in _of(model, pattern, tenant))
 
 
@@ -59,7 +59,7 @@ def _of(model: Model, pattern: AccessPattern, tenant: TenantId) -> Iterator[Patt
 
 
 def sample(entity: Entity, place: Placement) -> dict[str, Any]:
-    """Values with which an item of this entity has a place there."""
+    """Values with which an item of this entity has this placement."""
     values = {name: _value(entity, name) for name in place.names}
     if place.when is not None:
         text, kind = place.when.values[0], entity.attribute[place.when.attribute].type

@@ -1,1 +1,1 @@
-"""MAY: policy documents, the evaluator, and DynamoDB requests as the authorisations AWS would ask for."""
+"""Authorisation: the policy language, the authorisations of DynamoDB requests, the policies of a model, and proofs."""

@@ -1,1 +1,1 @@
-"""DynamoDB requests in wire form as the authorisations that AWS would ask for, and what is prepared of them."""
+"""Derives from a DynamoDB request which authorisations AWS checks for it, and decides them for a session."""

@@ -1,4 +1,4 @@
-"""Which condition keys DynamoDB fills for which action: the table that requests and lint share."""
+"""The condition keys that DynamoDB sets for each action."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -32,19 +32,13 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
         "PartiQLDelete": (*_PARTIQL, "dynamodb:ReturnValues"),
     }.items()
 }
-"""Actions that are missing here have no DynamoDB key at all."""
+"""Actions that are missing here have no DynamoDB condition key."""
 
 KEYED: Final = frozenset(action for action, keys in KEYS.items() if "dynamodb:LeadingKeys" in keys)
-"""Actions whose rows LeadingKeys can keep apart."""
+"""Actions for which LeadingKeys can separate the rows of tenants."""
 
 
 TENANT_TAG: Final = "TenantId"
-
-
 ROLE_TAG: Final = "GatewayRole"
-
-
 PRINCIPAL_TENANT: Final = f"aws:PrincipalTag/{TENANT_TAG}"
-
-
 LEADING_KEYS: Final = "dynamodb:LeadingKeys"

@@ -1,4 +1,4 @@
-"""Every other DynamoDB operation: its action on what it names, without any key of the data."""
+"""Authorisations of the DynamoDB operations that do not name items: tables, backups, streams, tags and so on."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -12,7 +12,7 @@ Resources = Callable[[Body, TableRegistry], tuple[str, ...]]
 
 
 def control(operation: str, body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
-    """One authorisation for each resource that the operation names, and for each second action that it implies."""
+    """One authorisation for each resource that the operation names and for each further action that it implies."""
     resources = CONTROL[operation](body, place)
     actions = [operation, *(action for parameter, action in _IMPLIED.get(operation, ()) if body.get(parameter))]
     return tuple(Authorisation(f"dynamodb:{action}", resource, {}) for action in actions for resource in resources)
@@ -59,12 +59,12 @@ def _from_backup(body: Body, place: TableRegistry) -> tuple[str, ...]:
 def _from_table(body: Body, place: TableRegistry) -> tuple[str, ...]:
     named = [body[name] for name in ("SourceTableName", "SourceTableArn") if body.get(name) is not None]
     if not named:
-        raise NotUnderstood("a restore names its source")
+        raise NotUnderstood("a restore must name its source")
     return (*(place.table_arn(source) for source in named), place.table_arn(body.get("TargetTableName")))
 
 
 def _records(body: Body, place: TableRegistry) -> tuple[str, ...]:
-    # An iterator is opaque by contract; AWS writes the ARN of its stream in front of it.
+    # AWS documents an iterator as opaque, but writes the ARN of its stream at its beginning.
     iterator = body.get("ShardIterator")
     return (checked_arn(iterator.split("|", 1)[0] if isinstance(iterator, str) else None, "table"),)
 

@@ -1,6 +1,6 @@
-"""DynamoDB expressions, read as far as IAM needs them: the top-level attribute names.
+"""Finds the top-level attribute names in DynamoDB expressions, which is all that IAM looks at.
 
-Reading depends on the text alone, so its result is kept by text; names behind `#` are looked up per request.
+The result depends on the text alone and is cached by text; `#` placeholders are resolved for each request.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 
 from gateway.iam.dynamodb.errors import NotUnderstood
 
-_LIMIT: Final = 4_096  # what DynamoDB takes; it also bounds what is kept
+_LIMIT: Final = 4_096  # the limit of DynamoDB; it also bounds the size of the cache
 KEPT: Final = 1_024
 _TOKEN = re.compile(
     r"[ \t\r\n]*(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*|#[A-Za-z0-9_]+)|(?P<value>:[A-Za-z0-9_]+)"
@@ -70,7 +70,7 @@ def tokens_of(text: str) -> tuple[ExpressionToken, ...]:
 
 
 def _heads(tokens: tuple[ExpressionToken, ...], words: frozenset[str], functions: frozenset[str]) -> tuple[str, ...]:
-    """Every name that begins a path. Too many names only deny more, so the order of tokens is not checked further."""
+    """Every name that begins a path. Extra names only deny more, so the order of tokens is not checked further."""
     heads: list[str] = []
     padded = (None, *tokens, None)
     for before, token, after in zip(padded, tokens, padded[2:], strict=False):
@@ -88,7 +88,7 @@ def _heads(tokens: tuple[ExpressionToken, ...], words: frozenset[str], functions
 
 
 def _check_place(token: ExpressionToken, before: ExpressionToken | None, after: ExpressionToken | None) -> None:
-    """Numbers and dots stand only inside a path; elsewhere they could hide that a name begins a path."""
+    """Numbers and dots are valid only inside a path; elsewhere they could hide that a name begins a path."""
     if token.kind == "number" and not (before and after and before.text == "[" and after.text == "]"):
         raise NotUnderstood("a number outside of brackets in an expression")
     if token.text == "." and not (
@@ -98,7 +98,7 @@ def _check_place(token: ExpressionToken, before: ExpressionToken | None, after: 
 
 
 def resolved(written: Iterable[str], names: dict[str, str]) -> tuple[str, ...]:
-    """Names as DynamoDB will see them: `#alias` looked up once, never twice."""
+    """The names with each `#alias` replaced once, as DynamoDB does."""
     try:
         return tuple([names[name] if name[0] == "#" else name for name in written])
     except KeyError as error:

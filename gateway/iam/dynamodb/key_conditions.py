@@ -1,4 +1,4 @@
-"""The key condition of a Query: which names it compares, and which values it pins."""
+"""Parses the key condition of a Query: the names that it compares, and those that it fixes to one value."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +10,7 @@ from gateway.iam.dynamodb.expressions import KEPT, ExpressionToken, tokens_of
 
 @dataclass(frozen=True, slots=True)
 class KeyCondition:
-    """Names as written (`PK` or `#pk`): all of them, and those that are compared for equality with their value."""
+    """Names as written (`PK` or `#pk`): all of them, and those compared for equality, with their value placeholder."""
 
     names: tuple[str, ...]
     equalities: tuple[tuple[str, str], ...]
@@ -69,7 +69,7 @@ class _Reader:
         if mark.text not in ("=", "<", "<=", ">", ">="):
             raise NotUnderstood(f"`{mark.text}` in a key condition")
         right = self._operand()
-        # `:v = #pk` says the same as `#pk = :v`.
+        # `:v = #pk` means the same as `#pk = :v`.
         if left.kind == "value":
             left, right = right, left
         self._pair(left, mark.text, right)
@@ -91,7 +91,7 @@ class _Reader:
 
     def _next(self) -> ExpressionToken:
         if self._at >= len(self._tokens):
-            raise NotUnderstood("a key condition breaks off")
+            raise NotUnderstood("a key condition ends too early")
         self._at += 1
         return self._tokens[self._at - 1]
 

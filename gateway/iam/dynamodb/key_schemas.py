@@ -1,4 +1,4 @@
-"""Where requests go: an account, a region, and the key schemas of its tables."""
+"""The tables that requests may name: their ARNs and key schemas, in one account and region."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 
 @dataclass(frozen=True, slots=True)
 class KeySchema:
-    """The partition key of a table, and of each index its partition keys in order (a local index has the table's)."""
+    """The partition key of a table, and the partition keys of each index in order (a local index has the table's)."""
 
     pk: str
     indexes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -43,14 +43,14 @@ class TableRegistry:
         return f"arn:{self.partition}:dynamodb:{self.region}:{self.account}:{resource}"
 
     def table(self, name: Any) -> KnownTable:
-        """A table by its name or ARN; one that is unknown has unknown keys, so nothing about it can be told."""
+        """A table by its name or ARN; the keys of other tables are unknown, so a request for one is not understood."""
         table = self.known.get(name) if isinstance(name, str) else None
         if table is None:
             raise NotUnderstood("the table is not known here", resource=self._best_arn(name))
         return table
 
     def table_arn(self, name: Any) -> str:
-        """The ARN of any table, known or not; an ARN of another region or account stays what it is."""
+        """The ARN of any table, known or not; an ARN of another region or account is returned as it is."""
         if isinstance(name, str) and name.startswith("arn:"):
             arn = checked_arn(name, "table")
             checked_name(arn.partition("/")[2])
@@ -68,14 +68,14 @@ class TableRegistry:
 
 
 def checked_name(name: Any) -> str:
-    """A table or index name: without this check a name like `T/index/I` would forge another resource."""
+    """Checks the name of a table or index: without this, a name like `T/index/I` would forge another resource."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise NotUnderstood("a table or index is named by 3 to 255 letters, digits, `_`, `.` or `-`")
     return name
 
 
 def checked_arn(text: Any, *kinds: str) -> str:
-    """An ARN of DynamoDB that the caller sends; `kinds` are the words its resource may begin with."""
+    """Checks a DynamoDB ARN sent by the caller; `kinds` are the words with which its resource may begin."""
     parts = text.split(":", 5) if isinstance(text, str) else []
     if len(parts) != 6 or parts[0] != "arn" or parts[2] != "dynamodb":
         raise NotUnderstood("not an ARN of DynamoDB")

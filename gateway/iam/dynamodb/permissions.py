@@ -1,4 +1,4 @@
-"""What one session may do: its policies, its principal's context, its place; asked before every DynamoDB call."""
+"""The permissions of one session, checked before every DynamoDB call."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _DISCLOSURE: Final = frozenset(("dynamodb:attributes", "dynamodb:returnvalues"))
 
 @dataclass(frozen=True, slots=True, init=False)
 class Permissions:
-    """What is shared by all tenants with the same policies, and the tenant's tag: a tenant adds no more than that."""
+    """What all tenants with the same policies share, plus the tenant's tag, which is all that a tenant adds."""
 
     shared: SharedPermissions
     tenant: Value | None
@@ -57,18 +57,18 @@ class Permissions:
 
     @property
     def own(self) -> str:
-        """The prefix of the tenant's keys; empty without a tenant, which no residual takes for anybody's."""
+        """The prefix of the tenant's keys; empty without a tenant, and an empty prefix never satisfies a residual."""
         return partition(TenantId(self.tenant), "") if self.tenant and isinstance(self.tenant, str) else ""
 
     @property
     def fingerprint(self) -> str:
-        """The hash of the policies: part of the key of whatever is cached by what may be seen."""
+        """The hash of the policies; it is part of the key of every cache whose content depends on permissions."""
         return self.policies.fingerprint
 
     def check(self, operation: str, body: Mapping[str, Any]) -> Allow | Deny:
-        """The verdict on a request as it will be sent. Never raises: trouble while deciding is a denial.
+        """The verdict on a request as it will be sent. Never raises: if deciding fails, the request is denied.
 
-        A request of a known shape is decided by what is prepared for it, every other one by the evaluator.
+        A request of a known shape is decided by its prepared permission, every other request by the evaluator.
         """
         own = self.own
         allow = self.shared.allowed(operation, body, own)
@@ -84,16 +84,16 @@ class Permissions:
             return self._check(operation, body)
         except NotUnderstood as error:
             return self._not_understood(error)
-        except Exception as error:  # INVARIANT: trouble while deciding is a denial
+        except Exception as error:  # INVARIANT: if deciding fails, the request is denied
             return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=f"dynamodb:{operation}")
 
     def attributes_denied(
         self, names: Iterable[str], operation: str, table: str, *, leading_key: str, index: str | None = None
     ) -> dict[str, Deny]:
-        """Those attributes that may not be read, each with its denial, for a key that this principal may read.
+        """The attributes that this principal may not read, each with its denial.
 
-        `leading_key` is such a key; use one that is the same for all tenants behind their prefix, so that they share
-        the kept answers.
+        `leading_key` is a partition key that the principal may read. Use one that is the same for all tenants after
+        their prefix, so that they share the cached answers.
         """
         own, answer, denied = self.own, self.shared.answer, {}
         for name in names:
@@ -104,9 +104,9 @@ class Permissions:
         return denied
 
     def put_denied(self, table: str, item: Mapping[str, Any], leading_key: str) -> Deny | None:
-        """Why this principal may not put the item, which is the same for all tenants behind the prefix of their keys.
+        """Why this principal may not put the item, which must be the same for all tenants after the prefix of its keys.
 
-        The answer is kept where those on attributes are, under a name that no attribute has.
+        The answer shares the cache of the answers about attributes, under a name that no attribute has.
         """
         body = {"TableName": table, "Item": item}
         return self.shared.answer(
@@ -118,7 +118,7 @@ class Permissions:
         return verdict if isinstance(verdict, Deny) else None
 
     def _probe(self, read: AttributeRead, leading_key: str) -> Deny | None:
-        """Asks for one attribute beside the keys, as a read that selects specific attributes."""
+        """Checks a read of one attribute and the keys."""
         action, place, index = f"dynamodb:{read.operation}", self.place, read.index_name
         try:
             table = place.table(read.table)
@@ -129,7 +129,7 @@ class Permissions:
             context["dynamodb:ReturnConsumedCapacity"] = "NONE"
             resource = table.arn if index is None else place.index_arn(table.arn, index)
             verdict = _decide(self.policies, self._fixed, Authorisation(action, resource, context))
-        except Exception as error:  # INVARIANT: trouble while deciding is a denial
+        except Exception as error:  # INVARIANT: if deciding fails, the request is denied
             return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=action)
         return verdict if isinstance(verdict, Deny) else None
 
@@ -142,7 +142,7 @@ class Permissions:
         if operation in SINGLE_WRITES and body.get(ON_FAILURE) == "ALL_OLD":
             first = needed[0]
             if restricts(self.policies, first.action, first.resource, _DISCLOSURE):
-                reason = f"`{ON_FAILURE}` would hand out a whole item under a rule on attributes"
+                reason = f"`{ON_FAILURE}` would return a whole item although a policy restricts attributes"
                 return Deny(reason, "request", action=first.action, resource=first.resource)
         granted: list[str] = []
         fixed = self._fixed
@@ -154,7 +154,7 @@ class Permissions:
         return Allow(tuple(dict.fromkeys(granted)))
 
     def _not_understood(self, error: NotUnderstood) -> Deny:
-        """Denied in any case; an explicit denial of the action is the better reason."""
+        """Always a denial; if a policy denies the action explicitly, that is the reason."""
         if error.action and error.resource:
             verdict = _explicit(self.policies, error.action, error.resource, self._fixed)
             if verdict is not None:
@@ -164,7 +164,7 @@ class Permissions:
 
 
 def _decide(policies: PolicySet, fixed: dict[str, Value], authorisation: Authorisation) -> Allow | Deny:
-    # INVARIANT: what the principal is, the request cannot overwrite.
+    # INVARIANT: the request cannot overwrite the attributes of the principal.
     context = {key.lower(): value for key, value in authorisation.context.items()} | fixed
     return decide(policies, authorisation.action, authorisation.resource, context)
 
@@ -172,6 +172,6 @@ def _decide(policies: PolicySet, fixed: dict[str, Value], authorisation: Authori
 def _explicit(policies: PolicySet, action: str, resource: str, fixed: dict[str, Value]) -> Deny | None:
     try:
         verdict = decide(policies, action, resource, fixed)
-    except Exception:  # INVARIANT: trouble while looking for a better reason leaves the denial as it is
+    except Exception:  # INVARIANT: if the search for a better reason fails, the denial stays as it is
         return None
     return verdict if isinstance(verdict, Deny) and verdict.explicit else None

@@ -1,4 +1,4 @@
-"""Reads as authorisations: GetItem, BatchGetItem, TransactGetItems, Query, Scan."""
+"""Authorisations of reads: GetItem, BatchGetItem, TransactGetItems, Query, Scan."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -42,14 +42,14 @@ def get_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
 
 
 def batch_get_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
-    """One authorisation for each table; one foreign key among its keys denies the whole call."""
+    """One authorisation for each table; one key of another tenant denies the whole call."""
     wire.check_parameters(body, PARAMETERS["BatchGetItem"])
     capacity = wire.capacity(body)
     needed: list[Authorisation] = []
     for name, member in wire.request_items(body).items():
         table = place.table(name)
         if not isinstance(member, dict):
-            raise NotUnderstood("a table of RequestItems holds an object")
+            raise NotUnderstood("a table of RequestItems must hold an object")
         wire.check_parameters(member, _BATCH_MEMBER)
         context = key_read(table, wire.objects(member.get("Keys"), "Keys"), wire.projected(member))
         needed.append(Authorisation("dynamodb:BatchGetItem", table.arn, context | capacity))
@@ -57,14 +57,14 @@ def batch_get_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...
 
 
 def transact_get_items(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
-    """One authorisation for each member: never laxer than one for each table."""
+    """One authorisation for each member, which is never less strict than one for each table."""
     wire.check_parameters(body, PARAMETERS["TransactGetItems"])
     needed: list[Authorisation] = []
     for member in wire.objects(body.get("TransactItems"), "TransactItems"):
         wire.check_parameters(member, frozenset(("Get",)))
         get = member.get("Get")
         if not isinstance(get, dict):
-            raise NotUnderstood("a member of TransactGetItems is a Get")
+            raise NotUnderstood("a member of TransactGetItems must be a Get")
         wire.check_parameters(get, _TRANSACT_MEMBER)
         table = place.table(get.get("TableName"))
         context = key_read(table, [get.get("Key")], wire.projected(get))
@@ -83,7 +83,7 @@ def query(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
         raise NotUnderstood("the index is not known here", "dynamodb:Query", resource)
     pinned, named = _legacy_keys(body) if "KeyConditions" in body else _expression_keys(body)
     if not all(key in pinned for key in keys):
-        raise NotUnderstood("the key condition does not pin the partition key", "dynamodb:Query", resource)
+        raise NotUnderstood("the key condition does not fix the partition key", "dynamodb:Query", resource)
     filtered = _filtered(body, "QueryFilter")
     projection = wire.projected(body)
     context = wire.leading(*((pinned[key],) for key in keys))
@@ -106,7 +106,7 @@ def scan(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
 
 
 def key_read(table: KnownTable, keys: list[Any], projection: tuple[str, ...]) -> dict[str, Value]:
-    """The context of a read by full keys, from one table."""
+    """The context of a read of one table by full keys."""
     pk = table.keys.pk
     context = wire.leading(wire.key_texts(keys, pk))
     context["dynamodb:Attributes"] = wire.attributes(*keys, projection)
@@ -115,10 +115,10 @@ def key_read(table: KnownTable, keys: list[Any], projection: tuple[str, ...]) ->
 
 
 def _expression_keys(body: Body) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The values that the key condition pins, and every name in it."""
+    """The values to which the key condition fixes names, and every name in it."""
     text, values = body.get("KeyConditionExpression"), body.get("ExpressionAttributeValues")
     if not isinstance(text, str) or not isinstance(values, dict):
-        raise NotUnderstood("a Query has a key condition with values")
+        raise NotUnderstood("a Query must have a key condition with values")
     condition = key_condition(text)
     aliases = wire.aliases(body)
     named = expressions.resolved(condition.names, aliases)
@@ -150,5 +150,5 @@ def _select(body: Body, projection: tuple[str, ...]) -> str:
     default = "ALL_ATTRIBUTES" if body.get("IndexName") is None else "ALL_PROJECTED_ATTRIBUTES"
     select = wire.choice(body, "Select", _SPECIFIC if projection else default, _SELECT)
     if select == _SPECIFIC and not projection:
-        raise NotUnderstood("specific attributes are selected, but none is named")
+        raise NotUnderstood("Select asks for specific attributes, but the request names none")
     return select

@@ -1,4 +1,4 @@
-"""A DynamoDB request in its wire form as the authorisations that AWS would ask for."""
+"""The authorisations that AWS checks for a DynamoDB request in its wire form."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -19,19 +19,19 @@ _TABLE = re.compile(r"\b(?:FROM|INTO|UPDATE)\s+\"?([A-Za-z0-9_.-]{3,255})", re.I
 
 
 def authorisations(operation: str, body: Mapping[str, Any], place: TableRegistry) -> tuple[Authorisation, ...]:
-    """All of them must be allowed. Raises `NotUnderstood`, which means: deny."""
+    """All of them must be allowed. Raises `NotUnderstood` for a request that must be denied."""
     reader = OPERATIONS.get(operation)
     if reader is None:
         raise NotUnderstood(f"unknown operation `{operation}`")
     if not _is_object(body):
-        raise NotUnderstood("a request is an object", f"dynamodb:{operation}")
+        raise NotUnderstood("a request must be an object", f"dynamodb:{operation}")
     try:
         needed = reader(body, place)
     except NotUnderstood as error:
         raise NotUnderstood(error.message, error.action or f"dynamodb:{operation}", error.resource) from error
-    # INVARIANT: a request that asks for nothing is not understood; "all of none" would be an approval.
+    # INVARIANT: a request without authorisations is refused, because "all of none are allowed" would be true.
     if not needed:
-        raise NotUnderstood("the request asks for nothing", f"dynamodb:{operation}")
+        raise NotUnderstood("the request needs no authorisation", f"dynamodb:{operation}")
     return needed
 
 
@@ -40,11 +40,11 @@ def _is_object(body: object) -> bool:
 
 
 def _partiql(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
-    """Always refused: its actions have LeadingKeys, and they are not read from PartiQL."""
+    """Always refused: its actions have LeadingKeys, and the gateway does not parse PartiQL to find them."""
     members = body.get("Statements") or body.get("TransactStatements") or [body]
     text = str(members[0].get("Statement")) if isinstance(members, list) and isinstance(members[0], Mapping) else ""
     verb, table = _VERB.match(text), _TABLE.search(text)
-    # Only a guess, for the wording of the denial.
+    # A guess that only affects the text of the denial.
     action = f"dynamodb:PartiQL{verb.group(1).capitalize() if verb else 'Select'}"
     resource = place.table_arn(table.group(1)) if table else "*"
     raise NotUnderstood("the partition keys are not read from PartiQL", action, resource)

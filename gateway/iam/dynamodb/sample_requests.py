@@ -1,4 +1,4 @@
-"""Small DynamoDB requests in their wire form, for questions about policies; the store writes its own."""
+"""Builds small DynamoDB requests in their wire form, for checks and proofs of policies."""
 
 from typing import Any, Final
 
@@ -7,7 +7,7 @@ from gateway.model.table import TableSpec
 Body = dict[str, Any]
 
 IMPOSSIBLE: Final = "attribute_exists(#guard) AND attribute_not_exists(#guard)"
-"""A condition that no item meets: a write that should have been denied still changes nothing."""
+"""A condition that no item meets: a write that is wrongly allowed changes nothing."""
 
 
 def key(spec: TableSpec, pk: str, sk: str) -> Body:

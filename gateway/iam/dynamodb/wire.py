@@ -1,4 +1,4 @@
-"""Parts of a DynamoDB request in its JSON form: whatever has not the expected shape is not understood."""
+"""Reads the parts of a DynamoDB request in its JSON form and refuses those that do not have the expected shape."""
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
@@ -21,23 +21,23 @@ _PARTITION_KEYS: Final = (
 
 
 def check_parameters(body: Body, known: frozenset[str]) -> None:
-    """A parameter that this room does not know could change what the request does."""
+    """Refuses unknown parameters, which could change what the request does."""
     if not body.keys() <= known:
         raise NotUnderstood(f"unknown parameter `{min(map(str, body.keys() - known))}`")
 
 
 def key_text(item: Any, name: str) -> str:
-    """The partition key of an item as text: a number or binary value in the form in which it is sent."""
+    """The partition key of an item as text; a number or binary value in the form in which it is sent."""
     value = item.get(name) if isinstance(item, dict) else None
     if isinstance(value, dict) and len(value) == 1:
         for kind, text in value.items():
             if kind in _KEY_TYPES and isinstance(text, str) and text:
                 return text
-    raise NotUnderstood(f"partition key `{name}` cannot be told")
+    raise NotUnderstood(f"partition key `{name}` is missing or not a string, number or binary value")
 
 
 def key_texts(items: Iterable[Any], name: str) -> list[str]:
-    """As `key_text` for many items; the common case, a text key, takes no second look."""
+    """`key_text` of many items, with a fast path for string keys."""
     texts: list[str] = []
     for item in items:
         value = item.get(name) if type(item) is dict else None
@@ -48,10 +48,10 @@ def key_texts(items: Iterable[Any], name: str) -> list[str]:
 
 def leading(*values: Iterable[str]) -> dict[str, Value]:
     """The partition key values of one request, one set for each attribute of the key."""
-    # INVARIANT: an action that has LeadingKeys never gets an empty set: `ForAllValues` would hold for it.
+    # INVARIANT: LeadingKeys is never an empty set, because `ForAllValues` holds for one.
     sets = [tuple(dict.fromkeys(texts)) for texts in values]
     if not sets or not all(sets) or len(sets) > len(_PARTITION_KEYS):
-        raise NotUnderstood("the partition keys cannot be told")
+        raise NotUnderstood("the partition keys are not known")
     return {"dynamodb:LeadingKeys": sets[0], **dict(zip(_PARTITION_KEYS, sets, strict=False))}
 
 
@@ -64,10 +64,10 @@ def aliases(body: Body) -> dict[str, str]:
     if sent is None:
         return {}
     if not isinstance(sent, dict):
-        raise NotUnderstood("expression attribute names are an object")
+        raise NotUnderstood("ExpressionAttributeNames must be an object")
     for name in sent.values():
         if not isinstance(name, str) or not name:
-            raise NotUnderstood("an expression attribute name is not a text")
+            raise NotUnderstood("an expression attribute name must be a string")
     return sent
 
 
@@ -77,7 +77,7 @@ def names(body: Body, parameter: str, read: Callable[[str], tuple[str, ...]]) ->
     if text is None:
         return ()
     if not isinstance(text, str):
-        raise NotUnderstood(f"{parameter} is a text")
+        raise NotUnderstood(f"{parameter} must be a string")
     return expressions.resolved(read(text), aliases(body))
 
 
@@ -88,20 +88,20 @@ def legacy_names(body: Body, parameter: str) -> tuple[str, ...]:
         return ()
     listed = list(sent) if isinstance(sent, dict | list) else []
     if not listed or not all(isinstance(name, str) and name for name in listed):
-        raise NotUnderstood(f"{parameter} holds attribute names")
+        raise NotUnderstood(f"{parameter} must hold attribute names")
     return tuple(listed)
 
 
 def projected(body: Body) -> tuple[str, ...]:
     """The attributes a read asks for; none when it asks for everything."""
     legacy = legacy_names(body, "AttributesToGet")
-    # Whether a legacy entry may be a path is not documented: both readings of it have to pass.
+    # It is not documented whether a legacy entry may be a path, so it must be allowed both as a name and as a path.
     heads = (name.split(".", 1)[0].split("[", 1)[0] for name in legacy)
     return one_way(attributes(legacy, heads), names(body, "ProjectionExpression", expressions.projection))
 
 
 def conditional(body: Body) -> tuple[str, ...]:
-    """The attributes a write looks at before it writes."""
+    """The attributes in the condition of a write."""
     return one_way(legacy_names(body, "Expected"), names(body, "ConditionExpression", expressions.condition))
 
 
@@ -123,9 +123,9 @@ def capacity(body: Body) -> dict[str, Value]:
 
 
 def objects(value: Any, what: str) -> list[dict[str, Any]]:
-    """A list of objects that is not empty: a request without members would ask for nothing and pass."""
+    """A list of objects that is not empty: a request without members would need no authorisation."""
     if not isinstance(value, list) or not value or not all(isinstance(member, dict) for member in value):
-        raise NotUnderstood(f"{what} is a list of objects, and not empty")
+        raise NotUnderstood(f"{what} must be a list of objects, and not empty")
     return value
 
 

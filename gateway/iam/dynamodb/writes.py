@@ -1,4 +1,4 @@
-"""Writes as authorisations: PutItem, UpdateItem, DeleteItem, BatchWriteItem, TransactWriteItems."""
+"""Authorisations of writes: PutItem, UpdateItem, DeleteItem, BatchWriteItem, TransactWriteItems."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -39,7 +39,7 @@ _MEMBERS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
 
 
 def batch_write_item(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
-    """One authorisation for each table, for BatchWriteItem alone: PutItem and DeleteItem are not asked for."""
+    """One authorisation for each table, for BatchWriteItem alone: AWS does not check PutItem or DeleteItem."""
     wire.check_parameters(body, PARAMETERS["BatchWriteItem"])
     capacity = wire.capacity(body)
     needed: list[Authorisation] = []
@@ -53,7 +53,7 @@ def batch_write_item(body: Body, place: TableRegistry) -> tuple[Authorisation, .
 
 
 def transact_write_items(body: Body, place: TableRegistry) -> tuple[Authorisation, ...]:
-    """One authorisation for each member: never laxer than one for each action and table."""
+    """One authorisation for each member, which is never less strict than one for each action and table."""
     wire.check_parameters(body, PARAMETERS["TransactWriteItems"])
     return tuple([_member(member, place) for member in wire.objects(body.get("TransactItems"), "TransactItems")])
 
@@ -63,8 +63,8 @@ def single_write(action: str, body: Body, place: TableRegistry) -> tuple[Authori
     table = place.table(body.get("TableName"))
     context = _write(action, table, body) | wire.capacity(body)
     returned = [wire.choice(body, "ReturnValues", "NONE", _RETURN)]
-    # On a failed condition ALL_OLD hands out the whole item. Whether AWS counts that as ReturnValues is not
-    # documented outside of transactions, so it has to pass as such, too.
+    # If the condition fails, ALL_OLD returns the whole item. AWS does not document, except for transactions, whether
+    # this counts as ReturnValues, so it must be allowed as ReturnValues too.
     if wire.choice(body, ON_FAILURE, "NONE", _RETURN_ON_FAILURE) == "ALL_OLD" and "ALL_OLD" not in returned:
         returned.append("ALL_OLD")
     return tuple(
@@ -77,7 +77,7 @@ def single_write(action: str, body: Body, place: TableRegistry) -> tuple[Authori
 
 def _member(member: dict[str, Any], place: TableRegistry) -> Authorisation:
     if len(member) != 1:
-        raise NotUnderstood("a member of TransactWriteItems is one write or one check")
+        raise NotUnderstood("a member of TransactWriteItems must be one write or one check")
     kind, write = next(iter(member.items()))
     if kind not in _MEMBERS or not isinstance(write, dict):
         raise NotUnderstood(f"unknown member of TransactWriteItems `{kind}`")
@@ -108,4 +108,4 @@ def _written(member: dict[str, Any]) -> dict[str, Any]:
             return item
         case {"DeleteRequest": {"Key": dict() as key, **more}, **others} if not more and not others:
             return key
-    raise NotUnderstood("a member of BatchWriteItem is one put or one delete")
+    raise NotUnderstood("a member of BatchWriteItem must be one put or one delete")

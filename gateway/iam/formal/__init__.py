@@ -1,1 +1,1 @@
-"""PROVE: policies as formulas, theorems about every request, and an SMT solver that decides them."""
+"""Proofs: translates policies to formulas and decides theorems about every possible request with an SMT solver."""

@@ -1,4 +1,4 @@
-"""Policy documents as formulas: the same decisions as the evaluator's, for a request that is not known yet."""
+"""Compiles policy documents to formulas over requests; a formula decides each request as the evaluator does."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,9 +46,9 @@ _ROOT: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What one layer of policies says of a request: that it allows it, that it explicitly denies it.
+    """When one layer of policies allows a request, and when it explicitly denies it.
 
-    `restricts` are those denials that look at more than action and resource: they hold whatever else is granted.
+    `restricts` holds only the denials with conditions, which apply whatever else is granted.
     """
 
     allows: Formula
@@ -58,7 +58,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class FormulaCompiler:
-    """`splits` says of a key, in lower case, how its texts are split; every other text stays whole."""
+    """`splits` maps a lower-case key to how its texts are split; the texts of other keys stay whole."""
 
     splits: Mapping[str, Split] = field(default_factory=dict)
 
@@ -78,7 +78,7 @@ class FormulaCompiler:
         return tuple(layers) if policies.boundary is None else (*layers, self.layer([policies.boundary]))
 
     def statement(self, statement: Statement, with_variables: bool) -> Formula:
-        """The statement speaks about the request."""
+        """The statement applies to the request."""
         acts = either(*(matches(ACTION, glob.parts(action.lower())) for action in statement.actions))
         return both(
             negated(acts) if statement.excludes_actions else acts,
@@ -89,7 +89,7 @@ class FormulaCompiler:
 
     def _row(self, row: Condition, effect: Effect, with_variables: bool) -> Formula:
         use = operation(row.operator)
-        if use is None:  # a document that was parsed has none
+        if use is None:  # cannot happen: `parse` refuses unknown operators
             raise ValueError(f"unknown operator `{row.operator}`")
         key, unsure = row.key.lower(), effect == "Deny"
         if use.name == "Null":
@@ -102,7 +102,7 @@ class FormulaCompiler:
     def _each(
         self, use: ConditionOperation, key: str, values: tuple[str, ...], with_variables: bool, unsure: bool
     ) -> Callable[[str], Formula]:
-        """The operator on one text; a negated one asks that no listed value matches."""
+        """The operator applied to one text; a negated operator requires that no listed value matches."""
         if use.name.startswith(("String", "Arn")):
 
             def matched(subject: str) -> Formula:
@@ -189,7 +189,7 @@ def _resource(statement: Statement, with_variables: bool) -> Formula:
     reached = either(*(_with_variables(template, _reaches) for template in templates))
     if not statement.excludes_resources:
         return reached
-    # Without its variable's value an element names no resource: its complement may widen a Deny, never an Allow.
+    # An element whose variable has no value names no resource: its complement may widen a Deny, but not an Allow.
     if statement.effect == "Deny":
         return negated(reached)
     return both(*(_with_variables(template, lambda _: TRUE) for template in templates), negated(reached))
@@ -212,7 +212,7 @@ def _arn(subject: str, template: Template) -> Formula:
 
 
 def _with_variables(template: Template, make: Callable[[Pattern], Formula]) -> Formula:
-    """`made` of the pattern, for each way in which the variables can have a value or fall back on their default."""
+    """`make` of the pattern, for every combination of variables with a value and variables with their default."""
     keys = variables.keys((template,))
     options: list[Formula] = []
     for choice in product((True, False), repeat=len(keys)):

@@ -1,4 +1,4 @@
-"""What new policies allow that old ones did not: who, which action, and a request that shows it."""
+"""Finds what new policies allow that old policies did not, each with a request that shows it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Widening:
-    """`who` is a role, or a document that stands alone; `action` is what it may do now."""
+    """`who` is a role or a document; `action` is what it newly allows."""
 
     who: str
     action: str
@@ -31,13 +31,13 @@ class Widening:
 
     @property
     def coordinate(self) -> str:
-        """How a changelog names it."""
+        """The name under which the changelog lists it."""
         return f"{self.who} {self.action}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """`policies` is None where the evaluator of requests has no say: who may assume a role, and the endpoint."""
+    """`policies` is None for documents that the evaluator does not decide alone: the trust and endpoint policies."""
 
     may: Formula
     policies: PolicySet | None
@@ -47,7 +47,7 @@ _NOBODY = _Subject(FALSE, PolicySet(()))
 
 
 def widenings(old: Documents, new: Documents, deployment: Deployment) -> Iterator[Widening]:
-    """For the combination of each role's policies, and for the documents that stand alone."""
+    """Compares the combined policies of each role, and each document that applies by itself."""
     before, after = _subjects(old, deployment), _subjects(new, deployment)
     for who, subject in after.items():
         earlier = before.get(who, _NOBODY)
@@ -57,7 +57,7 @@ def widenings(old: Documents, new: Documents, deployment: Deployment) -> Iterato
 
 
 def _confirm(widening: Widening, before: _Subject, after: _Subject) -> None:
-    """INVARIANT: what the solver calls wider, the evaluator allows now and did not allow before."""
+    """INVARIANT: the evaluator confirms every widening: it allows the request now and did not allow it before."""
     authorisation = widening.example.asked
     now = after.policies is None or evaluate(after.policies, authorisation).allowed
     earlier = before.policies is not None and evaluate(before.policies, authorisation).allowed
@@ -66,7 +66,7 @@ def _confirm(widening: Widening, before: _Subject, after: _Subject) -> None:
 
 
 def _more(who: str, more: Formula, deployment: Deployment) -> Iterator[Widening]:
-    """One for each action. An action without a known name stands for all others of its service."""
+    """One for each action. An undocumented action stands for all other actions of its service."""
     wishes = readable(TENANT_ROWS, deployment)[:-3]
     for _ in range(_MOST):
         result = outcome(Theorem("wider", who, more), SPLITS, wishes)
@@ -82,7 +82,7 @@ def _more(who: str, more: Formula, deployment: Deployment) -> Iterator[Widening]
 
 
 def _subjects(documents: Documents, deployment: Deployment) -> dict[str, _Subject]:
-    """Who may do what, each as one formula and as the evaluator knows it."""
+    """Each role and document as one formula and as a policy set for the evaluator."""
     compiler = FormulaCompiler(SPLITS)
     tenant, boundary = (document(documents, name, deployment) for name in (TENANT_FILE, BOUNDARY_FILE))
     subjects = {}

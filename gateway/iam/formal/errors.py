@@ -1,4 +1,4 @@
-"""What a proof refuses: it never ignores a part of a policy that it cannot decide."""
+"""The errors of proofs: a proof never ignores a part of a policy that it cannot decide."""
 
 from typing import ClassVar
 
@@ -6,13 +6,13 @@ from gateway.errors import GatewayError, Internal
 
 
 class NotProvable(GatewayError):
-    """A policy says something that the solver cannot decide, or the solver is not there."""
+    """The solver cannot decide a part of a policy, or is not installed."""
 
     code: ClassVar[str] = "POLICY"
 
 
 class NotConfirmed(Internal):
-    """The solver and the evaluator disagree about a request: one of them is wrong, and nothing they say is believed."""
+    """The solver and the evaluator disagree about a request, so one of them is wrong and the proof is void."""
 
     def __init__(self, what: str) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""Other people's LeadingKeys policies: the same theorems, for a prefix that is named instead of declared in a model."""
+"""Proves the isolation theorems for LeadingKeys policies that were not generated from a model."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ _WITHOUT: Final[Mapping[str, str]] = {
     "aws:userid": r"""#*?$%&!~|"'<>(){}[];^`\\/ """,
     "aws:username": r"""#*?$%&!~|"'<>(){}[];^`\\/: """,
 }
-"""Characters that a variable's value cannot hold, by how its key begins; of others nothing is known."""
+"""Characters that the value of a variable cannot contain, by the beginning of its key."""
 UNKEYED: Final = (*sorted(EVERY_ACTION - KEYED), "PartiQLSelect")
 
 REASONS: Final[Mapping[str, str]] = {
@@ -56,12 +56,12 @@ REASONS: Final[Mapping[str, str]] = {
         "request of this action has no key; this is what stands between the table and one that AWS adds"
     ),
 }
-"""What it means that a theorem does not hold."""
+"""What it means if a theorem does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignPolicy:
-    """`prefix` names the rows of one tenant, such as `TENANT#{tenant}#`; `without` are characters that no id holds."""
+    """`prefix` describes the keys of a tenant, such as `TENANT#{tenant}#`; ids contain no character of `without`."""
 
     policy: PolicyDocument
     prefix: str
@@ -76,7 +76,7 @@ class ForeignPolicy:
 
 
 def questioned(subject: ForeignPolicy) -> Iterator[TheoremOutcome]:
-    """Each theorem with its outcome, in the order in which one reads them."""
+    """The outcome of each theorem, in the order of the report."""
     scope = scope_of(subject)
     splits = {KEYS: scope.split} if scope.split.depth else {}
     compiler = FormulaCompiler(splits)
@@ -93,7 +93,9 @@ def questioned(subject: ForeignPolicy) -> Iterator[TheoremOutcome]:
 def scope_of(subject: ForeignPolicy) -> Scope:
     match = _PREFIX.fullmatch(subject.prefix)
     if match is None:
-        raise BadUserInput("a prefix has one `{name}` and at most one character behind it, such as `TENANT#{tenant}#`")
+        raise BadUserInput(
+            "a prefix must have one `{name}` and at most one character after it, as in `TENANT#{tenant}#`"
+        )
     tag, delimiter = _variable(subject), match["after"]
     texts = match["before"].split(delimiter) if delimiter else [match["before"]]
     parts: list[Pattern] = [(text,) if text else () for text in texts[:-1]]
@@ -103,7 +105,7 @@ def scope_of(subject: ForeignPolicy) -> Scope:
 
 
 def _variable(subject: ForeignPolicy) -> str:
-    """The one variable that the policies compare leading keys with."""
+    """The one variable with which the policies compare leading keys."""
     rows = [row for document in subject.documents for statement in document.statements for row in statement.conditions]
     values = [value for row in rows if row.key.lower() == KEYS for value in row.values]
     templates = [variables.template(value, wildcards=True, variables=True) for value in values]

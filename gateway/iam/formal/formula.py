@@ -1,4 +1,4 @@
-"""Formulas over one authorisation: what a policy says, as a tree that Python evaluates and a solver decides."""
+"""Formulas about one authorisation: trees that Python can evaluate for a request and a solver can decide for all."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ ELEMENT: Final = "request:element"
 """The subject inside `Every` and `Some`: one value of the set."""
 ACTION: Final = "request:action"
 ARN: Final = ("request:partition", "request:service", "request:region", "request:account", "request:name")
-"""The parts of the resource's ARN behind `arn:`; all of them are absent where the resource is not an ARN."""
+"""The parts of the resource's ARN after `arn:`; all of them are absent if the resource is not an ARN."""
 CALLER: Final = "request:caller"
-"""The user or role that asks STS for a session; its own session, if it has one, is `CALLER_SESSION`."""
+"""The user or role that calls STS; its own session, if it has one, is `CALLER_SESSION`."""
 CALLER_SESSION: Final = "request:caller-session"
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """The text of another key, literally: what a policy variable stands for."""
+    """The text of another key, matched literally: the value of a policy variable."""
 
     key: str
 
@@ -28,7 +28,7 @@ Pattern = tuple[str | Wild | Ref, ...]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a text that is split at a delimiter: part number `index`, or with `rest` all that follows it.
+    """A part of a text that is split at a delimiter: part number `index`, or with `rest` everything after it.
 
     `index` -1 with `rest` is the whole text.
     """
@@ -60,7 +60,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The request has the key, maybe with an empty text or set."""
+    """The request has the key, possibly with an empty text or set."""
 
     key: str
 
@@ -106,7 +106,7 @@ class Like:
 
 @dataclass(frozen=True, slots=True)
 class ArnLike:
-    """The text is an ARN whose parts behind `arn:` match the patterns one by one."""
+    """The text is an ARN whose parts after `arn:` match the patterns one by one."""
 
     subject: str
     patterns: tuple[Pattern, ...]
@@ -116,7 +116,7 @@ class ArnLike:
 class Scalar:
     """The text, read as a number, date, address, boolean or bytes, passes a test.
 
-    `samples` are texts among which every outcome occurs that the test, alone or with the others of its key, can have.
+    `samples` cover every combination of outcomes that the tests of one key can have.
     """
 
     subject: str
@@ -127,7 +127,7 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class UnwrittenStatement:
-    """A statement that nobody has written yet: the solver chooses whether it holds."""
+    """A statement that is left open: the solver chooses whether it holds."""
 
     name: str
 
@@ -198,7 +198,7 @@ def one_of(subject: str, *texts: str) -> Formula:
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """Where an atom or a quantifier stands: inside the quantifier over `key`, and not negated where `positive`."""
+    """An atom or quantifier with its position: inside the quantifier over `key`, and not negated if `positive`."""
 
     formula: Formula
     key: str
@@ -230,7 +230,7 @@ def occurrences(formula: Formula, key: str = "", positive: bool = True) -> Itera
 
 
 def keys_of(formula: Formula) -> frozenset[str]:
-    """Every key that the formula looks at, also inside of its patterns."""
+    """Every key that the formula refers to, including those inside its patterns."""
     keys: set[str] = set()
     for occurrence in occurrences(formula):
         match occurrence.formula:

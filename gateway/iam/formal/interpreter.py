@@ -1,4 +1,4 @@
-"""A formula decided for one given request, in plain Python: what ties the proof to the evaluator."""
+"""Evaluates a formula for one request in Python, which ties the proof to the evaluator."""
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -36,7 +36,7 @@ Holds = Callable[[Facts, str], bool]
 
 
 def facts(authorisation: Authorisation, more: Mapping[str, Value] | None = None) -> dict[str, Value]:
-    """The request as values of the keys that formulas speak about."""
+    """The request as values of the keys that formulas use."""
     values: dict[str, Value] = {**lowered(authorisation.context), **(more or {}), ACTION: authorisation.action.lower()}
     parts = arn.segments(authorisation.resource)
     return values | dict(zip(ARN, parts[1:], strict=True)) if parts else values
@@ -49,14 +49,14 @@ def evaluator(formula: Formula, splits: Mapping[str, Split]) -> Callable[[Facts]
 
 
 class _Evaluation:
-    """Turns a tree into closures; equal parts become one."""
+    """Compiles a formula to closures; equal parts share one closure."""
 
     def __init__(self, splits: Mapping[str, Split]) -> None:
         self._splits = splits
         self._made: dict[tuple[Formula, str], Holds] = {}
 
     def made(self, formula: Formula, key: str) -> Holds:
-        """`key` is the set whose elements a quantifier walks, empty outside of one."""
+        """`key` is the set of the enclosing quantifier, or empty."""
         holds = self._made.get((formula, key))
         if holds is None:
             holds = self._made[formula, key] = self._make(formula, key)
@@ -159,7 +159,7 @@ def _any(parts: list[Holds]) -> Holds:
 
 
 def _tested(subject: str, test_of: Callable[[Mapping[str, str]], glob.Test], patterns: tuple[Pattern, ...]) -> Holds:
-    """A test of the subject's text, made anew for each set of texts that its patterns refer to."""
+    """A test of the subject's text, built once for each combination of texts that its patterns refer to."""
     keys = tuple(dict.fromkeys(token.key for pattern in patterns for token in pattern if isinstance(token, Ref)))
     kept = lru_cache(maxsize=1_024)(lambda texts: test_of(dict(zip(keys, texts, strict=True))))
     fixed = None if keys else kept(())

@@ -1,4 +1,4 @@
-"""What each role is declared to use: every access pattern and every write has to pass, or the proof is empty."""
+"""Checks that each role may do everything that it is declared to do: a proof about policies that deny all is empty."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _TENANT = tenant_id("acme")
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One request that a role sends, and whether its policies allow it as they should."""
+    """One request of a role, with the expected and the actual decision."""
 
     role: str
     name: str
@@ -45,7 +45,7 @@ def uses(subject: ProofSubject) -> Iterator[Use]:
 
 
 def _reads(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
-    """For a role that does not see everything, with names: it may not ask for whole items."""
+    """A role with hidden attributes must name the attributes that it reads: it may not ask for whole items."""
     table = subject.model.table
     for question in questions(subject.model, _TENANT):
         entity = subject.model.entities[subject.model.patterns[question.pattern].entity]
@@ -57,7 +57,7 @@ def _reads(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str,
 
 
 def _writes(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
-    """The members of the transactions that mutations send, and the batches that migrations do."""
+    """The members of the transactions that mutations send, and the batches that migrations send."""
     spec, table = subject.model.table, subject.deployment.table
     for entity in subject.model.entities.values():
         open_to = () if role.hidden and personal_names(entity, entity.primary.pk) else role.actions

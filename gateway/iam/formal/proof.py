@@ -1,4 +1,4 @@
-"""The proof: every theorem is put to the solver, every answer that refutes one is checked and told as a request."""
+"""Proves theorems with the solver; a theorem that does not hold comes with a request that shows it."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,9 +17,9 @@ from gateway.iam.policies.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class TheoremOutcome:
-    """`example` is a request that refutes the theorem, or where it claims that one is possible, that request.
+    """`example` is a request that refutes the theorem, or that shows it if the theorem says that a request is possible.
 
-    `replay` says what became of it where it was sent.
+    `replay` describes the answer if the request was sent.
     """
 
     theorem: Theorem
@@ -33,7 +33,7 @@ class TheoremOutcome:
         return self.answer == ("possible" if self.theorem.possible else "impossible")
 
     def lines(self) -> list[str]:
-        """The request, and what became of it."""
+        """The request and the answer to it."""
         shown = self.example.lines() if self.example is not None else []
         return [*shown, f"    {self.replay}"] if self.replay else shown
 

@@ -21,11 +21,11 @@ _UNREADABLE: Final = "?"
 _DIGITS: Final = 9
 _LARGE: Final = Decimal(10) ** 15
 _TINY: Final = Decimal("0.000000001")
-"""AWS's dates have at most nine digits behind the point, so no value lies nearer to another one."""
+"""Dates of AWS have at most nine decimal places, so no two values are closer than this."""
 
 
 def representatives(patterns: Iterable[Pattern]) -> tuple[str, ...] | None:
-    """One text for each answer that the patterns can give; None where one of them is of another shape."""
+    """One text for each combination of matching patterns; None if a pattern is neither a text nor a prefix."""
     exact, beginnings = {""}, {""}
     for pattern in patterns:
         match pattern:
@@ -42,14 +42,14 @@ def representatives(patterns: Iterable[Pattern]) -> tuple[str, ...] | None:
 
 
 def _longer(beginning: str, texts: set[str]) -> str:
-    """A text with this beginning that is none of the known ones and has no longer known beginning."""
+    """A text with this beginning that equals none of the texts and shares no longer beginning with one."""
     taken = {text[len(beginning)] for text in texts if text.startswith(beginning) and len(text) > len(beginning)}
     free = [letter for letter in _LETTERS if letter not in taken]
     return beginning + (free[0] if free else next(chr(code) for code in range(0x100, 0x1000) if chr(code) not in taken))
 
 
 def samples(operator: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    """For one row of a condition; the samples of a key are those of all its rows together."""
+    """The samples for one row of a condition; those of a key are the samples of all its rows."""
     if operator.startswith("Numeric"):
         texts = [text for value in values for text in _around(scalars.number(value))]
     elif operator.startswith("Date"):
@@ -67,8 +67,8 @@ def _around(value: Decimal | None) -> list[str]:
     if value is None:
         return []
     if value != round(value, _DIGITS) or abs(value) >= _LARGE:
-        raise NotProvable(f"`{value}` is too long a number to be proved about")
-    # A point in every text: four bare digits would be read as a year.
+        raise NotProvable(f"`{value}` has too many digits for a proof")
+    # Always with decimal places: four digits alone would be read as a year.
     return [f"{number:.{_DIGITS}f}" for number in (value - _TINY, value, value + _TINY)]
 
 

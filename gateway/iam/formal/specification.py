@@ -1,7 +1,7 @@
-"""What the documents are declared to mean, said a second time and without a policy: rows, roles, places, tags.
+"""The specification of the documents, written independently of them: which rows, roles, resources and tags they allow.
 
-Theorems compare the documents with this. A role that is declared with other rows, such as a subject's own, gets another
-`Scope`; every theorem about rows is stated over the scope and needs no change.
+Theorems compare the documents with this specification. A role with other rows, such as those of one user, gets another
+`Scope`; the theorems about rows are stated for any scope.
 """
 
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ ATTRIBUTES: Final = "dynamodb:attributes"
 SELECT: Final = "dynamodb:select"
 RETURNED: Final = "dynamodb:returnvalues"
 OTHER: Final = "request:other"
-"""Another tenant, or another subject: whose rows a violation would reach."""
+"""The other tenant or user whose rows a violation reaches."""
 SOME_ATTRIBUTES: Final = ("COUNT", "SPECIFIC_ATTRIBUTES")
 
 _VIA, _OF_TABLE = "kms:viaservice", "kms:encryptioncontext:aws:dynamodb:tablename"
@@ -58,15 +58,15 @@ REQUESTED_TENANT, REQUESTED_ROLE = (f"aws:requesttag/{tag}".lower() for tag in (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Rows whose partition key begins with these parts: fixed texts, and tags of the session.
+    """Rows whose partition key begins with these parts, which are fixed texts and session tags.
 
-    Without a delimiter the one part is the whole key.
+    Without a delimiter, the only part is the whole key.
     """
 
     parts: tuple[Pattern, ...]
     delimiter: str = KEY_SEPARATOR
     delimited: bool = True
-    """No tag holds the delimiter; otherwise keys cannot be split and are compared as a whole."""
+    """True if no tag can contain the delimiter; otherwise keys cannot be split and are compared as a whole."""
 
     @property
     def split(self) -> Split:
@@ -78,7 +78,7 @@ class Scope:
 
     @property
     def prefix(self) -> Pattern:
-        """The parts as one text, without a delimiter behind the last."""
+        """The parts as one text, without a delimiter after the last."""
         tokens = [token for pattern in self.parts for token in (*pattern, self.delimiter)]
         return tuple(tokens[:-1])
 
@@ -92,7 +92,7 @@ class Scope:
         return both(tags, *(Like(part(subject, at), pattern) for at, pattern in enumerate(self.parts)), *behind)
 
     def of_another(self) -> "Scope":
-        """The same rows of somebody else: the last tag differs, those before it do not."""
+        """The same rows of another owner: the last tag differs, the tags before it do not."""
         last = self.tags[-1]
         changed = (tuple(Ref(OTHER) if token == Ref(last) else token for token in pattern) for pattern in self.parts)
         return replace(self, parts=tuple(changed))
@@ -138,12 +138,12 @@ def own_rows(scope: Scope) -> Formula:
 
 
 def outside(scope: Scope) -> Formula:
-    """Some key is not in the scope: another tenant's, or nobody's."""
+    """Some key is outside of the scope."""
     return Some(KEYS, negated(scope.holds(ELEMENT)))
 
 
 def foreign(scope: Scope) -> Formula:
-    """Some key is another one's."""
+    """Some key belongs to another owner."""
     same = Like(Piece(OTHER), (Ref(scope.tags[-1]),))
     another = both(Single(OTHER), Filled(OTHER), negated(both(Single(scope.tags[-1]), same)))
     return both(another, Some(KEYS, scope.of_another().holds(ELEMENT)))
@@ -173,7 +173,7 @@ def any_table_key() -> Formula:
 
 
 def shows_hidden(role: RoleMeaning) -> Formula:
-    """The request could answer with a hidden attribute: by name, with whole items, or by a key that is made of one."""
+    """The request could reveal a hidden attribute: by name, with a whole item, or through a key that contains it."""
     if not role.hidden:
         return FALSE
     named = Some(ATTRIBUTES, one_of(ELEMENT, *role.hidden))
@@ -196,7 +196,7 @@ def tenant_role_means(model: Model, deployment: Deployment) -> Formula:
 
 
 def session_grants(role: RoleMeaning) -> Formula:
-    """What the role's policy may grant before its denials are looked at."""
+    """What the role's policy may grant before its denials apply."""
     return either(both(acts(*role.actions), own_rows(role.rows)), any_table_key())
 
 
@@ -222,7 +222,7 @@ def is_gateway(deployment: Deployment) -> Formula:
 
 
 def trust_means(deployment: Deployment, roles: Iterable[str] = ROLE_NAMES) -> Formula:
-    """Each of the three actions that start a session, for the gateway alone."""
+    """Only the gateway may use the three actions that start a session."""
     tagged = both(matches(REQUESTED_TENANT, parts("??*")), one_of(REQUESTED_ROLE, *roles))
     alone = both(Filled(_TAG_KEYS), Every(_TAG_KEYS, one_of(ELEMENT, TENANT_TAG, ROLE_TAG)), negated(Filled(_CARRIED)))
     allowed = {
@@ -235,14 +235,14 @@ def trust_means(deployment: Deployment, roles: Iterable[str] = ROLE_NAMES) -> Fo
 
 
 def exactly_two_tags() -> Formula:
-    """The tags of a session that starts are a tenant and a role, and no others."""
+    """The tags of a new session are a tenant and a role, and no others."""
     only = Every(_TAG_KEYS, one_of(ELEMENT, TENANT_TAG, ROLE_TAG))
     tags = (Some(_TAG_KEYS, is_text(ELEMENT, tag)) for tag in (TENANT_TAG, ROLE_TAG))
     return both(only, *tags, Filled(REQUESTED_TENANT), Filled(REQUESTED_ROLE), negated(Filled(_CARRIED)))
 
 
-def tags_are_told_twice() -> Formula:
-    """AWS fills `aws:TagKeys` and `aws:RequestTag/...` from the same tags."""
+def tag_keys_match_request_tags() -> Formula:
+    """AWS sets `aws:TagKeys` and `aws:RequestTag/...` from the same tags."""
     pairs = ((REQUESTED_TENANT, TENANT_TAG), (REQUESTED_ROLE, ROLE_TAG))
     linked = ((Present(key), Some(_TAG_KEYS, is_text(ELEMENT, tag))) for key, tag in pairs)
     return both(*(either(both(key, named), both(negated(key), negated(named))) for key, named in linked))

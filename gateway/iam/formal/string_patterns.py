@@ -1,8 +1,9 @@
-"""Patterns over texts that are split at a delimiter: what a solver can decide, where whole texts would defeat it.
+"""Patterns over texts that are split at a delimiter, which a solver can decide.
 
-`TENANT#${tag}#*` as a constraint on one text makes an SMT solver compare all ways to cut two texts, without an end.
-Split once into `TENANT`, a part without `#` and the rest, the same pattern is an equation: the second part is the tag.
-That both say the same is a lemma (`gateway.iam.formal.solver.lemma`), for values of variables without the delimiter.
+With `TENANT#${tag}#*` as a constraint on a whole text, an SMT solver tries all ways to cut two texts and does not
+terminate. If the text is split into `TENANT`, a part without `#` and the rest, the same pattern is an equation: the
+second part equals the tag. `gateway.iam.formal.solver.lemma` proves that both are equivalent if the tag contains no
+delimiter.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from gateway.iam.language.glob import Wild, merged
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """`depth` parts are cut off at the delimiter; what follows stays one text. Depth 0 leaves a text whole."""
+    """The first `depth` parts are split off at the delimiter; the rest stays one text. Depth 0 does not split."""
 
     delimiter: str
     depth: int
@@ -41,7 +42,7 @@ def rest(subject: str, index: int) -> Piece:
 
 @lru_cache(maxsize=65_536)
 def cut(text: str, split: Split, piece_index: int, piece_rest: bool) -> str:
-    """The piece of a given text; a part that is not there is empty."""
+    """The piece of a text; a missing part is empty."""
     if piece_index < 0:
         return text
     parts = text.split(split.delimiter, piece_index + 1)
@@ -57,23 +58,23 @@ class _Splitter:
     fold: bool
 
     def text(self, pattern: Pattern, index: int) -> Formula:
-        """Part `index` and all that follows it match the pattern."""
+        """Part `index` and everything after it match the pattern."""
         if pattern == (Wild.MANY,):
             return TRUE
         options: list[Formula] = []
         for at in range(len(pattern) + 1):
             head, tail = pattern[:at], pattern[at:]
             if self.split.delimiter in head:
-                break  # no part holds the delimiter
+                break  # no part contains the delimiter
             if tail and tail[0] is Wild.MANY:
-                # `*` may reach across the delimiter: it stands on both sides of it.
+                # `*` may match across the delimiter, so it applies on both sides of it.
                 options.append(both(self._part((*head, Wild.MANY), index), self.rest(tail, index)))
             elif (not tail or tail[0] in (self.split.delimiter, Wild.ONE)) and head[-1:] != (Wild.MANY,):
                 options.append(both(self._part(head, index), self.rest(tail, index)))
         return either(*options)
 
     def rest(self, pattern: Pattern, index: int) -> Formula:
-        """What follows part `index` matches the pattern: it is empty or begins with the delimiter."""
+        """The rest after part `index` matches the pattern; it is empty or begins with the delimiter."""
         piece = rest(self.subject, index)
         if pattern == (Wild.MANY,) or index == self.split.depth - 1:
             return _like(piece, pattern, self.fold)

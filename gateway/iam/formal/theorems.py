@@ -1,4 +1,4 @@
-"""The theorems: what is claimed of the policies, each as a formula that no request satisfies, or that one must."""
+"""The theorems about the policies, each as a formula that no request may satisfy, or that some request must satisfy."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,12 +41,12 @@ from gateway.iam.policies.statements import DECRYPT
 from gateway.model.model import Model
 
 NOT_ROWS = tuple(sorted(EVERY_ACTION - set(ITEM_ACTIONS)))
-"""Documented actions that LeadingKeys cannot keep apart: scans, PartiQL, streams, copies, bulk, vectors, control."""
+"""Documented actions that no policy may grant: most of them have no LeadingKeys to separate tenants."""
 
 
 @dataclass(frozen=True, slots=True)
 class Theorem:
-    """`violation` is a formula that no request may satisfy; where `possible`, one has to satisfy it.
+    """No request may satisfy `violation`; if `possible`, some request must satisfy it.
 
     `name` is a key of `EXPLAINED`; `about` is the role or the document.
     """
@@ -59,7 +59,7 @@ class Theorem:
 
 @dataclass(frozen=True, slots=True)
 class ProofSubject:
-    """What is proved: the documents of a model in one deployment, compiled; `roles` are their declared meanings."""
+    """The compiled documents of a model in one deployment, and the specification of their roles."""
 
     model: Model
     deployment: Deployment
@@ -74,14 +74,14 @@ class ProofSubject:
 def subject(
     model: Model, roles: Sequence[RoleMeaning], documents: Mapping[str, Mapping[str, Any]], deployment: Deployment
 ) -> ProofSubject:
-    """Refuses a document that is not understood as a whole."""
+    """Raises `PolicyError` for a document that is not valid."""
     parsed = {name: document(documents, name, deployment) for name in documents}
     layers = {name: FormulaCompiler(SPLITS).layer([parsed_document]) for name, parsed_document in parsed.items()}
     return ProofSubject(model, deployment, tuple(roles), parsed, layers)
 
 
 def theorems(proof: ProofSubject) -> Iterator[Theorem]:
-    """All of them; those of one document alone are in `of_document`."""
+    """All theorems; `of_document` has those about one document."""
     for role in proof.roles:
         yield from _of_role(role, allowed(proof.of_role(role)))
     yield from _order(proof)
@@ -92,7 +92,7 @@ def theorems(proof: ProofSubject) -> Iterator[Theorem]:
 
 
 def isolation(about: str, may: Formula, scope: Scope, prefix: str = "") -> Iterator[Theorem]:
-    """What keeps tenants apart, of any combination of policies."""
+    """The theorems that separate tenants, for any combination of policies."""
     rows = both(may, of_service("dynamodb"))
     yield Theorem(f"{prefix}no foreign item", about, both(rows, specification.foreign(scope)))
     yield Theorem(f"{prefix}no key outside of the prefix", about, both(rows, specification.outside(scope)))
@@ -125,13 +125,13 @@ def _order(proof: ProofSubject) -> Iterator[Theorem]:
 
 
 def _attached(proof: ProofSubject) -> Iterator[Theorem]:
-    """Somebody attaches any policy to the tenants' role, or passes any session policy."""
+    """The theorems that hold if any policy is attached to the tenants' role, or any session policy is passed."""
     identity, boundary = proof.layers[TENANT_FILE], proof.layers[BOUNDARY_FILE]
     anything = Layer(UnwrittenStatement("a further policy allows"), UnwrittenStatement("a further policy denies"))
     more = Layer(either(identity.allows, anything.allows), either(identity.denies, anything.denies))
     scope = specification.TENANT_ROWS
     yield from isolation("any policy attached to the role", allowed((anything, boundary)), scope, "boundary: ")
-    # An action that AWS adds later, without keys, passes a list of denials: the boundary is what stops it.
+    # A list of denials does not cover actions that AWS adds later; the boundary denies those.
     documented = both(allowed((more,)), acts(*EVERY_ACTION))
     yield from isolation("any policy attached to the role", documented, scope, "denials: ")
     with_any = allowed((identity, anything, boundary))
@@ -147,7 +147,7 @@ def _sessions(proof: ProofSubject) -> Iterator[Theorem]:
         "only the gateway starts sessions", TRUST_FILE, both(may, negated(specification.is_gateway(proof.deployment)))
     )
     started = both(*(with_action(may, action) for action in ("sts:assumerole", "sts:tagsession")))
-    linked = specification.tags_are_told_twice()
+    linked = specification.tag_keys_match_request_tags()
     yield Theorem(
         "a session has exactly two tags", TRUST_FILE, both(linked, started, negated(specification.exactly_two_tags()))
     )
@@ -171,9 +171,9 @@ def _as_tenant(proof: ProofSubject) -> Formula:
 
 
 def of_document(proof: ProofSubject, name: str) -> Iterator[Theorem]:
-    """One document by itself: it grants what it is declared to grant, no more and no less, and denies the rest.
+    """One document by itself grants exactly what its specification says, and denies the rest.
 
-    Its grants and its denials are also judged apart, so that neither leans on the other.
+    Its grants and its denials are also proved separately, so that neither depends on the other.
     """
     layer = proof.layers[name]
     means, grants = _means(proof, name)
@@ -187,7 +187,7 @@ def of_document(proof: ProofSubject, name: str) -> Iterator[Theorem]:
 
 
 def _means(proof: ProofSubject, name: str) -> tuple[Formula, Formula]:
-    """What the document allows, and what its allowing statements alone may allow."""
+    """What the document must allow, and what its Allow statements alone may allow."""
     match name:
         case "tenant-role.json" | "boundary.json":
             means = specification.tenant_role_means(proof.model, proof.deployment)
@@ -218,7 +218,7 @@ def _must_deny(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
 
 
 def _must_restrict(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
-    """What has to be denied whatever is granted beside it."""
+    """What the document must deny by conditions, whatever else is granted."""
     if name == TENANT_FILE:
         yield "the rows of others", both(of_service("dynamodb"), specification.outside(specification.TENANT_ROWS))
         yield "a request without keys", both(acts(*ITEM_ACTIONS), negated(Filled(KEYS)))
@@ -228,7 +228,7 @@ def _must_restrict(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formul
 
 
 def no_weaker(old: Layer, new: Layer) -> Formula:
-    """Satisfied by a request on which the new document is weaker than the old one in any of its parts."""
+    """A request satisfies this if the new document is weaker than the old one for it."""
     parts = ((new.allows, old.allows), (old.denies, new.denies), (old.restricts, new.restricts))
     return either(*(both(narrower, negated(wider)) for narrower, wider in parts))
 

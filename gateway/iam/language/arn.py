@@ -1,4 +1,4 @@
-"""ARNs, compared segment by segment."""
+"""Compares ARNs segment by segment."""
 
 from collections.abc import Iterable
 from typing import TypeVar
@@ -11,7 +11,7 @@ SEGMENTS = 6
 
 
 def segments(text: str) -> list[str] | None:
-    """The six parts of an ARN, or None; the last one may hold colons."""
+    """The six segments of an ARN, or None if the text is not an ARN; the last segment may contain colons."""
     parts = text.split(":", SEGMENTS - 1)
     return parts if len(parts) == SEGMENTS and parts[0] == "arn" else None
 
@@ -39,7 +39,7 @@ def is_any(parts: tuple[object, ...]) -> bool:
 
 
 def test(patterns: tuple[Pattern, ...]) -> Test:
-    """Compares six patterns with the six segments of a text; what is not an ARN does not match."""
+    """Tests the six segments of an ARN with six patterns; a text that is not an ARN does not match."""
     tests = tuple(compiled(pattern) for pattern in patterns)
 
     def matches(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""A condition compiled: a function of the context that holds or does not."""
+"""Compiles a condition to a function that decides whether it holds in a context."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ Holds = Callable[[Context], bool]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Check:
-    """`key` is lower-case; `label` is the row as the policy writes it. Equal only to itself, so it is a cheap key.
+    """`key` is lower-case; `label` is the operator and key as written. Compared by identity, so it is a cheap dict key.
 
-    `row` is what was compiled; without one the check stands for a row that was not understood.
+    `row` is the source; it is None if the row was not understood.
     """
 
     label: str
@@ -25,7 +25,7 @@ class Check:
 
 
 def check(row: Condition, effect: Effect, with_variables: bool) -> Check | None:
-    """The compiled row, or None when it is not understood."""
+    """The compiled row, or None if it is not understood."""
     use = operation(row.operator)
     if use is None:
         return None
@@ -34,7 +34,7 @@ def check(row: Condition, effect: Effect, with_variables: bool) -> Check | None:
     except ValueError:
         return None
     key = row.key.lower()
-    # INVARIANT: what cannot be told never grants, and always denies.
+    # INVARIANT: a condition that cannot be decided never grants and always denies.
     unsure = effect == "Deny"
     return Check(f"{row.operator} {row.key}", key, _holds(use, key, binder, unsure), row, with_variables)
 
@@ -46,13 +46,13 @@ def _holds(use: ConditionOperation, key: str, binder: Binder, unsure: bool) -> H
     if use.quantifier == "ForAllValues":
         return _for_all(key, test)
     if use.quantifier == "ForAnyValue":
-        # Absent under `ForAnyValue:...IfExists` is unsettled at AWS; without `IfExists` it is false.
+        # AWS does not document `ForAnyValue:...IfExists` for an absent key; without `IfExists` it is false.
         return _for_any(key, test, absent=unsure if use.if_exists else False)
     return _single(key, test, absent=use.if_exists or use.operator.negated, unsure=unsure)
 
 
 def _each(negated: bool, binder: Binder, unsure: bool) -> Callable[[Context], Callable[[str], bool | None]]:
-    """The operator on one value: a negated one asks that no listed value matches."""
+    """The operator applied to one value; a negated operator requires that no listed value matches."""
     if not negated:
         return binder
 
@@ -71,7 +71,7 @@ def _each(negated: bool, binder: Binder, unsure: bool) -> Callable[[Context], Ca
 def _null(key: str, binder: Binder) -> Holds:
     test = binder({})
     when_null, when_present = bool(test("true")), bool(test("false"))
-    # An empty set and an empty text are null, too.
+    # An empty set and an empty text are null too.
     return lambda context: when_present if context.get(key) else when_null
 
 
@@ -80,7 +80,7 @@ def _single(key: str, binder: Binder, *, absent: bool, unsure: bool) -> Holds:
         value = context.get(key)
         if value is None:
             return absent
-        # A key of several values needs a set operator: without one nobody can say which value is meant.
+        # A key with several values needs a set operator; without one the condition cannot be decided.
         return bool(binder(context)(value)) if type(value) is str else unsure
 
     return holds

@@ -1,4 +1,4 @@
-"""A policy document as values; one that exists is well formed."""
+"""Parses policy documents; a `PolicyDocument` is always well formed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class PolicyDocument:
 
     @property
     def has_variables(self) -> bool:
-        """Without the current version `${...}` is ordinary text."""
+        """With an older version, `${...}` is ordinary text."""
         return self.version == VERSION
 
     @property
@@ -32,7 +32,7 @@ class PolicyDocument:
 
 
 def parse(source: str | Mapping[str, Any], kind: Kind) -> PolicyDocument:
-    """The document, or `PolicyError` when any part of it is not understood."""
+    """The document; raises `PolicyError` if any part of it is not understood."""
     document = read(source, kind)
     for entry in document.statements:
         rows = [operators.fault(row.operator, row.values, document.has_variables) for row in entry.conditions]
@@ -44,7 +44,7 @@ def parse(source: str | Mapping[str, Any], kind: Kind) -> PolicyDocument:
 
 
 def read(source: str | Mapping[str, Any], kind: Kind) -> PolicyDocument:
-    """The document by its grammar alone: a condition that is not understood stays, never grants and always denies."""
+    """Checks the grammar only: a statement with an unknown condition stays, never grants and always denies."""
     if kind not in get_args(Kind):
         raise PolicyError(f"unknown kind of document `{kind}`")
     raw = policy_text.read_json(source)
@@ -55,7 +55,7 @@ def read(source: str | Mapping[str, Any], kind: Kind) -> PolicyDocument:
     labels = [entry.label for entry in statements]
     for label in labels:
         if labels.count(label) > 1:
-            raise PolicyError(f"statement `{label}`: its Sid stands twice")
+            raise PolicyError(f"statement `{label}`: its Sid is used twice")
     return PolicyDocument(kind, raw.get("Version"), statements, text)
 
 
@@ -65,13 +65,13 @@ def _check_top(raw: Mapping[str, Any], kind: Kind) -> None:
     if unknown:
         raise PolicyError(f"unknown key `{min(unknown)}` at the top of a document of kind {kind}")
     if "Version" in raw and raw["Version"] not in (VERSION, _OLD_VERSION):
-        raise PolicyError(f"Version is `{VERSION}`")
+        raise PolicyError(f"Version must be `{VERSION}`")
     if not isinstance(raw.get("Id", ""), str):
-        raise PolicyError("Id is a text")
+        raise PolicyError("Id must be a string")
     if not isinstance(raw.get("Statement"), dict | list) or not raw["Statement"]:
-        raise PolicyError("Statement is an object or a list of them, and not empty")
+        raise PolicyError("Statement must be an object or a list of objects, and not empty")
 
 
 def _variable_fault(text: str) -> str | None:
-    # An unterminated variable is literal text to AWS too: the lint tells of it, the parser takes it.
+    # AWS takes an unterminated variable as literal text, so the parser does too; the lint reports it.
     return f"malformed variable in `{text}`" if variables.fault(text) == "malformed variable" else None

@@ -1,7 +1,7 @@
-"""The decision: explicit denials first, then an allowing statement in every layer that is present.
+"""Decides an authorisation: no layer may deny it explicitly, and every layer must allow it.
 
-Layers are identity, session and boundary policies. Not modelled: organisation policies, resource policies and
-VPC endpoint policies; a table that has a resource policy is outside of what this room can tell.
+Layers are identity, session and boundary policies. Organisation policies, resource policies and VPC endpoint policies
+are not modelled, so the decision can be wrong for a resource that has a resource policy.
 """
 
 from collections.abc import Callable
@@ -19,8 +19,6 @@ from gateway.iam.language.rules import Rule, RuleCompiler
 from gateway.iam.language.variables import Context, Value
 from gateway.iam.language.verdict import Allow, Authorisation, Deny
 
-# A denial in words: the nearest statements and the first thing that failed in each.
-
 _SHOWN = 5
 
 
@@ -31,7 +29,7 @@ def explicit_denial(rule: Rule, action: str, resource: str) -> Deny:
 
 
 def implicit_denial(layer: str, rules: tuple[Rule, ...], action: str, resource: str, context: Context) -> Deny:
-    """Names only the statements that came nearest: those that fail at a condition before those that fail earlier."""
+    """Names the statements that came closest to allowing: those where only a condition failed, before all others."""
     allows = [rule for rule in rules if rule.statement.effect == "Allow" and rule.acts(action.lower())]
     opening = f"no statement of the {layer} policy allows `{action}`"
     if not allows:
@@ -97,19 +95,19 @@ class PolicySet:
 
 
 def evaluate(policies: PolicySet, authorisation: Authorisation) -> Allow | Deny:
-    """Never raises: trouble while deciding is a denial."""
+    """Never raises: if deciding fails, the request is denied."""
     try:
         context = lowered(authorisation.context)
         return decide(policies, authorisation.action, authorisation.resource, context)
-    except Exception as error:  # INVARIANT: trouble while deciding is a denial
+    except Exception as error:  # INVARIANT: if deciding fails, the request is denied
         return _failed(error, authorisation)
 
 
 def decide(policies: PolicySet, action: str, resource: str, context: Context) -> Allow | Deny:
-    """As `evaluate`, for a context with lower-case keys; may raise on values of a wrong type."""
+    """Like `evaluate`, for a context with lower-case keys; may raise if a value has the wrong type."""
     candidates = policies.candidates(action, resource)
     held: dict[Check, bool] = {}
-    # INVARIANT: an explicit denial of any layer is found before any permission is looked for.
+    # INVARIANT: explicit denials of all layers are checked before any permission.
     for rule in candidates.denies:
         if rule.applies(resource, context, held):
             return explicit_denial(rule, action, resource)
@@ -125,7 +123,7 @@ def decide(policies: PolicySet, action: str, resource: str, context: Context) ->
 
 
 def restricts(policies: PolicySet, action: str, resource: str, keys: frozenset[str]) -> bool:
-    """Whether any statement that can matter for this action and resource looks at one of the keys (lower-case)."""
+    """Whether a statement about this action and resource has a condition on one of the keys (lower-case)."""
     candidates = policies.candidates(action, resource)
     rules = (*candidates.denies, *(rule for allows in candidates.allows for rule in allows))
     return any(row.key in keys for rule in rules for row in rule.checks)
@@ -137,7 +135,7 @@ def lowered(context: Context) -> dict[str, Value]:
     if len(values) != len(context):
         raise ValueError("two context keys differ only in case")
     if not all(map(_is_value, values.values())):
-        raise TypeError("a context value is a text or a tuple of texts")
+        raise TypeError("a context value must be a string or a tuple of strings")
     return values
 
 
@@ -146,11 +144,11 @@ def _is_value(value: object) -> bool:
 
 
 def _lookup(layers: tuple[tuple[Rule, ...], ...]) -> Callable[[str, str], Candidates]:
-    """Action and fixed resources are matched once for each pair: only conditions are left for every request."""
+    """Matches actions and fixed resources once for each pair, so that each request only evaluates conditions."""
 
     def find(action: str, resource: str) -> Candidates:
         if not action.isascii():
-            raise ValueError("an action is ASCII")
+            raise ValueError("an action must be ASCII")
         folded = action.lower()
         near = [
             [rule for rule in layer if rule.acts(folded) and (not rule.fixed or rule.reaches(resource, {}))]
@@ -165,6 +163,6 @@ def _lookup(layers: tuple[tuple[Rule, ...], ...]) -> Callable[[str, str], Candid
 
 
 def _failed(error: Exception, authorisation: Authorisation) -> Deny:
-    # Even what is asked may be of a wrong type here: nothing of it is used but its text.
+    # The authorisation itself may have the wrong type, so only its text is used.
     action, resource = (getattr(authorisation, name, "") for name in ("action", "resource"))
     return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=str(action), resource=str(resource))

@@ -17,13 +17,13 @@ Pattern = tuple[str | Wild, ...]
 
 
 def parts(text: str) -> Pattern:
-    """The pattern that a text with wildcards stands for."""
+    """The pattern of a text with wildcards."""
     wild = {"*": Wild.MANY, "?": Wild.ONE}
     return tuple(wild.get(char, char) for char in text)
 
 
 def compiled(pattern: Pattern) -> Test:
-    """A test for the whole text; the common shapes are one call of the standard library."""
+    """A test for a whole text; common patterns need only one call of the standard library."""
     pattern = merged(pattern)
     match pattern:
         case ():
@@ -51,7 +51,7 @@ def any_of(patterns: Iterable[Pattern]) -> Test:
                 prefixes.append(prefix)
             case _:
                 others.append(compiled(pattern))
-    # Hundreds of keys pass here for one batch: two C calls each, and a Python call only where a pattern needs it.
+    # One batch tests hundreds of keys: each takes two C calls, and a Python call only if a pattern needs it.
     frozen, starts = frozenset(exact), tuple(prefixes)
     if others:
         return lambda text: text in frozen or text.startswith(starts) or any(test(text) for test in others)
@@ -73,7 +73,7 @@ def merged(pattern: tuple[str | Wild | T, ...]) -> tuple[str | Wild | T, ...]:
 
 
 def _matches(tokens: list[str | Wild], text: str) -> bool:
-    # Two pointers with one point of return: never exponential, and a newline is a character like any other.
+    # Two pointers with one backtracking point: never exponential. A newline is a character like any other.
     here = at = 0
     star, resume = -1, 0
     while at < len(text):

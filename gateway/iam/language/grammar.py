@@ -1,4 +1,4 @@
-"""The grammar of a statement: every key known, every value of the right shape, or the statement is refused."""
+"""Parses a statement and refuses it if a key is unknown or a value has the wrong shape."""
 
 import re
 from collections.abc import Mapping
@@ -7,15 +7,13 @@ from typing import Any, Final, Literal
 
 from gateway.iam.language.errors import PolicyError
 
-# A statement of a policy as values.
-
 Kind = Literal["identity", "session", "boundary", "trust", "endpoint"]
 Effect = Literal["Allow", "Deny"]
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One row: every listed value is an alternative; rows of a statement must all hold."""
+    """One row of a condition: its values are alternatives; all rows of a statement must hold."""
 
     operator: str
     key: str
@@ -70,7 +68,7 @@ def statement(raw: object, position: int, kind: Kind) -> Statement:
 def _label(raw: Mapping[str, Any], position: int) -> str:
     sid = raw.get("Sid", "")
     if not isinstance(sid, str) or (sid and not _SID.fullmatch(sid)):
-        raise PolicyError(f"statement #{position}: Sid is letters and digits")
+        raise PolicyError(f"statement #{position}: Sid must consist of letters and digits")
     return sid or f"#{position}"
 
 
@@ -79,11 +77,11 @@ def _check_keys(raw: Mapping[str, Any], kind: Kind) -> None:
     if unknown:
         raise PolicyError(f"unknown key `{min(unknown)}`")
     if "NotPrincipal" in raw:
-        raise PolicyError(f"NotPrincipal is not taken in a document of kind {kind}")
+        raise PolicyError(f"NotPrincipal is not supported in a document of kind {kind}")
     if ("Principal" in raw) != (kind in _WITH_PRINCIPAL):
-        raise PolicyError(f"Principal {'is missing' if kind in _WITH_PRINCIPAL else 'may not stand'} in kind {kind}")
+        raise PolicyError(f"Principal {'is missing' if kind in _WITH_PRINCIPAL else 'is not allowed'} in kind {kind}")
     if kind == "trust" and not raw.keys().isdisjoint(("Resource", "NotResource")):
-        raise PolicyError("Resource may not stand in kind trust")
+        raise PolicyError("Resource is not allowed in kind trust")
 
 
 def _effect(raw: Mapping[str, Any]) -> Effect:
@@ -92,23 +90,23 @@ def _effect(raw: Mapping[str, Any]) -> Effect:
             return "Allow"
         case "Deny":
             return "Deny"
-    raise PolicyError("Effect is exactly `Allow` or `Deny`")
+    raise PolicyError("Effect must be `Allow` or `Deny`")
 
 
 def _one_of(raw: Mapping[str, Any], name: str) -> tuple[str, ...]:
     present = [key for key in (name, f"Not{name}") if key in raw]
     if len(present) != 1:
-        raise PolicyError(f"exactly one of {name} and Not{name}")
+        raise PolicyError(f"a statement must have either {name} or Not{name}")
     return _texts(raw[present[0]], present[0])
 
 
 def _texts(value: object, where: str) -> tuple[str, ...]:
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list) or not values:
-        raise PolicyError(f"{where} is a text or a list of texts, and not empty")
+        raise PolicyError(f"{where} must be a string or a list of strings, and not empty")
     for text in values:
         if not isinstance(text, str) or not text:
-            raise PolicyError(f"{where} holds something that is not a text")
+            raise PolicyError(f"{where} contains a value that is not a string, or an empty one")
     return tuple(values)
 
 
@@ -116,7 +114,7 @@ def _actions(raw: Mapping[str, Any]) -> tuple[str, ...]:
     actions = _one_of(raw, "Action")
     for action in actions:
         if not _ACTION.fullmatch(action):
-            raise PolicyError(f"action `{action}` is not `*` and not `service:Name`")
+            raise PolicyError(f"action `{action}` is neither `*` nor `service:Name`")
     return actions
 
 
@@ -132,7 +130,7 @@ def _check_resource(resource: str) -> None:
         return
     parts = resource.split(":", 5)
     if len(parts) != 6 or parts[0] != "arn" or not parts[5]:
-        raise PolicyError(f"resource `{resource}` is not `*` and not an ARN of six parts")
+        raise PolicyError(f"resource `{resource}` is neither `*` nor an ARN of six parts")
     if any(mark in part for part in parts[:5] for mark in "${}"):
         raise PolicyError(f"resource `{resource}` has a variable outside its last part")
     if any(mark in parts[2] for mark in "*?"):
@@ -143,7 +141,7 @@ def _principals(raw: object) -> tuple[tuple[str, str], ...]:
     if raw == "*":
         return (("AWS", "*"),)
     if not isinstance(raw, dict) or not raw:
-        raise PolicyError("Principal is `*` or an object of principal types")
+        raise PolicyError("Principal must be `*` or an object of principal types")
     unknown = raw.keys() - _PRINCIPAL_TYPES
     if unknown:
         raise PolicyError(f"unknown principal type `{min(unknown)}`")
@@ -159,13 +157,13 @@ def _conditions(raw: Mapping[str, Any]) -> tuple[Condition, ...]:
         return ()
     block = raw["Condition"]
     if not isinstance(block, dict) or not block:
-        raise PolicyError("Condition is an object of operators, and not empty")
+        raise PolicyError("Condition must be an object of operators, and not empty")
     rows: list[Condition] = []
     for operator, keys in block.items():
         if not isinstance(keys, dict) or not keys:
-            raise PolicyError(f"operator `{operator}` holds an object of keys, and not empty")
+            raise PolicyError(f"operator `{operator}` must hold an object of keys, and not empty")
         if len({key.lower() for key in keys}) != len(keys):
-            raise PolicyError(f"operator `{operator}` names a key twice, in different case")
+            raise PolicyError(f"operator `{operator}` names a key twice, with different case")
         rows.extend(_row(operator, key, value) for key, value in keys.items())
     return tuple(rows)
 
@@ -184,4 +182,4 @@ def _scalar(value: object, where: str) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int | float):
         return str(value)
-    raise PolicyError(f"{where}: a value is a text, a number or a boolean")
+    raise PolicyError(f"{where}: a value must be a string, a number or a boolean")

@@ -1,4 +1,4 @@
-"""The condition operators: for each, how the values of a policy become one test of a context value."""
+"""The condition operators: each turns the values of a policy into a test of a context value."""
 
 import operator as compare
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from gateway.iam.language import arn, scalars, variables
 from gateway.iam.language.glob import Test, any_of
 from gateway.iam.language.variables import Context, Found, Template
 
-# True: one of the values matches. None: the context value cannot be read, so that even `not equal` cannot be told.
+# True: one of the values matches. None: the context value is unreadable, so `not equal` is undecided too.
 Verdict = bool | None
 Binder = Callable[[Context], Callable[[str], Verdict]]
 Build = Callable[[tuple[str, ...], bool], Binder]
@@ -19,7 +19,7 @@ Quantifier = Literal["ForAllValues", "ForAnyValue"]
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """`build` takes a policy's values and whether `${...}` is a variable; it raises ValueError on a wrong value."""
+    """`build` takes the values of a policy and whether `${...}` is a variable; raises ValueError on a wrong value."""
 
     build: Build
     negated: bool = False
@@ -27,7 +27,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class ConditionOperation:
-    """An operator as a policy names it: with its set prefix and its `IfExists`."""
+    """An operator as written in a policy, with its set prefix and `IfExists`."""
 
     name: str
     operator: Operator
@@ -36,7 +36,7 @@ class ConditionOperation:
 
 
 def operation(text: str) -> ConditionOperation | None:
-    """What an operator's name means, or None when it means nothing."""
+    """Parses the name of an operator; None if there is no such operator."""
     prefix, colon, rest = text.rpartition(":")
     if colon and prefix not in ("ForAllValues", "ForAnyValue"):
         return None
@@ -49,7 +49,7 @@ def operation(text: str) -> ConditionOperation | None:
 
 
 def fault(text: str, values: tuple[str, ...], with_variables: bool) -> str | None:
-    """Why a row of a condition cannot be understood, or None."""
+    """What is wrong with a row of a condition, or None."""
     use = operation(text)
     if use is None:
         return f"unknown operator `{text}`"
@@ -108,7 +108,7 @@ def _scalar(
     read_value: Callable[[str], Any] | None = None,
     unreadable: Verdict = False,
 ) -> Binder:
-    """Both sides are read as one type; variables are not meant here, so `${...}` is a wrong value."""
+    """Both sides are read as one type. Variables are not supported, so `${...}` is a wrong value."""
     expected = [(read_value or read)(value) for value in values]
     if None in expected:
         raise ValueError(f"wrong value `{values[expected.index(None)]}`")

@@ -1,4 +1,4 @@
-"""The text of a policy: strict JSON, the characters AWS takes, the lengths AWS takes."""
+"""Reads and writes the text of a policy: strict JSON with the characters and lengths that AWS accepts."""
 
 import json
 import math
@@ -9,13 +9,13 @@ from typing import Any
 from gateway.iam.language.errors import PolicyError
 
 SESSION_LIMIT = 2_048
-# Far above every quota of AWS; it only bounds what the parser is willing to look at.
+# Far above every quota of AWS; it only bounds the work of the parser.
 _TEXT_LIMIT = 131_072
 _FOREIGN = re.compile("[^\t\n\r\u0020-\u00ff]")
 
 
 def read_json(source: str | Mapping[str, Any]) -> dict[str, Any]:
-    """The document as plain JSON values; a mapping takes the same way as a text, through its text."""
+    """The document as JSON values; a mapping is written as JSON first, so that both get the same checks."""
     text = source if isinstance(source, str) else _written(dict(source))
     if len(text) > _TEXT_LIMIT:
         raise PolicyError(f"a policy has at most {_TEXT_LIMIT} characters, this has {len(text)}")
@@ -25,13 +25,13 @@ def read_json(source: str | Mapping[str, Any]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise PolicyError(f"not JSON: {error}") from error
     if not isinstance(document, dict):
-        raise PolicyError("a policy is a JSON object")
+        raise PolicyError("a policy must be a JSON object")
     _check_texts(document)
     return document
 
 
 def _check_texts(document: dict[str, Any]) -> None:
-    """An escape in the JSON text may hide a character that AWS would refuse."""
+    """An escape in the JSON text may hide a character that AWS refuses."""
     pending: list[Any] = [document]
     while pending:
         value = pending.pop()
@@ -44,7 +44,7 @@ def _check_texts(document: dict[str, Any]) -> None:
 
 
 def canonical(value: object) -> str:
-    """One text for one meaning, so that a fingerprint does not depend on white space or the order of keys."""
+    """The JSON text without white space and with sorted keys, so that equal documents have equal fingerprints."""
     return _written(value, in_order=True)
 
 
@@ -56,15 +56,15 @@ def _written(value: object, *, in_order: bool = False) -> str:
 
 
 def check_characters(text: str) -> None:
-    """AWS takes tab, line feed, carriage return and U+0020 to U+00FF in a policy, and nothing else."""
+    """AWS accepts tab, line feed, carriage return and U+0020 to U+00FF in a policy."""
     match = _FOREIGN.search(text)
     if match:
-        raise PolicyError(f"character U+{ord(match.group()):04X} may not stand in a policy")
+        raise PolicyError(f"character U+{ord(match.group()):04X} is not allowed in a policy")
 
 
 def session_length(texts: Iterable[str]) -> int:
-    """The plain characters of all session policies together, as the text is sent."""
-    # Whether AWS counts white space is not documented: every character counts here.
+    """The number of characters of all session policies together, as sent."""
+    # AWS does not document whether white space counts, so every character counts here.
     return sum(len(text) for text in texts)
 
 
@@ -79,7 +79,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(values) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise PolicyError(f"key `{twice}` stands twice in one object")
+        raise PolicyError(f"key `{twice}` occurs twice in one object")
     return values
 
 

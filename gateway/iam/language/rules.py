@@ -1,4 +1,4 @@
-"""A statement compiled: which actions, which resources, under which conditions."""
+"""Compiles a statement to tests of the action, the resource and the conditions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Reach = Callable[[str, Context], bool]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`fixed`: the resources hold no variable, so that reaching one does not depend on the context."""
+    """`fixed` means that the resources contain no variable, so the context does not matter for them."""
 
     name: str
     layer: str
@@ -32,7 +32,7 @@ class Rule:
         return None
 
     def applies(self, resource: str, context: Context, held: dict[Check, bool]) -> bool:
-        """For a rule whose action is known to match; its fixed resources, too. `held` remembers within one decision."""
+        """For a rule whose action and fixed resources match. `held` caches conditions within one decision."""
         if not self.fixed and not self.reaches(resource, context):
             return False
         for row in self.checks:
@@ -45,7 +45,7 @@ class Rule:
 
 
 class RuleCompiler:
-    """Makes rules; equal conditions become one check, because layers often repeat them and a decision asks once."""
+    """Compiles rules; equal conditions share one check, because layers often repeat them."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[Condition, Effect, bool], Check | None] = {}
@@ -71,7 +71,7 @@ class RuleCompiler:
         understood = tuple(row for row in compiled if row is not None)
         if len(understood) == len(compiled):
             return understood
-        # INVARIANT: a statement with a condition that is not understood never grants, and always denies.
+        # INVARIANT: a statement with a condition that is not understood never grants and always denies.
         if statement.effect == "Deny":
             return ()
         lost = statement.conditions[compiled.index(None)]
@@ -85,15 +85,15 @@ class RuleCompiler:
 
 
 def _reach(statement: Statement, with_variables: bool) -> tuple[Reach, bool]:
-    """The test of a resource; a statement of a trust policy names none and stands for its own role."""
+    """The test of a resource; a statement of a trust policy names none and applies to its own role."""
     if not statement.resources or "*" in statement.resources:
         everything = not statement.excludes_resources
         return (lambda resource, context: everything), True
     templates = tuple(
         variables.template(text, wildcards=True, variables=with_variables) for text in statement.resources
     )
-    # Without its variable's value an element names no resource. Its complement would be everything: that may
-    # widen a Deny, but must not widen an Allow.
+    # An element whose variable has no value names no resource. Its complement would be everything, which may widen
+    # a Deny but must not widen an Allow.
     unknown = statement.effect == "Deny"
     excludes = statement.excludes_resources
 

@@ -1,4 +1,4 @@
-"""Texts read as the types that condition operators compare: numbers, dates, booleans, bytes, addresses."""
+"""Reads texts as the types that condition operators compare: numbers, dates, booleans, bytes, addresses."""
 
 import base64
 import binascii
@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-# Python's own readers are laxer than IAM: they take `NaN`, `1_000`, blanks and digits of other scripts.
+# The parsers of Python accept more than IAM: `NaN`, `1_000`, blanks and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _EPOCH = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _DATE = re.compile(
@@ -21,7 +21,7 @@ def number(text: str) -> Decimal | None:
 
 
 def moment(text: str) -> Decimal | None:
-    """Seconds since 1970 from a W3C date or epoch seconds; four digits are a year."""
+    """Seconds since 1970 from a W3C date or epoch seconds; four digits alone are a year."""
     match = _DATE.fullmatch(text)
     if not match:
         return Decimal(text) if _EPOCH.fullmatch(text) else None
@@ -64,7 +64,7 @@ def network(text: str) -> IPv4Network | IPv6Network | None:
 
 
 def ascii_folded(text: str) -> str:
-    """Lower case of A to Z only: what AWS does with other letters is not documented, so they stay distinct."""
+    """The text with A to Z in lower case; AWS does not document how it treats other letters, so they stay distinct."""
     return text.lower() if text.isascii() else "".join(char.lower() if char.isascii() else char for char in text)
 
 

@@ -1,4 +1,4 @@
-"""Policy texts with variables: `${key}`, `${key, 'default'}` and the escapes `${*}`, `${?}`, `${$}`."""
+"""Resolves variables in policy texts: `${key}`, `${key, 'default'}` and the escapes `${*}`, `${?}`, `${$}`."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,20 +10,20 @@ from gateway.iam.language.glob import Wild
 
 Value = str | tuple[str, ...]
 Context = Mapping[str, Value]
-# What a variable may find: its text, nothing (None), or several values, which no text can stand for (False).
+# The value of a variable: its text, None if it has none, or False if the key has several values.
 Found = str | None | Literal[False]
 
 Made = TypeVar("Made")
 Text = TypeVar("Text")
 
-# Few: most requests are prepared for all tenants, and what is kept here is kept by tenant.
+# Small, because entries belong to one tenant and most requests use permissions prepared for all tenants.
 _KEPT: Final = 64
 _VARIABLE = re.compile(r"\$\{(?:([*?$])|([^{}$*?,']+)(?:,\s*'([^']*)')?\s*)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """`key` is lower-case, like the keys of a context inside this room."""
+    """`key` is lower-case, like the keys of a context in this package."""
 
     key: str
     default: str | None
@@ -33,7 +33,7 @@ Template = tuple[str | Wild | Variable, ...]
 
 
 def template(text: str, *, wildcards: bool, variables: bool) -> Template:
-    """The text in parts; what only looks like a variable stays literal, and `fault` tells of it."""
+    """The text in parts; a malformed variable stays literal, and `fault` reports it."""
     parts: list[str | Wild | Variable] = []
     at = 0
     while at < len(text):
@@ -50,7 +50,7 @@ def template(text: str, *, wildcards: bool, variables: bool) -> Template:
 
 
 def fault(text: str) -> str | None:
-    """What is wrong with the variables of a text: `unterminated` and `malformed` ones would be taken literally."""
+    """What is wrong with the variables of a text; AWS takes unterminated and malformed variables literally."""
     rest = _VARIABLE.sub("", text)
     if "${" not in rest:
         return None
@@ -65,7 +65,7 @@ def keys(templates: tuple[Template, ...]) -> tuple[str, ...]:
 def found(context: Context, key: str) -> Found:
     value = context.get(key)
     if isinstance(value, str):
-        # An empty tag is a tag without a value: AWS treats the variable as null.
+        # A tag can be empty; AWS then treats the variable as null.
         return value or None
     return False if value else None
 
@@ -81,7 +81,7 @@ def resolved(
             text = part.default if value is None else value
             if text is None or text is False:
                 return None
-            # INVARIANT: a substituted value is literal text, so a wildcard inside it has no power.
+            # INVARIANT: a substituted value is literal text, so a wildcard in it is not a wildcard.
             pattern.append(text)
         else:
             pattern.append(part)
@@ -89,7 +89,7 @@ def resolved(
 
 
 def bound(templates: tuple[Template, ...], make: Callable[[Mapping[str, Found]], Made]) -> Callable[[Context], Made]:
-    """What `make` builds from the values that the templates need, kept: one tenant may ask several times."""
+    """A function that calls `make` with the values that the templates need and caches the result."""
     needed = keys(templates)
     if not needed:
         fixed = make({})

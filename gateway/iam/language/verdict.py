@@ -1,4 +1,4 @@
-"""The question to a policy, and its two answers."""
+"""What a policy set decides, and the two possible verdicts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from gateway.iam.language.variables import Value
 
 @dataclass(frozen=True, slots=True)
 class Authorisation:
-    """One action on one resource; keys of the context that hold several values are tuples, without doubles."""
+    """One action on one resource; a context key with several values holds a tuple without duplicates."""
 
     action: str
     resource: str
@@ -26,10 +26,10 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """`reason` is for people; it names statements, operators and keys, never a value of the request.
+    """`reason` names statements, operators and keys, but never a value of the request.
 
-    `layer` is identity, session, boundary or trust; `request` when the request was not understood, `evaluator` when
-    deciding itself failed. `condition` is the operator and key that did not hold.
+    `layer` is identity, session, boundary or trust; `request` if the request was not understood, `evaluator` if
+    deciding failed. `condition` is the operator and key that did not hold.
     """
 
     reason: str

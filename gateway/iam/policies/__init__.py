@@ -1,1 +1,1 @@
-"""Policy documents made from the model, and what checks and explains them."""
+"""Generates policy documents from the model and checks them."""

@@ -1,4 +1,4 @@
-"""Where policies are put to work: the values that stand for the tokens in the shipped documents."""
+"""The values of a deployment, and the function that fills them into the shipped policy documents."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ GATEWAY_ROLE: Final = "<gateway-role-arn>"
 
 _TOKEN = re.compile(r"<([a-z-]+)>")
 _ROLE = re.compile(r"arn:(aws[a-z-]*):iam::([0-9]{12}):role/(?:[\w+=,.@-]+/)*[\w+=,.@-]{1,64}", re.ASCII)
-# INVARIANT: no value holds a wildcard, a quote or a `$`, so that rendering cannot widen a policy.
+# INVARIANT: no value contains a wildcard, a quote or a `$`, so rendering cannot widen a policy.
 _SHAPES: Final[Mapping[str, re.Pattern[str]]] = {
     "partition": re.compile(r"aws[a-z-]*"),
     "region": re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}"),
@@ -28,9 +28,9 @@ _SHAPES: Final[Mapping[str, re.Pattern[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """One table, the tenants' role that reaches it, and the role that the gateway itself runs in.
+    """One table, the tenants' role for it, and the role of the gateway.
 
-    A role may be left empty where only documents are rendered that do not name it.
+    A role may be empty if the rendered documents do not name it.
     """
 
     partition: str
@@ -42,7 +42,7 @@ class Deployment:
 
     def __post_init__(self) -> None:
         faults = [
-            f"{token}: `{value}` cannot stand in a policy"
+            f"{token}: `{value}` is not a valid value in a policy"
             for token, value in self.values().items()
             if not _SHAPES[token].fullmatch(value) and not (token.endswith("-arn") and value == "")
         ]
@@ -51,10 +51,10 @@ class Deployment:
 
     @classmethod
     def of_role(cls, tenant_role: str, region: str, table: str, gateway_role: str = "") -> "Deployment":
-        """A role reaches the table of its own account and partition."""
+        """The deployment of a role, whose table is in the same account and partition."""
         match = _ROLE.fullmatch(tenant_role)
         if match is None:
-            raise ConfigurationError([f"not the arn of a role: `{tenant_role}`"])
+            raise ConfigurationError([f"`{tenant_role}` is not the ARN of a role"])
         return cls(match[1], region, match[2], table, tenant_role, gateway_role)
 
     def values(self) -> dict[str, str]:
@@ -76,17 +76,17 @@ LONGEST: Final = Deployment(
     f"arn:aws-us-gov:iam::123456789012:role/{'r' * 64}",
     f"arn:aws-us-gov:iam::123456789012:role/{'g' * 64}",
 )
-"""As long as names get: what fits here fits everywhere."""
+"""The longest possible names: a document that fits here fits in every deployment."""
 
 
 def render_text(text: str, deployment: Deployment) -> str:
-    """The text with every token replaced; a token without a value is refused, never left in."""
+    """The text with every token replaced; raises `PolicyError` for a token without a value."""
     values = deployment.values()
 
     def value(match: re.Match[str]) -> str:
         replacement = values.get(match[1], "")
         if not replacement:
-            raise PolicyError(f"nothing is known for `{match[0]}`")
+            raise PolicyError(f"the deployment has no value for `{match[0]}`")
         return replacement
 
     return _TOKEN.sub(value, text)

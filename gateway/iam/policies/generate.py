@@ -1,8 +1,8 @@
-"""The policy documents of a model: what `policies/` holds, Terraform installs, AWS enforces and the gateway evaluates.
+"""Generates the policy documents of a model, which Terraform installs, AWS enforces and the gateway evaluates.
 
-Who may do what is said once, here: the tenants' role and its boundary say where (one table, its named indexes) and
-whose rows; a session policy says what a gateway role may do there. So session policies name no table, are the same for
-every tenant, whether it shares a table or has one of its own, and stay far below what AWS takes.
+The tenants' role and its boundary name the table, its indexes and the rows of the tenant. A session policy defines what
+a gateway role may do with them. Session policies name no table, so they are the same for every tenant, including
+tenants with a table of their own, and stay far below the size limit of AWS.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ KINDS: Final[dict[str, Kind]] = {
     GATEWAY_FILE: "identity",
     ENDPOINT_FILE: "endpoint",
 }
-"""Every file, with the kind of document that it holds."""
+"""The kind of document in each file."""
 
 
 def session_file(role: str) -> str:
@@ -52,7 +52,7 @@ def session_file(role: str) -> str:
 
 
 def documents(model: Model) -> dict[str, dict[str, Any]]:
-    """File name to document; deployment values are tokens, which `gateway.iam.policies.deployment.render` replaces."""
+    """Documents by file name; they contain tokens, which `gateway.iam.policies.deployment.render` replaces."""
     return {
         TENANT_FILE: _document(*_where(model), table_key(), *never()),
         TRUST_FILE: _document(*_trust()),
@@ -72,7 +72,7 @@ def _document(*clauses: Clause) -> dict[str, Any]:
 
 
 def _where(model: Model) -> tuple[Clause, ...]:
-    """Own rows of the table, and of each index by its name: an index that the model does not know is not granted."""
+    """The rows of the tenant in the table and in each index of the model, which is named: no other index is granted."""
     indexes = [f"{TABLE}/index/{index.name}" for index in model.table.indexes]
     of_table = allow("OwnItems", named(*ITEM_ACTIONS), [TABLE], own_rows())
     return (of_table, allow("OwnIndexRows", named("Query"), indexes, own_rows())) if indexes else (of_table,)
@@ -85,7 +85,7 @@ def _session(model: Model, role: GatewayRole) -> tuple[Clause, ...]:
 
 
 def _impersonal(model: Model) -> tuple[Clause, ...]:
-    """Attributes are judged by the request, never by the answer: so whole items may not be asked for either."""
+    """IAM checks the attributes that a request names, not those in the answer, so whole items are denied too."""
     hidden, keys = personal_attributes(model), personal_partitions(model)
     if not hidden:
         return ()
@@ -102,9 +102,9 @@ def _impersonal(model: Model) -> tuple[Clause, ...]:
 
 
 def _trust() -> tuple[Clause, ...]:
-    """Only the gateway, only with one tenant and one known role, only with a name that CloudTrail shows."""
+    """Only the gateway, with one tenant, one known role, and a source identity that CloudTrail records."""
     tenant, role = (f"aws:RequestTag/{tag}" for tag in (TENANT_TAG, ROLE_TAG))
-    # Two characters at least, as every tenant id has: an empty tag is not documented to be null.
+    # At least two characters, like every tenant id: AWS does not document that an empty tag is null.
     tagged = {"StringLike": {tenant: "??*"}, "StringEquals": {role: list(ROLE_NAMES)}}
     present = {tenant: "false"}
     alone = {"ForAllValues:StringEquals": {"aws:TagKeys": [ROLE_TAG, TENANT_TAG]}}
@@ -123,12 +123,12 @@ def _trusted(sid: str, action: str, condition: Clause | None = None) -> Clause:
 
 def _gateway() -> tuple[Clause, ...]:
     assume = {"Sid": "AssumeTenantRole", "Effect": "Allow", "Action": list(ASSUME_ACTIONS), "Resource": TENANT_ROLE}
-    # INVARIANT: the gateway's own role has no permission on data: no tenant session, no data.
+    # INVARIANT: the gateway's own role has no permission on data; only tenant sessions do.
     return assume, deny("NoDataOfItsOwn", [*named("*"), "dax:*"])
 
 
 def _endpoint(model: Model) -> Clause:
-    # A gateway endpoint knows no principal but `*`; the role is a condition.
+    # A gateway endpoint accepts only the principal `*`, so the role is a condition.
     resources = [TABLE, *(f"{TABLE}/index/{index.name}" for index in model.table.indexes)]
     return {
         "Sid": "TenantRoleOnly",
@@ -140,7 +140,7 @@ def _endpoint(model: Model) -> Clause:
     }
 
 
-# How long a rendered document may be: the quotas of AWS for each kind.
+# The size limits of AWS for each kind of document.
 
 LIMITS: Final[Mapping[Kind, int]] = {
     "identity": 10_240,  # all inline policies of a role together
@@ -152,14 +152,14 @@ LIMITS: Final[Mapping[Kind, int]] = {
 
 
 def lengths(documents: Mapping[str, Mapping[str, Any]], deployment: Deployment) -> dict[str, int]:
-    """Characters of each document as it is sent: rendered, without white space."""
+    """The length of each document as it is sent: rendered and without white space."""
     return {name: len(canonical(render(document, deployment))) for name, document in documents.items()}
 
 
 def oversized(documents: Mapping[str, Mapping[str, Any]], deployment: Deployment) -> list[str]:
-    """One line for each document that AWS would refuse for its length."""
+    """One message for each document that is too long for AWS."""
     return [
-        f"{name} has {length} characters in this deployment, AWS takes {LIMITS[KINDS[name]]}"
+        f"{name} has {length} characters in this deployment, AWS accepts {LIMITS[KINDS[name]]}"
         for name, length in lengths(documents, deployment).items()
         if length > LIMITS[KINDS[name]]
     ]

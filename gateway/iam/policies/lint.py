@@ -1,4 +1,4 @@
-"""The pitfalls of tenant policies, found in the text before AWS meets it."""
+"""Finds common mistakes in tenant policies."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _VARIABLE_FAMILIES: Final = ("String", "Arn")
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """An error opens a way between tenants or is not what it looks like; a warning has no effect at AWS."""
+    """An error can open a way between tenants or does not mean what it says; a warning has no effect at AWS."""
 
     level: Literal["error", "warning"]
     statement: str
@@ -50,12 +50,12 @@ def _errors(document: PolicyDocument, statement: Statement) -> Iterator[str]:
         yield from _granting_conditions(statement)
         yield from _granting_actions(statement)
         if document.kind != "session":
-            # A session policy only takes away: it may leave it to the role to name the table.
+            # A session policy can only restrict, so the role may be the one that names the table.
             yield from _granting_resources(statement)
         if document.kind == "identity":
             yield from _unkeyed(statement)
         if ("AWS", "*") in statement.principals and document.kind == "trust":
-            yield "everybody is trusted"
+            yield "the trust policy trusts every principal"
 
 
 def _row(row: Condition, with_variables: bool) -> Iterator[str]:

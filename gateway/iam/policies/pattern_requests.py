@@ -1,4 +1,4 @@
-"""What each access pattern of a model asks DynamoDB, with sample values: the list that proofs and visibility walk."""
+"""Builds a sample DynamoDB request for each access pattern of a model."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from gateway.model.tenant import TenantId
 
 @dataclass(frozen=True, slots=True)
 class PatternRequest:
-    """One operation on one partition; `index` is None in the table itself.
+    """One operation on one partition; `index` is None for the table itself.
 
-    `personal`: the partition is named by a personal attribute, so that not every role may ask.
+    `personal` means that the partition key contains a personal attribute, so not every role may use it.
     """
 
     pattern: str
@@ -29,7 +29,7 @@ class PatternRequest:
     personal: bool
 
     def body(self, spec: TableSpec, table: str, names: tuple[str, ...] = ()) -> Body:
-        """The request in its wire form; without names it asks for whole items."""
+        """The request in its wire form; without names it reads whole items."""
         keys = sample_requests.key(spec, self.key.pk, self.key.sk)
         match self.operation:
             case "GetItem":
@@ -40,7 +40,7 @@ class PatternRequest:
 
 
 def questions(model: Model, tenant: TenantId) -> tuple[PatternRequest, ...]:
-    """At least one for every access pattern: each operation it can become, on the partition it reads."""
+    """At least one request for every access pattern: one for each operation that can serve it."""
     return tuple(question for pattern in model.patterns.values() for question in _of(model, pattern, tenant))
 
 
@@ -54,7 +54,7 @@ def _of(model: Model, pattern: AccessPattern, tenant: TenantId) -> Iterator[Patt
 
 
 def sample(entity: Entity, place: Placement) -> dict[str, Any]:
-    """Values with which an item of this entity has a place there."""
+    """Values with which an item of this entity has this placement."""
     values = {name: entity.attribute[name].type.sample for name in place.names}
     if place.when is not None:
         kind: Any = entity.attribute[place.when.attribute].type  # a key type: checked with the entity

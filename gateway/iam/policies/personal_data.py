@@ -1,4 +1,4 @@
-"""Where the model keeps personal information: attributes by name, and the keys that are made of them."""
+"""The personal data of a model: its attributes, and the keys that contain them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from gateway.model.types import KEY_SEPARATOR
 
 @dataclass(frozen=True, slots=True)
 class PersonalKey:
-    """A key whose text shows a personal attribute, and the attribute of the table that holds that key."""
+    """A key that contains a personal attribute, and the table attribute that holds the key."""
 
     entity: str
     attribute: str
@@ -21,7 +21,7 @@ class PersonalKey:
 
 
 def personal_attributes(model: Model) -> tuple[str, ...]:
-    """By name alone, as IAM knows them; a name that is personal in one entity has to be so in all."""
+    """The names of personal attributes. IAM only knows names, so a name must be personal in all entities or in none."""
     declared = [(attribute, entity) for entity in model.entities.values() for attribute in _stored(entity)]
     hidden = {attribute.name: entity.name for attribute, entity in declared if attribute.personal}
     for attribute, entity in declared:
@@ -34,17 +34,17 @@ def personal_attributes(model: Model) -> tuple[str, ...]:
 
 
 def _stored(entity: Entity) -> tuple[Attribute, ...]:
-    """What an item can have: one from before an upgrade still has what the upgrade reads."""
+    """The attributes that an item can have, including those that an upgrade still reads."""
     return (*entity.attributes, *(attribute for upgrade in entity.upgrades for attribute in upgrade.needs))
 
 
 def personal_partitions(model: Model) -> tuple[str, ...]:
-    """Patterns of the partitions that are named by a personal attribute, without the tenant's prefix."""
+    """Patterns of the partition keys that contain a personal attribute, without the tenant's prefix."""
     return tuple(sorted({_pattern(place.pk) for entity, place in _places(model) if personal_names(entity, place.pk)}))
 
 
 def personal_keys(model: Model) -> tuple[PersonalKey, ...]:
-    """Keys are attributes that every read needs, so IAM cannot hide what they show; the gateway never returns them."""
+    """The keys that show personal attributes: IAM cannot hide keys, because every read needs them."""
     return tuple(
         PersonalKey(entity.name, name, template.text, held_in)
         for entity, place in _places(model)
@@ -63,10 +63,8 @@ def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
 
 def _pattern(template: Template) -> str:
     if not any(isinstance(segment, Literal) for segment in template.segments):
-        # Such a pattern would match every partition, and hide everything with the personal ones.
-        raise ModelError(
-            f"key `{template.text}` is made of a personal attribute and needs a word in capitals before it"
-        )
+        # Such a pattern would match, and so hide, every partition.
+        raise ModelError(f"key `{template.text}` contains a personal attribute and needs a word in capitals before it")
     parts = (segment.text if isinstance(segment, Literal) else "*" for segment in template.segments)
     return KEY_SEPARATOR.join(parts)
 

@@ -1,4 +1,4 @@
-"""The shipped policies as one value: documents in, what a tenant's session may do out."""
+"""The shipped policies, and the permissions that they give a tenant's session."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _KEPT: Final = 1_024
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """`documents` still hold tokens; `sessions` are the roles' session policies, strongest role first."""
+    """`documents` contain tokens; `sessions` are the session policies by role, strongest role first."""
 
     documents: Mapping[str, Mapping[str, Any]]
     sessions: Mapping[str, PolicyDocument]
@@ -47,7 +47,7 @@ def document(documents: Mapping[str, Mapping[str, Any]], name: str, deployment: 
 
 
 def policies_of(texts: Mapping[str, Mapping[str, Any]]) -> Policies:
-    """The value of these documents; raises `PolicyError` where one of them is not understood."""
+    """The policies of these documents; raises `PolicyError` if one of them is not valid."""
     return Policies(texts, {role: parse(texts[session_file(role)], "session") for role in ROLE_NAMES})
 
 
@@ -61,7 +61,7 @@ def place_of(model: Model, deployment: Deployment) -> TableRegistry:
 
 
 def permissions_at(policies: Policies, model: Model) -> PermissionsAt:
-    """Policies are compiled once for each deployment and role; tenants share them, only their tags differ."""
+    """Policies are compiled once for each deployment and role; tenants share them and differ only in their tag."""
 
     @lru_cache(maxsize=_KEPT)
     def shared(deployment: Deployment, role: str) -> SharedPermissions:

@@ -1,4 +1,4 @@
-"""What a tenant policy must say beside what it may not: a second line of explicit denials that holds by itself."""
+"""Checks that a tenant policy explicitly denies everything that it does not grant."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,7 +15,7 @@ from gateway.model.tenant import TenantId, partition
 EVERY_ACTION: Final = frozenset(
     (*ITEM_ACTIONS, *CONTROL, "Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
 )
-"""Every DynamoDB action that the documentation knows."""
+"""Every documented DynamoDB action."""
 
 _LAYERS: Final = frozenset(("identity", "session", "boundary"))
 _OWN, _FOREIGN = (partition(TenantId(name), "X") for name in ("acme", "acme2"))
@@ -26,7 +26,7 @@ _RETURNED: Final = ("ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW")
 
 
 def review(document: PolicyDocument) -> tuple[LintFinding, ...]:
-    """Errors only; a document that grants nothing of DynamoDB has nothing to deny but DynamoDB itself."""
+    """The errors of one document."""
     rules = RuleCompiler().rules(document, document.kind)
     denials = tuple(rule for rule in rules if rule.statement.effect == "Deny")
     findings = [*_if_exists(document), *_defaults(document)]
@@ -62,7 +62,7 @@ def _grants(rule: Rule, action: str) -> bool:
 
 
 def _denied(denials: tuple[Rule, ...], action: str, context: dict[str, Value], about: str | None = None) -> bool:
-    """Whether a denial that covers every resource holds; `about` is a key that it has to look at."""
+    """Whether a denial on every resource applies; `about` is a key on which it must have a condition."""
     return any(
         rule.acts(f"dynamodb:{action}".lower())
         and rule.statement.resources == ("*",)
@@ -94,7 +94,7 @@ def _foreign_rows(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterato
 
 
 def _whole_items(denials: tuple[Rule, ...]) -> Iterator[tuple[str, str]]:
-    """Attributes are judged by the request: who hides some must not let whole items be asked for."""
+    """IAM checks the attributes that a request names, so a policy that hides some must deny whole items."""
     if not any(row.key == "dynamodb:attributes" for rule in denials for row in rule.checks):
         return
     for key, actions, values in (

@@ -1,4 +1,4 @@
-"""The gateway's roles inside a tenant, strongest first: what each may do, and whether it sees personal attributes."""
+"""The roles inside a tenant, strongest first: their actions, and whether they see personal attributes."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,9 +6,9 @@ from typing import Final
 READS: Final = ("BatchGetItem", "GetItem", "Query")
 WRITES: Final = ("BatchWriteItem", "ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem")
 RETURNING: Final = ("ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem")
-"""Writes that can be told to answer with the item."""
+"""Writes that can return the item."""
 ITEM_ACTIONS: Final = tuple(sorted((*READS, *WRITES)))
-"""Everything that any policy grants of DynamoDB: each of these actions has LeadingKeys."""
+"""All DynamoDB actions that any policy grants; each of them has LeadingKeys."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The statements that policies are made of; each says one thing, so that an auditor can tick it off."""
+"""Builds the statements of policies; each covers one subject, so that an auditor can check them one by one."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -12,10 +12,10 @@ Clause = dict[str, Any]
 
 DECRYPT: Final = "kms:Decrypt"
 
-# The prefix is written by the model's one function; the variable stands where an id does.
+# The model writes the prefix; the variable takes the place of the tenant id.
 _PREFIX: Final = partition(TenantId(f"${{{PRINCIPAL_TENANT}}}"), "")
 OWN_KEYS: Final = (_PREFIX.removesuffix("#"), f"{_PREFIX}*")
-"""A pair, because `TENANT#a*` would also match the partitions of a tenant `ab`."""
+"""Two patterns, because `TENANT#a*` would also match the partitions of a tenant `ab`."""
 
 NEVER: Final[dict[str, tuple[str, ...]]] = {
     "NeverWholeTable": ("Scan", "PartiQL*", "SearchVectors"),
@@ -27,7 +27,7 @@ NEVER: Final[dict[str, tuple[str, ...]]] = {
         *("*TableReplica*", "*TimeToLive", "*ContributorInsights", "DescribeLimits", "DescribeEndpoints"),
     ),
 }
-"""Actions that LeadingKeys cannot keep apart, or that have no place in a request; no pattern matches a granted one."""
+"""Actions that LeadingKeys cannot restrict or that no request needs; no pattern matches a granted action."""
 
 
 def named(*actions: str) -> list[str]:
@@ -35,7 +35,7 @@ def named(*actions: str) -> list[str]:
 
 
 def own_rows() -> Clause:
-    """Every partition key of the request is the tenant's own, there is at least one, and there is a tenant."""
+    """The session has a tenant, and the request has at least one partition key, all of them the tenant's own."""
     return {
         "ForAllValues:StringLike": {LEADING_KEYS: list(OWN_KEYS)},
         "Null": {LEADING_KEYS: "false", PRINCIPAL_TENANT: "false"},
@@ -53,13 +53,13 @@ def allow(sid: str, actions: Sequence[str], resources: list[str] | str, conditio
 
 
 def deny(sid: str, actions: Sequence[str], condition: Clause | None = None) -> Clause:
-    """On every resource: a denial has no reason to be narrow."""
+    """A denial on every resource."""
     clause = {"Sid": sid, "Effect": "Deny", "Action": list(actions), "Resource": "*"}
     return clause if condition is None else {**clause, "Condition": condition}
 
 
 def table_key() -> Clause:
-    """Where the table has a key of the customer, DynamoDB decrypts it in the name of whoever reads the table."""
+    """If the table has a customer managed key, DynamoDB decrypts with the permissions of whoever reads the table."""
     condition = {
         "StringLike": {"kms:ViaService": "dynamodb.<region>.*"},
         "StringEquals": {"kms:EncryptionContext:aws:dynamodb:tableName": "<table>"},
@@ -72,12 +72,12 @@ def any_table_key() -> Clause:
 
 
 def nothing_else(actions: Sequence[str]) -> Clause:
-    """Denies by complement, so that an action that AWS adds later is denied, too."""
+    """Denies all other actions, including those that AWS adds later."""
     return {"Sid": "NothingElse", "Effect": "Deny", "NotAction": [*actions, DECRYPT], "Resource": "*"}
 
 
 def never() -> list[Clause]:
-    """Every action of the second line, and three conditions that no further grant can lift."""
+    """The explicit denials: three conditions, and every action of `NEVER`, which no further grant can lift."""
     foreign = {"ForAnyValue:StringNotLike": {LEADING_KEYS: list(OWN_KEYS)}}
     return [
         deny("NeverForeignRows", named("*"), foreign),

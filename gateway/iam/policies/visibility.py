@@ -1,4 +1,4 @@
-"""What a role can never read or ask, told by its policies: for the schema's descriptions and for early refusals."""
+"""Which roles can never read an attribute or use an access pattern, as decided by their policies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,24 +12,24 @@ from gateway.iam.policies.roles import ROLE_NAMES
 from gateway.model.model import Model
 from gateway.model.tenant import partition, tenant_id
 
-# Verdicts depend neither on the deployment nor on the tenant; any will do.
+# The verdicts do not depend on the deployment or the tenant.
 _DEPLOYMENT: Final = Deployment("aws", "eu-west-1", "123456789012", "any-table")
 _TENANT: Final = tenant_id("any-tenant")
 
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """Roles by what they can never do; what is not listed is open to every role."""
+    """The roles that can never do something; what is not listed is open to every role."""
 
     unreadable: Mapping[str, tuple[str, ...]]
-    """Attribute name to the roles that may not read it; by name, as in IAM."""
+    """The roles that may not read an attribute, by the name of the attribute."""
     unasked: Mapping[str, tuple[str, ...]]
-    """Access pattern to the roles that may not use it."""
+    """The roles that may not use an access pattern, by its name."""
     readers_only: tuple[str, ...]
     """Roles that may not write at all."""
 
     def of_attribute(self, name: str) -> str:
-        """A sentence for a description; empty where every role may read it."""
+        """A sentence for the schema description; empty if every role may read the attribute."""
         return _sentence(self.unreadable.get(name, ()))
 
     def of_pattern(self, name: str) -> str:
@@ -60,7 +60,7 @@ def _unreadable(model: Model, permissions: Permissions) -> set[str]:
 
 
 def _unasked(model: Model, permissions: Permissions) -> set[str]:
-    """Asked for nothing but keys, so that a hidden attribute does not hide the whole pattern."""
+    """The requests read only keys, so that a hidden attribute does not hide the whole pattern."""
     keys = (model.table.pk, model.table.sk)
     return {
         question.pattern

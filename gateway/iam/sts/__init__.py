@@ -1,1 +1,1 @@
-"""Whether a caller may assume a role, by the rules of STS."""
+"""Decides whether a caller may assume a role, by the rules of STS."""

@@ -1,4 +1,4 @@
-"""The rules of STS for an AssumeRole request: lengths, characters, counts, durations."""
+"""Validates an AssumeRole request by the rules of STS: lengths, characters, counts, durations."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _TAG_MARKS: Final = frozenset("_.:/=+-@")
 
 @dataclass(frozen=True, slots=True)
 class RoleRequest:
-    """An AssumeRole call; `tags` are pairs in the order sent, because a key may wrongly stand twice."""
+    """An AssumeRole call; `tags` are pairs, because a request may contain the same key twice."""
 
     role_arn: str
     session_name: str
@@ -38,14 +38,14 @@ class RoleRequest:
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """A request that STS refuses before any policy is asked; `code` is the error code of AWS."""
+    """Why STS refuses a request before it evaluates policies; `code` is the error code of AWS."""
 
     code: str
     message: str
 
 
 def validate(request: RoleRequest, *, chained: bool, inherited: Mapping[str, str] | None = None) -> Invalid | None:
-    """The first fault. `chained`: the caller is itself an assumed role; `inherited`: its transitive tags."""
+    """The first fault. `chained` means that the caller is an assumed role; `inherited` are its transitive tags."""
     checks: tuple[Callable[[], Iterator[Invalid]], ...] = (
         lambda: _names(request),
         lambda: _duration(request.duration_seconds, chained),
@@ -57,10 +57,10 @@ def validate(request: RoleRequest, *, chained: bool, inherited: Mapping[str, str
 
 
 def packed_percent(request: RoleRequest) -> int:
-    """How full the packed policies and tags are.
+    """The size of the packed policies and tags in percent of the limit.
 
-    AWS does not document its packing: this is the size after zlib against 2,048 bytes, an approximation that only
-    tells small from far too large.
+    AWS does not document its packing. This compares the size after zlib with 2,048 bytes, an approximation that only
+    distinguishes small from far too large.
     """
     text = json.dumps([request.policy, request.policy_arns, request.tags], ensure_ascii=False)
     return -(-len(zlib.compress(text.encode("utf-8", "surrogatepass"), 9)) * 100 // _PACKED_BYTES)
@@ -113,7 +113,7 @@ def _tags(tags: tuple[tuple[str, str], ...], transitive: Iterable[str], inherite
             yield _wrong("a tag value is at most 256 letters, digits, spaces and `_.:/=+-@`")
     keys = {key.lower() for key, _ in tags}
     if len(keys) != len(tags):
-        yield Invalid("InvalidParameterValue", "a tag key stands twice; keys are the same in any case")
+        yield Invalid("InvalidParameterValue", "a tag key occurs twice; the case of keys does not matter")
     if not {key.lower() for key in transitive} <= keys:
         yield Invalid("InvalidParameterValue", "a transitive tag key must be among the tags")
     if not keys.isdisjoint(key.lower() for key in inherited):

@@ -1,4 +1,4 @@
-"""Whether a caller may assume a role: the role's trust policy and the caller's own policies must both agree."""
+"""Decides whether a caller may assume a role: the role's trust policy and the caller's own policies must allow it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from gateway.iam.sts.assume_role import ASSUME_ACTIONS, Invalid, RoleRequest, va
 
 @dataclass(frozen=True, slots=True)
 class AssumingCaller:
-    """Who asks. `arn` is the user or role; `session_arn` is set for a role's session: assuming on is then chaining."""
+    """`arn` is the user or role; `session_arn` is set if the caller is an assumed role, so this is chaining."""
 
     arn: str
     policies: PolicySet
@@ -40,15 +40,15 @@ class AssumableRole:
 
 
 def assume(request: RoleRequest, role: AssumableRole, caller: AssumingCaller) -> Allow | Deny | Invalid:
-    """The verdict on an AssumeRole call. Never raises: trouble while deciding is a denial."""
+    """The verdict on an AssumeRole call. Never raises: if deciding fails, the call is denied."""
     try:
         return _assume(request, role, caller)
-    except Exception as error:  # INVARIANT: trouble while deciding is a denial
+    except Exception as error:  # INVARIANT: if deciding fails, the call is denied
         return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=ASSUME_ACTIONS[0])
 
 
 def session_tags(request: RoleRequest, role: AssumableRole, caller: AssumingCaller) -> dict[str, str]:
-    """The tags of the new session: the role's, overridden by what is inherited and what is passed."""
+    """The tags of the new session: those of the role, overridden by inherited tags, overridden by passed tags."""
     merged: dict[str, tuple[str, str]] = {}
     for tags in (role.tags.items(), caller.transitive_tags.items(), request.tags):
         merged.update({key.lower(): (key, value) for key, value in tags})
@@ -77,7 +77,7 @@ def _assume(request: RoleRequest, role: AssumableRole, caller: AssumingCaller) -
 
 
 def _needed(request: RoleRequest, caller: AssumingCaller) -> tuple[str, ...]:
-    """Inherited tags and an inherited source identity are set anew on the session: they need the same permission."""
+    """Inherited tags and source identities are set again on the new session and need the same permission."""
     tagged = bool(request.tags or caller.transitive_tags)
     identified = bool(request.source_identity or caller.source_identity)
     conditions = (True, tagged, identified)
@@ -105,7 +105,7 @@ def _context(request: RoleRequest, caller: AssumingCaller) -> dict[str, Value]:
 
 
 def _trusts(role: AssumableRole, caller: AssumingCaller, action: str, context: Context) -> Allow | Deny:
-    """Only statements that name the caller count, the denying ones first."""
+    """Only statements that name the caller apply, denials first."""
     near = tuple(rule for rule in role.rules if any(_is(caller, *named) for named in rule.statement.principals))
     applying = [rule for rule in near if rule.acts(action.lower()) and rule.failed(context) is None]
     for rule in applying:
@@ -119,8 +119,8 @@ def _trusts(role: AssumableRole, caller: AssumingCaller, action: str, context: C
 
 
 def _may(caller: AssumingCaller, action: str, role: AssumableRole, context: Context) -> Allow | Deny:
-    # AWS lets a caller of the same account pass on the trust policy alone when that names it exactly; here the
-    # caller's own policies are always asked, as AWS does across accounts.
+    # If the trust policy names a caller of the same account exactly, AWS does not need the caller's own policies to
+    # allow it. Here they must always allow it, as AWS requires across accounts.
     return evaluate(caller.policies, Authorisation(action, role.arn, context))
 
 

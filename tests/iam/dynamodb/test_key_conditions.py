@@ -76,5 +76,5 @@ def test_a_condition_that_does_not_pin_the_key_is_not_understood(condition: str)
 
 
 def test_an_alias_is_looked_up_once() -> None:
-    with pytest.raises(NotUnderstood, match="does not pin"):
+    with pytest.raises(NotUnderstood, match="does not fix"):
         query("#a = :v", ExpressionAttributeNames={"#a": "#b", "#b": "PK"})

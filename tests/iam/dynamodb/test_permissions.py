@@ -111,7 +111,10 @@ def test_what_is_not_understood_is_denied_with_the_reason() -> None:
     verdict = permissions(READS).check("GetItem", {"TableName": "orders"})
     assert isinstance(verdict, Deny)
     assert (verdict.layer, verdict.explicit, verdict.action) == ("request", False, "dynamodb:GetItem")
-    assert verdict.reason == "the request is not understood: partition key `PK` cannot be told"
+    assert (
+        verdict.reason
+        == "the request is not understood: partition key `PK` is missing or not a string, number or binary value"
+    )
 
 
 def test_what_is_not_understood_is_denied_even_where_everything_is_allowed() -> None:

@@ -134,7 +134,7 @@ def test_select_has_a_value_on_every_query(more: dict[str, Any], index: str | No
 
 
 def test_a_query_without_the_second_attribute_of_its_key_is_not_understood() -> None:
-    with pytest.raises(NotUnderstood, match="does not pin"):
+    with pytest.raises(NotUnderstood, match="does not fix"):
         query("region = :v", "Multi")
 
 

@@ -1,4 +1,4 @@
-"""What cannot be told is refused: PartiQL, odd shapes, unknown parameters, anything at all."""
+"""Requests that are not understood are refused: PartiQL, odd shapes, unknown parameters, anything at all."""
 
 from typing import Any
 
@@ -143,13 +143,13 @@ def test_what_cannot_be_told_is_not_understood(operation: str, body: dict[str, A
 
 
 def test_a_request_that_is_no_object_is_not_understood() -> None:
-    with pytest.raises(NotUnderstood, match="a request is an object"):
+    with pytest.raises(NotUnderstood, match="a request must be an object"):
         authorisations("GetItem", ["TableName"], PLACE)  # type: ignore[arg-type]  # the point of the test
 
 
 def test_a_request_that_asks_for_nothing_is_not_understood(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gateway.iam.dynamodb.requests.OPERATIONS", {"GetItem": lambda body, place: ()})
-    with pytest.raises(NotUnderstood, match="asks for nothing"):
+    with pytest.raises(NotUnderstood, match="needs no authorisation"):
         authorisations("GetItem", {}, PLACE)
 
 

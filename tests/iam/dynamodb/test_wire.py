@@ -8,7 +8,7 @@ from gateway.iam.dynamodb.errors import NotUnderstood
 
 @pytest.mark.parametrize("values", [(), ([],), (["a"], []), (["a"], ["b"], ["c"], ["d"], ["e"])])
 def test_an_empty_or_unknown_set_of_keys_is_not_understood(values: tuple[list[str], ...]) -> None:
-    with pytest.raises(NotUnderstood, match="partition keys cannot be told"):
+    with pytest.raises(NotUnderstood, match="partition keys are not known"):
         wire.leading(*values)
 
 

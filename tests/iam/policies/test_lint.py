@@ -134,4 +134,4 @@ def test_a_trust_policy_without_its_pin_is_an_error() -> None:
     unpinned = {**TRUST, "Condition": {"Bool": {"aws:SecureTransport": "true"}}}
     assert any("without its tenant tag" in line for line in found(unpinned, kind="trust"))
     assert any("sts:TagSession" in line for line in found({**TRUST, "Action": "sts:AssumeRole"}, kind="trust"))
-    assert any("everybody is trusted" in line for line in found({**TRUST, "Principal": "*"}, kind="trust"))
+    assert any("trusts every principal" in line for line in found({**TRUST, "Principal": "*"}, kind="trust"))

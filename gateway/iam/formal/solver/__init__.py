@@ -1,1 +1,1 @@
-"""The requests that a proof is about, and the solvers that decide a formula over them."""
+"""Translates formulas to the solvers z3 and cvc5 and runs them."""

@@ -1,4 +1,4 @@
-"""Actions in a query: those with a known name, and every other name that an action could ever have."""
+"""The actions of a query: the known ones, and every other name that an action could have."""
 
 import re
 from itertools import permutations
@@ -18,7 +18,7 @@ KNOWN: Final = tuple(
         *("kms:Decrypt", "kms:Encrypt", "dax:GetItem", "dynamodb:ActionOfNextYear", "s3:GetObject"),
     )
 )
-"""Tried first, because a request with one of them can be sent."""
+"""Tried first, because such a request can be sent."""
 
 
 def named_in(formula: Formula) -> tuple[str, ...]:
@@ -28,7 +28,7 @@ def named_in(formula: Formula) -> tuple[str, ...]:
 
 
 def names_all(formula: Formula) -> bool:
-    """Only actions that the formula names can satisfy it."""
+    """Whether only actions that the formula names can satisfy it."""
     match formula:
         case And(parts):
             return any(map(names_all, parts))
@@ -40,9 +40,9 @@ def names_all(formula: Formula) -> bool:
 
 
 class OtherActions:
-    """An action that is not named anywhere, as the answers of the patterns alone: no name is needed to refute one.
+    """An action without a name: only whether each pattern matches it is known.
 
-    This allows combinations that no name has, so it can prove that there is no such action, but not that there is one.
+    This includes combinations that no real name has, so it can prove that no such action exists, but not that one does.
     """
 
     def __init__(self, z3: Any, formula: Formula) -> None:

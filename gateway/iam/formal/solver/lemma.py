@@ -1,8 +1,8 @@
-"""The lemma on which split texts rest, decided by a second solver: a pattern on the whole key is an equation of parts.
+"""The lemma that justifies splitting keys into parts, proved with a second solver.
 
-Let a key be `TENANT#` + a part without `#` + a rest that is empty or begins with `#`, and let a tag hold no `#`. Then
-the key matches `TENANT#${tag}` or `TENANT#${tag}#*` exactly where the part is the tag. z3 finds no end to this one;
-cvc5 decides it at once.
+Let a key be `TENANT#`, a part without `#`, and a rest that is empty or begins with `#`, and let a tag contain no `#`.
+Then the key matches `TENANT#${tag}` or `TENANT#${tag}#*` if and only if the part equals the tag. z3 does not terminate
+on this lemma; cvc5 decides it at once.
 """
 
 from typing import Final
@@ -11,7 +11,7 @@ from gateway.iam.formal.errors import NotProvable
 from gateway.iam.formal.solver.solver import Answer
 
 INSTALL: Final = "the second solver is not installed: pip install cvc5"
-# Every character but `#`, as two ranges: cvc5 finds no end to the same thing said as a difference.
+# Every character but `#`, as two ranges: cvc5 does not terminate if it is written as a difference.
 _PLAIN: Final = r'(re.* (re.union (re.range "\u{0}" "\u{22}") (re.range "\u{24}" "\u{2ffff}")))'
 _LEMMA: Final = f"""
 (set-logic QF_SLIA)
@@ -28,7 +28,7 @@ _LEMMA: Final = f"""
 
 
 def lemma(text: str = _LEMMA) -> Answer:
-    """`impossible` is the answer that proves it: there is no counterexample."""
+    """`impossible` means proved: there is no counterexample."""
     try:
         import cvc5  # noqa: PLC0415
     except ImportError as error:
@@ -44,5 +44,5 @@ def lemma(text: str = _LEMMA) -> Answer:
 
 
 def weakened() -> str:
-    """The same without the `#` that ends the tag: no lemma, so that a solver that says yes to everything is noticed."""
+    """The lemma without the `#` after the tag, which is false: it shows that the solver does not accept everything."""
     return _LEMMA.replace('"TENANT#" tag "#"', '"TENANT#" tag')

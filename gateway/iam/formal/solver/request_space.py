@@ -1,8 +1,8 @@
-"""The requests that a proof is about: every key that a formula names, with every value that AWS could fill in.
+"""The requests that a proof covers: every key that a formula names, with every value that AWS could set.
 
-A set of values may have any size. A formula only ever says "every value ..." and "some value ...", and whichever set
-satisfies it, those values that some "some" needs satisfy it alone. So a set with one place for each of them stands for
-sets of every size: nothing is bounded, nothing is widened.
+A set of values may have any size. A formula only says "every value ..." and "some value ...". If a set satisfies it,
+the subset with one value for each "some" satisfies it too. So a set with one slot for each "some" stands for sets of
+every size, without a bound.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,14 +37,14 @@ from gateway.iam.language.variables import Value
 
 Text = AnyText | ListedText
 _Place = tuple[str, int, bool]
-"""A piece of the texts of a key: the key, the number of the part, and whether what follows the part is meant."""
+"""A piece of the text of a key: the key, the number of the part, and whether the rest after the part is meant."""
 _SETS: Final = frozenset(key.lower() for key in MULTIVALUED)
 _ALWAYS: Final = frozenset((ACTION, CALLER))
 
 
 @dataclass(frozen=True, slots=True)
 class TextParts:
-    """A text, whole or in parts: the parts, whether more follows each but the last, and what follows the last."""
+    """A text, whole or in parts: the parts, whether each part but the last is followed by another, and the rest."""
 
     whole: Text | None = None
     parts: tuple[Text, ...] = ()
@@ -52,7 +52,7 @@ class TextParts:
     tail: Text | None = None
 
     def more(self, index: int) -> Any:
-        """Whether something follows this part; None where that has to be read from the text."""
+        """Whether something follows this part; None if only the text shows it."""
         return self.follows[index] if 0 <= index < len(self.follows) else None
 
     def piece(self, piece: Piece) -> Text:
@@ -80,7 +80,7 @@ class TextOf:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One place for a value of a set."""
+    """A slot for one value of a set."""
 
     used: Any
     text: TextParts
@@ -93,7 +93,7 @@ class SetOfTexts:
 
 
 class Requests:
-    """The variables of one query. `actions`: only these; None stands for every name that an action could have."""
+    """The variables of one query. `actions` limits the actions; None allows every name that an action could have."""
 
     def __init__(
         self, texts: Texts, formula: Formula, splits: Mapping[str, Split], actions: Sequence[str] | None = None
@@ -108,7 +108,7 @@ class Requests:
         self._known: dict[str, TextOf | SetOfTexts] = {}
 
     def of(self, key: str) -> TextOf | SetOfTexts:
-        """The variables of a key, made where it is first named."""
+        """The variables of a key, created on first use."""
         if key not in self._known:
             present = self._present(key)
             if key in _SETS:
@@ -176,7 +176,7 @@ def _is_true(model: Any, value: Any) -> bool:
 
 
 def _places(atoms: list[Occurrence]) -> dict[str, int]:
-    """How many values of each set a formula can ask for: one for each `some`, and for each `every` that must fail."""
+    """The number of slots of each set: one for each `some`, and for each `every` that must fail."""
     needed: dict[str, set[Formula | None]] = {}
     for occurrence in atoms:
         match occurrence.formula:
@@ -190,8 +190,8 @@ def _places(atoms: list[Occurrence]) -> dict[str, int]:
 
 
 def _listed(atoms: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place, tuple[str, ...]]:
-    """The pieces of texts for which a list of texts stands for all."""
-    # What follows the last part begins with the delimiter: without this, no text of the list might.
+    """The pieces for which a list of representative texts is enough."""
+    # The rest after the last part begins with the delimiter, so the list must contain such a text.
     tails = {(key, split.depth - 1, True): split.delimiter for key, split in splits.items() if split.depth}
     patterns: dict[_Place, list[Pattern]] = {place: [(text, Wild.MANY)] for place, text in tails.items()}
     samples: dict[_Place, list[str]] = {}
@@ -210,7 +210,7 @@ def _listed(atoms: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place
                 whole.add(occurrence.subject)
     mixed = others | _referred(atoms)
     for place in samples:
-        # Samples stand for all texts of such tests alone: a pattern on the same key would need other texts.
+        # The samples represent all texts only for these tests; a pattern on the same key would need other texts.
         if place[0] in mixed or place[0] in split or any(pattern != () for pattern in patterns.get(place, ())):
             raise NotProvable(f"`{place[0]}` is compared as a text and as a number, date, address or boolean")
     if whole & split:
@@ -223,6 +223,6 @@ def _listed(atoms: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place
 
 
 def _referred(atoms: list[Occurrence]) -> frozenset[str]:
-    """Keys that variables stand for."""
+    """The keys that variables refer to."""
     patterns = [occurrence.formula.pattern for occurrence in atoms if isinstance(occurrence.formula, Like)]
     return frozenset(token.key for pattern in patterns for token in pattern if isinstance(token, Ref))

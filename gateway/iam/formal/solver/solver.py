@@ -1,4 +1,4 @@
-"""Whether any request satisfies a formula, decided by an SMT solver: a request that does, or the proof of none."""
+"""Decides with an SMT solver whether any request satisfies a formula, and finds one that does."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,14 +38,14 @@ from gateway.iam.language.variables import Value
 
 INSTALL: Final = "the solver is not installed: pip install 'tenant-graphql-gateway[proof]'"
 SECONDS: Final = 20
-_MOMENT: Final = 2
+_WISH_SECONDS: Final = 2
 
 Answer = Literal["impossible", "possible", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """`facts` is a request that satisfies the formula, where there is one; `unknowns` how it wants unknown policies."""
+    """`facts` is a request that satisfies the formula, if there is one; `unknowns` are the open statements."""
 
     answer: Answer
     facts: Mapping[str, Value]
@@ -54,7 +54,7 @@ class Solution:
 
 @cache
 def z3_module() -> Any:
-    """The solver, loaded only where something is proved."""
+    """The solver, imported on first use."""
     try:
         import z3  # noqa: PLC0415
     except ImportError as error:
@@ -65,10 +65,9 @@ def z3_module() -> Any:
 def solve(
     formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula] = (), seconds: float = SECONDS
 ) -> Solution:
-    """`preferred` makes a witness readable: each of these formulas holds in it, if it can.
+    """`preferred` are wishes that make the solution readable: each of them holds in it if possible.
 
-    Actions that are known by name come first, because a witness with one of them can be sent; only where there is none,
-    every name is tried that an action could ever have.
+    Known actions are tried first, because such a request can be sent; then every name that an action could have.
     """
     solution = _Search(formula, splits, named_in(formula)).solved([formula], seconds)
     if solution.answer == "possible":
@@ -83,13 +82,13 @@ def solve(
 def _refined(
     solution: Solution, formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula]
 ) -> Solution:
-    """A wish that cannot be met within a moment is dropped: it only concerns how the witness looks."""
+    """Drops each wish that the solver cannot meet quickly: wishes only make the solution readable."""
     keys = keys_of(formula) | {ACTION, *ARN}
     wishes = [wish for wish in preferred if keys_of(wish) <= keys]
     search = _Search(both(formula, *wishes), splits, named_in(formula))
     kept = [formula]
     for wish in wishes:
-        better = search.solved([*kept, wish], _MOMENT)
+        better = search.solved([*kept, wish], _WISH_SECONDS)
         if better.answer == "possible":
             kept.append(wish)
             solution = better
@@ -97,7 +96,7 @@ def _refined(
 
 
 class _Search:
-    """One formula, the variables of its requests, and its translation."""
+    """Translates one formula and its request variables to the solver."""
 
     def __init__(
         self, formula: Formula, splits: Mapping[str, Split], actions: tuple[str, ...] | OtherActions | None = None
@@ -209,7 +208,7 @@ class _Search:
         return self._z3.And(text.present, _any(text).arn(patterns))
 
     def _subject(self, subject: str, slot: Slot | None) -> TextOf | None:
-        """The text that an atom is about; None where the key holds a set."""
+        """The text that an atom is about; None if the key holds a set."""
         if subject != ELEMENT:
             value = self._requests.of(subject)
             return value if isinstance(value, TextOf) else None

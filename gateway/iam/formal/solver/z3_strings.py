@@ -1,4 +1,4 @@
-"""Texts as variables of the solver, and patterns as constraints on them."""
+"""Texts as variables of z3, and patterns as constraints on them."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ _ESCAPE: Final = re.compile(r"\\u\{([0-9a-fA-F]+)\}")
 
 
 def all_of(z3: Z3, parts: Sequence[Z3]) -> Z3:
-    """`z3.And` without its conversions, which cost more than the proof: every part is a constraint already."""
+    """`z3.And` without its conversions, which cost more than the proof; every part is already a constraint."""
     return parts[0] if len(parts) == 1 else _joined(z3, z3.Z3_mk_and, parts)
 
 
@@ -31,12 +31,12 @@ def _joined(z3: Z3, join: Callable[..., Any], parts: Sequence[Z3]) -> Z3:
 
 @dataclass(frozen=True, slots=True)
 class ListedText:
-    """A text out of a list: the solver chooses its number."""
+    """A text from a list; the solver chooses its number."""
 
     z3: Z3 = field(repr=False)
     number: Z3
     listed: Mapping[str, Z3]
-    """Each text with the constraint that it is the one."""
+    """Each text with the constraint that it is the chosen one."""
 
     def passes(self, test: Callable[[str], bool]) -> Z3:
         return any_of(self.z3, [is_it for text, is_it in self.listed.items() if test(text)])
@@ -57,7 +57,7 @@ class ListedText:
 
 @dataclass(frozen=True, slots=True)
 class AnyText:
-    """A text of the solver's own theory of texts."""
+    """Any text, in the solver's theory of strings."""
 
     z3: Z3 = field(repr=False)
     text: Z3
@@ -71,7 +71,7 @@ class AnyText:
         return self._around([self._joined(chunk, refs or {}) for chunk in _chunks(pattern)])
 
     def arn(self, patterns: tuple[Pattern, ...]) -> Z3:
-        """An ARN; all its parts but the last hold no colon."""
+        """The text is an ARN whose parts match; only the last part may contain a colon."""
         texts = Texts(self.z3)
         part = texts.character_but(":")
         parts = [texts.regex(pattern, part) for pattern in patterns[:-1]]
@@ -114,7 +114,7 @@ class AnyText:
 
 
 class Texts:
-    """Makes the variables."""
+    """Creates the variables."""
 
     def __init__(self, z3: Z3) -> None:
         self._z3 = z3
@@ -128,7 +128,7 @@ class Texts:
         return self._z3.Or(*parts)
 
     def listed(self, name: str, texts: Sequence[str]) -> tuple[ListedText, Z3]:
-        """The variable, and what holds of it."""
+        """The variable, and the constraint that defines it."""
         number = self._z3.Int(name)
         made = ListedText(self._z3, number, {text: number == at for at, text in enumerate(texts)})
         return made, self._z3.And(number >= 0, number < len(texts))
@@ -170,7 +170,7 @@ class Texts:
 
 
 def literal(z3: Z3, text: str) -> Z3:
-    # The solver reads `\u{...}` as an escape: every character that could begin one is written as one.
+    # The solver reads `\u{...}` as an escape, so every character that could begin one is escaped.
     plain = (
         char if char.isascii() and char.isprintable() and char != "\\" else f"\\u{{{ord(char):x}}}" for char in text
     )

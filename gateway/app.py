@@ -4,7 +4,7 @@ import asyncio
 import gc
 import ssl
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -18,14 +18,15 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from gateway.aws.sts.assume_role import Sts
 from gateway.aws.sts.call_rate import CallRate
 from gateway.aws.sts.callers import Callers
 from gateway.aws.sts.roles import Roles
 from gateway.aws.sts.sessions import SessionRules, Sessions
 from gateway.aws.sts.sts_client import StsClient
 from gateway.aws.wire.connection import WireLimits
-from gateway.aws.wire.dynamodb import DynamoDBClient
-from gateway.domains import load_domains
+from gateway.aws.wire.dynamodb import DynamoDB, DynamoDBClient
+from gateway.domains import Loaded, load_domains
 from gateway.graph.http.endpoint import Endpoint, EndpointLimits, Send, ignored
 from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.log_lines import WriteOperation, log_operation
@@ -38,6 +39,8 @@ from gateway.graph.query.operation import Documents
 from gateway.graph.query.reference.executor import ReferenceExecutor
 from gateway.graph.schema.schema import core_schema
 from gateway.identity.authenticator import Authenticator
+from gateway.identity.fetch import fetch
+from gateway.identity.keyring import Fetch
 from gateway.model.tenant import TenantId
 from gateway.ops.metrics.lanes import LaneCollector
 from gateway.ops.metrics.metrics import Metrics
@@ -73,13 +76,26 @@ class State:
     draining: bool = False
 
 
+async def _nothing_to_close() -> None:
+    """Services in memory hold no connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services that the gateway calls. By default they are reached over the network; tests pass others."""
+
+    dynamodb: DynamoDB
+    sts: Sts
+    fetch_keys: Fetch = fetch
+    close: Callable[[], Awaitable[None]] = _nothing_to_close
+
+
 @dataclass(frozen=True, slots=True)
 class Gateway:
     """Everything that lives as long as the process."""
 
     endpoint: Endpoint
-    client: DynamoDBClient
-    sts: StsClient
+    services: Services
     sessions: Sessions
     authenticator: Authenticator
     readiness: Readiness
@@ -93,17 +109,22 @@ class Gateway:
             await self.cache.close()
         await self.sessions.close()
         await self.authenticator.close()
-        await self.client.close()
-        await self.sts.close()
+        await self.services.close()
 
 
 def build_gateway(
-    settings: Settings, aws: boto3.Session | None = None, write: WriteOperation = log_operation
+    settings: Settings,
+    aws: boto3.Session | None = None,
+    write: WriteOperation = log_operation,
+    services: Services | None = None,
+    loaded: Loaded | None = None,
 ) -> Gateway:
-    """Settings that contradict the policies or the model are refused here, before anything is served."""
-    loaded = load_domains(settings.domains)
+    """Settings that contradict the policies or the model are refused here, before anything is served.
+
+    `loaded` is what to serve instead of the domains that the settings name.
+    """
+    loaded = loaded or load_domains(settings.domains)
     model = loaded.model
-    client = DynamoDBClient(WireLimits(connections=settings.max_dynamodb_connections), tls=ssl.create_default_context())
     aws = aws or boto3.Session(region_name=settings.region)
     policies = load_policies(settings.reviewed_policies, model)
     rules = SessionRules(
@@ -116,10 +137,10 @@ def build_gateway(
     )
     roles = Roles(policies.sessions)
     rate = CallRate(rules.calls_per_second, rules.calls)
-    sts = StsClient(aws, endpoint_url=settings.sts_endpoint, before_retry=rate.retry)
+    services = services or _aws_services(settings, aws, rate)
     cache = read_path(settings, model, aws)
     sessions = Sessions(
-        sts,
+        services.sts,
         tenants(settings),
         roles,
         permissions_for(policies, model),
@@ -127,7 +148,7 @@ def build_gateway(
         rate=rate,
         on_forget=cache.forget if cache is not None else lambda tenant: None,
     )
-    authenticator = Authenticator(issuers(settings))
+    authenticator = Authenticator(issuers(settings), fetch=services.fetch_keys)
     schema = core_schema(loaded.schema)
     reads = ReadLimits(page=settings.max_page_size, queries=settings.max_nested_queries)
     documents = Documents(
@@ -140,7 +161,7 @@ def build_gateway(
     )
     known = persisted(settings, documents)
     queue = FairQueue(settings.max_concurrent_operations, settings.max_queued_per_tenant)
-    table = Table(client, model, sessions.renew, cache=cache)
+    table = Table(services.dynamodb, model, sessions.renew, cache=cache)
     cursors = Cursors(settings.cursor_secret.get_secret_value())
     costs = cost_limits(settings)
     metrics = metrics_of(settings, known, cache, sessions, queue, table)
@@ -163,11 +184,23 @@ def build_gateway(
         observe=metrics.observe if metrics is not None else ignored,
         write=write,
     )
-    readiness = Readiness(pools(settings), PoolCheck(sessions.open, client, model.table).faults)
+    readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model.table).faults)
     if metrics is not None:
         metrics.collect_from(LaneCollector(lanes.outcomes))
         metrics.gauge("gateway_ready", "1 once everything behind the process was reached.", lambda: readiness.ready)
-    return Gateway(endpoint, client, sts, sessions, authenticator, readiness, cache, metrics, warm_up(settings, roles))
+    return Gateway(endpoint, services, sessions, authenticator, readiness, cache, metrics, warm_up(settings, roles))
+
+
+def _aws_services(settings: Settings, aws: boto3.Session, rate: CallRate) -> Services:
+    limits = WireLimits(connections=settings.max_dynamodb_connections)
+    client = DynamoDBClient(limits, tls=ssl.create_default_context())
+    sts = StsClient(aws, endpoint_url=settings.sts_endpoint, before_retry=rate.retry)
+
+    async def close() -> None:
+        await client.close()
+        await sts.close()
+
+    return Services(client, sts, close=close)
 
 
 def _document_limits(settings: Settings) -> DocumentLimits:
@@ -221,9 +254,10 @@ def create_app(
     state: State | None = None,
     aws: boto3.Session | None = None,
     write: WriteOperation = log_operation,
+    services: Services | None = None,
 ) -> GatewayApp:
-    """`write` takes the line of each operation; by itself it goes to the logger `gateway.operation`."""
-    gateway = build_gateway(settings, aws, write)
+    """`write` takes the log line of each operation; by default it goes to the logger `gateway.operation`."""
+    gateway = build_gateway(settings, aws, write, services)
     pages = _pages(settings, gateway, state or State())
     return GatewayApp(gateway.endpoint, pages, gateway.metrics, _cors(settings))
 

@@ -4,11 +4,16 @@ import gc
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from tests.unmeasured import unmeasured
+
+if TYPE_CHECKING:
+    from gateway.sandbox.sandbox import Sandbox
+    from tests.fixtures import MemoryGateway
 
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")
@@ -42,3 +47,21 @@ def _no_process_is_left() -> Iterator[None]:
     yield
     left = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
     assert "".join(left).split() == [], "a test has left processes behind"
+
+
+@pytest.fixture
+def gateway() -> "MemoryGateway":
+    """The whole app in memory, with the demo shop; for other settings call `MemoryGateway(settings(...))`."""
+    from tests.fixtures import MemoryGateway  # a test that needs none starts sooner without it
+
+    return MemoryGateway()
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> "Iterator[Sandbox]":
+    """The sandbox as a process of its own, with demo rows; tests that change rows share it with all others."""
+    from gateway.sandbox.ready import Options
+    from gateway.sandbox.sandbox import Sandbox
+
+    with Sandbox(Options(port=0)) as running:
+        yield running

@@ -1,58 +1,38 @@
 """The whole gateway on the sandbox, in process: real tokens, real sessions, IAM enforced by the front."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
-from httpx2 import ASGITransport, AsyncClient
+from httpx2 import ASGITransport, AsyncClient, Response
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from gateway.app import GatewayApp, State, _cors, build_gateway, create_app
+from gateway.app import State, _cors, build_gateway
 from gateway.errors import ConfigurationError
 from gateway.model.tenant import tenant_id
 from gateway.sandbox.dev.records import CATALOGUES
-from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
+from tests.fixtures import client_of, post, sandbox_app
 from tests.unmeasured import unmeasured
 
 QUERY = """{ activeOrders(first: 5) { nodes { orderId note user { name email } lines { title product { price } } } }
   user(userId: "u-1001") { name orders(first: 3) { nodes { orderId } } } }"""
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(Options(port=0)) as running:
-        yield running
-
-
-def _app(sandbox: Sandbox, state: State | None = None, **changes: Any) -> GatewayApp:
-    keys = sandbox.ready.gateway
-    aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
-    return create_app(sandbox.settings(**changes), state=state, aws=aws)
-
-
-async def _client(app: GatewayApp) -> AsyncIterator[AsyncClient]:
-    async with (
-        app.lifespan(),
-        AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway", timeout=30) as client,
-    ):
-        yield client
-
-
 @pytest.fixture
 async def client(sandbox: Sandbox) -> AsyncIterator[AsyncClient]:
     with unmeasured():  # the tests with settings of their own measure how it is made
-        app = _app(sandbox)
-    async for made in _client(app):
-        yield made
+        app = sandbox_app(sandbox)
+    async with client_of(app) as client:
+        yield client
 
 
-async def ask(client: AsyncClient, token: str, query: str = QUERY) -> Any:
-    return await client.post("/graphql", json={"query": query}, headers={"Authorization": f"Bearer {token}"})
+async def ask(client: AsyncClient, token: str, query: str = QUERY) -> Response:
+    return await post(client, query, None, token)
 
 
 async def test_the_landing_page_loads_and_runs_nothing(client: AsyncClient) -> None:
@@ -108,26 +88,26 @@ async def test_a_bad_token_gets_401(client: AsyncClient) -> None:
 
 
 async def test_a_suspended_tenant_is_refused_at_once(sandbox: Sandbox) -> None:
-    async for client in _client(_app(sandbox, suspended_tenants=["acme"])):
+    async with client_of(sandbox_app(sandbox, suspended_tenants=["acme"])) as client:
         response = await ask(client, sandbox.token("acme", "viewer"))
         assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "TENANT_SUSPENDED")
         assert (await ask(client, sandbox.token("globex", "viewer"))).status_code == 200
 
 
 async def test_an_unknown_tenant_is_refused(sandbox: Sandbox) -> None:
-    async for client in _client(_app(sandbox, tenants=["globex", "initech"])):
+    async with client_of(sandbox_app(sandbox, tenants=["globex", "initech"])) as client:
         response = await ask(client, sandbox.token("acme", "viewer"))
         assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "FORBIDDEN")
 
 
 async def test_without_sts_nothing_is_served(sandbox: Sandbox) -> None:
-    async for client in _client(_app(sandbox, sts_endpoint="http://127.0.0.1:1")):
+    async with client_of(sandbox_app(sandbox, sts_endpoint="http://127.0.0.1:1")) as client:
         response = await ask(client, sandbox.token("acme", "viewer"))
         assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (503, "UNAVAILABLE")
 
 
 async def test_a_silo_whose_table_is_missing_fails_closed(sandbox: Sandbox) -> None:
-    async for client in _client(_app(sandbox, silos={"acme": {"table_name": "elsewhere"}})):
+    async with client_of(sandbox_app(sandbox, silos={"acme": {"table_name": "elsewhere"}})) as client:
         content = (await ask(client, sandbox.token("acme", "viewer"), '{ user(userId: "u-1001") { name } }')).json()
         assert content["data"] == {"user": None}
         assert content["errors"][0]["extensions"]["code"] in {"FORBIDDEN", "UNAVAILABLE"}
@@ -136,7 +116,7 @@ async def test_a_silo_whose_table_is_missing_fails_closed(sandbox: Sandbox) -> N
 
 async def test_health_and_readiness(sandbox: Sandbox) -> None:
     state = State()
-    async for client in _client(_app(sandbox, state)):
+    async with client_of(sandbox_app(sandbox, state)) as client:
         assert (await client.get("/healthz")).json() == {"status": "ok"}
         assert (await client.get("/readyz?deep=1")).status_code == 200
         assert (await client.get("/readyz")).status_code == 200
@@ -164,28 +144,27 @@ async def test_health_is_answered_during_an_overload(sandbox: Sandbox) -> None:
         "max_queued_per_tenant": 0,
     }
     token = sandbox.token("acme", "viewer")
-    async with silent:
-        async for client in _client(_app(sandbox, **settings)):
-            stuck = asyncio.ensure_future(ask(client, token))
-            await asyncio.wait_for(asked.wait(), 30)
-            refused = await ask(client, token)
-            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
-            assert (await client.get("/healthz")).json() == {"status": "ok"}
-            assert (await client.get("/readyz")).status_code == 200
-            stuck.cancel()
-            await asyncio.wait([stuck])
+    async with silent, client_of(sandbox_app(sandbox, **settings)) as client:
+        stuck = asyncio.ensure_future(ask(client, token))
+        await asyncio.wait_for(asked.wait(), 30)
+        refused = await ask(client, token)
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        assert (await client.get("/healthz")).json() == {"status": "ok"}
+        assert (await client.get("/readyz")).status_code == 200
+        stuck.cancel()
+        await asyncio.wait([stuck])
 
 
 async def test_cors_is_a_setting(sandbox: Sandbox) -> None:
     ask_first = {"Origin": "https://shop.example", "Access-Control-Request-Method": "POST"}
-    async for client in _client(_app(sandbox, cors_origins=["https://shop.example"])):
+    async with client_of(sandbox_app(sandbox, cors_origins=["https://shop.example"])) as client:
         response = await client.options("/graphql", headers=ask_first)
         assert response.headers["access-control-allow-origin"] == "https://shop.example"
         other = await client.options("/graphql", headers={**ask_first, "Origin": "https://evil.example"})
         assert "access-control-allow-origin" not in other.headers
         answer = await client.get("/healthz", headers={"Origin": "https://shop.example"})
         assert answer.headers["access-control-expose-headers"] == "x-request-id, retry-after"
-    async for client in _client(_app(sandbox)):
+    async with client_of(sandbox_app(sandbox)) as client:
         assert "access-control-allow-origin" not in (await client.options("/graphql", headers=ask_first)).headers
 
 
@@ -201,7 +180,7 @@ STRANGE = ("http://localhost.evil.example", "http://localhost:3000.evil.example"
 
 async def test_a_front_end_on_this_machine_may_ask_the_sandbox(sandbox: Sandbox) -> None:
     wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
-    async for client in _client(_app(sandbox)):
+    async with client_of(sandbox_app(sandbox)) as client:
         for origin in LOCAL:
             response = await client.options("/graphql", headers={"Origin": origin, **wanted})
             assert (response.status_code, response.headers["access-control-allow-origin"]) == (200, origin)
@@ -220,7 +199,7 @@ async def test_production_answers_no_origin_that_is_not_named(sandbox: Sandbox) 
 
 async def test_answers_tell_browsers_who_may_read_them(sandbox: Sandbox) -> None:
     headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}", "Origin": "https://shop.example"}
-    async for client in _client(_app(sandbox, cors_origins=["https://shop.example"])):
+    async with client_of(sandbox_app(sandbox, cors_origins=["https://shop.example"])) as client:
         response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
         assert response.json() == {"data": {"__typename": "Query"}}
         assert response.headers["access-control-allow-origin"] == "https://shop.example"
@@ -228,7 +207,7 @@ async def test_answers_tell_browsers_who_may_read_them(sandbox: Sandbox) -> None
 
 
 async def test_it_can_be_mounted_in_another_app(sandbox: Sandbox) -> None:
-    app = _app(sandbox)
+    app = sandbox_app(sandbox)
     outer = Starlette(routes=[Mount("/api", app)])
     headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}"}
     transport = ASGITransport(app=outer)
@@ -256,7 +235,7 @@ async def test_suspending_a_tenant_refuses_whoever_is_remembered(sandbox: Sandbo
 
 def test_policies_that_are_missing_or_changed_stop_the_start(sandbox: Sandbox, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError):
-        _app(sandbox, policies_dir=tmp_path)
+        sandbox_app(sandbox, policies_dir=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +251,7 @@ def test_policies_that_are_missing_or_changed_stop_the_start(sandbox: Sandbox, t
 async def test_limits_are_settings(sandbox: Sandbox, limit: Any, query: str, variables: Any) -> None:
     headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}"}
     body = {"query": query, "variables": variables}
-    async for client in _client(_app(sandbox, **limit)):
+    async with client_of(sandbox_app(sandbox, **limit)) as client:
         response = await client.post("/graphql", json=body, headers=headers)
         assert response.json()["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
 
@@ -281,9 +260,9 @@ async def test_only_trusted_documents_is_a_setting(sandbox: Sandbox, tmp_path: P
     manifest = tmp_path / "documents.json"
     manifest.write_text('{"hello": "{ __typename }"}')
     headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}"}
-    async for client in _client(
-        _app(sandbox, trusted_documents=manifest, trusted_documents_only=True, playground=False)
-    ):
+    async with client_of(
+        sandbox_app(sandbox, trusted_documents=manifest, trusted_documents_only=True, playground=False)
+    ) as client:
         trusted = await client.post("/graphql", json={"documentId": "hello"}, headers=headers)
         assert trusted.json() == {"data": {"__typename": "Query"}}
         other = await client.post("/graphql", json={"query": QUERY}, headers=headers)
@@ -293,7 +272,7 @@ async def test_only_trusted_documents_is_a_setting(sandbox: Sandbox, tmp_path: P
 async def test_answers_are_packed_from_a_size_on(sandbox: Sandbox) -> None:
     headers = {"Authorization": f"Bearer {sandbox.token('acme', 'viewer')}", "Accept-Encoding": "gzip"}
     for size, encoding in ((0, "gzip"), (10_000, None)):
-        async for client in _client(_app(sandbox, gzip_min_bytes=size)):
+        async with client_of(sandbox_app(sandbox, gzip_min_bytes=size)) as client:
             response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
             assert response.headers.get("content-encoding") == encoding
             assert response.json() == {"data": {"__typename": "Query"}}
@@ -309,7 +288,7 @@ async def test_nobody_is_sent_elsewhere(client: AsyncClient, path: str) -> None:
 
 async def test_metrics_tell_how_queries_were_run(sandbox: Sandbox) -> None:
     token = sandbox.token("acme", "viewer")
-    async for client in _client(_app(sandbox)):
+    async with client_of(sandbox_app(sandbox)) as client:
         for _ in range(4):
             await ask(client, token)
         page = (await client.get("/metrics")).text
@@ -318,8 +297,8 @@ async def test_metrics_tell_how_queries_were_run(sandbox: Sandbox) -> None:
 
 
 async def test_sessions_are_warmed_up_at_start(sandbox: Sandbox) -> None:
-    app = _app(sandbox, tenants=["acme", "globex"], warm_up_roles=["viewer"])
-    async for client in _client(app):
+    app = sandbox_app(sandbox, tenants=["acme", "globex"], warm_up_roles=["viewer"])
+    async with client_of(app) as client:
         for _ in range(2_000):
             if "gateway_sessions 2.0" in (await client.get("/metrics")).text:
                 break
@@ -331,4 +310,4 @@ async def test_sessions_are_warmed_up_at_start(sandbox: Sandbox) -> None:
 
 def test_a_role_that_does_not_exist_is_not_warmed_up(sandbox: Sandbox) -> None:
     with pytest.raises(ConfigurationError, match="warm_up_roles: there is no role `chef`"):
-        _app(sandbox, tenants=["acme"], warm_up_roles=["chef"])
+        sandbox_app(sandbox, tenants=["acme"], warm_up_roles=["chef"])

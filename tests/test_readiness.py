@@ -1,7 +1,6 @@
 """Readiness of the whole gateway on the sandbox: what is wrong behind it is named, each by its name."""
 
 import asyncio
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -13,13 +12,7 @@ from gateway.demo import MODEL
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
 from gateway.sandbox.server import free_port
-from tests.test_app import _app, _client
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(Options(port=0)) as running:
-        yield running
+from tests.fixtures import client_of, sandbox_app
 
 
 async def _started(client: AsyncClient) -> int:
@@ -29,7 +22,7 @@ async def _started(client: AsyncClient) -> int:
 
 
 async def test_it_is_ready_when_all_is_reached(sandbox: Sandbox) -> None:
-    async for client in _client(_app(sandbox)):
+    async with client_of(sandbox_app(sandbox)) as client:
         deep = await client.get("/readyz?deep=1")
         assert (deep.status_code, deep.json()["pooled"]) == (200, "ok")
         assert (await client.get("/readyz")).json() == {"status": "ready"}
@@ -59,7 +52,7 @@ WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
 async def test_what_is_wrong_is_named_and_requests_are_not_taken(
     sandbox: Sandbox, caplog: pytest.LogCaptureFixture, changes: dict[str, Any], where: str, cause: str, told: str
 ) -> None:
-    async for client in _client(_app(sandbox, **changes)):
+    async with client_of(sandbox_app(sandbox, **changes)) as client:
         deep = await client.get("/readyz?deep=1")
         assert deep.status_code == 503
         assert deep.json()["pooled"] == [{"where": where, "cause": cause}]
@@ -81,7 +74,7 @@ async def test_a_missing_index_is_named(caplog: pytest.LogCaptureFixture) -> Non
         )
         admin.update_table(TableName=sandbox.ready.table, GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": gone}}])
         admin.close()
-        async for client in _client(_app(sandbox)):
+        async with client_of(sandbox_app(sandbox)) as client:
             assert await _started(client) == 503
             deep = await client.get("/readyz?deep=1")
             assert deep.json()["pooled"] == [{"where": f"index {gone}", "cause": "index"}]
@@ -92,7 +85,7 @@ async def test_an_outage_that_passes_makes_it_ready_later(sandbox: Sandbox, monk
     monkeypatch.setattr("gateway.ops.readiness.readiness._FIRST_PAUSE", 0.05)
     pass_on = partial(_pass_on, int(sandbox.url.rpartition(":")[2]))
     port = free_port(0)
-    async for client in _client(_app(sandbox, dynamodb_endpoint=f"http://127.0.0.1:{port}")):
+    async with client_of(sandbox_app(sandbox, dynamodb_endpoint=f"http://127.0.0.1:{port}")) as client:
         assert await _started(client) == 503
         async with await asyncio.start_server(pass_on, "127.0.0.1", port), asyncio.timeout(60):
             await _until_ready(client)
@@ -120,7 +113,7 @@ async def _pass_on(port: int, reader: asyncio.StreamReader, writer: asyncio.Stre
 async def test_a_silo_that_is_wrong_is_counted_and_the_others_are_served(
     sandbox: Sandbox, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async for client in _client(_app(sandbox, silos={"acme": {"table_name": "elsewhere"}})):
+    async with client_of(sandbox_app(sandbox, silos={"acme": {"table_name": "elsewhere"}})) as client:
         deep = await client.get("/readyz?deep=1")
         assert deep.status_code == 200
         assert deep.json()["silos"] == {"checked": 1, "failed": 1}

@@ -50,7 +50,7 @@ async def prove_on_account(settings: Settings) -> ProofReport:
 
 async def _prove(gateway: Gateway, ground: Ground) -> ProofReport:
     try:
-        return await proof(gateway.client, gateway.sessions, ground)
+        return await proof(gateway.services.dynamodb, gateway.sessions, ground)
     finally:
         await gateway.close()
 

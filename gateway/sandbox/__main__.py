@@ -1,4 +1,4 @@
-"""The sandbox's own process: says on one line of JSON where it is, and serves until it is told to end."""
+"""The process of the sandbox: prints one line of JSON with its address, then serves until it is stopped."""
 
 import argparse
 import asyncio
@@ -20,7 +20,7 @@ Serving = Callable[[Server], None]
 def main(arguments: list[str]) -> int:
     options = options_from(arguments)
     logging.basicConfig(level=logging.WARNING, format="sandbox: %(message)s")
-    # a denial is what the sandbox is for: it tells why, moto does not need to tell anything
+    # the sandbox logs why it denies a request; moto's own log lines are noise
     logging.getLogger("gateway.sandbox").setLevel(options.log)
     try:
         asyncio.run(run(options, _announce, _stop_on_signals))
@@ -34,8 +34,8 @@ async def run(options: Options, announce: Callable[[Ready], None], serving: Serv
     with listen(options.port) as listening:
         engine = engine_for(options)
         try:
-            world = await build(options, engine, address_of(listening))
-            server = Server(world.app, lambda: announce(world.ready))
+            assembly = await build(options, engine, address_of(listening))
+            server = Server(assembly.app, lambda: announce(assembly.ready))
             serving(server)
             await server.serve([listening])
         finally:
@@ -59,8 +59,8 @@ def options_from(arguments: list[str]) -> Options:
     parser.add_argument("--domains", action="append", default=[])
     for name in ("table", "region", "account", "log"):
         parser.add_argument(f"--{name}", default=getattr(defaults, name))
-    given = vars(parser.parse_args(arguments))
-    return Options(**{**given, "domains": tuple(given["domains"])})
+    values = vars(parser.parse_args(arguments))
+    return Options(**{**values, "domains": tuple(values["domains"])})
 
 
 def _announce(ready: Ready) -> None:

@@ -1,4 +1,4 @@
-"""Everything of the sandbox put together: account, engine with table and demo rows, issuer and front."""
+"""Builds the sandbox: an account, an engine with the table and its demo rows, a token issuer and the front."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +11,7 @@ from gateway.domains import load_domains
 from gateway.errors import ConfigurationError
 from gateway.model.model import Model
 from gateway.sandbox.aws.account import Registry, administrator
-from gateway.sandbox.aws.engine import Engine
-from gateway.sandbox.aws.forwarded import Forwarded
+from gateway.sandbox.aws.engine import Engine, Forwarded
 from gateway.sandbox.aws.front import Front
 from gateway.sandbox.aws.policies import account_with, deployment_of, gateway_caller, read_policies
 from gateway.sandbox.aws.tables import create, fill
@@ -34,7 +33,7 @@ def engine_for(options: Options) -> Engine:
     if options.dynamodb_endpoint is not None:
         return Forwarded(options.dynamodb_endpoint, options.region)
     try:
-        # moto takes half a second to import, and another engine does not need it
+        # importing moto takes half a second, and other engines do not need it
         from gateway.sandbox.aws.embedded import Embedded  # noqa: PLC0415
     except ImportError as error:
         fault = "the embedded engine needs moto: pip install 'tenant-graphql-gateway[sandbox]'"
@@ -43,7 +42,7 @@ def engine_for(options: Options) -> Engine:
 
 
 async def build(options: Options, engine: Engine, url: str, seed: Seed = demo_items) -> SandboxAssembly:
-    """`url` is the address that the application will be served at."""
+    """`url` is the address at which the application will be served."""
     deployment = deployment_of(options.account, options.region, options.table)
     policies = read_policies(deployment, options.policies)
     account = account_with(deployment, policies)

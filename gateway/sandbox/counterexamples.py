@@ -1,4 +1,4 @@
-"""Counterexamples of a formal proof, sent to the sandbox: requests that a solver has found, judged as AWS does."""
+"""Sends the counterexamples of a formal proof to the sandbox, which authorizes them as AWS would."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,12 +22,12 @@ from gateway.sandbox.iam_sandbox import IamSandbox
 _EVERYTHING = {"Effect": "Allow", "Action": "*", "Resource": "*"}
 _OPEN = json.dumps({"Version": "2012-10-17", "Statement": [_EVERYTHING]})
 _DENIED = ("AccessDeniedException", "AccessDenied")
-_OTHER_WORLDS = "it is not about requests of a tenant to its table, which is what the sandbox judges"
+_NOT_A_TABLE_REQUEST = "it is not a request of a tenant to its table, and the sandbox authorizes only those"
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPolicies:
-    """The policies that a theorem is about; what it says nothing of is open."""
+    """The policies that a theorem is about; a layer that it does not mention allows everything."""
 
     identity: str
     session: str | None = None
@@ -36,27 +36,27 @@ class SessionPolicies:
 
 
 def replayed(about: ProofSubject, outcomes: Sequence[TheoremOutcome]) -> Iterator[str]:
-    """What becomes of each request that refutes a theorem, in words."""
-    with IamSandbox(about.deployment.region) as rig:
-        admin = rig.client("dynamodb", rig.admin)
+    """Describes what the sandbox answers to each request that refutes a theorem."""
+    with IamSandbox(about.deployment.region) as sandbox:
+        admin = sandbox.client("dynamodb", sandbox.admin)
         admin.create_table(**create_request(about.deployment.table, about.model.table))
         for outcome in outcomes:
-            yield sent(rig, about, outcome)
+            yield sent(sandbox, about, outcome)
 
 
-def sent(rig: IamSandbox, about: ProofSubject, outcome: TheoremOutcome) -> str:
-    """With a session of exactly the policies that the theorem is about, in a rig that has the table."""
+def sent(sandbox: IamSandbox, about: ProofSubject, outcome: TheoremOutcome) -> str:
+    """Sends the request in a session with exactly the policies that the theorem is about; the table must exist."""
     layers = policies_of_theorem(about, outcome)
     if outcome.example is None or layers is None:
-        return f"not sent to the sandbox: {_OTHER_WORLDS}"
+        return f"not sent to the sandbox: {_NOT_A_TABLE_REQUEST}"
     request = request_of(outcome.example.asked, about.model.table)
     if request is None or _fills_no_keys(outcome.example.asked):
         return "not sent to the sandbox: no single request asks for exactly this"
     operation, body = request
     tenant = outcome.example.asked.context.get("aws:PrincipalTag/TenantId")
     tags = {"GatewayRole": layers.role, **({"TenantId": tenant} if isinstance(tenant, str) and tenant else {})}
-    _seed(rig, about, outcome)
-    client = rig.client("dynamodb", _session(rig, about, layers, tags))
+    _seed(sandbox, about, outcome)
+    client = sandbox.client("dynamodb", _session(sandbox, about, layers, tags))
     try:
         answer = getattr(client, xform_name(operation))(**body)
     except ClientError as error:
@@ -71,33 +71,33 @@ def sent(rig: IamSandbox, about: ProofSubject, outcome: TheoremOutcome) -> str:
 
 
 def _fills_no_keys(asked: Authorisation) -> bool:
-    """Whether the authorisation has keys that a request of its action never does: a Scan names none."""
+    """Whether the authorization names keys although its action never has any, such as a Scan."""
     keyed = asked.action.partition(":")[2] in KEYED
     return bool(asked.context.get("dynamodb:LeadingKeys")) and not keyed
 
 
-def _session(rig: IamSandbox, about: ProofSubject, layers: SessionPolicies, tags: Mapping[str, str]) -> Credentials:
-    """The documents name an account, which here is the rig's."""
+def _session(sandbox: IamSandbox, about: ProofSubject, layers: SessionPolicies, tags: Mapping[str, str]) -> Credentials:
+    """The documents name the account of the deployment; here it is the account of the sandbox."""
     texts = (layers.identity, layers.session, layers.boundary)
-    identity, session, boundary = (text and text.replace(about.deployment.account, rig.account) for text in texts)
+    identity, session, boundary = (text and text.replace(about.deployment.account, sandbox.account) for text in texts)
     name = about.deployment.tenant_role.rpartition("/")[2]
-    return rig.assume(rig.role(name, identity or _OPEN, boundary=boundary), tags, session)
+    return sandbox.assume(sandbox.role(name, identity or _OPEN, boundary=boundary), tags, session)
 
 
-def _seed(rig: IamSandbox, about: ProofSubject, outcome: TheoremOutcome) -> None:
-    """The rows that the request names, so that there is something to reach."""
+def _seed(sandbox: IamSandbox, about: ProofSubject, outcome: TheoremOutcome) -> None:
+    """Writes the rows that the request names, so that it can reach something."""
     spec = about.model.table
     keys = outcome.example.asked.context.get("dynamodb:LeadingKeys", ()) if outcome.example is not None else ()
-    admin = rig.client("dynamodb", rig.admin)
+    admin = sandbox.client("dynamodb", sandbox.admin)
     for key in (keys,) if isinstance(keys, str) else keys:
         if key:
             admin.put_item(TableName=about.deployment.table, Item={spec.pk: {"S": key}, spec.sk: {"S": "META"}})
 
 
 def policies_of_theorem(about: ProofSubject, outcome: TheoremOutcome) -> SessionPolicies | None:
-    """None where the theorem is about who gets in, and not about the table."""
+    """Returns None if the theorem is about who may assume a role, not about the table."""
     name, subject = outcome.theorem.name, outcome.theorem.about
-    tenant, boundary = (about.documents[each].text for each in (TENANT_FILE, BOUNDARY_FILE))
+    tenant, boundary = (about.documents[file].text for file in (TENANT_FILE, BOUNDARY_FILE))
     around, _, _ = name.partition(": ")
     if around == "boundary":
         return SessionPolicies(_OPEN, boundary=boundary)
@@ -115,7 +115,7 @@ def policies_of_theorem(about: ProofSubject, outcome: TheoremOutcome) -> Session
 
 
 def _alone(about: ProofSubject, theorem: str, file: str) -> SessionPolicies | None:
-    """One document, every other layer open."""
+    """One document; every other layer allows everything."""
     kind = KINDS.get(file, "session")
     text = _part(theorem, about.documents[file])
     if kind == "session":
@@ -127,14 +127,16 @@ def _alone(about: ProofSubject, theorem: str, file: str) -> SessionPolicies | No
 
 
 def _part(theorem: str, document: PolicyDocument) -> str:
-    """The statements that the theorem speaks of."""
+    """The statements that the theorem is about."""
     match theorem:
         case "grants hold without denials":
             return _with(document, lambda statement: statement["Effect"] == "Allow")
         case "denies explicitly":
             return _with(document, also=_EVERYTHING)
         case "denies by condition":
-            return _with(document, lambda each: each["Effect"] == "Deny" and "Condition" in each, _EVERYTHING)
+            return _with(
+                document, lambda statement: statement["Effect"] == "Deny" and "Condition" in statement, _EVERYTHING
+            )
     return document.text
 
 
@@ -143,7 +145,7 @@ def _with(
     kept: Callable[[dict[str, Any]], bool] = lambda statement: True,
     also: Mapping[str, Any] | None = None,
 ) -> str:
-    made = json.loads(document.text)
-    statements = made["Statement"] if isinstance(made["Statement"], list) else [made["Statement"]]
-    made["Statement"] = [*filter(kept, statements), *([dict(also)] if also is not None else [])]
-    return json.dumps(made)
+    content = json.loads(document.text)
+    statements = content["Statement"] if isinstance(content["Statement"], list) else [content["Statement"]]
+    content["Statement"] = [*filter(kept, statements), *([dict(also)] if also is not None else [])]
+    return json.dumps(content)

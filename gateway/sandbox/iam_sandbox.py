@@ -1,4 +1,4 @@
-"""The sandbox for other people's tests: their tables, their policies, judged as AWS judges them, in this process."""
+"""AWS in this process for tests: tables and policies of your own, with IAM enforced as AWS enforces it."""
 
 import asyncio
 import secrets
@@ -28,7 +28,7 @@ _ASSUMING = ["sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity"]
 
 
 class IamSandbox:
-    """`with Rig() as rig:`. `application` are the keys of a role that may assume every role made here."""
+    """Use it as a context manager. `application` holds the keys of a role that may assume every role made here."""
 
     def __init__(self, region: str = "eu-west-1", engine: Engine | None = None) -> None:
         self.region = region
@@ -59,7 +59,7 @@ class IamSandbox:
         return f"arn:aws:dynamodb:{self.region}:{self.account}:table/{name}"
 
     def role(self, name: str, policy: Policy, *, boundary: Policy | None = None, trusts: Policy | None = None) -> str:
-        """Makes a role, or changes it; its ARN. Without `trusts` the application may assume it with any tags."""
+        """Creates or changes a role; returns its ARN. Without `trusts` the application may assume it with any tags."""
         arn = self._account.role_arn(name)
         principal = {"AWS": self._account.role_arn(_APPLICATION)}
         trusted = parse(trusts or _document(Action=_ASSUMING, Principal=principal), "trust")
@@ -68,16 +68,16 @@ class IamSandbox:
         return arn
 
     def assume(self, role_arn: str, tags: Mapping[str, str], policy: str | None = None) -> Credentials:
-        """The keys of a session, from AssumeRole itself; raises what boto3 raises."""
-        wanted: dict[str, Any] = {
+        """Calls AssumeRole and returns the keys of the session; raises what boto3 raises."""
+        request: dict[str, Any] = {
             "RoleArn": role_arn,
             "RoleSessionName": "test",
             "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
             **({} if policy is None else {"Policy": policy}),
         }
-        given = self.client("sts", self.application).assume_role(**wanted)["Credentials"]
-        ends = given["Expiration"].timestamp()
-        return Credentials(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"], ends)
+        keys = self.client("sts", self.application).assume_role(**request)["Credentials"]
+        ends = keys["Expiration"].timestamp()
+        return Credentials(keys["AccessKeyId"], keys["SecretAccessKey"], keys["SessionToken"], ends)
 
     @overload
     def client(self, api: Literal["dynamodb"], credentials: Credentials) -> "DynamoDBClient": ...
@@ -86,8 +86,8 @@ class IamSandbox:
     def client(self, api: Literal["sts"], credentials: Credentials) -> "STSClient": ...
 
     def client(self, api: Literal["dynamodb", "sts"], credentials: Credentials) -> Any:
-        """A client of boto3 that asks this rig with these keys; it is closed with the rig."""
-        made = boto3.Session().client(
+        """A boto3 client for this sandbox with these keys; it is closed with the sandbox."""
+        client = boto3.Session().client(
             api,
             endpoint_url=self.url,
             region_name=self.region,
@@ -95,8 +95,8 @@ class IamSandbox:
             aws_secret_access_key=credentials.secret_key,
             aws_session_token=credentials.session_token,
         )
-        self._open.callback(made.close)
-        return made
+        self._open.callback(client.close)
+        return client
 
 
 def _document(**statement: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the sandbox's own process is told, and what it tells once it is up."""
+"""The options of the sandbox's process, and what it reports when it is ready."""
 
 import json
 from collections.abc import Mapping
@@ -15,31 +15,31 @@ DEFAULT_PORT = 8001
 @dataclass(frozen=True, slots=True)
 class Options:
     port: int = DEFAULT_PORT
-    # another engine than the embedded one
+    # the address of an engine to use instead of the embedded one
     dynamodb_endpoint: str | None = None
     policies: Path | None = None
     table: str = "gateway-sandbox"
     region: str = "eu-west-1"
     account: str = "123456789012"
-    log: str = "INFO"  # `INFO` tells each denial and its reason
-    domains: tuple[str, ...] = ()  # what is served instead of the shipped domains; only these have demo rows
+    log: str = "INFO"  # `INFO` logs each denial and its reason
+    domains: tuple[str, ...] = ()  # served instead of the shipped domains; only the shipped ones have demo rows
 
     def arguments(self) -> list[str]:
-        given = {name: value for name, value in asdict(self).items() if value is not None and name != "domains"}
-        options = [*given.items(), *(("domains", name) for name in self.domains)]
+        values = {name: value for name, value in asdict(self).items() if value is not None and name != "domains"}
+        options = [*values.items(), *(("domains", name) for name in self.domains)]
         return [text for name, value in options for text in (f"--{name.replace('_', '-')}", str(value))]
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Where everything is. Only tests and tools use `admin`; the gateway gets `gateway`."""
+    """The addresses, names and keys of the sandbox. The gateway gets `gateway`; only tests and tools use `admin`."""
 
     url: str
     region: str
     table: str
     role_arn: str
     tenants: tuple[str, ...]
-    # false where the engine had the table from before: then it was left as it is
+    # false if the engine already had the table, which is then left unchanged
     seeded: bool
     admin: Credentials
     gateway: Credentials

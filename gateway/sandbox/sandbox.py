@@ -1,4 +1,4 @@
-"""AWS on a laptop as a child process: started, waited for, and stopped, whatever happens to its parent."""
+"""Starts the sandbox as a child process, waits until it is ready, and stops it."""
 
 import json
 import secrets
@@ -14,14 +14,14 @@ from gateway.sandbox.ready import Options, Ready, from_line
 from gateway.setting_types import IssuerSettings
 from gateway.settings import Settings
 
-# one that ends is noticed at once: these are for one that hangs, and a busy machine needs long
+# limits for a process that hangs; they are long because a busy machine is slow
 _START_SECONDS = 180.0
 _STOP_SECONDS = 30.0
 _OPTIONS = Options()
 
 
 class Child:
-    """A module in a process of its own that ends when this process does."""
+    """Runs a module in a child process that ends when this process ends."""
 
     def __init__(
         self,
@@ -36,12 +36,12 @@ class Child:
             stdout=subprocess.PIPE if piped else None,
             stderr=subprocess.STDOUT if errors_too else None,
             env=environment,
-            # Ctrl-C is for the parent alone, which then stops its children in order
+            # Ctrl-C must reach only the parent, which then stops its children in order
             start_new_session=True,
         )
 
     def stop(self) -> None:
-        """Asks it to end, and ends it where it does not."""
+        """Terminates the process, and kills it if it does not end in time."""
         self.process.terminate()
         try:
             self.process.wait(_STOP_SECONDS)
@@ -54,7 +54,7 @@ class Child:
 
 
 class Sandbox:
-    """`with Sandbox() as sandbox:`; `options.port` is a wish, `url` is where it is."""
+    """Use it as a context manager. If `options.port` is taken, another one is used: `url` has the address."""
 
     def __init__(self, options: Options = _OPTIONS) -> None:
         self._child = Child("gateway.sandbox", *options.arguments(), piped=True)
@@ -70,14 +70,14 @@ class Sandbox:
 
     @property
     def returncode(self) -> int | None:
-        """None while it runs."""
+        """None while the process runs."""
         return self._child.process.poll()
 
     def token(self, tenant: str, role: str, subject: str | None = None, seconds: int | None = None) -> str:
         return ask_for_token(self.url, tenant, role, subject, seconds)
 
     def settings(self, **changes: Any) -> Settings:
-        """The settings of a gateway that uses this sandbox; variables of the environment win, as always."""
+        """The settings of a gateway that uses this sandbox. Environment variables override them, as always."""
         issuer = IssuerSettings(
             issuer=self.ready.issuer, audience=[AUDIENCE], jwks_url=self.ready.jwks_url, algorithms=["RS256"]
         )

@@ -1,4 +1,4 @@
-"""An application on a port of the loopback interface, until it is told to stop."""
+"""Serves an application on a port of the loopback interface until it is stopped."""
 
 import asyncio
 import errno
@@ -14,7 +14,7 @@ HOST = "127.0.0.1"
 
 
 def listen(port: int, host: str = HOST) -> socket.socket:
-    """A socket on this port, or on any free one where somebody else has it."""
+    """A socket on this port, or on any free port if this one is in use."""
     try:
         return _bound(host, port)
     except OSError as error:
@@ -24,9 +24,9 @@ def listen(port: int, host: str = HOST) -> socket.socket:
 
 
 def free_port(port: int, host: str = HOST) -> int:
-    """This port where it is free, else another one."""
-    with listen(port, host) as found:
-        return int(found.getsockname()[1])
+    """This port if it is free, else another one."""
+    with listen(port, host) as listening:
+        return int(listening.getsockname()[1])
 
 
 def address_of(listening: socket.socket) -> str:
@@ -34,7 +34,7 @@ def address_of(listening: socket.socket) -> str:
 
 
 class Server(uvicorn.Server):
-    """Leaves the signals to whoever runs it: `should_exit = True` stops it."""
+    """Installs no signal handlers; set `should_exit = True` to stop it."""
 
     def __init__(self, app: ASGIApp, started: Callable[[], None]) -> None:
         super().__init__(
@@ -76,14 +76,14 @@ def served_in_thread(app: ASGIApp, listening: socket.socket) -> Iterator[None]:
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # named as TCP, or asyncio does not switch off Nagle's algorithm, which holds back each answer for 40 ms
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    # asyncio switches off Nagle's algorithm only for a socket that names TCP; with it each response takes 40 ms more
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
-        # taken from here on, not only when the server starts
-        made.listen()
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        # so that the port is taken before the server starts
+        listening.listen()
     except OSError:
-        made.close()
+        listening.close()
         raise
-    return made
+    return listening

@@ -1,4 +1,4 @@
-"""Correct under fire: `python -m tests.chaos [--seconds 45] [--seed 1]` ends with 1 where anything is wrong."""
+"""The chaos test: `python -m tests.chaos [--seconds 45] [--seed 1]` exits with 1 if an invariant is violated."""
 
 import argparse
 import os

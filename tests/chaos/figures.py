@@ -18,7 +18,7 @@ def lines(result: Result) -> Iterator[str]:
     yield from _table(
         ("what", "how many"),
         [
-            ("seconds of fire, with what was still under way", f"{result.took:.0f}"),
+            ("seconds under fault injection, with what was still running", f"{result.took:.0f}"),
             ("clients, tenants, gateway processes", f"{result.wanted.clients}, 3, 2"),
             ("gateways killed and started again", str(result.killed)),
             ("changes asked for", str(len(entries))),

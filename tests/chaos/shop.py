@@ -84,7 +84,7 @@ class Shop:
     def preparations(self) -> list[tuple[str, Input]]:
         """What is there before anything fails."""
         stock = [("setStock", {"productId": product, "available": STOCK}) for product in self.products]
-        post = {"authorId": "f-author", "title": self.canary, "content": self.canary, "category": "fire"}
+        post = {"authorId": "f-author", "title": self.canary, "content": self.canary, "category": "chaos"}
         return [
             *stock,
             ("createAuthor", {"authorId": "f-author", "penName": self.canary}),
@@ -176,7 +176,7 @@ def _create_product(shop: Shop, random: Random) -> Input:
         "title": shop.canary,
         "price": f"{random.randint(1, 99)}.50",
         "currency": "EUR",
-        "categoryId": "fire",
+        "categoryId": "chaos",
         "tags": random.sample(_WORDS, 4),
     }
 

@@ -1,48 +1,48 @@
-"""A gateway in memory for the GraphQL room: demo tenants, a role named by the token, every DynamoDB call counted."""
+"""The gateway in memory as the GraphQL room uses it: a token is `tenant/role`, and every query runs in a lane.
+
+`tests.fixtures` has the whole app with signed tokens; this one gives access to the parts of its endpoint.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import orjson
 from httpx2 import ASGITransport, AsyncClient, Response
 from strawberry import Schema
 
+from gateway import domains
+from gateway.app import Services, build_gateway
 from gateway.aws.sts.callers import Caller, caller_of
 from gateway.aws.sts.sessions import PermissionsFor, Session
 from gateway.aws.wire.credentials import Credentials
 from gateway.demo import MODEL, MUTATIONS
+from gateway.domains import Loaded
 from gateway.errors import Unauthenticated
 from gateway.graph.http.endpoint import Endpoint, EndpointLimits
-from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.persisted import Persisted
 from gateway.graph.mutation.mutation import Mutation
 from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.graph.query.limits import DocumentLimits
-from gateway.graph.query.operation import Documents
 from gateway.graph.query.price import CostLimits
-from gateway.graph.query.reference.executor import ReferenceExecutor
-from gateway.graph.schema.schema import build_schema, core_schema
 from gateway.iam.policies.policies import generated
 from gateway.identity.principal import Principal
 from gateway.model.model import Model
 from gateway.model.tenant import tenant_id
 from gateway.ops.policies.files import permissions_for
-from gateway.sandbox.dev.records import demo_items
-from gateway.store.cursor import Cursors
+from gateway.settings import Settings
 from gateway.store.plan import ReadLimits
-from gateway.store.table import Table
+from tests.fixtures import MemorySts, aws, data_of, demo_rows, fetch_keys, post, settings
+from tests.store import fixtures as store_fixtures
 from tests.store.fixtures import TABLE, tenancy
 from tests.store.memory import Memory
 
+NOW = store_fixtures.NOW
+
 # every query runs in a lane, if there is one for it
 IN_LANES = LaneRules(uses=0, per_second=1e9)
-NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-SCHEMA = build_schema(MODEL, MUTATIONS)
+SCHEMA = domains.SHIPPED.schema
 PERMISSIONS = permissions_for(generated(MODEL), MODEL)
-_ITEMS = demo_items(MODEL, NOW)
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,14 @@ class Setting:
         table = self.model.table
         return {(row[table.pk]["S"], row[table.sk]["S"]): row for row in self.items}
 
+    @cached_property
+    def loaded(self) -> Loaded:
+        loaded = Loaded(self.model, self.mutations)
+        vars(loaded)["schema"] = self.schema  # it takes half a second to make, and is made already
+        return loaded
 
-SHIPPED = Setting(MODEL, SCHEMA, PERMISSIONS, _ITEMS)
+
+SHIPPED = Setting(MODEL, SCHEMA, PERMISSIONS, list(demo_rows().values()))
 
 
 def principal_of(authorization: bytes | None) -> Principal:
@@ -112,44 +118,51 @@ class World:
     client: AsyncClient = field(init=False)
 
     def __post_init__(self) -> None:
-        model, core = self.setting.model, core_schema(self.setting.schema)
         rows = {key: row.copy() for key, row in self.setting.rows.items()}
-        self.memory = Memory(model.table, TABLE, rows=rows)
-        table, cursors = Table(self.memory, model, no_renewal), Cursors("c" * 32)
-        self.endpoint = Endpoint(
-            cost_limits=self.cost_limits,
+        self.memory = Memory(self.setting.model.table, TABLE, rows=rows)
+        services = Services(self.memory, MemorySts(), fetch_keys)
+        endpoint = build_gateway(self._settings(), aws(), services=services, loaded=self.setting.loaded).endpoint
+        self.endpoint = replace(
+            endpoint,
             persisted=self.persisted,
-            documents=Documents(
-                model,
-                core,
-                self.setting.mutations,
-                self.document_limits,
-                introspection=self.introspection,
-                reads=self.reads,
-            ),
             callers=OpenDoor(self.setting.permissions, self.cost_limits),
-            reference=ReferenceExecutor(model, core, table, cursors, self.reads, discreet=not self.introspection),
-            lanes=Lanes(model, table, cursors, self.reads, self.lane_rules),
-            limits=self.limits,
-            # a place for everybody: what a queue refuses on a slow machine is tested by itself
-            queue=FairQueue(1_000_000),
-            explain=self.explain,
+            lanes=_lanes(endpoint, self.lane_rules),
         )
         self.client = AsyncClient(transport=ASGITransport(app=self._handle), base_url="http://gateway")
+
+    def _settings(self) -> Settings:
+        return settings(
+            introspection=self.introspection,
+            explain=self.explain,
+            max_body_bytes=self.limits.body_bytes,
+            gzip_min_bytes=self.limits.packed_from,
+            request_timeout_seconds=self.limits.seconds,
+            max_page_size=self.reads.page,
+            max_nested_queries=self.reads.queries,
+            max_depth=self.document_limits.depth,
+            max_aliases=self.document_limits.aliases,
+            max_root_fields=self.document_limits.root_fields,
+            max_directives=self.document_limits.directives,
+            max_document_chars=self.document_limits.chars,
+            max_document_tokens=self.document_limits.tokens,
+            max_document_token_bytes=self.document_limits.token_bytes,
+            max_list_length=self.document_limits.members,
+            max_cost=self.cost_limits.units,
+            max_cost_by_role=self.cost_limits.by_role,
+            # a place for everybody: what a queue refuses on a slow machine is tested by itself
+            max_concurrent_operations=1_000_000,
+        )
 
     async def _handle(self, scope: Any, receive: Any, send: Any) -> None:
         await self.endpoint(scope, receive, send)
 
     async def post(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Response:
-        body = {"query": query, "variables": variables or {}}
-        return await self.client.post("/graphql", json=body, headers={"Authorization": f"Bearer {token}"})
+        return await post(self.client, query, variables, token)
 
     async def ask(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Any:
-        """The data of an operation that must succeed; `memory.sent` then holds its calls alone."""
+        """The data of an operation that must succeed; afterwards `memory.sent` holds its calls alone."""
         self.memory.sent.clear()
-        answer = orjson.loads((await self.post(query, variables, token)).content)
-        assert "errors" not in answer, answer["errors"]
-        return answer["data"]
+        return data_of(await self.post(query, variables, token))
 
     @property
     def lanes(self) -> dict[str, int]:
@@ -163,7 +176,9 @@ class World:
 
 def no_lanes(world: World) -> Lanes:
     """For an endpoint whose queries are all run by the reference."""
-    reference = world.endpoint.reference
-    return Lanes(
-        reference.model, reference.table, reference.cursors, reference.limits, LaneRules(uses=10**9, per_second=1)
-    )
+    return _lanes(world.endpoint, LaneRules(uses=10**9, per_second=1))
+
+
+def _lanes(endpoint: Endpoint, rules: LaneRules) -> Lanes:
+    reference = endpoint.reference
+    return Lanes(reference.model, reference.table, reference.cursors, reference.limits, rules)

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,12 +27,6 @@ child = Child("sleeper")
 print(child.process.pid, flush=True)
 time.sleep(600)
 """
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(Options(port=0)) as started:
-        yield started
 
 
 def test_it_is_up_when_it_is_made(sandbox: Sandbox) -> None:

@@ -15,7 +15,7 @@ from gateway.demo import MODEL
 from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.sts import trust
 from gateway.sandbox.aws.account import Account, AccountRole, Registry, role_holder
-from gateway.sandbox.aws.forwarded import Forwarded
+from gateway.sandbox.aws.engine import Forwarded
 from gateway.sandbox.aws.front import Front
 from gateway.sandbox.server import address_of, listen, served_in_thread
 from tests.terraform.deployed import NAME, REGION, Deployed

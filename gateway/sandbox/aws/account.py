@@ -16,7 +16,7 @@ _KEPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class AccountRole:
-    """A role of IAM: who may assume it, and what its sessions may do at most."""
+    """An IAM role: who may assume it, and the most that its sessions may do."""
 
     trusted: trust.AssumableRole
     identity: tuple[PolicyDocument, ...]
@@ -27,7 +27,7 @@ class AccountRole:
 class Account:
     number: str
     region: str
-    # by their ARN
+    # by ARN
     roles: Mapping[str, AccountRole] = field(default_factory=dict)
 
     def role_arn(self, name: str) -> str:
@@ -41,16 +41,16 @@ class KeyHolder:
     credentials: Credentials
     arn: str
     user_id: str
-    # None is the account's own administrator, whom no policy limits; the gateway never gets that key
+    # None for the administrator of the account, whom no policy limits; the gateway never gets that key
     policies: PolicySet | None
-    # what policies can ask about the caller: tags, source identity, when the session began
+    # the condition keys about the caller: tags, source identity, when the session began
     principal: Mapping[str, Value] = field(default_factory=dict)
-    # as whom it may assume a role
+    # the identity with which it may assume a role
     trusted: trust.AssumingCaller | None = None
 
 
 class Registry:
-    """Every access key that was handed out; of the sessions, the latest."""
+    """Every access key that was issued; of session keys, the most recent ones."""
 
     def __init__(self, kept: int = _KEPT) -> None:
         self._kept = kept
@@ -70,12 +70,12 @@ class Registry:
 
 
 def administrator(account: Account) -> KeyHolder:
-    """Makes tables and fills them; random keys at every start."""
+    """Creates and fills tables. Its keys are random at every start."""
     return KeyHolder(lasting_keys(), f"arn:aws:iam::{account.number}:root", account.number, policies=None)
 
 
 def role_holder(account: Account, role: str, policies: tuple[PolicyDocument, ...]) -> KeyHolder:
-    """One who runs in a role of its own, as a container does at AWS; its keys last as long as the sandbox."""
+    """A caller that runs in a role, as a container does on AWS; its keys last as long as the sandbox."""
     arn = account.role_arn(role)
     session_arn = assumed(arn, "sandbox")
     permitted = PolicySet(policies)
@@ -90,7 +90,7 @@ def role_holder(account: Account, role: str, policies: tuple[PolicyDocument, ...
 
 
 def assumed(role_arn: str, session: str) -> str:
-    """The ARN of a session, which has the role's name without its path."""
+    """The ARN of a session; it contains the role's name without its path."""
     number = role_arn.split(":")[4]
     return f"arn:aws:sts::{number}:assumed-role/{role_arn.rpartition('/')[2]}/{session}"
 
@@ -104,5 +104,5 @@ def session_keys(expires_at: float) -> Credentials:
 
 
 def unique_id() -> str:
-    """Sixteen letters and digits, as AWS has them behind its prefixes."""
+    """Sixteen letters and digits, as in the ids of AWS."""
     return base64.b32encode(secrets.token_bytes(10)).decode()

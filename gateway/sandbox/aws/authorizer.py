@@ -1,4 +1,4 @@
-"""The decision on a DynamoDB request: the same evaluator as in the gateway, over the account's own documents."""
+"""Authorizes DynamoDB requests with the gateway's evaluator and the policies of the sandbox account."""
 
 import logging
 from collections.abc import AsyncIterator, Mapping
@@ -27,23 +27,23 @@ class Authorizer:
         self._place: TableRegistry | None = None
 
     async def check(self, caller: KeyHolder, operation: str, body: Mapping[str, Any]) -> None:
-        """Returns where the caller may do this, and raises AWS's `AccessDeniedException` where not."""
+        """Raises AWS's `AccessDeniedException` unless the caller may do this."""
         if caller.policies is None:
             return
-        place = self._place or await self._look()
+        place = self._place or await self._read_key_schemas()
         verdict = Permissions(caller.policies, caller.principal, place).check(operation, body)
         # INVARIANT: only an `Allow` lets a request through.
         if not isinstance(verdict, Allow):
-            _note(caller, operation, verdict)
+            _log_denial(caller, operation, verdict)
             raise denied(caller, f"dynamodb:{operation}", verdict)
 
     def forget(self, operation: str) -> None:
-        """Tables may have other keys after this operation, so that they are looked at anew."""
+        """Forgets the key schemas of the tables if this operation can change them."""
         if operation in _RESHAPING:
             self._place = None
 
-    async def _look(self) -> TableRegistry:
-        """The keys of every table of the engine: without them nobody can tell whose partition a request names."""
+    async def _read_key_schemas(self) -> TableRegistry:
+        """Reads the key schema of every table: without them the partition that a request names is unknown."""
         tables: dict[str, KeySchema] = {}
         async for name in _table_names(self._engine):
             table = (await ask(self._engine, "DescribeTable", {"TableName": name}))["Table"]
@@ -64,7 +64,7 @@ async def _table_names(engine: Engine) -> AsyncIterator[str]:
 
 
 def denied(caller: KeyHolder, action: str, verdict: Deny) -> AwsFault:
-    """The wording of AWS: the action and the resource, never a key of an item."""
+    """The message of AWS: it names the action and the resource, never the key of an item."""
     action = verdict.action or action
     resource = f" on resource: {verdict.resource}" if verdict.resource else ""
     return AwsFault(
@@ -82,7 +82,7 @@ def _because(verdict: Deny, action: str) -> str:
     return f" because no {names[0]} allows the {action} action"
 
 
-def _note(caller: KeyHolder, operation: str, verdict: Deny) -> None:
+def _log_denial(caller: KeyHolder, operation: str, verdict: Deny) -> None:
     policies = caller.policies.fingerprint[:12] if caller.policies else ""
     _log.info("denied %s to %s: %s (policies %s)", operation, caller.arn, verdict.reason, policies)
 

@@ -1,4 +1,4 @@
-"""The embedded engine: moto, called in process as a WSGI application, one request at a time."""
+"""The embedded engine: moto, called in this process as a WSGI application, one request at a time."""
 
 import asyncio
 import copy
@@ -21,7 +21,7 @@ from moto.moto_server.werkzeug_app import create_backend_app
 from gateway.sandbox.aws.engine import API, STREAMS_API, EngineResponse
 from gateway.sandbox.aws.responses import AwsFault
 
-# Idempotent transactions for an engine that has none: the same client token writes once.
+# Idempotent transactions, which moto lacks: a client token writes once.
 
 # how long DynamoDB remembers a client token
 _SECONDS = 600.0
@@ -63,7 +63,7 @@ _COPIES = "_copies"
 
 
 class Embedded:
-    """Keeps nothing on disk. Two of them in one process need different accounts, because moto's state is global."""
+    """Keeps nothing on disk. Two engines in one process need different accounts, because moto's state is global."""
 
     def __init__(self, account: str, region: str, clock: Callable[[], float] = monotonic) -> None:
         self._account = account
@@ -96,7 +96,7 @@ class Embedded:
 
     @contextmanager
     def _copied_once(self) -> Iterator[None]:
-        """moto copies the table for each item of a transaction, always before the first write: one copy is enough."""
+        """Copies each table once per transaction. moto copies it for every item, always before the first write."""
         tables = list(dynamodb_backends[self._account][self._region].tables.values())
         for table in tables:
             setattr(table, _COPIES, [])
@@ -130,7 +130,7 @@ class Embedded:
             "CONTENT_TYPE": "application/x-amz-json-1.0",
             "CONTENT_LENGTH": str(len(body)),
             "HTTP_HOST": "localhost",
-            # moto reads the region from the signature and checks nothing else of it
+            # moto reads only the region from the signature
             "HTTP_AUTHORIZATION": f"AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=none",
             "HTTP_X_AMZ_TARGET": target,
             "HTTP_X_MOTO_ACCOUNT_ID": self._account,
@@ -143,8 +143,8 @@ class Embedded:
 def _sort_with_keys() -> None:
     """Makes moto's queries about ten times faster without changing their order.
 
-    moto sorts the whole table for every Query and casts both values at every comparison; casting each of them once
-    gives the same order, because its comparison is that of the cast values.
+    For every Query moto sorts the whole table and casts both values at every comparison. Casting each value once gives
+    the same order, because moto compares the cast values.
     """
 
     def all_items(table: Any) -> list[Any]:
@@ -157,7 +157,7 @@ def _sort_with_keys() -> None:
 
 
 def _copy_on_request() -> None:
-    """Lets a table that has a list for its copies be copied once."""
+    """Reuses the copy of a table that has a list for its copies."""
 
     def deepcopy(table: Any, memo: dict[int, Any]) -> Any:
         attributes = dict(vars(table))
@@ -175,10 +175,10 @@ def _copy_on_request() -> None:
 
 
 def _keep_only_what_is_stored() -> None:
-    """Lets go of what was copied or replaced: moto lists every item and record ever made, for a page of its own.
+    """Releases items that were copied or replaced. moto keeps a list of all items ever made, for a page of its own.
 
-    A transaction copies the table, so each would keep a whole table for ever. What the stream has recorded does not
-    change any more and is shared by the copies.
+    A transaction copies the table, so every transaction would keep a whole table in memory. Stream records never
+    change, so that copies of a table share them.
     """
 
     def new(cls: type[BaseModel], *args: Any, **named: Any) -> BaseModel:

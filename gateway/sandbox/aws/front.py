@@ -1,4 +1,4 @@
-"""The sandbox's AWS as one address: DynamoDB and STS, each request authenticated and judged before anything runs."""
+"""DynamoDB and STS at one address: every request is authenticated and authorized before it runs."""
 
 import hmac
 import json
@@ -22,16 +22,16 @@ from gateway.sandbox.aws.responses import AwsFault, json_answer, json_fault, xml
 from gateway.sandbox.aws.sigv4 import Claim, Request, read_claim, verify
 from gateway.sandbox.aws.sts import SandboxSts
 
-# From a signed request to the one who signed it; everything that is wrong with it is a fault as AWS words it.
+# Authentication: from a signed request to its caller. Failures have the codes and messages of AWS.
 
 
 def authenticate(request: Request, registry: Registry, scope: tuple[str, str], now: float) -> KeyHolder:
-    """`scope` is the region and the API that the signature must be for."""
+    """`scope` is the region and the API for which the request must be signed."""
     claim = read_claim(request)
     _check_scope(claim, scope)
     caller = registry.find(claim.access_key)
     token = request.header("x-amz-security-token")
-    # INVARIANT: a key of a session is nothing without that session's token.
+    # INVARIANT: the access key of a session is refused without the token of that session.
     if caller is None or not _same(caller.credentials.session_token, token):
         raise AwsFault("UnrecognizedClientException", "The security token included in the request is invalid.")
     verify(request, claim, caller.credentials.secret_key, now)
@@ -49,13 +49,13 @@ def _check_scope(claim: Claim, scope: tuple[str, str]) -> None:
         raise AwsFault("InvalidSignatureException", f"Credential should be scoped to correct service: '{api}'.")
 
 
-def _same(expected: str | None, given: str | None) -> bool:
-    return hmac.compare_digest((expected or "").encode(), (given or "").encode("latin-1"))
+def _same(expected: str | None, actual: str | None) -> bool:
+    return hmac.compare_digest((expected or "").encode(), (actual or "").encode("latin-1"))
 
 
 _log = logging.getLogger(__name__)
 _MAX_BODY = 16 * 1024 * 1024
-# a page elsewhere that resolves its name to this machine does not get past this
+# stops a web page whose host name resolves to this machine (DNS rebinding)
 _HOSTS = ("127.0.0.1", "localhost", "[::1]")
 _UNFORESEEN = AwsFault("InternalServerError", "The request processing has failed because of an unknown error.", 500)
 
@@ -66,7 +66,7 @@ class Front:
         self._registry = registry
         self._engine = engine
         self._clock = clock
-        self._judge = Authorizer(account, engine)
+        self._authorizer = Authorizer(account, engine)
         self._sts = SandboxSts(account, registry, clock)
 
     def app(self, extra: Sequence[Route] = ()) -> Starlette:
@@ -96,11 +96,11 @@ class Front:
             raise AwsFault("UnknownOperationException", "")
         body = _strict_json(request.body)
         check_types(operation, body)
-        await self._judge.check(caller, operation, body)
+        await self._authorizer.check(caller, operation, body)
         check_start(operation, body)
-        # INVARIANT: the engine gets what was judged, not the text that it was read from.
+        # INVARIANT: the engine gets the request that was authorized, not the text from which it was parsed.
         answer = await self._engine.call(target, json.dumps(body).encode())
-        self._judge.forget(operation)
+        self._authorizer.forget(operation)
         return json_answer(answer.status, answer.body)
 
     def _query(self, request: Request) -> Response:
@@ -124,17 +124,17 @@ def _strict_json(body: bytes) -> dict[str, Any]:
     try:
         content = json.loads(body, object_pairs_hook=_unique, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise AwsFault("SerializationException", "The request body is not the JSON that is expected here") from error
+        raise AwsFault("SerializationException", "The request body is not valid JSON") from error
     if not isinstance(content, dict):
         raise AwsFault("SerializationException", "The request body is not a JSON object")
     return content
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
-    return found
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return members
 
 
 def _no_constant(text: str) -> float:

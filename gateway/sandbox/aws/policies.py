@@ -1,4 +1,4 @@
-"""The documents that the sandbox enforces, as roles of its account: the shipped text, made for this deployment."""
+"""The policies that the sandbox enforces, as roles of its account, rendered for its deployment."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ GATEWAY_ROLE = "gateway"
 
 @dataclass(frozen=True, slots=True)
 class AccountPolicies:
-    """What IAM holds; session policies are not among them, because whoever assumes a role brings its own."""
+    """The policies stored in IAM. Session policies are not among them: whoever assumes a role sends its own."""
 
     tenant: PolicyDocument
     trust: PolicyDocument
@@ -35,7 +35,7 @@ def deployment_of(account: str, region: str, table: str) -> Deployment:
 
 
 def read_policies(deployment: Deployment, directory: Path | None = None) -> AccountPolicies:
-    """From the files of a directory, or as they are generated from the model; every fault of every file at once."""
+    """Reads a directory, or generates the policies from the model. Reports every fault of every file at once."""
     made: Mapping[str, Any] = documents(MODEL) if directory is None else {}
     found: dict[str, PolicyDocument] = {}
     faults: list[str] = []

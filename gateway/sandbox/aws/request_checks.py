@@ -1,4 +1,4 @@
-"""What DynamoDB refuses by the form of a request alone, in its words; moto answers it, or fails with a 500."""
+"""Refuses malformed requests as DynamoDB does; moto would accept them or fail with a 500."""
 
 import base64
 import binascii
@@ -15,7 +15,7 @@ _INVALID = "The provided starting key is invalid"
 
 
 def check_types(operation: str, body: Mapping[str, Any]) -> None:
-    """Before anybody asks who may do it: a request that cannot be read is nobody's."""
+    """Runs before authorization: a request that cannot be parsed cannot be authorized."""
     if operation in _PAGED and "Limit" in body:
         _check_limit(body["Limit"])
     for text in _binaries(body):
@@ -23,7 +23,7 @@ def check_types(operation: str, body: Mapping[str, Any]) -> None:
 
 
 def check_start(operation: str, body: Mapping[str, Any]) -> None:
-    """A page begins inside the partition that is asked for."""
+    """Refuses a page that starts outside the partition of the query."""
     start = body.get("ExclusiveStartKey")
     if operation != "Query" or not isinstance(start, dict):
         return
@@ -61,7 +61,7 @@ def _unreadable(value: bool | str | float | list[Any] | dict[str, Any]) -> str:
 
 
 def _binaries(body: Mapping[str, Any]) -> Iterator[str]:
-    """The texts of all binary values: `{"B": "..."}` and `{"BS": ["...", ...]}`."""
+    """The text of all binary values: `{"B": "..."}` and `{"BS": ["...", ...]}`."""
     pending: list[Any] = [body]
     while pending:
         value = pending.pop()
@@ -69,7 +69,7 @@ def _binaries(body: Mapping[str, Any]) -> Iterator[str]:
             pending += value
         elif isinstance(value, dict):
             match value:
-                # an attribute may be called `B` too, but then it holds an object
+                # an attribute may also be named `B`, but then its value is an object
                 case {"B": str(text)} if len(value) == 1:
                     yield text
                 case {"BS": [*texts]} if len(value) == 1:

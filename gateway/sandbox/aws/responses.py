@@ -1,4 +1,4 @@
-"""Answers in the shapes of AWS: JSON for DynamoDB, XML for STS, refusals in both."""
+"""Responses in the formats of AWS: JSON for DynamoDB, XML for STS, errors in both."""
 
 import json
 import secrets
@@ -10,7 +10,7 @@ from starlette.responses import Response
 from gateway.errors import Internal
 
 _STS_NAMESPACE = "https://sts.amazonaws.com/doc/2011-06-15/"
-# what STS calls a fault that DynamoDB gives another name
+# the names that STS uses for errors that DynamoDB names differently
 _STS_NAMES = {
     "UnrecognizedClientException": "InvalidClientTokenId",
     "InvalidSignatureException": "SignatureDoesNotMatch",
@@ -27,7 +27,7 @@ _OF_DYNAMODB = frozenset(("ResourceNotFoundException", "IdempotentParameterMisma
 
 
 class AwsFault(Internal):
-    """What AWS answers instead of a result; `name` is the name that DynamoDB has for it."""
+    """An error response of AWS; `name` is DynamoDB's name for it."""
 
     def __init__(self, name: str, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ def json_answer(status: int, body: bytes) -> Response:
 
 def json_fault(fault: AwsFault) -> Response:
     space = _DYNAMODB if fault.name in _OF_DYNAMODB else _CORAL
-    # services that answer for IAM write `Message`, DynamoDB itself writes `message`
+    # errors of IAM have `Message`, those of DynamoDB itself `message`
     key = "Message" if fault.name == "AccessDeniedException" else "message"
     return json_answer(fault.status, json.dumps({"__type": space + fault.name, key: fault.message}).encode())
 

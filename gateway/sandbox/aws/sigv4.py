@@ -1,4 +1,4 @@
-"""Signature version 4 from the side of AWS: who signed, for what, when, and whether the signature is right."""
+"""Verifies Signature Version 4 as AWS does: who signed a request, for what and when, and whether the signature fits."""
 
 import hashlib
 import hmac
@@ -12,7 +12,7 @@ from gateway.sandbox.aws.responses import AwsFault
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _STAMP = "%Y%m%dT%H%M%SZ"
-# AWS writes of five minutes for most of its APIs and of fifteen for some: the shorter one is safe everywhere
+# AWS documents five minutes for most APIs and fifteen for some; the shorter limit is safe for all
 _SKEW_MINUTES = 5
 _SCOPE_PARTS = 5
 _PARTS = re.compile(r"(Credential|SignedHeaders|Signature)=([^,\s]+)")
@@ -20,13 +20,13 @@ _PARTS = re.compile(r"(Credential|SignedHeaders|Signature)=([^,\s]+)")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`POST /` as it came: header names in lower case, values as they were sent."""
+    """A `POST /` request: header names in lower case, values as they were sent."""
 
     headers: tuple[tuple[str, str], ...]
     body: bytes = field(repr=False)
 
     def header(self, name: str) -> str | None:
-        """The one value of a header; two of them could be understood in two ways, so they are none."""
+        """The value of a header. A header that was sent twice is ambiguous and refused."""
         found = [value for key, value in self.headers if key == name]
         if len(found) > 1:
             raise AwsFault("IncompleteSignatureException", f"Header '{name}' was sent more than once.")
@@ -35,7 +35,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What the Authorization header says; nothing of it is proved."""
+    """What the Authorization header claims; nothing of it is verified yet."""
 
     access_key: str
     day: str
@@ -69,7 +69,7 @@ def read_claim(request: Request) -> Claim:
 
 
 def verify(request: Request, claim: Claim, secret: str, now: float) -> None:
-    """Raises unless the request was signed with this secret, whole and lately."""
+    """Raises unless the whole request was signed with this secret within the last minutes."""
     _check_headers(request, claim.headers)
     expected = _signature(request, claim, secret)
     if not hmac.compare_digest(expected.encode(), claim.signature.encode()):
@@ -83,7 +83,7 @@ def verify(request: Request, claim: Claim, secret: str, now: float) -> None:
 
 def _check_headers(request: Request, signed: tuple[str, ...]) -> None:
     present = {name for name, _ in request.headers}
-    # INVARIANT: what names the operation, the moment or the session is under the signature.
+    # INVARIANT: the headers that name the operation, the time or the session are signed.
     needed = {"host"} | {name for name in present if name.startswith("x-amz-")}
     missing = needed - set(signed)
     if missing or set(signed) - present or len(set(signed)) != len(signed):
@@ -95,7 +95,7 @@ def _signature(request: Request, claim: Claim, secret: str) -> str:
     lines = "".join(f"{name}:{_canonical(request.headers, name)}\n" for name in sorted(claim.headers))
     digest = hashlib.sha256(request.body).hexdigest()
     canonical = f"POST\n/\n\n{lines}\n{';'.join(claim.headers)}\n{digest}"
-    # header values are bytes; latin-1 gives each of them back as it came
+    # header values are bytes, and latin-1 preserves each of them
     hashed = hashlib.sha256(canonical.encode("latin-1")).hexdigest()
     to_sign = f"{_ALGORITHM}\n{claim.stamp}\n{claim.scope}\n{hashed}"
     key = f"AWS4{secret}".encode()

@@ -1,9 +1,11 @@
-"""The sandbox's STS: AssumeRole judged as AWS judges it, and who one is."""
+"""The STS of the sandbox: AssumeRole, authorized as AWS does it, and GetCallerIdentity."""
 
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Mapping
 from time import gmtime, strftime
 from typing import NoReturn
+from urllib.parse import parse_qsl
 
 from starlette.responses import Response
 
@@ -17,7 +19,6 @@ from gateway.iam.sts.trust import assume, session_tags
 from gateway.sandbox.aws.account import Account, AccountRole, KeyHolder, Registry, assumed, session_keys, unique_id
 from gateway.sandbox.aws.authorizer import denied
 from gateway.sandbox.aws.responses import AwsFault, element, xml_answer
-from gateway.sandbox.aws.sts_form import read_form, role_request
 
 _log = logging.getLogger(__name__)
 
@@ -45,9 +46,13 @@ class SandboxSts:
     def _assume(self, caller: KeyHolder, request: RoleRequest) -> str:
         role = self._account.roles.get(request.role_arn)
         asking = caller.trusted
-        # AWS does not tell either whether a role exists that one may not assume
+        # like AWS, do not reveal whether a role exists that the caller may not assume
         if role is None or asking is None:
-            _refuse(caller, Deny("no such role, or not for this caller", "request", action="sts:AssumeRole"), request)
+            _refuse(
+                caller,
+                Deny("no such role, or this caller may not assume it", "request", action="sts:AssumeRole"),
+                request,
+            )
         verdict = assume(request, role.trusted, asking)
         if isinstance(verdict, Invalid):
             raise AwsFault(verdict.code, verdict.message)
@@ -74,7 +79,7 @@ class SandboxSts:
             "aws:PrincipalArn": request.role_arn,
             "aws:PrincipalAccount": self._account.number,
             "aws:PrincipalType": "AssumedRole",
-            "aws:TokenIssueTime": _moment(now),
+            "aws:TokenIssueTime": _timestamp(now),
             "aws:userid": user_id,
             **({"aws:SourceIdentity": source} if source else {}),
             **{f"aws:PrincipalTag/{key}": value for key, value in tags.items()},
@@ -86,7 +91,7 @@ class SandboxSts:
 
 def _refuse(caller: KeyHolder, verdict: Deny, request: RoleRequest) -> NoReturn:
     _log.info("denied AssumeRole to %s: %s", caller.arn, verdict.reason)
-    # the wording of STS says neither which policy nor which condition it was
+    # the message of STS names neither the policy nor the condition
     bare = Deny(verdict.reason, "", action=verdict.action or "sts:AssumeRole", resource=request.role_arn)
     raise denied(caller, "sts:AssumeRole", bare)
 
@@ -97,7 +102,7 @@ def _session_xml(session: KeyHolder, request: RoleRequest) -> str:
         "AccessKeyId": keys.access_key,
         "SecretAccessKey": keys.secret_key,
         "SessionToken": keys.session_token or "",
-        "Expiration": _moment(keys.expires_at),
+        "Expiration": _timestamp(keys.expires_at),
     }
     user = element("AssumedRoleId", session.user_id) + element("Arn", session.arn)
     source = element("SourceIdentity", request.source_identity) if request.source_identity else ""
@@ -108,5 +113,62 @@ def _session_xml(session: KeyHolder, request: RoleRequest) -> str:
     )
 
 
-def _moment(seconds: float) -> str:
+def _timestamp(seconds: float) -> str:
     return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime(seconds))
+
+
+_SINGLE = frozenset(
+    ("Action", "Version", "RoleArn", "RoleSessionName", "DurationSeconds", "Policy", "ExternalId", "SourceIdentity")
+)
+_MEMBER = r"\.member\.([1-9]\d{0,2})"
+_LISTED = {
+    "tag keys": re.compile(rf"Tags{_MEMBER}\.Key"),
+    "tag values": re.compile(rf"Tags{_MEMBER}\.Value"),
+    "transitive": re.compile(rf"TransitiveTagKeys{_MEMBER}"),
+    "policies": re.compile(rf"PolicyArns{_MEMBER}\.arn"),
+}
+
+
+def read_form(body: bytes) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, strict_parsing=bool(body), errors="strict")
+    except ValueError as error:
+        raise AwsFault("MalformedQueryString", "The query string contains a syntax error.") from error
+    form = dict(pairs)
+    if len(form) != len(pairs):
+        raise AwsFault("MalformedQueryString", "A parameter was sent more than once.")
+    return form
+
+
+def role_request(form: Mapping[str, str]) -> RoleRequest:
+    listed = (pattern.fullmatch for pattern in _LISTED.values())
+    known = _SINGLE.union(name for matches in listed for name in form if matches(name))
+    # boto3 sends an empty list as its name without a value
+    known |= {name for name in ("Tags", "TransitiveTagKeys", "PolicyArns") if form.get(name) == ""}
+    unknown = sorted(form.keys() - known)
+    if unknown:
+        raise AwsFault("ValidationError", f"the sandbox does not support the parameter {unknown[0]}")
+    duration = form.get("DurationSeconds", "3600")
+    if not re.fullmatch(r"\d{1,6}", duration):
+        raise AwsFault("ValidationError", "DurationSeconds must be a number")
+    keys, values = dict(_listed(form, "tag keys")), dict(_listed(form, "tag values"))
+    if keys.keys() != values.keys():
+        raise AwsFault("ValidationError", "a tag must have a Key and a Value")
+    return RoleRequest(
+        role_arn=form.get("RoleArn", ""),
+        session_name=form.get("RoleSessionName", ""),
+        duration_seconds=int(duration),
+        policy=form.get("Policy"),
+        policy_arns=tuple(text for _, text in _listed(form, "policies")),
+        tags=tuple((key, values[number]) for number, key in keys.items()),
+        transitive_tag_keys=tuple(text for _, text in _listed(form, "transitive")),
+        external_id=form.get("ExternalId"),
+        source_identity=form.get("SourceIdentity"),
+    )
+
+
+def _listed(form: Mapping[str, str], kind: str) -> Iterator[tuple[int, str]]:
+    for parameter, text in form.items():
+        found = _LISTED[kind].fullmatch(parameter)
+        if found:
+            yield int(found[1]), text

@@ -1,4 +1,4 @@
-"""The table, made from the model in any engine."""
+"""Creates the table of a model in any engine, and fills it."""
 
 import asyncio
 from typing import Any
@@ -27,7 +27,7 @@ def create_request(name: str, spec: TableSpec) -> dict[str, Any]:
 
 
 async def create(engine: Engine, name: str, spec: TableSpec) -> bool:
-    """Whether the table is new: an engine that keeps its data on disk may have it from before."""
+    """Reslots whether the table is new: an engine that keeps its data on disk may already have it."""
     try:
         await ask(engine, "CreateTable", create_request(name, spec))
     except EngineRefused as error:
@@ -44,21 +44,21 @@ async def create(engine: Engine, name: str, spec: TableSpec) -> bool:
 
 
 async def fill(engine: Engine, name: str, items: list[dict[str, Any]]) -> None:
-    turns = asyncio.Semaphore(_AT_ONCE)
+    slots = asyncio.Semaphore(_AT_ONCE)
     batches = (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
-    await asyncio.gather(*(_write(engine, name, batch, turns) for batch in batches))
+    await asyncio.gather(*(_write(engine, name, batch, slots) for batch in batches))
 
 
-async def _write(engine: Engine, name: str, items: list[dict[str, Any]], turns: asyncio.Semaphore) -> None:
+async def _write(engine: Engine, name: str, items: list[dict[str, Any]], slots: asyncio.Semaphore) -> None:
     waiting = {name: [{"PutRequest": {"Item": item}} for item in items]}
-    async with turns:
+    async with slots:
         for _ in range(_ATTEMPTS):
             answer = await ask(engine, "BatchWriteItem", {"RequestItems": waiting})
             waiting = answer.get("UnprocessedItems") or {}
             if not waiting:
                 return
             await asyncio.sleep(_PAUSE)
-    raise Unavailable(f"the engine did not take all items of `{name}`")
+    raise Unavailable(f"the engine did not store all items of the table `{name}`")
 
 
 async def _until_active(engine: Engine, name: str) -> None:

@@ -1,1 +1,1 @@
-"""What a developer needs beside AWS: demo tenants with data, tokens, the order desk, reloads."""
+"""Development tools: demo tenants with data, tokens, the storefront, and reloads."""

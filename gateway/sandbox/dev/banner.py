@@ -1,4 +1,4 @@
-"""What `gateway dev` prints once everything is up: where to go, as whom, and one line to paste."""
+"""The text that `gateway dev` prints when everything runs: addresses, tenants, a token and a command to try."""
 
 import json
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ SHOP = "commerce"  # the domain of the demo shop
 
 @dataclass(frozen=True, slots=True)
 class RunningGateway:
-    """Where the gateway and the sandbox's AWS are, how the items are kept, what is served and a query for it."""
+    """The addresses of the gateway and the sandbox, the engine, a token, the domains and a first query."""
 
     gateway: str
     aws: str
@@ -33,9 +33,9 @@ class RunningGateway:
 
 
 def show(console: Console, up: RunningGateway) -> None:
-    console.print(Panel(Group(_addresses(up), Text(), _tenants(up)), title="the gateway is up", expand=False))
-    # plain lines, so that they can be copied whole from any terminal
-    console.print("A token of tenant acme, role viewer (valid for 8 hours):", style="bold")
+    console.print(Panel(Group(_addresses(up), Text(), _tenants(up)), title="The gateway is running", expand=False))
+    # plain lines, so that they can be copied from any terminal
+    console.print("A token for tenant acme and role viewer, valid for 8 hours:", style="bold")
     console.out(up.token, highlight=False)
     console.print("Try it:", style="bold")
     console.out(curl(up), highlight=False)

@@ -1,4 +1,4 @@
-"""What a demo shop measures and publishes: devices with a day of readings, and posts with comments and likes."""
+"""Demo data of a shop: devices with a day of readings, and posts with comments and likes."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -21,7 +21,7 @@ _DRAFTS = 1
 
 
 def measured(shop: Shop, now: datetime) -> Iterator[Record]:
-    random = Random(f"{shop.tenant} devices")  # noqa: S311  the same rows at every start are the point
+    random = Random(f"{shop.tenant} devices")  # noqa: S311  every start must produce the same rows
     for number, (title, unit, usual) in enumerate(_DEVICES):
         device_id, days = f"d-{shop.first + number}", _RETENTION[number]
         registered = now - timedelta(days=100 + number)
@@ -65,7 +65,7 @@ def published(shop: Shop, users: list[Values], now: datetime) -> Iterator[Record
 
 
 def _read(post: Values, users: list[Values], random: Random) -> Iterator[Record]:
-    """A published post, with what readers made of it."""
+    """A published post with its comments and likes."""
     appeared = post["createdAt"] + timedelta(hours=20)
     yield "Post", {**post, "status": "PUBLISHED", "publishedAt": appeared}
     for number in range(random.randint(2, 5)):

@@ -1,4 +1,4 @@
-"""A token issuer for development: a real RS256 key, made at start and known to nobody else, behind a JWKS address."""
+"""A token issuer for development, with an RS256 key that is made at start and published at a JWKS address."""
 
 import asyncio
 import base64
@@ -35,7 +35,7 @@ _BODY_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class TokenIssuer:
-    """Signs whatever it is asked for, for the demo tenants alone: keep it on the loopback interface."""
+    """Signs any token for the demo tenants, so that it must listen on the loopback interface only."""
 
     issuer: str
     tenants: frozenset[str]
@@ -49,11 +49,11 @@ class TokenIssuer:
         return {"keys": [{"kty": "RSA", "use": "sig", "alg": _ALGORITHM, "kid": self.key_id, **public}]}
 
     def token(self, tenant: object, role: object, subject: object = None, seconds: object = LIFE_SECONDS) -> str:
-        """Valid for so many seconds; with 0 or less it ran out so long ago, to try what clients make of it."""
+        """A token that is valid for `seconds`; 0 or less makes one that expired so long ago, to test clients."""
         _check("tenant", tenant, sorted(self.tenants))
         _check("role", role, ROLE_NAMES)
         life = _life(seconds)
-        # one that ran out was valid for as long as others: only its end is wrong
+        # an expired token had the usual lifetime: only its expiry is wrong
         now = int(self.clock()) if life > 0 else int(self.clock()) + life - LIFE_SECONDS
         claims = {
             "iss": self.issuer,
@@ -64,7 +64,7 @@ class TokenIssuer:
             "iat": now,
             "exp": now + (life if life > 0 else LIFE_SECONDS),
         }
-        key: Any = self.key  # jose takes it as it is; its types do not know, and reading it from text takes 40 ms
+        key: Any = self.key  # jose accepts it although its types do not say so; parsing it from text takes 40 ms
         return jwt.encode(claims, key, _ALGORITHM, {"kid": self.key_id})
 
 
@@ -85,7 +85,7 @@ def routes(issuer: TokenIssuer) -> list[Route]:
 
 
 async def small_body(request: Request) -> bytes:
-    """A body that is neither long nor slow, or `BadUserInput`."""
+    """Reads a body; raises `BadUserInput` if it is too long or too slow."""
     try:
         async with asyncio.timeout(_BODY_SECONDS):
             return await read_body(dict(request.scope["headers"]), request.receive, _MAX_BODY)
@@ -105,20 +105,20 @@ def _wanted(body: bytes) -> dict[str, Any]:
 
 def _check(name: str, value: object, known: Iterable[str]) -> None:
     if not isinstance(value, str) or value not in known:
-        raise BadUserInput(f"unknown {name} `{value}`: there are {', '.join(known)}")
+        raise BadUserInput(f"unknown {name} `{value}`: use one of {', '.join(known)}")
 
 
 def _subject(subject: object) -> str | None:
     if subject is None:
         return None
     if not isinstance(subject, str) or not 0 < len(subject) <= 255 or not subject.isprintable():
-        raise BadUserInput("a subject is 1 to 255 printable characters")
+        raise BadUserInput("subject must have 1 to 255 printable characters")
     return subject
 
 
 def _life(seconds: object) -> int:
     if isinstance(seconds, bool) or not isinstance(seconds, int) or abs(seconds) > _LONGEST_SECONDS:
-        raise BadUserInput(f"seconds are a whole number between -{_LONGEST_SECONDS} and {_LONGEST_SECONDS}")
+        raise BadUserInput(f"seconds must be a whole number between -{_LONGEST_SECONDS} and {_LONGEST_SECONDS}")
     return seconds
 
 
@@ -127,7 +127,7 @@ def _base64url(number: int) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-# A token from the sandbox's issuer, wherever it runs.
+# The client of the issuer: asks a running sandbox for a token.
 
 _SECONDS = 5.0
 _MAX_ANSWER = 65_536
@@ -137,11 +137,11 @@ def ask_for_token(url: str, tenant: str, role: str, subject: str | None = None, 
     address = urlsplit(url)
     if address.scheme != "http" or not address.hostname:
         raise BadUserInput(f"`{url}` is not the address of a sandbox, such as http://127.0.0.1:8001")
-    given = {"tenant": tenant, "role": role, "subject": subject, "seconds": seconds}
-    wanted = {name: value for name, value in given.items() if value is not None}
+    values = {"tenant": tenant, "role": role, "subject": subject, "seconds": seconds}
+    request = {name: value for name, value in values.items() if value is not None}
     connection = http.client.HTTPConnection(address.hostname, address.port, timeout=_SECONDS)
     try:
-        connection.request("POST", f"{PATH}/token", json.dumps(wanted), {"Content-Type": "application/json"})
+        connection.request("POST", f"{PATH}/token", json.dumps(request), {"Content-Type": "application/json"})
         answer = connection.getresponse()
         content = json.loads(answer.read(_MAX_ANSWER))
     except (OSError, http.client.HTTPException, ValueError) as error:
@@ -153,4 +153,4 @@ def ask_for_token(url: str, tenant: str, role: str, subject: str | None = None, 
             return token
         case {"error": str(message)}:
             raise BadUserInput(message)
-    raise Unavailable(f"what answers at {url} is not a sandbox")
+    raise Unavailable(f"the server at {url} is not a sandbox")

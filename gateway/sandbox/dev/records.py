@@ -1,4 +1,4 @@
-"""The rows of a demo shop as values of the model's entities: the same at every start, only dates follow the clock."""
+"""The demo rows of a shop. They are the same at every start; only dates follow the clock."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _PRODUCTS_EACH = 8
 _ORDERS = 60
 _DAYS = 60
 _CENTS = (Decimal("0.00"), Decimal("0.50"), Decimal("0.95"), Decimal("0.99"))
-# what becomes of an order with age: the first age in days that is not above the order's own decides
+# the status of an order by its age in days: the first entry that is not older than the order applies
 _STATUSES: tuple[tuple[int, tuple[str, ...]], ...] = (
     (20, ("DELIVERED", "DELIVERED", "DELIVERED", "CANCELLED")),
     (7, ("DELIVERED", "SHIPPED", "SHIPPED", "CANCELLED")),
@@ -33,7 +33,7 @@ Record = tuple[str, Values]
 
 
 @dataclass(frozen=True, slots=True)
-class _Moment:
+class _Clock:
     now: datetime
 
     def ago(self, days: float) -> datetime:
@@ -41,36 +41,36 @@ class _Moment:
 
 
 def records(shop: Shop, now: datetime) -> Iterator[Record]:
-    # not for secrets: the same rows at every start are the point
+    # not for secrets: every start must produce the same rows
     random = Random(shop.tenant)  # noqa: S311
-    moment = _Moment(now)
+    clock = _Clock(now)
     for number, title in enumerate(shop.suppliers, 1):
         yield "Supplier", {"supplierId": f"s-{number}", "title": title, "contact": f"sales{number}@supplier.example"}
     for category, wares in shop.ranges.items():
         yield "Category", {"categoryId": category, "title": wares.title}
-    users = [_user(shop, random, moment, number) for number in range(_USERS)]
+    users = [_user(shop, random, clock, number) for number in range(_USERS)]
     for user in users:
         yield from _contacts(user, random)
     for user in users[:_SIGNED_IN]:
-        yield from _account(user, random, moment)
+        yield from _account(user, random, clock)
     products = list(_products(shop, random))
     for product in products:
         yield "Product", product
-        # the first product is always there, for whoever tries to order something
+        # the first product is always in stock, so that it can be ordered
         available = 120 if product is products[0] else random.choice((0, 3, 12, 40, 75, 120))
-        moved = moment.ago(random.uniform(0, 5))
+        moved = clock.ago(random.uniform(0, 5))
         yield "Stock", {"productId": product["productId"], "available": available, "updatedAt": moved}
     for number in range(_ORDERS):
-        yield from _order(shop, random, moment, number, (users, products))
-    yield from measured(shop, moment.ago(0))
-    yield from published(shop, users, moment.ago(0))
+        yield from _order(shop, random, clock, number, (users, products))
+    yield from measured(shop, clock.ago(0))
+    yield from published(shop, users, clock.ago(0))
 
 
-def _user(shop: Shop, random: Random, moment: _Moment, number: int) -> Values:
+def _user(shop: Shop, random: Random, clock: _Clock, number: int) -> Values:
     given = GIVEN_NAMES[number % len(GIVEN_NAMES)]
     family = FAMILY_NAMES[number % len(FAMILY_NAMES)] if number < _SHARED_USERS else random.choice(FAMILY_NAMES)
     suffix = str(number) if number >= len(GIVEN_NAMES) else ""
-    # some people buy from every shop, and only the tenant tells their profiles apart
+    # a few people are customers of every shop, with the same address in each
     domain = "example.com" if number < _SHARED_USERS else f"{shop.tenant}.example"
     return {
         "userId": f"u-{shop.first + number}",
@@ -83,7 +83,7 @@ def _user(shop: Shop, random: Random, moment: _Moment, number: int) -> Values:
             "postalCode": str(random.randint(10_000, 99_999)),
             "country": shop.country,
         },
-        "createdAt": moment.ago(_DAYS + random.uniform(1, 700)),
+        "createdAt": clock.ago(_DAYS + random.uniform(1, 700)),
     }
 
 
@@ -97,15 +97,15 @@ def _contacts(user: Values, random: Random) -> Iterator[Record]:
         yield "Phone", {**contact, "phone": user["phone"]}
 
 
-def _account(user: Values, random: Random, moment: _Moment) -> Iterator[Record]:
+def _account(user: Values, random: Random, clock: _Clock) -> Iterator[Record]:
     owner, number = {"userId": user["userId"]}, user["userId"].removeprefix("u-")
-    since = moment.ago(random.uniform(0.1, 3))
+    since = clock.ago(random.uniform(0.1, 3))
     device = random.choice(("Firefox on Linux", "Safari on a phone", "Chrome on a tablet"))
     session = {"sessionId": f"sess-{number}", "device": device, "expiresAt": since + timedelta(days=14)}
     yield "Session", {**owner, **session, "createdAt": since}
     for position, text in enumerate(("Your order is on its way.", "Something you like costs less today.")):
         note = {"notificationId": f"n-{number}-{position}", "text": text, "read": position == 0}
-        yield "Notification", {**owner, **note, "createdAt": moment.ago(random.uniform(0.1, 20))}
+        yield "Notification", {**owner, **note, "createdAt": clock.ago(random.uniform(0.1, 20))}
     subscription = {"subscriptionId": f"sub-{number}", "topic": "Offers of the week"}
     yield "UserSubscription", {**owner, **subscription, "createdAt": user["createdAt"]}
 
@@ -130,15 +130,15 @@ def _products(shop: Shop, random: Random) -> Iterator[Values]:
 
 
 def _order(
-    shop: Shop, random: Random, moment: _Moment, number: int, wares: tuple[list[Values], list[Values]]
+    shop: Shop, random: Random, clock: _Clock, number: int, wares: tuple[list[Values], list[Values]]
 ) -> Iterator[Record]:
     users, products = wares
-    # oldest first; more of them lately than long ago, the newest within the last hours
+    # oldest first; most orders are recent, the newest a few hours old
     age = _DAYS * (1 - (number + 1) / _ORDERS) ** 1.7 + random.uniform(0, 0.2)
     choices = next(statuses for days, statuses in _STATUSES if age >= days)
-    # a few users buy often, most of them now and then
+    # few users buy often
     user = users[min(int(random.expovariate(0.15)), len(users) - 1)]
-    head = {"orderId": f"o-{shop.first + number}", "placedAt": moment.ago(age)}
+    head = {"orderId": f"o-{shop.first + number}", "placedAt": clock.ago(age)}
     lines = [
         {
             **head,
@@ -165,7 +165,7 @@ def _order(
         yield "OrderLine", line
 
 
-# Demo rows for three tenants, written as the gateway itself would write them, each with its tenant's marker.
+# Demo rows for three tenants, encoded as the gateway writes them, each with the canary of its tenant.
 
 CANARY = "canary"
 CANARIES: Mapping[str, str] = {shop.tenant: shop.canary for shop in SHOPS}
@@ -173,14 +173,14 @@ CATALOGUES: Mapping[str, str] = {shop.tenant: shop.catalogue for shop in SHOPS}
 
 
 def demo_items(model: Model, now: datetime, shops: Iterable[Shop] = SHOPS) -> list[dict[str, Any]]:
-    """Every row of every demo tenant in DynamoDB JSON, as far as the model has the entities of the shipped one."""
+    """The rows of all demo tenants in DynamoDB JSON, for those entities of the shipped model that the model has."""
     return [{**item, CANARY: {"S": shop.canary}} for shop in shops for item in _rows(model, shop, now)]
 
 
 def _rows(model: Model, shop: Shop, now: datetime) -> Iterator[dict[str, Any]]:
     shipped = {name for name, entity in model.entities.items() if MODEL.entities.get(name) == entity}
     for entity, values in records(shop, now):
-        # an adopter's entity of the same name is another one
+        # another domain may have a different entity of the same name
         if entity in shipped:
-            # the item, its copies, and the marks of what must be unique
+            # the item, its copies, and its uniqueness markers
             yield from created(model, entity, shop.tenant, values)

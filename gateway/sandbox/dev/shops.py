@@ -1,4 +1,4 @@
-"""The three demo tenants: what their shops are called, sell and charge."""
+"""The three demo tenants: the names, products and prices of their shops."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from gateway.model.tenant import TenantId, tenant_id
 
 @dataclass(frozen=True, slots=True)
 class Assortment:
-    """A category: its title, what is in it, and between which prices."""
+    """A category with its title, its products and its price range."""
 
     title: str
     lowest: int
@@ -27,7 +27,7 @@ class Shop:
     title: str
     currency: str
     country: str
-    # the number that ids start at; two shops have the same, so that only the tenant tells their items apart
+    # the first number of all ids; two shops share it, so that their items differ only by tenant
     first: int
     suppliers: tuple[str, str, str]
     cities: tuple[str, ...]
@@ -35,12 +35,12 @@ class Shop:
 
     @property
     def catalogue(self) -> str:
-        """What stands in the texts that people read, of this tenant alone."""
+        """A phrase that occurs in the texts of this tenant only."""
         return f"{self.title} catalogue"
 
     @property
     def canary(self) -> str:
-        """The marker of every row, beside its attributes: where it turns up elsewhere, something has leaked."""
+        """The marker on every row of this tenant; anywhere else it proves a leak."""
         return f"canary-{self.tenant}-{sha256(f'canary of {self.tenant}'.encode()).hexdigest()[:12]}"
 
 

@@ -1,7 +1,7 @@
-"""The page at `/demo`: a shop's order desk, the example of a front end, signed in with tokens of the sandbox's issuer.
+"""The page at `/demo`: an example front end for a shop, signed in with tokens of the sandbox's issuer.
 
-`examples/storefront` at the root of the repository holds its sources; `npm run build` writes the folder that is served.
-INVARIANT: only a gateway whose environment is the sandbox has this page.
+Its source is `examples/storefront` in the repository; `npm run build` writes the folder that is served.
+INVARIANT: only a gateway in the sandbox environment has this page.
 """
 
 from collections.abc import Mapping
@@ -18,5 +18,5 @@ FOLDER: Final = Path(str(files("gateway.sandbox.dev"))) / "storefront"
 
 
 def storefront_routes(offered: Mapping[str, Any]) -> list[Route]:
-    """`offered` are the tenants and roles to sign in as, and where their tokens come from."""
+    """`offered` has the tenants and roles to sign in with, and the address of their tokens."""
     return page_routes(PATH, FOLDER, offered)

@@ -1,4 +1,4 @@
-"""The gateway as a child process: started with its settings, waited for, started anew when its code changes."""
+"""Runs the gateway as a child process and restarts it when its code changes."""
 
 import http.client
 import time
@@ -19,14 +19,14 @@ def until_healthy(child: Child, host: str, port: int, seconds: float = _START_SE
     end = time.monotonic() + seconds
     while not _healthy(host, port):
         if child.process.poll() is not None:
-            raise Unavailable("the gateway did not start; what it said stands above")
+            raise Unavailable("the gateway did not start; see its output above")
         if time.monotonic() > end:
             raise Unavailable(f"the gateway did not answer within {seconds:g} seconds")
         time.sleep(_TICK_SECONDS)
 
 
 def supervise(child: Child, start: Callable[[], Child], changes: Iterable[bool], *, reload: bool) -> int:
-    """Runs until the gateway ends by itself; its exit code. With `reload` it is started again at the next change."""
+    """Runs until the gateway ends and returns its exit code. With `reload` it is restarted at every change."""
     try:
         for changed in changes:
             if changed:
@@ -46,7 +46,7 @@ def ticks() -> Iterator[bool]:
 
 
 def changes_under(*paths: Path) -> Iterator[bool]:
-    """True when Python files change, false from time to time; needs `watchfiles`, which is for development only."""
+    """Yields true when Python files change, else false at intervals; needs `watchfiles`, a development dependency."""
     try:
         from watchfiles import PythonFilter, watch  # noqa: PLC0415
     except ImportError as error:
@@ -58,21 +58,21 @@ def changes_under(*paths: Path) -> Iterator[bool]:
         for changes in watch(*paths, watch_filter=PythonFilter(), rust_timeout=500, yield_on_timeout=True):
             yield bool(changes)
             if changes and any(path.is_file() for path in paths):
-                return  # an editor that replaces a file ends the watch of the old one
+                return  # an editor that replaces a file ends the watch on it
 
     return chain.from_iterable(watched() for _ in repeat(None))
 
 
 def sources_of(domains: Iterable[str]) -> set[Path]:
-    """Where the code of these modules is: their top-level packages, or files."""
+    """The directories or files of the top-level packages of these modules."""
     specs = (find_spec(name.partition(".")[0]) for name in domains)
-    found: set[Path] = set()
+    sources: set[Path] = set()
     for spec in specs:
         if spec is not None and spec.submodule_search_locations:
-            found |= {Path(place) for place in spec.submodule_search_locations}
+            sources |= {Path(directory) for directory in spec.submodule_search_locations}
         elif spec is not None and spec.origin is not None:
-            found.add(Path(spec.origin))
-    return found
+            sources.add(Path(spec.origin))
+    return sources
 
 
 def _healthy(host: str, port: int) -> bool:

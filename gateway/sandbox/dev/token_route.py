@@ -1,7 +1,7 @@
-"""Tokens for the playground and the order desk: the gateway passes the wish on to the sandbox's issuer.
+"""Tokens for the playground and the storefront: the gateway forwards the request to the sandbox's issuer.
 
-INVARIANT: only a gateway whose environment is the sandbox has this route; the issuer signs for demo tenants alone, and
-only for whoever asks from this machine.
+INVARIANT: only a gateway in the sandbox environment has this route. It answers only requests from this machine, and the
+issuer signs only for demo tenants.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ TOKEN_PATH = "/sandbox/token"  # noqa: S105  an address
 
 
 def sandbox_address(settings: Settings) -> str | None:
-    """Where the issuer of the sandbox is; None where these settings are not those of a sandbox."""
+    """The address of the sandbox, or None if these settings are not for a sandbox."""
     if settings.environment != "sandbox":
         return None
     urls = (issuer.issuer for issuer in settings.issuers if issuer.issuer.startswith("http://"))
@@ -33,13 +33,13 @@ def sandbox_address(settings: Settings) -> str | None:
 
 
 def switcher(settings: Settings, *, shops: bool = True) -> dict[str, Any]:
-    """What the page offers: tenants and roles, and where their tokens come from; `shops`: whether theirs are served."""
+    """The tenants and roles that a page offers, and the address of their tokens; `shops`: with the shops' titles."""
     served = settings.tenants
     tenants = [shop for shop in SHOPS if served is None or shop.tenant in served]
     return {
         "tokens": TOKEN_PATH,
         "tenants": [{"name": shop.tenant, "title": shop.title if shops else shop.tenant} for shop in tenants],
-        # the weakest first: what a visitor starts with
+        # the weakest role first: a visitor starts with it
         "roles": [{"name": role.name, "description": role.description} for role in reversed(ROLES)],
     }
 
@@ -47,9 +47,11 @@ def switcher(settings: Settings, *, shops: bool = True) -> dict[str, Any]:
 def token_route(address: str) -> Route:
     async def token(request: Request) -> Response:
         if not _from_this_machine(request):
-            return _answer({"error": "tokens are for this machine alone; `gateway token` makes one for others"}, 403)
+            return _answer(
+                {"error": "tokens are issued only to this machine; use `gateway token` for another one"}, 403
+            )
         if not _from_our_page(request):
-            return _answer({"error": "tokens are for this gateway's own pages"}, 403)
+            return _answer({"error": "tokens are issued only to pages of this gateway"}, 403)
         try:
             wanted = _wanted(await small_body(request))
             made = await asyncio.to_thread(ask_for_token, address, wanted["tenant"], wanted["role"])
@@ -72,7 +74,7 @@ def _from_this_machine(request: Request) -> bool:
 
 
 def _from_our_page(request: Request) -> bool:
-    """No page of another site, not even one whose name was made to lead to this machine, gets a token."""
+    """Whether a page of this gateway asks, and not one of another site, even if its name resolves to this machine."""
     host, origin = request.headers.get("host", ""), request.headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != host:
         return False
@@ -80,7 +82,7 @@ def _from_our_page(request: Request) -> bool:
 
 
 def _is_local(name: str) -> bool:
-    """An address cannot be made to lead elsewhere; a name can, unless it is localhost."""
+    """Whether it is localhost or an IP address; any other name may resolve to anything."""
     if name == "localhost" or name.endswith(".localhost"):
         return True
     try:

@@ -83,10 +83,10 @@ class Outcome:
         """Seconds of work for callers who had their answer, for each second."""
         return sum(each.seconds for time, each in self.good if since <= time < until) / (until - since)
 
-    def served(self, tenant: TenantId) -> float:
-        """The share of a tenant's operations that were answered."""
-        good = sum(each.tenant == tenant for _, each in self.good)
-        other = sum(each.tenant == tenant for each in [each for _, each in self.refused] + self.left)
+    def served(self, *tenants: TenantId) -> float:
+        """The share of the operations of these tenants that were answered."""
+        good = sum(arrival.tenant in tenants for _, arrival in self.good)
+        other = sum(arrival.tenant in tenants for arrival in [arrival for _, arrival in self.refused] + self.left)
         return good / (good + other)
 
 

@@ -45,11 +45,12 @@ def leak(name: str, title: str) -> tuple[ProofSubject, TheoremOutcome]:
 @pytest.mark.parametrize(
     ("name", "title"),
     [
-        ("session-viewer.json", f"OwnItems: `{OWN}#*` to `{OWN}*`"),
+        # on the boundary the solver takes up to nine seconds for this one
+        ("session-viewer.json", f"OwnItems: `{OWN}#*` to `TENANT#*#*`"),
         ("session-viewer.json", "OwnItems: drop Condition"),
         ("session-viewer.json", "a further Allow of dynamodb:* on *"),
         ("boundary.json", "OwnItems: ForAllValues:StringLike to ForAnyValue:StringLike"),
-        ("boundary.json", f"OwnItems: `{OWN}#*` to `TENANT#*#*`"),
+        ("boundary.json", f"OwnItems: `{OWN}#*` to `{OWN}*`"),
         ("session-support.json", "NeverPersonal: drop `email`"),
         ("session-support.json", "NeverWholeItems: drop the statement"),
     ],

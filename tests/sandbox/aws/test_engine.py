@@ -1,7 +1,15 @@
-import pytest
+import json
 
-from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, ask
-from tests.sandbox.wire import Recorded
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gateway.sandbox.aws.engine import EngineRefused, EngineResponse, Forwarded, ask
+from gateway.sandbox.aws.responses import AwsFault
+from gateway.sandbox.server import free_port
+from tests.sandbox.wire import Recorded, listening, serving
 
 
 @pytest.mark.parametrize(
@@ -26,3 +34,34 @@ async def test_a_result_is_returned() -> None:
     engine = Recorded(EngineResponse(200, b'{"TableNames": []}'))
     assert await ask(engine, "ListTables", {"Limit": 1}) == {"TableNames": []}
     assert engine.asked == [("DynamoDB_20120810.ListTables", b'{"Limit": 1}')]
+
+
+async def _engine(request: Request) -> Response:
+    """Says what it was asked, and by whom."""
+    said = {
+        "target": request.headers["x-amz-target"],
+        "signed": request.headers["authorization"].partition(",")[0],
+        "body": json.loads(await request.body()),
+    }
+    return JSONResponse(said, 400 if said["target"].endswith("Fail") else 200)
+
+
+async def test_a_request_reaches_the_other_engine_signed_anew() -> None:
+    with listening() as (found, url), serving(Starlette(routes=[Route("/", _engine, methods=["POST"])]), found):
+        engine = Forwarded(url, "eu-west-1")
+        answer = await engine.call("DynamoDB_20120810.GetItem", b'{"TableName": "t"}')
+        failed = await engine.call("DynamoDB_20120810.Fail", b"{}")
+        await engine.close()
+    said = json.loads(answer.body)
+    assert (said["target"], said["body"]) == ("DynamoDB_20120810.GetItem", {"TableName": "t"})
+    assert said["signed"].startswith("AWS4-HMAC-SHA256 Credential=sandbox/")
+    assert failed.status == 400
+
+
+async def test_an_engine_that_is_not_there_is_named() -> None:
+    url = f"http://127.0.0.1:{free_port(0)}"
+    engine = Forwarded(url, "eu-west-1")
+    with pytest.raises(AwsFault, match=f"engine at {url}/ does not answer") as refused:
+        await engine.call("DynamoDB_20120810.GetItem", b"{}")
+    await engine.close()
+    assert refused.value.status == 503

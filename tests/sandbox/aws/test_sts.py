@@ -6,6 +6,8 @@ from botocore.exceptions import ClientError
 
 from gateway.aws.wire.credentials import Credentials
 from gateway.sandbox.assembly import SandboxAssembly
+from gateway.sandbox.aws.responses import AwsFault
+from gateway.sandbox.aws.sts import read_form, role_request
 from tests.sandbox.documents import ACCOUNT, EDITOR, TABLE, TENANT_ROLE, VIEWER
 from tests.sandbox.small import Small
 from tests.sandbox.wire import assume, boto, dynamodb, error_name, given_keys, send, sts
@@ -146,3 +148,45 @@ async def test_transitive_tags_and_the_source_identity_stay_with_the_session(sma
     assert caller.trusted is not None
     assert caller.trusted.transitive_tags == {"TenantId": "acme"}
     assert caller.principal["aws:SourceIdentity"] == "acme"
+
+
+def test_a_form_becomes_a_request() -> None:
+    form = {
+        "Action": "AssumeRole",
+        "Version": "2011-06-15",
+        "RoleArn": "arn:aws:iam::222233334444:role/tenant",
+        "RoleSessionName": "viewer@acme",
+        "DurationSeconds": "900",
+        "Policy": "{}",
+        "ExternalId": "shared",
+        "SourceIdentity": "acme",
+        "Tags.member.1.Key": "TenantId",
+        "Tags.member.1.Value": "acme",
+        "Tags.member.2.Key": "GatewayRole",
+        "Tags.member.2.Value": "viewer",
+        "TransitiveTagKeys.member.1": "TenantId",
+        "PolicyArns.member.1.arn": "arn:aws:iam::aws:policy/ReadOnlyAccess",
+    }
+    request = role_request(form)
+    assert request.tags == (("TenantId", "acme"), ("GatewayRole", "viewer"))
+    assert request.transitive_tag_keys == ("TenantId",)
+    assert request.policy_arns == ("arn:aws:iam::aws:policy/ReadOnlyAccess",)
+    assert (request.duration_seconds, request.policy, request.external_id) == (900, "{}", "shared")
+
+
+@pytest.mark.parametrize("body", [b"Action=A&Action=B", b"Action", b"\xff=1", b"Action=%ff"])
+def test_a_form_that_can_be_read_in_two_ways_is_refused(body: bytes) -> None:
+    with pytest.raises(AwsFault) as refused:
+        read_form(body)
+    assert refused.value.name == "MalformedQueryString"
+
+
+def test_an_empty_list_is_sent_as_a_name_without_a_value() -> None:
+    request = role_request({"RoleArn": "arn", "RoleSessionName": "me", "Tags": "", "PolicyArns": ""})
+    assert (request.tags, request.policy_arns) == ((), ())
+    with pytest.raises(AwsFault, match="the parameter Tags"):
+        role_request({"Tags": "TenantId"})
+
+
+def test_an_empty_form_asks_for_nothing() -> None:
+    assert read_form(b"") == {}

@@ -83,5 +83,5 @@ async def test_what_the_engine_leaves_over_is_sent_again(monkeypatch: pytest.Mon
 async def test_items_that_are_never_taken_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "_PAUSE", 0)
     engine = Scripted([{"UnprocessedItems": {"made": [{}]}}])
-    with pytest.raises(Unavailable, match="did not take all items"):
+    with pytest.raises(Unavailable, match="did not store all items"):
         await tables.fill(engine, "made", [{"PK": {"S": "1"}}])

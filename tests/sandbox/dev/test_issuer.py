@@ -1,15 +1,22 @@
 import json
+import time
 from typing import Any
 
 import httpx2
 import pytest
 from jose import jws, jwt
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
-from gateway.errors import BadUserInput, Unauthenticated
+from gateway.errors import BadUserInput, Unauthenticated, Unavailable
 from gateway.identity.authenticator import Authenticator
 from gateway.identity.issuer import Issuer
-from gateway.sandbox.dev.issuer import TokenIssuer, routes
+from gateway.sandbox.assembly import SandboxAssembly
+from gateway.sandbox.dev.issuer import TokenIssuer, ask_for_token, routes
+from gateway.sandbox.server import free_port
+from tests.sandbox.wire import listening, serving
 
 URL = "http://127.0.0.1:8001"
 ISSUER = f"{URL}/issuer"
@@ -62,13 +69,13 @@ async def test_the_gateway_accepts_its_tokens_and_those_of_no_other(issuer: Toke
 @pytest.mark.parametrize(
     ("tenant", "role", "subject", "message"),
     [
-        ("nobody", "viewer", None, "unknown tenant `nobody`: there are acme, globex"),
-        ("acme", "root", None, "unknown role `root`: there are admin, editor, support, viewer"),
+        ("nobody", "viewer", None, "unknown tenant `nobody`: use one of acme, globex"),
+        ("acme", "root", None, "unknown role `root`: use one of admin, editor, support, viewer"),
         (None, "viewer", None, "unknown tenant `None`"),
         (["acme"], "viewer", None, "unknown tenant"),
-        ("acme", "viewer", "", "a subject is"),
-        ("acme", "viewer", "a\nb", "a subject is"),
-        ("acme", "viewer", 7, "a subject is"),
+        ("acme", "viewer", "", "subject must have"),
+        ("acme", "viewer", "a\nb", "subject must have"),
+        ("acme", "viewer", 7, "subject must have"),
     ],
 )
 def test_what_it_does_not_know_it_refuses(
@@ -96,7 +103,7 @@ async def test_the_token_address_answers_bad_input_with_400(issuer: TokenIssuer,
 
 async def test_the_token_address_names_an_unknown_tenant(issuer: TokenIssuer) -> None:
     answer = await _post(issuer, b'{"tenant": "nobody", "role": "viewer"}')
-    assert (answer.status_code, answer.json()["error"]) == (400, "unknown tenant `nobody`: there are acme, globex")
+    assert (answer.status_code, answer.json()["error"]) == (400, "unknown tenant `nobody`: use one of acme, globex")
 
 
 @pytest.mark.parametrize("seconds", [1, 60, 86_400])
@@ -115,7 +122,7 @@ def test_a_token_can_have_expired(seconds: int) -> None:
 
 @pytest.mark.parametrize("seconds", [True, "60", 1.5, None, 86_401, -86_401, []])
 def test_another_life_is_refused(issuer: TokenIssuer, seconds: Any) -> None:
-    with pytest.raises(BadUserInput, match="seconds are a whole number"):
+    with pytest.raises(BadUserInput, match="seconds must be a whole number"):
         issuer.token("acme", "viewer", seconds=seconds)
 
 
@@ -125,3 +132,38 @@ async def test_the_token_address_takes_the_life_of_a_token(issuer: TokenIssuer) 
     claims = jwt.get_unverified_claims(answer.json()["token"])
     assert claims["exp"] - claims["iat"] == 60
     assert (await _post(issuer, b'{"tenant": "acme", "role": "viewer", "seconds": "x"}')).status_code == 400
+
+
+def test_a_running_sandbox_gives_tokens(world: SandboxAssembly) -> None:
+    assert ask_for_token(world.ready.url, "acme", "viewer", "alice").count(".") == 2
+
+
+def test_a_sandbox_gives_tokens_that_have_expired(world: SandboxAssembly) -> None:
+    claims = jwt.get_unverified_claims(ask_for_token(world.ready.url, "acme", "viewer", seconds=-60))
+    assert claims["exp"] < time.time() - 50
+
+
+def test_what_the_sandbox_does_not_know_is_told(world: SandboxAssembly) -> None:
+    with pytest.raises(BadUserInput, match="unknown tenant `nobody`: use one of acme, globex, initech"):
+        ask_for_token(world.ready.url, "nobody", "viewer")
+
+
+def test_without_a_sandbox_it_says_how_to_start_one() -> None:
+    with pytest.raises(Unavailable, match="start one with `gateway dev`"):
+        ask_for_token(f"http://127.0.0.1:{free_port(0)}", "acme", "viewer")
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8001", "https://example.com", "http://"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(BadUserInput, match="is not the address of a sandbox"):
+        ask_for_token(url, "acme", "viewer")
+
+
+@pytest.mark.parametrize("answer", [PlainTextResponse("hello"), JSONResponse({"hello": "you"}), JSONResponse([])])
+def test_something_else_at_that_address_is_not_taken_for_a_sandbox(answer: Response) -> None:
+    async def other(request: Request) -> Response:
+        return answer
+
+    app = Starlette(routes=[Route("/issuer/token", other, methods=["POST"])])
+    with listening() as (found, url), serving(app, found), pytest.raises(Unavailable):
+        ask_for_token(url, "acme", "viewer")

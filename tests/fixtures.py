@@ -1,0 +1,155 @@
+"""A gateway in memory, built by the functions that build the real one.
+
+Settings, tokens, sessions, policies and the endpoint are the product's own. Only the three services that it calls are
+in this process: `Memory` for DynamoDB, `MemorySts` for STS, and the development issuer, whose keys need no network.
+"""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import boto3
+import orjson
+from httpx2 import ASGITransport, AsyncClient, Response
+from pydantic import SecretStr
+
+from gateway.app import GatewayApp, Services, State, create_app
+from gateway.aws.sts.assume_role import AssumeRole, Sts
+from gateway.aws.wire.credentials import Credentials
+from gateway.demo import MODEL
+from gateway.sandbox.dev.issuer import AUDIENCE, TokenIssuer
+from gateway.sandbox.dev.records import demo_items
+from gateway.sandbox.sandbox import Sandbox
+from gateway.setting_types import IssuerSettings
+from gateway.settings import Settings
+from tests.store.fixtures import NOW, TABLE
+from tests.store.memory import Memory, Row
+
+REGION = "eu-west-1"
+TENANTS = frozenset({"acme", "globex", "initech"})
+_ISSUER = "http://issuer.test"
+
+
+@cache
+def issuer() -> TokenIssuer:
+    return TokenIssuer(_ISSUER, TENANTS)
+
+
+@cache
+def token(tenant: str = "acme", role: str = "viewer") -> str:
+    """A signed token; one of each kind for the whole run."""
+    return issuer().token(tenant, role)
+
+
+async def fetch_keys(url: str) -> bytes:
+    return orjson.dumps(issuer().jwks())
+
+
+class MemorySts(Sts):
+    """Gives a session to whoever asks; the engine in memory checks no signature."""
+
+    def __init__(self) -> None:
+        self.requests: list[AssumeRole] = []
+
+    async def assume_role(self, request: AssumeRole) -> Credentials:
+        self.requests.append(request)
+        return Credentials(f"ASIA{request.session_name}", "secret", "token", time.time() + request.seconds)
+
+
+@cache
+def _settings() -> Settings:
+    return Settings(
+        environment="sandbox",
+        table_name=TABLE,
+        region=REGION,
+        tenant_role_arn="arn:aws:iam::123456789012:role/gateway-tenant",
+        issuers=[IssuerSettings(issuer=_ISSUER, audience=[AUDIENCE], jwks_url=f"{_ISSUER}/keys", algorithms=["RS256"])],
+        cursor_secret=SecretStr("c" * 32),
+        introspection=True,
+        # where time is not what is tested, a slow machine has enough of it
+        request_timeout_seconds=60,
+    )
+
+
+def settings(**changes: Any) -> Settings:
+    """Settings of the sandbox. Changes are not validated: tests of the settings do that."""
+    return _settings().model_copy(update=changes)
+
+
+@cache
+def aws() -> boto3.Session:
+    return boto3.Session("AKID", "secret", region_name=REGION)
+
+
+@cache
+def demo_rows() -> dict[tuple[str, str], Row]:
+    """The rows of the demo shop, for all tenants, by their keys."""
+    table = MODEL.table
+    return {(row[table.pk]["S"], row[table.sk]["S"]): row for row in demo_items(MODEL, NOW)}
+
+
+def demo_engine() -> Memory:
+    return Memory(MODEL.table, TABLE, rows={key: row.copy() for key, row in demo_rows().items()})
+
+
+@dataclass
+class MemoryGateway:
+    """The whole app over an engine in memory, with a client that asks it."""
+
+    settings: Settings = field(default_factory=settings)
+    memory: Memory = field(default_factory=demo_engine)
+    sts: MemorySts = field(default_factory=MemorySts)
+    app: GatewayApp = field(init=False)
+    client: AsyncClient = field(init=False)
+
+    def __post_init__(self) -> None:
+        services = Services(self.memory, self.sts, fetch_keys)
+        self.app = create_app(self.settings, aws=aws(), services=services)
+        self.client = AsyncClient(transport=ASGITransport(app=self.app), base_url="http://gateway")
+
+    async def post(
+        self, query: str, variables: dict[str, Any] | None = None, *, tenant: str = "acme", role: str = "viewer"
+    ) -> Response:
+        return await post(self.client, query, variables, token(tenant, role))
+
+    async def ask(
+        self, query: str, variables: dict[str, Any] | None = None, *, tenant: str = "acme", role: str = "viewer"
+    ) -> Any:
+        """The data of an operation that must succeed; afterwards `memory.sent` holds its calls alone."""
+        self.memory.sent.clear()
+        return data_of(await self.post(query, variables, tenant=tenant, role=role))
+
+    @property
+    def calls(self) -> list[str]:
+        return [operation for operation, _ in self.memory.sent]
+
+
+async def post(client: AsyncClient, query: str, variables: dict[str, Any] | None, bearer: str) -> Response:
+    """One operation over HTTP, in any app."""
+    body = {"query": query, "variables": variables or {}}
+    return await client.post("/graphql", json=body, headers={"Authorization": f"Bearer {bearer}"})
+
+
+def data_of(response: Response) -> Any:
+    """The data of a response that must have no errors."""
+    content = orjson.loads(response.content)
+    assert "errors" not in content, content["errors"]
+    return content["data"]
+
+
+def sandbox_app(sandbox: Sandbox, state: State | None = None, **changes: Any) -> GatewayApp:
+    """The app on the sandbox: its engine, its STS, and IAM enforced by its front."""
+    keys = sandbox.ready.gateway
+    session = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
+    return create_app(sandbox.settings(**changes), state=state, aws=session)
+
+
+@asynccontextmanager
+async def client_of(app: GatewayApp) -> AsyncIterator[AsyncClient]:
+    """A client for an app that has started, and is stopped afterwards."""
+    transport = ASGITransport(app=app)
+    async with app.lifespan(), AsyncClient(transport=transport, base_url="http://gateway", timeout=30) as client:
+        yield client

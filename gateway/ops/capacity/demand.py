@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final, Literal
 
+from gateway.model.capacity_units import query_units, read_units, write_units
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
@@ -18,7 +19,6 @@ from gateway.ops.capacity.assumptions import (
     write_override,
     write_traffic,
 )
-from gateway.ops.capacity.units import query_units, read_units, write_units
 
 TABLE: Final = "table"
 _BATCH: Final = 100  # items that one BatchGetItem reads

@@ -12,7 +12,8 @@ import pytest
 from gateway.iam.language import operators
 from gateway.iam.language.document import parse
 from gateway.iam.language.errors import PolicyError
-from gateway.iam.language.evaluator import Allow, Authorisation, Deny, PolicySet, evaluate
+from gateway.iam.language.evaluator import PolicySet, evaluate
+from gateway.iam.language.verdict import Allow, Authorisation, Deny
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

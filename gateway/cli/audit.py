@@ -1,147 +1,48 @@
-"""`gateway audit`: gathers the facts, judges them, prints the checklist; the exit code is for CI."""
+"""`gateway audit`: checks a live account and the model against the production checklist."""
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from rich.console import Console
+import typer
 
-from gateway.errors import ConfigurationError
-from gateway.model.model import Model
-from gateway.ops.audit.checklist import NAMES, run_checks
-from gateway.ops.audit.gather.account import AuditedAccount, Live
-from gateway.ops.audit.gather.everything import Places, gather
-from gateway.ops.audit.report.machine import as_json, as_sarif
-from gateway.ops.audit.report.table import show
-from gateway.ops.audit.results import AuditSubject, Case, LineResult, LineVerdict
-
-FORMATS: Final = ("table", "json", "sarif")
-
-_PLACES: Final = Places()
+from gateway.cli.errors import exit_on_error
+from gateway.cli.options import Domains
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """What the command line names; a config file may name the rest."""
+def audit(
+    table: Annotated[str | None, typer.Option(help="Name of the table.")] = None,
+    region: Annotated[str | None, typer.Option(help="Region of the table.")] = None,
+    tenant_role: Annotated[str | None, typer.Option(help="ARN of the tenants' role.")] = None,
+    gateway_role: Annotated[str | None, typer.Option(help="ARN of the gateway's own role.")] = None,
+    vpc: Annotated[str | None, typer.Option(help="ID of the gateway's VPC.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="JSON file with all of these: Terraform's output audit_config.")
+    ] = None,
+    profile: Annotated[str | None, typer.Option(help="AWS profile to use.")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="URL of an engine that has DynamoDB and nothing else.")] = None,
+    sandbox: Annotated[bool, typer.Option("--sandbox", help="Start a sandbox and audit that.")] = False,
+    output: Annotated[str, typer.Option("--format", help="table, json or sarif.")] = "table",
+    strict: Annotated[bool, typer.Option("--strict", help="Fail if a line is unknown, too.")] = False,
+    skip: Annotated[list[str] | None, typer.Option(help="Line to leave out. Can be repeated.")] = None,
+    domains: Domains = None,
+) -> None:
+    """Check a live account and the model against the production checklist."""
+    from gateway.domains import load_domains
+    from gateway.ops.audit.audit import Audit, Names, domains_of, subject_of
+    from gateway.ops.audit.audit import audit as run
+    from gateway.ops.audit.gather.account import AuditedAccount
+    from gateway.sandbox.ready import Options
+    from gateway.sandbox.sandbox import Sandbox
 
-    table: str | None = None
-    region: str | None = None
-    tenant_role: str | None = None
-    gateway_role: str | None = None
-    vpc: str | None = None
-
-
-class _Silo(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
-
-    dax_role_arn: str | None = None
-
-
-class _Config(BaseModel):
-    """What an audit wants of the gateway's settings, and what Terraform adds to them for it; the rest is ignored."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
-
-    table_name: str | None = None
-    region: str | None = None
-    tenant_role_arn: str | None = None
-    gateway_role_arn: str | None = None
-    vpc_id: str | None = None
-    dax_role_arn: str | None = None
-    silos: Mapping[str, _Silo] = {}
-    domains: Annotated[tuple[str, ...], Field(strict=False)] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """What `gateway audit` is asked for; with `strict` what is unknown fails, too."""
-
-    subject: AuditSubject
-    account: AuditedAccount
-    places: Places = _PLACES
-    format: str = "table"
-    strict: bool = False
-    skip: tuple[str, ...] = ()
-
-
-def audit(wanted: Audit, model: Model, console: Console | None = None) -> int:
-    """0 when no line fails, 1 when one does; `ConfigurationError` where it cannot run at all."""
-    console = console or Console()
-    _check(wanted)
-    live = Live(wanted.account)
-    try:
-        facts = gather(live, wanted.subject, model, wanted.places, datetime.now(UTC))
-    finally:
-        live.close()
-    results = run_checks(Case(model, wanted.subject, facts), frozenset(wanted.skip))
-    match wanted.format:
-        case "json":
-            _print(console, as_json(wanted.subject, results))
-        case "sarif":
-            _print(console, as_sarif(facts.table.arn, results))
-        case _:
-            show(console, wanted.subject, results)
-    return exit_code(results, strict=wanted.strict)
-
-
-def exit_code(results: Sequence[LineResult], *, strict: bool) -> int:
-    bad = (LineVerdict.FAIL, LineVerdict.UNKNOWN) if strict else (LineVerdict.FAIL,)
-    return 1 if any(result.verdict in bad for result in results) else 0
-
-
-def subject_of(names: Names, config: Path | None = None) -> AuditSubject:
-    """What is named here wins over the file: Terraform's output `audit_config`, or settings of the gateway."""
-    given = _read(config)
-    table, region = names.table or given.table_name, names.region or given.region
-    if not table or not region:
-        wanted = {"--table": table, "--region": region}
-        raise ConfigurationError([f"{option}: is not given" for option, value in wanted.items() if not value])
-    return AuditSubject(
-        table,
-        region,
-        tenant_role=names.tenant_role or given.tenant_role_arn,
-        gateway_role=names.gateway_role or given.gateway_role_arn,
-        vpc=names.vpc or given.vpc_id,
-        dax_roles=frozenset(
-            role for role in (given.dax_role_arn, *(silo.dax_role_arn for silo in given.silos.values())) if role
-        ),
-    )
-
-
-def domains_of(config: Path | None) -> tuple[str, ...]:
-    """The modules of the model that the gateway serves; none for the shipped one."""
-    return _read(config).domains
-
-
-def _read(config: Path | None) -> _Config:
-    if config is None:
-        return _Config()
-    try:
-        content = json.loads(config.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigurationError([f"config file `{config}` cannot be read: {error}"]) from error
-    if not isinstance(content, dict):
-        raise ConfigurationError([f"config file `{config}` is not a JSON object"])
-    try:
-        return _Config.model_validate(content)
-    except ValidationError as error:
-        faults = [f"config file `{config}`: {item['loc'][0]}: {item['msg']}" for item in error.errors()]
-        raise ConfigurationError(faults) from error
-
-
-def _check(wanted: Audit) -> None:
-    faults = [
-        f"--skip: there is no line `{name}`, only {', '.join(NAMES)}" for name in wanted.skip if name not in NAMES
-    ]
-    if wanted.format not in FORMATS:
-        faults.append(f"--format: `{wanted.format}` is none of {', '.join(FORMATS)}")
-    if faults:
-        raise ConfigurationError(faults)
-
-
-def _print(console: Console, content: dict[str, Any]) -> None:
-    console.out(json.dumps(content, indent=2), highlight=False)
+    with exit_on_error("the audit cannot run"):
+        model = load_domains(domains or domains_of(config)).model
+        skipped = tuple(skip or ())
+        if sandbox:
+            with Sandbox(Options(port=0)) as started:
+                ready = started.ready
+                subject = subject_of(Names(ready.table, ready.region, ready.role_arn))
+                account = AuditedAccount(ready.region, ready.url, credentials=ready.admin)
+                raise typer.Exit(run(Audit(subject, account, format=output, strict=strict, skip=skipped), model))
+        subject = subject_of(Names(table, region, tenant_role, gateway_role, vpc), config)
+        account = AuditedAccount(subject.region, endpoint, profile)
+        raise typer.Exit(run(Audit(subject, account, format=output, strict=strict, skip=skipped), model))

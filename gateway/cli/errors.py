@@ -1,4 +1,4 @@
-"""How a command fails: a list of what to mend, not a stack trace."""
+"""How a command fails: with a list of what to fix and an exit code, not with a stack trace."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,15 +10,18 @@ from gateway.iam.language.errors import PolicyError
 
 
 @contextmanager
-def exit_on_error(cannot: str = "the gateway cannot start") -> Iterator[None]:
-    """`cannot` says what a wrong setting, option or file prevents."""
+def exit_on_error(headline: str = "the gateway cannot start") -> Iterator[None]:
+    """Exits with 2 for wrong settings, options or files, listed under `headline`; with 1 for any other failure."""
     try:
         yield
     except ConfigurationError as error:
-        typer.echo(f"{cannot}:", err=True)
+        typer.echo(f"{headline}:", err=True)
         for fault in error.faults:
             typer.echo(f"  - {fault}", err=True)
         raise typer.Exit(2) from None
     except (GatewayError, PolicyError) as error:
         typer.echo(error.message, err=True)
+        raise typer.Exit(1) from None
+    except OSError as error:
+        typer.echo(str(error), err=True)
         raise typer.Exit(1) from None

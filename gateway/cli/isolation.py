@@ -1,64 +1,82 @@
-"""The proof of isolation, put to work: on a sandbox of its own, or on the account that the settings name."""
+"""`gateway isolation prove`: attacks with real sessions, or a formal proof about the policies."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+import asyncio
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated
 
-import boto3
+import typer
 
-from gateway.app import Gateway, build_gateway
-from gateway.domains import load_domains
-from gateway.errors import ConfigurationError
-from gateway.model.keys import ItemKey
-from gateway.model.model import Model
-from gateway.model.tenant import TenantId, tenant_id
-from gateway.ops.isolation.attack import Ground
-from gateway.ops.isolation.prove import proof, unmarked
-from gateway.ops.isolation.report import ProofReport
-from gateway.ops.policies.files import write_policies
-from gateway.sandbox.dev.records import CANARIES, demo_items
-from gateway.sandbox.ready import Options
-from gateway.sandbox.sandbox import Sandbox
-from gateway.settings import Settings
+from gateway.cli.errors import exit_on_error
+from gateway.cli.options import Domains
+from gateway.errors import BadUserInput, GatewayError
+
+isolation = typer.Typer(help="Prove that tenants are isolated.", no_args_is_help=True, add_completion=False)
 
 
-async def prove_on_sandbox(domains: Sequence[str] = ()) -> ProofReport:
-    """Of the shipped domains, with the policies in the directory of the settings; or of others, with their own."""
-    model = load_domains(domains).model
-    with TemporaryDirectory() as directory:
-        own = Path(directory) if domains else None
-        changes: dict[str, Any] = {}
-        if own is not None:
-            write_policies(own, model)
-            changes = {"domains": list(domains), "policies_dir": own}
-        # thousands of denials are what it is about; the report tells those that were missing
-        with Sandbox(Options(port=0, policies=own, log="WARNING", domains=tuple(domains))) as sandbox:
-            keys = sandbox.ready.gateway
-            aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
-            return await _prove(build_gateway(sandbox.settings(**changes), aws=aws), _demo_ground(model))
+@isolation.callback()
+def _group() -> None:
+    """Keeps `prove` a subcommand: Typer would otherwise run the only command of a group directly."""
 
 
-async def prove_on_account(settings: Settings) -> ProofReport:
-    """With the gateway's own credentials, as a request would; nothing is written to other tenants' rows."""
-    if not settings.tenants or len(settings.tenants) < 2:
-        raise ConfigurationError(["tenants: a proof of isolation needs two tenants by name"])
-    ground = unmarked(load_domains(settings.domains).model, [tenant_id(name) for name in settings.tenants])
-    return await _prove(build_gateway(settings), ground)
+@isolation.command()
+def prove(
+    endpoint: Annotated[str, typer.Option(help="`sandbox`, or `aws` for the account in the settings.")] = "sandbox",
+    report: Annotated[Path, typer.Option(help="Folder for the reports, as Markdown and JSON.")] = Path("report"),
+    config: Annotated[Path | None, typer.Option(help="With `--endpoint aws`: JSON file with settings.")] = None,
+    formal: Annotated[
+        bool,
+        typer.Option(
+            "--formal", help="Send nothing; prove it for every possible request with a solver. Needs the extra [proof]."
+        ),
+    ] = False,
+    policies_dir: Annotated[
+        Path | None, typer.Option("--policies", help="With --formal: folder of policies. Default: those of the model.")
+    ] = None,
+    domains: Domains = None,
+) -> None:
+    """Try to cross every tenant boundary, with real sessions and below the gateway's own checks."""
+    with exit_on_error():
+        if formal:
+            raise typer.Exit(_prove_formally(domains or [], policies_dir, report))
+        raise typer.Exit(_attack(endpoint, domains or [], config, report))
 
 
-async def _prove(gateway: Gateway, ground: Ground) -> ProofReport:
+def _attack(endpoint: str, domains: list[str], config: Path | None, directory: Path) -> int:
+    from gateway.cli.isolation_proof import prove_on_account, prove_on_sandbox
+    from gateway.ops.isolation.prove import write_report
+    from gateway.settings import load_settings
+
+    if endpoint not in ("sandbox", "aws"):
+        raise GatewayError(f"`{endpoint}` is neither `sandbox` nor `aws`")
+    if endpoint == "aws" and domains:
+        raise BadUserInput("--domains is for the sandbox; an account's domains are in its settings")
+    on_sandbox = endpoint == "sandbox"
+    report = asyncio.run(prove_on_sandbox(domains) if on_sandbox else prove_on_account(load_settings(config)))
+    markdown, machine = write_report(report, directory)
+    held = sum(result.passed for result in report.results)
+    typer.echo(f"{held} of {len(report.results)} probes held; see {markdown} and {machine}")
+    return 0 if report.passed else 1
+
+
+def _prove_formally(domains: list[str], policies_dir: Path | None, directory: Path) -> int:
+    from gateway.ops.isolation.formal_proof import prove_formally, without_sandbox
+    from gateway.ops.isolation.formal_report import why, write_formal_report
+
     try:
-        return await proof(gateway.services.dynamodb, gateway.sessions, ground)
-    finally:
-        await gateway.close()
-
-
-def _demo_ground(model: Model) -> Ground:
-    markers = {tenant_id(name): marker for name, marker in CANARIES.items()}
-    rows: dict[TenantId, list[ItemKey]] = {tenant: [] for tenant in markers}
-    for item in demo_items(model, datetime.now(UTC)):
-        tenant = tenant_id(item["PK"]["S"].split("#")[1])
-        rows[tenant].append(ItemKey(item["PK"]["S"], item["SK"]["S"]))
-    return Ground(model, markers, {tenant: tuple(keys[:3]) for tenant, keys in rows.items()})
+        from gateway.sandbox.counterexamples import replayed as send
+    except ImportError:
+        send = without_sandbox
+    report = prove_formally(domains, policies_dir, send)
+    markdown, machine = write_formal_report(report, directory)
+    for outcome in report.outcomes:
+        if not outcome.proved:
+            typer.echo(f"NOT PROVED: {outcome.theorem.name} ({outcome.theorem.about}): {why(outcome)}", err=True)
+            for line in outcome.lines():
+                typer.echo(f"  {line}", err=True)
+    proved = sum(outcome.proved for outcome in report.outcomes)
+    held = sum(use.held for use in report.uses)
+    typer.echo(
+        f"{proved} of {len(report.outcomes)} theorems proved for every request, {held} of {len(report.uses)} uses "
+        f"allowed as declared; see {markdown} and {machine}"
+    )
+    return 0 if report.passed else 1

@@ -1,25 +1,15 @@
-"""`gateway policies`: write the documents, check them, explain a verdict, compare, prove."""
+"""`gateway policies`: write the policies, check them, explain a decision, compare two versions, prove isolation."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gateway.domains import load_domains
-from gateway.errors import GatewayError
-from gateway.iam.policies.policies import generated
-from gateway.ops.policies.explain import as_text, explain
-from gateway.ops.policies.files import stale_policies, unsafe_policies, write_policies
-
-Domains = Annotated[
-    list[str] | None,
-    typer.Option(help="A module with a domain, such as helpdesk.domain; again for more. Without it, the shipped ones."),
-]
+from gateway.cli.errors import exit_on_error
+from gateway.cli.options import Domains
 
 policies = typer.Typer(
-    help="Write policies/ from the model, check it, explain a verdict, compare two versions, prove your own.",
+    help="Write the IAM policies of the model; check, explain, compare or prove policies.",
     add_completion=False,
 )
 
@@ -27,14 +17,17 @@ policies = typer.Typer(
 @policies.callback(invoke_without_command=True)
 def write(
     context: typer.Context,
-    check: Annotated[bool, typer.Option("--check", help="Fail when a file is stale.")] = False,
-    directory: Annotated[Path, typer.Option(help="Where the files are.")] = Path("policies"),
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a file is out of date.")] = False,
+    directory: Annotated[Path, typer.Option(help="Folder of the policies.")] = Path("policies"),
     domains: Domains = None,
 ) -> None:
-    """Write the IAM documents of the model."""
+    """Write the IAM policies of the model; check, explain, compare or prove policies."""
+    from gateway.domains import load_domains
+    from gateway.ops.policies.files import stale_policies, unsafe_policies, write_policies
+
     if context.invoked_subcommand is not None:
         return
-    with _told():
+    with exit_on_error():
         model = load_domains(domains or ()).model
         if faults := unsafe_policies(model):
             _fail(f"the model would make unsafe policies; nothing is written to {directory}", faults)
@@ -42,60 +35,58 @@ def write(
             for name in write_policies(directory, model):
                 typer.echo(f"wrote {directory / name}")
         if faults := stale_policies(directory, model):
-            _fail(f"{directory} is not what the model says; run `gateway policies`", faults)
-        typer.echo(f"{directory} is what the model says")
+            _fail(f"{directory} is out of date; run `gateway policies`", faults)
+        typer.echo(f"{directory} is up to date")
 
 
 @policies.command("explain")
 def explain_request(
-    request: Annotated[str, typer.Argument(help="Such as 'GetItem PK=TENANT#globex#USER#1 SK=PROFILE'.")],
-    role: Annotated[str, typer.Option(help="The gateway role that asks.")],
-    tenant: Annotated[str, typer.Option(help="The tenant that it belongs to.")],
+    request: Annotated[str, typer.Argument(help="For example 'GetItem PK=TENANT#globex#USER#1 SK=PROFILE'.")],
+    role: Annotated[str, typer.Option(help="Role of the caller.")],
+    tenant: Annotated[str, typer.Option(help="Tenant of the caller.")],
     domains: Domains = None,
 ) -> None:
-    """Tell whether a role may send a request to DynamoDB, and why."""
-    with _told():
+    """Explain whether a role may send a request to DynamoDB."""
+    from gateway.domains import load_domains
+    from gateway.iam.policies.policies import generated
+    from gateway.ops.policies.explain import as_text, explain
+
+    with exit_on_error():
         model = load_domains(domains or ()).model
         typer.echo(as_text(explain(model, generated(model), role, tenant, request)))
 
 
 @policies.command("diff")
 def diff_documents(
-    old: Annotated[Path, typer.Argument(help="A directory with the documents as they were.")],
-    new: Annotated[Path, typer.Argument(help="A directory with the documents as they are.")] = Path("policies"),
-    announced: Annotated[Path | None, typer.Option(help="A changelog that may name what is widened.")] = None,
+    old: Annotated[Path, typer.Argument(help="Folder with the old policies.")],
+    new: Annotated[Path, typer.Argument(help="Folder with the new policies.")] = Path("policies"),
+    announced: Annotated[
+        Path | None, typer.Option(help="Changelog. New permissions that its newest version names do not fail.")
+    ] = None,
 ) -> None:
-    """Tell who may do what they could not do before, with a request that shows it."""
-    from gateway.ops.policies.diff import print_widenings  # noqa: PLC0415  the solver loads only where it is needed
+    """List what the new policies allow and the old ones did not, each with an example request."""
+    from gateway.cli.policy_proofs import print_widenings
 
-    with _told():
+    with exit_on_error():
         raise typer.Exit(print_widenings(old, new, announced))
 
 
 @policies.command("prove")
 def prove_documents(
-    policy: Annotated[Path, typer.Argument(help="An identity policy with conditions on dynamodb:LeadingKeys.")],
-    prefix: Annotated[str, typer.Option(help="How the keys of one tenant begin, such as 'TENANT#{tenant}#'.")],
-    session: Annotated[Path | None, typer.Option(help="The session policy that goes with it.")] = None,
-    boundary: Annotated[Path | None, typer.Option(help="The permissions boundary that goes with it.")] = None,
-    ids_without: Annotated[str, typer.Option(help="Characters that no id of yours holds.")] = "",
+    policy: Annotated[Path, typer.Argument(help="Identity policy with conditions on dynamodb:LeadingKeys.")],
+    prefix: Annotated[str, typer.Option(help="Prefix of one tenant's keys, such as 'TENANT#{tenant}#'.")],
+    session: Annotated[Path | None, typer.Option(help="Session policy that applies as well.")] = None,
+    boundary: Annotated[Path | None, typer.Option(help="Permissions boundary that applies as well.")] = None,
+    ids_without: Annotated[str, typer.Option(help="Characters that your tenant ids never contain.")] = "",
 ) -> None:
-    """Prove of your own policies that no tenant reaches another, for every request; or show a request that does."""
-    from gateway.ops.policies.proof import print_proof  # noqa: PLC0415
+    """Prove that your own policies isolate tenants for every request, or print a request that crosses over."""
+    from gateway.cli.policy_proofs import print_proof
 
-    with _told():
+    with exit_on_error():
         raise typer.Exit(print_proof(policy, prefix, session, boundary, ids_without))
 
 
-@contextmanager
-def _told() -> Iterator[None]:
-    try:
-        yield
-    except (GatewayError, OSError) as error:
-        _fail(str(error), [])
-
-
-def _fail(what: str, faults: list[str]) -> None:
-    for line in (what, *faults):
+def _fail(message: str, faults: list[str]) -> None:
+    for line in (message, *faults):
         typer.echo(line, err=True)
     raise typer.Exit(1)

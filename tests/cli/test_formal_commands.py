@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gateway.cli.main import app
+from gateway.cli.policy_proofs import unannounced
 from gateway.demo import MODEL
 from gateway.iam.formal.difference import Widening, widenings
 from gateway.iam.formal.formula import FALSE, TRUE
@@ -22,7 +23,6 @@ from gateway.iam.language.verdict import Allow, Deny
 from gateway.iam.policies.generate import documents
 from gateway.ops.isolation.formal_proof import EXAMPLE, model_subject, without_sandbox
 from gateway.ops.isolation.formal_report import FormalReport, write_formal_report
-from gateway.ops.policies.diff import unannounced
 
 RUN = CliRunner()
 PAGE = (Path(__file__).parents[2] / "docs" / "proof.md").read_text()
@@ -139,7 +139,7 @@ def test_a_missing_directory_is_told(tmp_path: Path) -> None:
 def test_the_same_documents_widen_nothing(tmp_path: Path) -> None:
     same = write(tmp_path / "same")
     ran = RUN.invoke(app, ["policies", "diff", str(same), str(same)])
-    assert (ran.exit_code, ran.output) == (0, "nobody may do anything that they could not do before\n")
+    assert (ran.exit_code, ran.output) == (0, "no role may do anything that it could not do before\n")
 
 
 def test_a_widening_is_told_with_a_request_and_fails_unless_it_is_announced(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from gateway.cli import policies as policy_commands
 from gateway.cli.policies import policies
+from gateway.ops.policies import files
 
 RUN = CliRunner()
 
@@ -39,7 +39,7 @@ def test_a_stranger_in_the_directory_fails_even_after_writing(tmp_path: Path) ->
 
 
 def test_unsafe_policies_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy_commands, "unsafe_policies", lambda model: ["boundary.json: opens everything"])
+    monkeypatch.setattr(files, "unsafe_policies", lambda model: ["boundary.json: opens everything"])
     refused = RUN.invoke(policies, ["--directory", str(tmp_path / "policies")])
     assert refused.exit_code == 1
     assert "boundary.json: opens everything" in refused.stderr

@@ -12,7 +12,7 @@ from httpx2 import ASGITransport, AsyncClient
 from typer.testing import CliRunner
 
 from gateway.app import create_app
-from gateway.cli.isolation import prove_on_sandbox
+from gateway.cli.isolation_proof import prove_on_sandbox
 from gateway.cli.main import app
 from gateway.domains import Loaded, load_domains
 from gateway.errors import ConfigurationError

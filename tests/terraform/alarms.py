@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.terraform.plan import Plan
+from tests.terraform.tool import SOURCES
 
+DATA: dict[str, Any] = json.loads((SOURCES / "modules/observability/alarms.json").read_text())
 SETS: dict[str, dict[str, list[list[str]]]] = json.loads((Path(__file__).parent / "dimension_sets.json").read_text())
 
 # as the developer guide lists them ("DynamoDB metrics and dimensions"), of those that an alarm may use

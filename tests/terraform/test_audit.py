@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.audit import Names, subject_of
 from gateway.demo import MODEL
+from gateway.ops.audit.audit import Names, subject_of
 from gateway.ops.audit.checklist import run_checks
 from gateway.ops.audit.gather.account import AuditedAccount, Live
 from gateway.ops.audit.gather.everything import Places, gather

@@ -62,7 +62,7 @@ _TOLD = {
     "a gateway that runs no image": ("values", "`gateway.run` is true and `gateway.image` names no image"),
     "a silo whose role cannot be assumed": ("values", "`further_tenant_role_arns` does not name"),
     "backups that are kept for no day": ("values", "Backups are kept for at least one day"),
-    "a member of a list": ("members", "`issuers.0.audiense` (there are algorithms, audience,"),
+    "a member of a list": ("members", "`issuers.0.audiense` (there are additional_audiences, algorithms,"),
     "a member of an object": ("members", "`network.create.zonse` (there are cidr, nat, public, zones)"),
     "a setting": ("members", "`gateway_settings.max_dept`"),
     "a member in a map": ("members", "`gateway_settings.silos.acme.tabel_name`"),

@@ -7,6 +7,7 @@ import pytest
 
 from gateway.setting_types import IssuerSettings, SiloSettings
 from gateway.settings import Settings
+from tests.terraform.alarms import DATA
 from tests.terraform.tool import REPOSITORY, SOURCES
 
 _RUNBOOKS = REPOSITORY / "docs" / "runbooks"
@@ -50,6 +51,15 @@ def test_there_is_a_runbook(name: str) -> None:
     text = (_RUNBOOKS / f"{name}.md").read_text()
     assert f"({name}.md)" in (_RUNBOOKS / "README.md").read_text()
     assert "aws " in text or "terraform " in text
+
+
+def test_the_index_of_runbooks_lists_every_alarm_and_event_rule() -> None:
+    rows = [(f"`{name}`", row["severity"], row["runbook"]) for name, row in DATA["alarms"].items()]
+    rows += [(f"rule `{name}`", row["topic"], row["runbook"]) for name, row in DATA["event_rules"].items()]
+    table = [f"| {name} | {severity} | [{page}.md]({page}.md) |" for name, severity, page in rows]
+    text = (_RUNBOOKS / "README.md").read_text()
+    listed = [line for line in text.splitlines() if line.startswith(("| `", "| rule `"))]
+    assert listed == table, "the rows must be:\n" + "\n".join(table)
 
 
 @pytest.mark.parametrize("page", sorted(_RUNBOOKS.glob("*.md")), ids=lambda page: page.name)

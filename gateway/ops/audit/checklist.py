@@ -5,7 +5,6 @@ from typing import Final
 
 from gateway.ops.audit.checks.alarms import alarms
 from gateway.ops.audit.checks.capacity import autoscaling, index_capacity, mode
-from gateway.ops.audit.checks.code import idempotent_writes, unprocessed
 from gateway.ops.audit.checks.drift import policy_drift, table_drift
 from gateway.ops.audit.checks.model import cardinality, documented_patterns, prefixes
 from gateway.ops.audit.checks.network import endpoint
@@ -39,18 +38,13 @@ CHECKLIST: Final[tuple[tuple[ChecklistLine, Check], ...]] = (
     (ChecklistLine("vpc-endpoint", "VPC endpoint with a policy", "terraform/modules/network/main.tf"), endpoint),
     (ChecklistLine("alarms", "alarms with the right dimensions", "terraform/modules/observability/main.tf"), alarms),
     (ChecklistLine("least-privilege", "least privilege", "terraform/modules/iam/main.tf"), _least_privilege),
-    (ChecklistLine("unprocessed-items", "unprocessed items are sent again", "gateway/store/table.py"), unprocessed),
-    (
-        ChecklistLine("idempotent-writes", "writes are idempotent", "gateway/store/write/idempotency.py"),
-        idempotent_writes,
-    ),
     (ChecklistLine("table-drift", "the table is as the model says", "terraform/table.json"), table_drift),
     (ChecklistLine("policy-drift", "the policies are as the model says", "policies/README.md"), policy_drift),
     (ChecklistLine("deletion-protection", "deletion protection", _TABLE), deletion_protection),
     (ChecklistLine("encryption", "encryption with a key of the account", _TABLE), encryption),
     (ChecklistLine("stream", "a stream of changes", _TABLE), stream),
 )
-"""The fourteen lines of the checklist, then drift, then what an accident would make us wish for."""
+"""Twelve lines on how the table is run, then drift, then protection against accidents."""
 
 NAMES: Final = tuple(line.name for line, _ in CHECKLIST)
 

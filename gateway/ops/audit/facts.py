@@ -144,18 +144,6 @@ class CountedByCloudWatch:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeFacts:
-    """What this installation sends, by operation and module, and how it met unprocessed keys when that was tried."""
-
-    sends: Mapping[str, tuple[str, ...]]
-    reads_unprocessed_items: frozenset[str]
-    keys_asked_again: bool
-    fails_loudly: bool
-    transaction_tokens: bool
-    records_used_by: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class FileFacts:
     """`page` is the text of docs/access-patterns.md, `stale_policies` what is wrong with policies/."""
 
@@ -179,5 +167,4 @@ class Facts:
     gateway_role: RoleFacts | Missing
     table_policy: Statements | Missing | None
     endpoints: tuple[EndpointFacts, ...] | Missing
-    code: CodeFacts
     files: FileFacts

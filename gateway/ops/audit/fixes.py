@@ -29,5 +29,4 @@ POLICIES: Final = "`gateway policies`, review the difference, then `terraform ap
 PAGE: Final = "`gateway docs`"
 MODEL: Final = "the declaration of the entity in gateway/demo"
 SHARDS: Final = "`shards` of the key in gateway/demo; see `gateway capacity`"
-CODE: Final = "the code of the gateway: this is no setting"
 SCANS: Final = "find the caller by CloudTrail (`audit`), and use an access pattern instead"

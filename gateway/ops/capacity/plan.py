@@ -4,12 +4,21 @@ from dataclasses import dataclass
 
 from gateway.model.model import Model
 from gateway.ops.capacity.assumptions import Assumptions
-from gateway.ops.capacity.cost import BreakEven, Monthly, Payoff, Shape, break_even, monthly, payoffs
+from gateway.ops.capacity.cost import (
+    BreakEven,
+    Monthly,
+    Payoff,
+    Shape,
+    Trail,
+    break_even,
+    monthly,
+    payoffs,
+    trails,
+)
 from gateway.ops.capacity.demand import Demand, Need, demand
 from gateway.ops.capacity.measured import Measured
 from gateway.ops.capacity.partitions import Partition, partitions
 from gateway.ops.capacity.prices import Prices
-from gateway.ops.capacity.trail import Trail, trails
 
 
 @dataclass(frozen=True, slots=True)

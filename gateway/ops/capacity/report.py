@@ -1,15 +1,63 @@
-"""The plan in words: one Markdown page, which a terminal shows as well."""
+"""A capacity plan as a Markdown page for people, and as JSON for other programs."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, Final
 
+from rich.console import Console
+from rich.markdown import Markdown
+
+from gateway.errors import ConfigurationError
 from gateway.model.key_docs import code, markdown_table
 from gateway.ops.capacity.cost import WARNING, BreakEven, provisioned
 from gateway.ops.capacity.measured import Measured
+from gateway.ops.capacity.partitions import PARTITION_READS, PARTITION_WRITES
 from gateway.ops.capacity.plan import Bill, CapacityPlan
-from gateway.ops.capacity.plot import bars, chart, curves
-from gateway.ops.capacity.units import PARTITION_READS, PARTITION_WRITES
 
-_SHOWN = 8  # partitions and operations
+FORMATS: Final = ("markdown", "json")
+_SHOWN: Final = 8  # partitions and operations
+
+
+def check_format(name: str) -> None:
+    if name not in FORMATS:
+        raise ConfigurationError([f"--format: `{name}` is none of {', '.join(FORMATS)}"])
+
+
+def show(plan: CapacityPlan, output: str, console: Console) -> None:
+    """Prints the plan; a terminal renders the Markdown."""
+    if output == "json":
+        console.out(json.dumps(as_json(plan), indent=2), highlight=False)
+    elif console.is_terminal:
+        console.print(Markdown(page(plan)))
+    else:
+        console.out(page(plan), highlight=False, end="")
+
+
+def as_json(plan: CapacityPlan) -> dict[str, Any]:
+    """The figures; shares are fractions of 1, costs are per month."""
+    measured = None if plan.measured is None else asdict(plan.measured)
+    return {
+        "prices": {"region": plan.prices.region, "currency": plan.prices.currency, "as_of": plan.prices.as_of},
+        "assumed": plan.assumed.model_dump(mode="json"),
+        "consumption": [{**asdict(row), "units": row.units} for row in plan.demand.rows],
+        "places": {place: asdict(plan.demand.need(place)) for place in plan.demand.places},
+        "expected": _finite(asdict(plan.expected)),
+        "partitions": [{**asdict(item), "heat": item.heat, "advice": item.advice} for item in plan.partitions],
+        "dax": [_finite({**asdict(payoff), "pays": payoff.pays}) for payoff in plan.payoffs],
+        "trail": [{**asdict(trail), "total": trail.total} for trail in plan.trails],
+        "measured": measured,
+        "measured_bill": None if plan.measured_bill is None else _finite(asdict(plan.measured_bill)),
+    }
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity: a break-even that is never reached is null."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_finite(item) for item in value]
+    return None if value == float("inf") else value
 
 
 def page(plan: CapacityPlan) -> str:
@@ -65,10 +113,7 @@ def _places(plan: CapacityPlan) -> Iterator[str]:
         for place, need in needs.items()
     ]
     yield from markdown_table(("in", "RCU", "WCU", "RCU to provision", "WCU to provision"), rows)
-    yield from ("", "```text")
-    pairs = [(place, pair) for place, need in needs.items() for pair in ((need.read, "RCU"), (need.write, "WCU"))]
-    yield from bars([(f"{place} {unit}", value, unit) for place, (value, unit) in pairs])
-    yield from ("```", "", _amplification(plan), "")
+    yield from ("", _amplification(plan), "")
 
 
 def _amplification(plan: CapacityPlan) -> str:
@@ -92,9 +137,7 @@ def _bill(plan: CapacityPlan, bill: Bill) -> Iterator[str]:
     ]
     rows += [("storage", f"{month.storage:,.2f}", "in every mode")] if month.storage else []
     yield from markdown_table(("mode", f"{currency} a month", "remark"), rows)
-    yield from ("", f"Cheapest: {month.cheapest}. {_break_even_words(bill.break_even)}", "", "```text")
-    yield from chart(curves(bill, plan.prices), bill.shape.average_share, currency)
-    yield from ("```", "")
+    yield from ("", f"Cheapest: {month.cheapest}. {_break_even_words(bill.break_even)}", "")
 
 
 def _break_even_words(found: BreakEven) -> str:

@@ -3,28 +3,16 @@ data "aws_region" "current" {}
 locals {
   region = data.aws_region.current.id
 
-  # dimensions as a graph takes them: name, value, name, value
-  flat = { for place, dimensions in local.places : place => flatten([for name in sort(keys(dimensions)) : [name, dimensions[name]]]) }
-
-  # rows of three graphs
-  graphs = [
-    { title = "Calls per minute", stat = "SampleCount", metrics = [for operation in local.operations : ["AWS/DynamoDB", "SuccessfulRequestLatency", "TableName", var.table_name, "Operation", operation]] },
-    { title = "p99 latency in DynamoDB (ms)", stat = "p99", metrics = [for operation in local.operations : ["AWS/DynamoDB", "SuccessfulRequestLatency", "TableName", var.table_name, "Operation", operation]] },
-    { title = "System errors", stat = "Sum", metrics = [for operation in local.operations : ["AWS/DynamoDB", "SystemErrors", "TableName", var.table_name, "Operation", operation]] },
-    { title = "Consumed read units", stat = "Sum", metrics = [for place in keys(local.places) : concat(["AWS/DynamoDB", "ConsumedReadCapacityUnits"], local.flat[place])] },
-    { title = "Consumed write units", stat = "Sum", metrics = [for place in keys(local.places) : concat(["AWS/DynamoDB", "ConsumedWriteCapacityUnits"], local.flat[place])] },
-    { title = "Throttled events", stat = "Sum", metrics = [for pair in setproduct(keys(local.places), local.kinds) : concat(["AWS/DynamoDB", "${pair[1]}ThrottleEvents"], local.flat[pair[0]])] },
-    {
-      title = "Why reads and writes are throttled (table)", stat = "Sum"
-      metrics = [
-        for pair in setproduct(local.kinds, ["KeyRangeThroughput", "ProvisionedThroughput", "MaxOnDemandThroughput", "AccountLimit"]) :
-        ["AWS/DynamoDB", "${pair[0]}${pair[1]}ThrottleEvents", "TableName", var.table_name]
-      ]
-    },
-    { title = "Conflicts and expired items", stat = "Sum", metrics = [for metric in ["ConditionalCheckFailedRequests", "TransactionConflict", "TimeToLiveDeletedItemCount"] : ["AWS/DynamoDB", metric, "TableName", var.table_name]] },
-    { title = "Denials, refused tokens, failed sessions", stat = "Sum", metrics = [for metric in ["IsolationBreaches", "ForeignRows", "Denials", "RefusedTokens", "FailedSessions", "Failures"] : [local.namespace, metric]] },
-    { title = "Gateway: duration of operations (p50, p99 in ms)", stat = "p99", metrics = [[local.namespace, "OperationDuration"], [local.namespace, "OperationDuration", { stat = "p50" }]] },
-  ]
+  # a graph takes the dimensions as a list: name, value, name, value; rows of three graphs
+  graphs = [for graph in local.data.graphs : {
+    title = graph.title
+    stat  = graph.stat
+    metrics = concat([for metric in graph.metrics : [for instance in local.instances[graph.each] : concat(
+      [graph.namespace == "gateway" ? local.namespace : graph.namespace, metric.metric],
+      flatten([for name in sort(keys(instance.dimensions)) : [name, instance.dimensions[name]]]),
+      [for stat in [try(metric.stat, null)] : { stat = stat } if stat != null],
+    )]]...)
+  }]
 }
 
 resource "aws_cloudwatch_dashboard" "this" {

@@ -1,5 +1,5 @@
-# What AWS tells as an event and not as a metric: what is done to the table, backups and deployments that fail. Those on API
-# calls work only where a trail of the account records management events; the module `audit` makes one.
+# What AWS reports as an event and not as a metric: changes of the table, failed backups and failed deployments. Events of
+# API calls need a trail that records management events; the module `audit` creates one. Texts are in alarms.json.
 
 locals {
   account   = data.aws_caller_identity.current.account_id
@@ -9,55 +9,34 @@ locals {
 
   # API calls on the table that take protection away; every one pages. No deployment of these modules makes them.
   table_calls = {
-    table-deleted = {
-      says = "Somebody deleted the table, or tried to."
-      call = { eventName = ["DeleteTable"], requestParameters = local.table }
-    }
-    table-unprotected = {
-      says = "Somebody switched off the deletion protection of the table."
-      call = { eventName = ["UpdateTable"], requestParameters = merge(local.table, { deletionProtectionEnabled = [false] }) }
-    }
+    table-deleted     = { eventName = ["DeleteTable"], requestParameters = local.table }
+    table-unprotected = { eventName = ["UpdateTable"], requestParameters = merge(local.table, { deletionProtectionEnabled = [false] }) }
     table-unrecoverable = {
-      says = "Somebody switched off point-in-time recovery of the table."
-      call = {
-        eventName         = ["UpdateContinuousBackups"]
-        requestParameters = merge(local.table, { pointInTimeRecoverySpecification = { pointInTimeRecoveryEnabled = [false] } })
-      }
+      eventName         = ["UpdateContinuousBackups"]
+      requestParameters = merge(local.table, { pointInTimeRecoverySpecification = { pointInTimeRecoveryEnabled = [false] } })
     }
     table-encryption = {
-      says = "Somebody changed the encryption of the table, or its key."
-      call = {
-        eventName = ["UpdateTable"]
-        # CloudTrail's documentation does not show how it spells this one
-        "$or" = [
-          for name in ["sSESpecification", "SSESpecification", "sseSpecification"] :
-          { requestParameters = merge(local.table, { (name) = { enabled = [true, false] } }) }
-        ]
-      }
+      eventName = ["UpdateTable"]
+      # CloudTrail's documentation does not show how it spells this one
+      "$or" = [
+        for name in ["sSESpecification", "SSESpecification", "sseSpecification"] :
+        { requestParameters = merge(local.table, { (name) = { enabled = [true, false] } }) }
+      ]
     }
-    table-policy = {
-      says = "Somebody put a policy on the table, which may let others in past the roles."
-      call = { eventName = ["PutResourcePolicy"], requestParameters = { resourceArn = [{ prefix = local.table_arn }] } }
-    }
+    table-policy = { eventName = ["PutResourcePolicy"], requestParameters = { resourceArn = [{ prefix = local.table_arn }] } }
   }
 
-  events = merge(
-    { for name, rule in local.table_calls : name => {
-      says    = rule.says
-      runbook = "table-changes"
-      topic   = "page"
+  patterns = merge(
+    { for name, call in local.table_calls : name => {
       pattern = jsonencode({
         source      = ["aws.dynamodb"]
         detail-type = ["AWS API Call via CloudTrail"]
-        detail      = merge({ eventSource = ["dynamodb.amazonaws.com"] }, rule.call)
+        detail      = merge({ eventSource = ["dynamodb.amazonaws.com"] }, call)
       })
       paths   = { what = "$.detail.eventName", who = "$.detail.userIdentity.arn", time = "$.detail.eventTime" }
       message = "<what> by <who> at <time>."
     } },
     { for name in ["backup-failed"] : name => {
-      says    = "A backup of the table failed, or its copy to another vault."
-      runbook = "restore"
-      topic   = "notice"
       pattern = jsonencode({
         source      = ["aws.backup"]
         detail-type = ["Backup Job State Change", "Copy Job State Change"]
@@ -66,10 +45,7 @@ locals {
       paths   = { what = "$.detail-type", state = "$.detail.state", time = "$.time" }
       message = "<what>: <state> at <time>."
     } if var.backups },
-    { for gateway in local.balanced : "deployment-failed" => {
-      says    = "A new version of the gateway did not become healthy; ECS goes back to the one before."
-      runbook = "gateway"
-      topic   = "notice"
+    { for gateway in local.gateways : "deployment-failed" => {
       pattern = jsonencode({
         source      = ["aws.ecs"]
         detail-type = ["ECS Deployment State Change"]
@@ -80,6 +56,7 @@ locals {
       message = "<reason> At <time>."
     } },
   )
+  events = { for name, event in local.patterns : name => merge(event, local.data.event_rules[name]) }
 }
 
 data "aws_partition" "current" {}

@@ -75,7 +75,7 @@ resource "aws_sns_topic_subscription" "notice" {
 # Works only where a trail of the account records management events; the module `audit` makes one.
 resource "aws_cloudwatch_event_rule" "data_key" {
   name        = "${var.name}-data-key"
-  description = "Somebody changed or disabled the key of the table. Runbook: ${var.runbooks}/key-changes.md"
+  description = "${local.data.event_rules["data-key"].says} Runbook: ${var.runbooks}/${local.data.event_rules["data-key"].runbook}.md"
 
   event_pattern = jsonencode({
     source      = ["aws.kms"]

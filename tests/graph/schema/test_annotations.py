@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 import strawberry
-from gateway.graph.scalars import SCALARS
 from graphql import GraphQLEnumType, GraphQLInputObjectType, GraphQLNamedType
 from strawberry.schema.config import StrawberryConfig
 
@@ -15,8 +14,8 @@ from gateway.model.types import (
     AttributeType,
     Blob,
     Boolean,
-    Decimal,
-    Enum,
+    DecimalNumber,
+    EnumOf,
     Field,
     Id,
     Integer,
@@ -33,7 +32,9 @@ SIZE = Field("size", Integer(), "Its size.", required=False)
 BOX = Struct("Box", (Field("label", Text(), "Its label."), SIZE), "A box.")
 
 
-def printed(types: Types, output: Any, input_type: Any = int) -> tuple[str, str, dict[str, GraphQLNamedType]]:
+def printed(
+    annotations: Annotations, types: Types, output: Any, input_type: Any = int
+) -> tuple[str, str, dict[str, GraphQLNamedType]]:
     """The types of a field and of its argument in a schema."""
 
     def resolve(root: None, info: Any, given: Any) -> None:
@@ -42,7 +43,7 @@ def printed(types: Types, output: Any, input_type: Any = int) -> tuple[str, str,
     arguments = [argument("given", input_type, "A value.", required=True)]
     field = resolved(types, "value", output, "The value.", resolve, arguments)
     query = object_type(types, "Query", "All.", [field, basic(types, "other", int, "Another one.")])
-    config = StrawberryConfig(auto_camel_case=False, scalar_map=SCALARS)
+    config = StrawberryConfig(auto_camel_case=False, scalar_map=annotations.scalars)
     core = core_schema(strawberry.Schema(query=query, config=config))
     assert core.query_type is not None
     made = core.query_type.fields["value"]
@@ -56,11 +57,11 @@ def printed(types: Types, output: Any, input_type: Any = int) -> tuple[str, str,
         (KeyString(), "String!", "String!"),
         (Id(), "ID!", "ID!"),
         (Integer(), "Int!", "Int!"),
-        (Decimal(), "Decimal!", "Decimal!"),
+        (DecimalNumber(), "Decimal!", "Decimal!"),
         (Boolean(), "Boolean!", "Boolean!"),
         (Timestamp(), "DateTime!", "DateTime!"),
         (Blob(), "Base64!", "Base64!"),
-        (Enum(Colour), "Colour!", "Colour!"),
+        (EnumOf(Colour), "Colour!", "Colour!"),
         (ListOf(Id()), "[ID!]!", "[ID!]!"),
         (SetOf(Text()), "[String!]!", "[String!]!"),
         (BOX, "Box!", "BoxInput!"),
@@ -72,26 +73,28 @@ def test_every_attribute_type_has_a_type_for_output_and_for_input(
 ) -> None:
     types: Types = {}
     annotations = Annotations(types)
-    assert printed(types, annotations.output(kind), annotations.argument(kind))[:2] == (output, input_type)
+    assert printed(annotations, types, annotations.output(kind), annotations.argument(kind))[:2] == (output, input_type)
 
 
 def test_an_enum_or_a_struct_becomes_one_type() -> None:
     annotations = Annotations({})
-    for kind in (Enum(Colour), BOX):
+    for kind in (EnumOf(Colour), BOX):
         assert annotations.output(kind) is annotations.output(kind)
         assert annotations.argument(kind) is annotations.argument(kind)
 
 
 def test_an_enum_value_is_described_by_its_value() -> None:
     types: Types = {}
-    colour = printed(types, Annotations(types).output(Enum(Colour)))[2]["Colour"]
+    annotations = Annotations(types)
+    colour = printed(annotations, types, annotations.output(EnumOf(Colour)))[2]["Colour"]
     assert isinstance(colour, GraphQLEnumType)
     assert {name: value.description for name, value in colour.values.items()} == {"RED": "red", "GREEN": "green"}
 
 
 def test_an_optional_input_field_may_be_left_out() -> None:
     types: Types = {}
-    box = printed(types, int, Annotations(types).argument(BOX))[2]["BoxInput"]
+    annotations = Annotations(types)
+    box = printed(annotations, types, int, annotations.argument(BOX))[2]["BoxInput"]
     assert isinstance(box, GraphQLInputObjectType)
     assert {name: str(field.type) for name, field in box.fields.items()} == {"label": "String!", "size": "Int"}
 
@@ -100,14 +103,15 @@ def test_an_optional_input_field_may_be_left_out() -> None:
     ("kind", "name", "low"),
     [
         (Timestamp(), "DateTimeRange", "The earliest time to include; without it, the range has no start."),
-        (Decimal(), "DecimalRange", "The lowest value to include; without it, the range has no start."),
+        (DecimalNumber(), "DecimalRange", "The lowest value to include; without it, the range has no start."),
         (Integer(), "IntRange", "The lowest value to include; without it, the range has no start."),
-        (KeyString(), "TextRange", "The lowest value to include; without it, the range has no start."),
+        (KeyString(), "StringRange", "The lowest value to include; without it, the range has no start."),
     ],
 )
 def test_a_range_speaks_of_times_only_for_times(kind: AttributeType, name: str, low: str) -> None:
     types: Types = {}
-    made = printed(types, int, Annotations(types).range(kind))[2][name]
+    annotations = Annotations(types)
+    made = printed(annotations, types, int, annotations.range(kind))[2][name]
     assert isinstance(made, GraphQLInputObjectType)
     assert list(made.fields) == ["from", "to"]
     assert made.fields["from"].description == low

@@ -19,14 +19,13 @@ def test_only_autoscaling_does_not_apply_on_demand(results: tuple[LineResult, ..
     assert idle == ["autoscaling"]
 
 
-def test_the_fourteen_lines_come_first_and_then_drift() -> None:
+def test_how_the_table_is_run_comes_first_and_then_drift() -> None:
     assert len(set(NAMES)) == len(CHECKLIST)
-    assert NAMES[:14] == (
+    assert NAMES[:12] == (
         *("access-patterns", "key-prefixes", "key-cardinality", "no-scan", "index-capacity", "capacity-mode"),
         *("autoscaling", "ttl", "point-in-time-recovery", "vpc-endpoint", "alarms", "least-privilege"),
-        *("unprocessed-items", "idempotent-writes"),
     )
-    assert NAMES[14:16] == ("table-drift", "policy-drift")
+    assert NAMES[12:14] == ("table-drift", "policy-drift")
 
 
 def test_a_line_that_is_skipped_says_so(case: Case) -> None:

@@ -11,9 +11,9 @@ import pytest
 from moto import mock_aws
 from rich.console import Console
 
-from gateway.cli.audit import Audit, Names, audit, domains_of, exit_code, subject_of
 from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
+from gateway.ops.audit.audit import Audit, Names, audit, domains_of, exit_code, subject_of
 from gateway.ops.audit.facts import UnknownFact
 from gateway.ops.audit.gather.account import AuditedAccount
 from gateway.ops.audit.gather.everything import Places
@@ -80,8 +80,14 @@ def test_the_sandbox_is_audited_for_what_it_has(places: Places) -> None:
             run(Audit(subject, refused, places))
     verdicts = {line["name"]: line["verdict"] for line in json.loads(text)["lines"]}
     assert code == 1
-    assert verdicts["table-drift"] == verdicts["ttl"] == verdicts["no-scan"] == "pass"
-    assert verdicts["alarms"] == verdicts["vpc-endpoint"] == verdicts["least-privilege"] == "not applicable"
+    assert verdicts["table-drift"] == verdicts["ttl"] == "pass"
+    assert (
+        verdicts["no-scan"]
+        == verdicts["alarms"]
+        == verdicts["vpc-endpoint"]
+        == verdicts["least-privilege"]
+        == "not applicable"
+    )
     assert verdicts["point-in-time-recovery"] == "fail"
 
 
@@ -118,7 +124,7 @@ def test_the_names_come_from_terraforms_output(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        ("{}", "--table: is not given"),
+        ("{}", "--table: is missing"),
         ("[]", "is not a JSON object"),
         ("no json", "cannot be read"),
         ('{"table_name": "shop", "region": ["eu-west-1"]}', "region: Input should be a valid string"),
@@ -143,4 +149,4 @@ def test_the_model_is_that_of_the_domains_in_terraforms_output(tmp_path: Path) -
 def test_without_a_file_the_names_must_be_given() -> None:
     with pytest.raises(ConfigurationError) as caught:
         subject_of(Names(table="shop"))
-    assert caught.value.faults == ["--region: is not given"]
+    assert caught.value.faults == ["--region: is missing"]

@@ -1,11 +1,19 @@
+import io
+import json
 import re
+from pathlib import Path
+from typing import Any
 
+import pytest
+from rich.console import Console
+
+from gateway.errors import ConfigurationError
 from gateway.ops.capacity.assumptions import Assumptions
 from gateway.ops.capacity.demand import Need
-from gateway.ops.capacity.measured import Measured, MeasuredOperation
+from gateway.ops.capacity.measured import Measured, MeasuredOperation, read_logs
 from gateway.ops.capacity.plan import plan
 from gateway.ops.capacity.prices import read_prices
-from gateway.ops.capacity.report import page
+from gateway.ops.capacity.report import check_format, page, show
 from tests.ops.capacity.shop import MODEL
 
 PRICES = read_prices()
@@ -68,3 +76,54 @@ def test_what_was_measured_is_a_section_of_its_own() -> None:
     assert "| Op0 | 2 | 2.0 | 1.50 | 3.0 |" in found
     assert "| Op19 |" not in found
     assert "3 other lines were left out." in found
+
+
+def shown(output: str = "markdown", measured: Measured | None = None, *, terminal: bool = False, **assumed: Any) -> str:
+    console = Console(file=io.StringIO(), width=160, force_terminal=terminal)
+    show(plan(MODEL, Assumptions(**assumed), PRICES, measured), output, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_file_gets_markdown_and_a_terminal_gets_it_rendered() -> None:
+    assert shown().startswith("# Capacity\n")
+    rendered = shown(terminal=True)
+    assert "Would DAX pay?" in rendered
+    assert "| --- |" not in rendered
+
+
+def test_json_has_the_same_figures(tmp_path: Path) -> None:
+    logs = tmp_path / "gateway.log"
+    logs.write_text(
+        json.dumps({"time": "2026-11-16T10:00:00Z", "dynamodb_calls": 1, "consumed_capacity": 0.5}), encoding="utf-8"
+    )
+    found: dict[str, Any] = json.loads(shown("json", read_logs(logs)))
+    rows = [row for row in found["consumption"] if row["name"] == "order"]
+    assert rows == [
+        {
+            "name": "order",
+            "place": "table",
+            "kind": "read",
+            "per_second": 2_000.0,
+            "each": 0.5,
+            "remark": "",
+            "eventual": True,
+            "requests": 1,
+            "units": 1_000.0,
+        }
+    ]
+    assert found["prices"]["region"] == "us-east-1"
+    assert found["measured"]["seconds"] == 60
+    assert found["measured_bill"]["needs"] == [{"read": pytest.approx(0.5 / 60), "write": 0.0}]
+    assert {"heat", "advice"} <= found["partitions"][0].keys()
+
+
+def test_json_has_no_infinity() -> None:
+    found = json.loads(shown("json", cache_hits=0), parse_constant=pytest.fail)
+    assert found["dax"][0]["break_even"] is None
+    assert found["measured_bill"] is None
+
+
+def test_a_format_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="`xml` is none of markdown, json"):
+        check_format("xml")

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gateway.ops.audit import fixes
-from gateway.ops.audit.checks.periods import period_fault
-from gateway.ops.audit.checks.signals import NAMESPACE, TABLE_NAME, Signal, dimension_fault, signals
+from gateway.ops.audit.checks.dynamodb_metrics import NAMESPACE, TABLE_NAME, dimension_fault, period_fault
+from gateway.ops.audit.checks.signals import Signal, signals
 from gateway.ops.audit.facts import Alarm, Metric, Missing
 from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed
 

@@ -1,4 +1,4 @@
-"""No Scan: not in the code, not by any policy, and none counted by CloudWatch."""
+"""No Scan: neither role may send one, and CloudWatch has counted none."""
 
 from collections.abc import Iterator
 
@@ -8,26 +8,15 @@ from gateway.iam.language.verdict import Authorisation
 from gateway.ops.audit import fixes
 from gateway.ops.audit.checks.documents import boundary_document, identity_documents
 from gateway.ops.audit.facts import CountedByCloudWatch, Missing, RoleFacts
-from gateway.ops.audit.gather.code import WHOLE_TABLE
 from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passed
 
 _ACTIONS = ("Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
 
 
 def no_scan(case: Case) -> Iterator[AuditFinding]:
-    yield _code(case)
     for label, role in (("tenants'", case.facts.tenant_role), ("gateway's", case.facts.gateway_role)):
         yield _policies(case, label, role)
     yield _counted(case.facts.seen)
-
-
-def _code(case: Case) -> AuditFinding:
-    sends = case.facts.code.sends
-    found = {operation: modules for operation, modules in sends.items() if operation in WHOLE_TABLE}
-    if found:
-        words = "; ".join(f"{operation} in {', '.join(modules)}" for operation, modules in sorted(found.items()))
-        return failed(f"the code that serves requests names {words}", fixes.CODE)
-    return passed(f"the code that serves requests sends {', '.join(sorted(sends))} and reads no whole table")
 
 
 def _policies(case: Case, label: str, role: RoleFacts | Missing) -> AuditFinding:

@@ -1,69 +1,33 @@
-"""The alarms that a production table needs, each as the metrics it must watch."""
+"""The signals that a production table needs an alarm for, from the list of alarms that Terraform deploys."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
 
 from gateway.iam.policies.roles import READS
-from gateway.ops.audit.facts import CodeFacts, Metric
+from gateway.ops.audit.checks.dynamodb_metrics import INDEX_NAME, NAMESPACE, OPERATION, TABLE_NAME
+from gateway.ops.audit.facts import Metric
 from gateway.ops.audit.results import Case
 
-# Which dimensions each DynamoDB metric has: an alarm with others is accepted by CloudWatch and never fires.
+ALARMS: Final = Path(__file__).with_name("alarms.json")
+"""A copy of terraform/modules/observability/alarms.json, for installations without the repository; a test compares."""
 
-NAMESPACE: Final = "AWS/DynamoDB"
-TABLE_NAME: Final = "TableName"
-INDEX_NAME: Final = "GlobalSecondaryIndexName"
-OPERATION: Final = "Operation"
+OPERATIONS: Final = (*READS, "BatchWriteItem", "TransactWriteItems")
+"""The operations that the gateway sends to DynamoDB."""
 
-_ACCOUNT: Final = frozenset[str]()
-_TABLE: Final = frozenset((TABLE_NAME,))
-_INDEX: Final = frozenset((TABLE_NAME, INDEX_NAME))
-_OPERATION: Final = frozenset((TABLE_NAME, OPERATION))
-_EITHER: Final = (_TABLE, _INDEX)
-_STREAM: Final = frozenset((TABLE_NAME, OPERATION, "StreamLabel"))
-_REPLICA: Final = frozenset((TABLE_NAME, "ReceivingRegion"))
-
-_BY_OPERATION: Final = ("SuccessfulRequestLatency", "ThrottledRequests", "SystemErrors", "ReturnedItemCount")
-_BY_TABLE: Final = ("ConditionalCheckFailedRequests", "TransactionConflict", "TimeToLiveDeletedItemCount")
-# the reasons of throttling, which CloudWatch counts one by one
-_CAUSES: Final = ("KeyRangeThroughput", "ProvisionedThroughput", "MaxOnDemandThroughput", "AccountLimit")
-
-ALLOWED: Final[Mapping[str, tuple[frozenset[str], ...]]] = {
-    **dict.fromkeys(_BY_OPERATION, (_OPERATION,)),
-    **{f"{what}{kind}CapacityUnits": _EITHER for what in ("Consumed", "Provisioned") for kind in ("Read", "Write")},
-    **{f"{kind}ThrottleEvents": _EITHER for kind in ("Read", "Write")},
-    **{f"{kind}{cause}ThrottleEvents": _EITHER for kind in ("Read", "Write") for cause in _CAUSES},
-    **{f"OnlineIndex{what}": (_INDEX,) for what in ("ConsumedWriteCapacity", "PercentageProgress", "ThrottleEvents")},
-    **dict.fromkeys(_BY_TABLE, (_TABLE,)),
-    **dict.fromkeys(("ReturnedBytes", "ReturnedRecordsCount"), (_STREAM,)),
-    **dict.fromkeys(("ReplicationLatency", "PendingReplicationCount"), (_REPLICA,)),
-    "UserErrors": (_ACCOUNT,),
-    **{f"AccountMax{what}": (_ACCOUNT,) for what in ("Reads", "Writes", "TableLevelReads", "TableLevelWrites")},
-    **{f"AccountProvisioned{kind}CapacityUtilization": (_ACCOUNT,) for kind in ("Read", "Write")},
-    **{f"MaxProvisionedTable{kind}CapacityUtilization": (_ACCOUNT,) for kind in ("Read", "Write")},
-}
-
-
-def dimension_fault(metric: Metric) -> str | None:
-    """What is wrong with a metric's dimensions; None where they are right, or the metric is not known here."""
-    allowed = ALLOWED.get(metric.name)
-    given = frozenset(metric.dimensions)
-    if metric.namespace != NAMESPACE or allowed is None or given in allowed:
-        return None
-    right = " or ".join("+".join(sorted(each, reverse=True)) or "no dimension" for each in allowed)
-    return f"{metric.name} by {'+'.join(sorted(given, reverse=True)) or 'no dimension'} never has a value: use {right}"
-
-
-_COUNT: Final = ("Sum",)
-_WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems")
 _KINDS: Final = ("Read", "Write")
 _HIGH: Final = re.compile(r"p(99(\.\d+)?|100)")
+_Row = Mapping[str, Any]
+_Instance = tuple[str, Mapping[str, str]]  # kind, dimensions
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Watched by an alarm on this metric with exactly these dimensions; `percentile` also takes p99 to p100."""
+    """Watched by an alarm on this metric with exactly these dimensions; `percentile` also accepts p99 to p100."""
 
     group: str
     metric: str
@@ -90,24 +54,40 @@ def _high(statistic: str) -> bool:
 
 
 def signals(case: Case) -> Iterator[Signal]:
+    """One for each metric, place and operation of an alarm that has `audit` in alarms.json."""
     table = case.facts.table
-    whole = {TABLE_NAME: case.subject.table}
-    places = (whole, *({**whole, INDEX_NAME: name} for name in table.indexes))
-    for kind in _KINDS:
-        for place in places:
-            yield Signal("throttling", f"{kind}ThrottleEvents", place, _COUNT)
-        # on demand the indexes have no ceiling of their own to be watched
-        for place in places[:1] if table.on_demand else places:
-            yield Signal("capacity", f"Consumed{kind}CapacityUnits", place, ("Sum", "Average"))
-        if not table.on_demand:
-            yield Signal("capacity", f"Provisioned{kind}CapacityUnits", whole, ("Maximum", "Average"))
-    for operation in operations(case.facts.code):
-        named = {**whole, OPERATION: operation}
-        yield Signal("errors", "SystemErrors", named, _COUNT)
-        yield Signal("latency", "SuccessfulRequestLatency", named, (), percentile=True)
-    yield Signal("scans", "SuccessfulRequestLatency", {**whole, OPERATION: "Scan"}, ("SampleCount",))
+    mode = "on_demand" if table.on_demand else "provisioned"
+    for alarm in _alarms().values():
+        if alarm.get("when", mode) != mode:
+            continue
+        for row in (alarm, *alarm.get("metrics", {}).values()):
+            if "audit" in row:
+                yield from _signals(row, _instances(case.subject.table, tuple(table.indexes), alarm["each"]))
 
 
-def operations(code: CodeFacts) -> tuple[str, ...]:
-    """Those that this installation sends; reads in any case."""
-    return (*READS, *(name for name in _WRITES if name in code.sends))
+def _signals(row: _Row, instances: Iterator[_Instance]) -> Iterator[Signal]:
+    audit, statistic = row["audit"], row.get("statistic")
+    accepted = tuple(audit.get("statistics", [statistic] if statistic else []))
+    for kind, dimensions in instances:
+        if not (audit.get("table_only") and INDEX_NAME in dimensions):
+            metric = row["metric"].replace("{Kind}", kind)
+            yield Signal(audit["group"], metric, dimensions, accepted, percentile="percentile" in row)
+
+
+def _instances(table: str, indexes: tuple[str, ...], each: str) -> Iterator[_Instance]:
+    """What an alarm is repeated for, as `instances` of the Terraform module `observability`."""
+    whole = {TABLE_NAME: table}
+    match each:
+        case "scan":
+            yield "", {**whole, OPERATION: "Scan"}
+        case "operation":
+            yield from (("", {**whole, OPERATION: operation}) for operation in OPERATIONS)
+        case "place_kind":
+            places = (whole, *({**whole, INDEX_NAME: name} for name in indexes))
+            yield from ((kind, place) for place in places for kind in _KINDS)
+
+
+@cache
+def _alarms() -> Mapping[str, _Row]:
+    content: Mapping[str, Mapping[str, _Row]] = json.loads(ALARMS.read_text(encoding="utf-8"))
+    return content["alarms"]

@@ -9,7 +9,6 @@ from gateway.model.model import Model
 from gateway.ops.audit.facts import EndpointFacts, Facts, FileFacts, NotHere, TableFacts, UnknownFact
 from gateway.ops.audit.gather.account import FactUnavailable, Live, learn
 from gateway.ops.audit.gather.alarms import alarm_facts, seen_facts, subscriber_facts
-from gateway.ops.audit.gather.code import code_facts
 from gateway.ops.audit.gather.roles import document, role_facts
 from gateway.ops.audit.gather.table import backup_facts, key_facts, scaling_facts, table_facts, table_policy, ttl_facts
 from gateway.ops.audit.results import AuditSubject
@@ -80,7 +79,6 @@ def gather(live: Live, subject: AuditSubject, model: Model, places: Places, now:
         gateway_role=learn(lambda: role_facts(live, subject.gateway_role, "--gateway-role")),
         table_policy=learn(lambda: table_policy(live, table.arn)),
         endpoints=learn(lambda: endpoint_facts(live, subject.region)),
-        code=code_facts(model),
         files=file_facts(model, places),
     )
 

@@ -1,8 +1,9 @@
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from gateway.ops.audit.checks.signals import ALLOWED, Signal, operations, signals
+from gateway.ops.audit.checks.dynamodb_metrics import ALLOWED
+from gateway.ops.audit.checks.signals import ALARMS, Signal, signals
 from gateway.ops.audit.facts import Metric
 from gateway.ops.audit.results import Case
 from tests.ops.audit.spoil import provisioned
@@ -30,9 +31,9 @@ def test_provisioned_capacity_is_watched_in_every_place(case: Case) -> None:
     assert watched(provisioned(case)) >= {"ProvisionedReadCapacityUnits", "ConsumedWriteCapacityUnits of GSI2"}
 
 
-def test_operations_that_are_sent_are_watched(case: Case) -> None:
-    code = replace(case.facts.code, sends={"UpdateItem": ("store/x.py",)})
-    assert operations(code) == ("BatchGetItem", "GetItem", "Query", "UpdateItem")
+def test_every_operation_that_the_gateway_sends_is_watched(case: Case) -> None:
+    watched = {signal.dimensions["Operation"] for signal in signals(case) if signal.group == "latency"}
+    assert watched == {"BatchGetItem", "BatchWriteItem", "GetItem", "Query", "TransactWriteItems"}
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,8 @@ def test_a_signal_needs_its_metric_its_dimensions_and_its_statistic(
     named = {"TableName": "shop", "Operation": "Query"}
     wanted = Signal("latency", "SuccessfulRequestLatency", named, (), percentile=True)
     assert wanted.watched_by(Metric("AWS/DynamoDB", name, dimensions, statistic)) is watched
+
+
+def test_the_alarms_are_those_that_terraform_deploys() -> None:
+    deployed = Path(__file__).parents[4] / "terraform/modules/observability/alarms.json"
+    assert ALARMS.read_text() == deployed.read_text(), f"cp {deployed} {ALARMS}"

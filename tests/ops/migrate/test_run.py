@@ -19,16 +19,30 @@ from rich.console import Console
 
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.errors import AccessDenied, TableMissing
-from gateway.cli.migrate import Migrate, migrate
 from gateway.errors import BadUserInput, ConfigurationError
 from gateway.model.describe import create_table
 from gateway.model.model import Model
+from gateway.ops.migrate.run import Migrate, migrate
 from gateway.ops.migrate.source import Keys, OperatorCredentials
 from gateway.sandbox.iam_sandbox import IamSandbox
+from gateway.serving.signals import ended_by_signals
 from tests.ops.migrate.whole import new_row
 from tests.store.growing import NEW, OLD, old_rows
 
 COUNT = 6
+OPTIONS: dict[str, Any] = {
+    "action": "run",
+    "table": "",
+    "region": "",
+    "endpoint": None,
+    "role_arn": None,
+    "entities": (),
+    "tenant": None,
+    "segments": 4,
+    "units_per_second": 100,
+    "dry_run": False,
+    "checkpoint": Path("migrate.checkpoint.json"),
+}
 _MIGRATION = ["Scan", "GetItem", "PutItem", "UpdateItem", "DescribeTable"]
 
 
@@ -76,7 +90,12 @@ class World:
             "segments": 2,
         }
         said = io.StringIO()
-        code = migrate(Migrate(action=action, **{**given, **changes}), model, Console(file=said, width=200))
+        code = migrate(
+            Migrate(**{**OPTIONS, **given, **changes, "action": action}),
+            model,
+            ended_by_signals,
+            Console(file=said, width=200),
+        )
         return code, said.getvalue()
 
 
@@ -111,10 +130,10 @@ def test_plan_backfill_verify_switch(world: World) -> None:
     assert world.rows() == expected()
     code, said = world.run("verify")
     assert code == 0
-    assert "everything is as declared: you may switch" in said
+    assert "every item is as declared" in said
     code, said = world.run()
     assert code == 0
-    assert "done already" in said
+    assert "already done" in said
 
 
 def test_what_cannot_be_read_is_told_and_left(world: World) -> None:
@@ -128,15 +147,15 @@ def test_what_cannot_be_read_is_told_and_left(world: World) -> None:
 
 def test_where_there_is_nothing_to_do_no_table_is_needed() -> None:
     said = io.StringIO()
-    assert migrate(Migrate(action="run"), OLD, Console(file=said)) == 0
-    assert said.getvalue() == "there is nothing to migrate\n"
+    assert migrate(Migrate(**OPTIONS), OLD, ended_by_signals, Console(file=said)) == 0
+    assert said.getvalue() == "nothing to migrate\n"
 
 
 @pytest.mark.parametrize("changes", [{"table": ""}, {"region": ""}, {"segments": 0}, {"units_per_second": 0}])
 def test_what_is_asked_for_wrongly_is_refused(changes: dict[str, Any]) -> None:
-    wanted = Migrate(**{"action": "run", "table": "app", "region": "eu-west-1", **changes})
+    wanted = Migrate(**{**OPTIONS, "table": "app", "region": "eu-west-1", **changes})
     with pytest.raises(ConfigurationError):
-        migrate(wanted, NEW, Console(file=io.StringIO()))
+        migrate(wanted, NEW, ended_by_signals, Console(file=io.StringIO()))
 
 
 def test_what_does_not_exist_is_told(world: World) -> None:
@@ -153,9 +172,9 @@ def test_an_interruption_is_told_with_how_to_go_on(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(asyncio, "run", interrupted)
     said = io.StringIO()
-    wanted = Migrate(action="run", table="app", region="eu-west-1")
-    assert migrate(wanted, NEW, Console(file=said)) == 130
-    assert "the same command goes on" in said.getvalue()
+    wanted = Migrate(**{**OPTIONS, "table": "app", "region": "eu-west-1"})
+    assert migrate(wanted, NEW, ended_by_signals, Console(file=said)) == 130
+    assert "run the same command again" in said.getvalue()
 
 
 def test_it_goes_on_from_a_checkpoint_and_shows_a_bar_to_who_watches(world: World) -> None:
@@ -164,29 +183,24 @@ def test_it_goes_on_from_a_checkpoint_and_shows_a_bar_to_who_watches(world: Worl
     start = '{"PK": {"S": "TENANT#acme#TICKET#t001"}, "SK": {"S": "META"}}'
     world.checkpoint.write_text(text.replace('"start": null', f'"start": {start}', 1))
     said = io.StringIO()
-    wanted = Migrate(
-        action="run",
-        table=world.table,
-        region=world.iam_sandbox.region,
-        endpoint=world.iam_sandbox.url,
-        keys=Given(world.iam_sandbox.admin),
-        checkpoint=world.checkpoint,
-        tenant=None,
-    )
-    assert migrate(wanted, NEW, Console(file=said, width=200, force_terminal=True)) == 0
-    assert "going on from" in said.getvalue()
+    options = {**OPTIONS, "table": world.table, "region": world.iam_sandbox.region, "endpoint": world.iam_sandbox.url}
+    wanted = Migrate(**{**options, "keys": Given(world.iam_sandbox.admin), "checkpoint": world.checkpoint})
+    assert migrate(wanted, NEW, ended_by_signals, Console(file=said, width=200, force_terminal=True)) == 0
+    assert "continuing from" in said.getvalue()
     assert "mended 0" in said.getvalue()
 
 
 _SLOWLY = """
 import sys
 from pathlib import Path
-from gateway.cli.migrate import Migrate, migrate
+from gateway.serving.signals import ended_by_signals
+from gateway.ops.migrate.run import Migrate, migrate
+from tests.ops.migrate.test_run import OPTIONS
 from tests.store.growing import NEW
 table, region, url, checkpoint = sys.argv[1:]
 print("begun", flush=True)
-sys.exit(migrate(Migrate(action="run", table=table, region=region, endpoint=url, checkpoint=Path(checkpoint),
-                         units_per_second=0.2, segments=8), NEW))
+options = {**OPTIONS, "table": table, "region": region, "endpoint": url, "checkpoint": Path(checkpoint)}
+sys.exit(migrate(Migrate(**{**options, "units_per_second": 0.2, "segments": 8}), NEW, ended_by_signals))
 """
 
 
@@ -224,11 +238,11 @@ def test_whatever_stops_it_the_same_command_goes_on(world: World, number: int) -
     said, _ = running.communicate(timeout=60)
     if number != signal.SIGKILL:
         assert running.returncode == 130
-        assert "interrupted; the same command goes on from here" in said
+        assert "interrupted; run the same command again to continue from here" in said
     assert "Traceback" not in said
     code, said = world.run(segments=8)
     assert code == 0
-    assert "going on from" in said
+    assert "continuing from" in said
     assert world.rows() == expected()
 
 
@@ -316,4 +330,4 @@ def test_the_operators_credentials_are_the_default(world: World, monkeypatch: py
 
 
 def test_a_wish_does_not_show_its_keys() -> None:
-    assert "AKID" not in repr(replace(Migrate(action="run"), keys=Given(Credentials("AKID", "secret"))))
+    assert "AKID" not in repr(replace(Migrate(**OPTIONS), keys=Given(Credentials("AKID", "secret"))))

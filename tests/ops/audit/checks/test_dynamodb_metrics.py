@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.ops.audit.checks.signals import ALLOWED, dimension_fault
-from gateway.ops.audit.facts import Metric
+from gateway.ops.audit.checks.dynamodb_metrics import ALLOWED, EVERY_MINUTE, dimension_fault, period_fault
+from gateway.ops.audit.facts import Alarm, Metric
 
 VALUES = {"TableName": "shop", "Operation": "Query", "GlobalSecondaryIndexName": "GSI1"}
 
@@ -68,3 +68,34 @@ def test_the_alarms_of_terraform_are_held_against_the_same_sets() -> None:
 def test_metrics_of_others_are_not_judged() -> None:
     assert dimension_fault(metric("ThrottledRequests", {"TableName"}, "Custom")) is None
     assert dimension_fault(metric("NewMetricOfNextYear", {"TableName"})) is None
+
+
+def alarm(name: str, period: int, periods: int, points: int, namespace: str = "AWS/DynamoDB") -> Alarm:
+    metric = Metric(namespace, name, {"TableName": "shop"}, "Sum", period)
+    return Alarm("a", (metric,), actions=("topic",), periods=periods, points=points)
+
+
+@pytest.mark.parametrize(
+    ("name", "period", "periods", "points", "fires"),
+    [
+        ("ProvisionedWriteCapacityUnits", 60, 5, 5, False),
+        ("OnlineIndexThrottleEvents", 60, 5, 3, False),
+        ("ProvisionedWriteCapacityUnits", 60, 5, 1, True),
+        ("ProvisionedWriteCapacityUnits", 300, 3, 3, True),
+        ("ConsumedWriteCapacityUnits", 60, 5, 5, True),
+        ("WriteKeyRangeThroughputThrottleEvents", 60, 5, 3, True),
+        ("NewMetricOfNextYear", 60, 5, 5, True),
+    ],
+)
+def test_an_alarm_fires_only_where_enough_values_come(
+    name: str, period: int, periods: int, points: int, fires: bool
+) -> None:
+    assert (period_fault(alarm(name, period, periods, points)) is None) is fires
+
+
+def test_periods_of_other_namespaces_are_not_checked() -> None:
+    assert period_fault(alarm("ProvisionedWriteCapacityUnits", 60, 5, 5, "Custom")) is None
+
+
+def test_only_known_metrics_are_published_every_minute() -> None:
+    assert set(ALLOWED) >= EVERY_MINUTE

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.ops.capacity.units import query_units, read_units, write_units
+from gateway.model.capacity_units import query_units, read_units, write_units
 
 KB = 1_024
 

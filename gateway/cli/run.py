@@ -1,0 +1,66 @@
+"""The commands that run the gateway: `serve` in production, `dev` and `token` on the sandbox."""
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from gateway.cli.errors import exit_on_error
+from gateway.cli.options import Domains
+
+
+def serve(
+    config: Annotated[
+        Path | None, typer.Option(help="JSON file with settings. Environment variables take precedence.")
+    ] = None,
+) -> None:
+    """Serve in production, with settings from GATEWAY_* variables."""
+    from gateway.serving.serve import START_CHECKS
+    from gateway.serving.workers.supervisor import serve as run
+    from gateway.settings import load_settings
+
+    with exit_on_error():
+        raise typer.Exit(run(load_settings(config, START_CHECKS)))
+
+
+def dev(
+    host: Annotated[str, typer.Option(help="Address that the gateway listens on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port of the gateway. If it is in use, another one is chosen.")] = 8000,
+    aws_port: Annotated[int, typer.Option(help="Port of the sandbox's DynamoDB, STS and token issuer.")] = 8001,
+    reload: Annotated[bool, typer.Option("--reload", help="Restart the gateway when its code changes.")] = False,
+    dynamodb_endpoint: Annotated[
+        str | None, typer.Option(help="URL of DynamoDB Local or another engine to keep the data in. Default: memory.")
+    ] = None,
+    domains: Domains = None,
+) -> None:
+    """Run the gateway on an AWS sandbox with demo tenants."""
+    from gateway.cli.dev import Dev
+    from gateway.cli.dev import dev as run
+    from gateway.domains import load_domains
+    from gateway.ops.policies.files import write_policies
+
+    options = Dev(host, port, reload, dynamodb_endpoint, aws_port)
+    with exit_on_error(), TemporaryDirectory() as directory:
+        if domains:
+            # the sandbox has policies for the demo domains only, so it gets those that `gateway policies` writes
+            write_policies(Path(directory), load_domains(domains).model)
+            options = replace(options, domains=tuple(domains), policies=Path(directory))
+        raise typer.Exit(run(options))
+
+
+def token(
+    tenant: Annotated[str, typer.Option(help="Demo tenant: acme, globex or initech.")] = "acme",
+    role: Annotated[str, typer.Option(help="Role of the caller, such as viewer or editor.")] = "viewer",
+    subject: Annotated[str | None, typer.Option(help="Subject (`sub`) of the token.")] = None,
+    url: Annotated[str, typer.Option(help="URL of the sandbox.")] = "http://127.0.0.1:8001",
+    expires_in: Annotated[
+        int | None, typer.Option(help="Lifetime in seconds. Zero or less makes a token that has already expired.")
+    ] = None,
+) -> None:
+    """Print a token from the running sandbox."""
+    from gateway.cli.dev import token as fetch
+
+    with exit_on_error():
+        typer.echo(fetch(tenant, role, subject, url, expires_in))

@@ -1,1 +1,0 @@
-"""The results as a table, as JSON and as SARIF."""

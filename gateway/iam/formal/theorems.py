@@ -227,12 +227,6 @@ def _must_restrict(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formul
         yield "what shows a hidden attribute", specification.shows_hidden(_role(proof, name))
 
 
-def no_weaker(old: Layer, new: Layer) -> Formula:
-    """A request satisfies this if the new document is weaker than the old one for it."""
-    parts = ((new.allows, old.allows), (old.denies, new.denies), (old.restricts, new.restricts))
-    return either(*(both(narrower, negated(wider)) for narrower, wider in parts))
-
-
 def _all_but(actions: Sequence[str]) -> Formula:
     return negated(either(acts(*actions), is_text(ACTION, DECRYPT.lower())))
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 
 from gateway.iam.formal.specification import SPLITS
 from gateway.iam.policies.roles import ROLE_NAMES
-from tests.iam.formal.test_agreement import any_agree, shipped_agree
+from tests.iam.formal.test_compiler import any_agree, shipped_agree
 from tests.iam.formal.test_proof import holds_for, roles, things
 
 MODELS = 15

@@ -8,7 +8,7 @@ import pytest
 from gateway.demo import MODEL
 from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.policies.deployment import LONGEST, render
-from gateway.iam.policies.generate import KINDS, documents, session_file
+from gateway.iam.policies.generate import KINDS, LIMITS, documents, lengths, oversized, session_file
 from gateway.iam.policies.review import EVERY_ACTION
 from gateway.iam.policies.roles import ITEM_ACTIONS, READS, ROLE_NAMES, ROLES, WRITES
 from gateway.iam.policies.statements import OWN_KEYS
@@ -118,3 +118,18 @@ def test_the_gateway_may_do_three_things_to_one_role() -> None:
     made = clauses(MODEL, "gateway-role.json")
     assert made["AssumeTenantRole"]["Resource"] == "<tenant-role-arn>"
     assert made["NoDataOfItsOwn"]["Effect"] == "Deny"
+
+
+def test_lengths_are_those_of_the_text_that_is_sent() -> None:
+    made = {"session-viewer.json": {"Version": "2012-10-17", "Statement": []}}
+    assert lengths(made, LONGEST) == {"session-viewer.json": len('{"Statement":[],"Version":"2012-10-17"}')}
+
+
+def test_a_session_policy_beyond_the_limit_is_named() -> None:
+    made = documents(MODEL)
+    assert oversized(made, LONGEST) == []
+    clause = made["session-support.json"]["Statement"][3]
+    clause["Condition"]["ForAnyValue:StringEquals"]["dynamodb:Attributes"] = [f"attribute{n}" for n in range(200)]
+    (line,) = oversized(made, LONGEST)
+    assert line.startswith("session-support.json has ")
+    assert str(LIMITS["session"]) in line

@@ -13,7 +13,7 @@ from gateway.iam.formal.solver.solver import Answer
 INSTALL: Final = "the second solver is not installed: pip install cvc5"
 # Every character but `#`, as two ranges: cvc5 does not terminate if it is written as a difference.
 _PLAIN: Final = r'(re.* (re.union (re.range "\u{0}" "\u{22}") (re.range "\u{24}" "\u{2ffff}")))'
-_LEMMA: Final = f"""
+LEMMA: Final = f"""
 (set-logic QF_SLIA)
 (declare-const tag String) (declare-const part String) (declare-const rest String) (declare-const key String)
 (assert (str.in_re tag {_PLAIN}))
@@ -27,7 +27,7 @@ _LEMMA: Final = f"""
 """
 
 
-def lemma(text: str = _LEMMA) -> Answer:
+def lemma(text: str = LEMMA) -> Answer:
     """`impossible` means proved: there is no counterexample."""
     try:
         import cvc5  # noqa: PLC0415
@@ -41,8 +41,3 @@ def lemma(text: str = _LEMMA) -> Answer:
     while not (command := parser.nextCommand()).isNull():
         output += str(command.invoke(solver, parser.getSymbolManager()))
     return "impossible" if output.strip() == "unsat" else "possible" if output.strip() == "sat" else "undecided"
-
-
-def weakened() -> str:
-    """The lemma without the `#` after the tag, which is false: it shows that the solver does not accept everything."""
-    return _LEMMA.replace('"TENANT#" tag "#"', '"TENANT#" tag')

@@ -5,9 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from gateway.errors import BadUserInput
+from gateway.model.tenant import tenant_id
+
 _ROLE_ARN = re.compile(r"arn:(?P<partition>aws[a-z-]*):iam::(?P<account>[0-9]{12}):role/[A-Za-z0-9_+=,.@/-]+")
-# the rule of gateway.model.tenant, which lies above this file; a test compares the two
-_TENANT_ID = re.compile(r"[a-z0-9][a-z0-9-]{1,62}")
 
 
 def _role_arn(text: str) -> str:
@@ -35,9 +36,10 @@ def _dax_url(text: str) -> str:
 
 
 def _tenant(text: str) -> str:
-    if not _TENANT_ID.fullmatch(text):
-        raise ValueError("a tenant id is 2 to 63 characters of a-z, 0-9 and -, and starts with a letter or digit")
-    return text
+    try:
+        return tenant_id(text)
+    except BadUserInput as error:
+        raise ValueError(error.message) from error
 
 
 RoleArn = Annotated[str, AfterValidator(_role_arn)]

@@ -157,7 +157,7 @@ def docs(
 ) -> None:
     """Write docs/access-patterns.md from the model."""
     from gateway.domains import load_domains  # noqa: PLC0415
-    from gateway.model.describe import access_patterns  # noqa: PLC0415
+    from gateway.model.pattern_docs import access_patterns  # noqa: PLC0415
 
     with exit_on_error():
         _write(path, access_patterns(load_domains(domains or ()).model), check=check, command="gateway docs")
@@ -171,12 +171,11 @@ def terraform_inputs(
 ) -> None:
     """Write terraform/table.json from the model: the table's keys, indexes, TTL and expected traffic."""
     from gateway.domains import load_domains  # noqa: PLC0415
-    from gateway.model.describe import table_description  # noqa: PLC0415
     from gateway.ops.capacity.demand import expected_units  # noqa: PLC0415
 
     with exit_on_error():
         model = load_domains(domains or ()).model
-        text = json.dumps({**table_description(model), "expected": expected_units(model)}, indent=2) + "\n"
+        text = json.dumps({**model.table.terraform_inputs(), "expected": expected_units(model)}, indent=2) + "\n"
         _write(path, text, check=check, command="gateway terraform-inputs")
 
 

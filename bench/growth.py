@@ -20,10 +20,9 @@ from typing import Any
 from bench.ordered import Ordered
 from gateway.demo import MODEL, MUTATIONS
 from gateway.demo.commerce.order import OrderStatus
-from gateway.model.checks.patterns import parameters
 from gateway.model.entity import Attribute, Entity
 from gateway.model.keys import rendered
-from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
+from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup, parameters
 from gateway.model.types import (
     Boolean,
     DecimalNumber,

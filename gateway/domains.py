@@ -15,8 +15,9 @@ from strawberry import Schema
 
 from gateway.demo import MODEL, MUTATIONS
 from gateway.errors import ConfigurationError, ModelError
-from gateway.graph.mutation.mutation import Mutation, mutation_faults
+from gateway.graph.mutation.mutation import Mutation
 from gateway.graph.schema.schema import build_schema
+from gateway.model.checks.declarations import field_faults
 from gateway.model.model import Domain, Model
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
@@ -90,3 +91,9 @@ def _joined(modules: list[ModuleType]) -> Loaded:
     if faults:
         raise ConfigurationError([f"domains: {fault}" for fault in faults])
     return Loaded(model, mutations)
+
+
+def mutation_faults(mutation: Mutation) -> Iterator[str]:
+    """What is wrong with a mutation by itself."""
+    faults = [*mutation.faults, *field_faults(mutation, "input"), *field_faults(mutation, "extras")]
+    return (f"mutation {mutation.name}: {fault}" for fault in faults)

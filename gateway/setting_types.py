@@ -5,6 +5,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from gateway.errors import BadUserInput
+from gateway.model.tenant import tenant_id
+
 
 def _matching(pattern: str, expected: str) -> AfterValidator:
     compiled = re.compile(pattern)
@@ -33,14 +36,16 @@ Origin = Annotated[
     ),
 ]
 DaxUrl = Annotated[str, _matching(r"daxs?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", "a daxs:// or dax:// address")]
-# the rule of gateway.model.tenant, which lies above this module; a test compares the two
-Tenant = Annotated[
-    str,
-    _matching(
-        r"[a-z0-9][a-z0-9-]{1,62}",
-        "a tenant id: 2 to 63 characters of a-z, 0-9 and -, starting with a letter or digit",
-    ),
-]
+
+
+def _tenant(text: str) -> str:
+    try:
+        return tenant_id(text)
+    except BadUserInput as error:
+        raise ValueError(error.message) from error
+
+
+Tenant = Annotated[str, AfterValidator(_tenant)]
 # no wildcard and no slash: the name becomes part of an ARN
 TableName = Annotated[
     str, _matching(r"[A-Za-z0-9_.-]{3,255}", "the name of a table: 3 to 255 characters of A-Z, a-z, 0-9, _, . and -")

@@ -15,7 +15,7 @@ Output = Annotated[Path, typer.Option(help="The file to write.")]
 def docs(check: Check = False, path: Output = Path("docs/access-patterns.md"), domains: Domains = None) -> None:
     """Write docs/access-patterns.md from the model."""
     from gateway.domains import load_domains
-    from gateway.model.describe import access_patterns
+    from gateway.model.pattern_docs import access_patterns
 
     with exit_on_error():
         write_or_check(path, access_patterns(load_domains(domains or ()).model), check=check, command="gateway docs")
@@ -26,10 +26,9 @@ def terraform_inputs(
 ) -> None:
     """Write terraform/table.json from the model: keys, indexes, TTL and expected traffic of the table."""
     from gateway.domains import load_domains
-    from gateway.model.describe import table_description
     from gateway.ops.capacity.demand import expected_units
 
     with exit_on_error():
         model = load_domains(domains or ()).model
-        text = json.dumps({**table_description(model), "expected": expected_units(model)}, indent=2) + "\n"
+        text = json.dumps({**model.table.terraform_inputs(), "expected": expected_units(model)}, indent=2) + "\n"
         write_or_check(path, text, check=check, command="gateway terraform-inputs")

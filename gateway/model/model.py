@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from gateway.errors import ModelError
+from gateway.model.checks.entity import entity_faults
 from gateway.model.checks.model import check_model
 from gateway.model.entity import Entity, Placement
 from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
@@ -60,3 +61,8 @@ class Model:
         if place is None:
             raise ModelError(f"pattern {listing.name}: {listing.entity} has no place `{listing.index}`")
         return place
+
+
+def is_sound(entity: Entity) -> bool:
+    """Whether nothing is wrong with the entity by itself; its model names the faults."""
+    return not any(entity_faults(entity))

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from gateway.model.checks.patterns import member_place, names_of, parameters
 from gateway.model.entity import Attribute, Collection, Copy, Entity, Placement, Relation, Total
 from gateway.model.key_docs import (
     code,
@@ -15,14 +14,19 @@ from gateway.model.key_docs import (
     traffic_words,
 )
 from gateway.model.model import Domain, Model
-from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
+from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup, member_place, names_of, parameters
 
 _PATTERN_HEAD = ("pattern", "what for", "operation", "on", "key condition", "order", "read", "parameters", "expected")
 _ATTRIBUTE_HEAD = ("attribute", "type", "required", "personal", "compressed", "what it is")
 _PLACE_HEAD = ("place", "on", "partition key", "sort key", "remark")
 
 
-def page_lines(model: Model) -> Iterator[str]:
+def access_patterns(model: Model) -> str:
+    """The text of docs/access-patterns.md."""
+    return "\n".join(_lines(model))
+
+
+def _lines(model: Model) -> Iterator[str]:
     yield from _table(model)
     for domain in model.domains:
         yield from _domain(model, domain)

@@ -1,10 +1,15 @@
-"""Named access patterns: every way in which the table may be read, as declared data."""
+"""Named access patterns: every way to read the table, and the parameters that a caller or an item fills."""
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from gateway.model.entity import PRIMARY
+from gateway.model.entity import PRIMARY, Collection, Entity, Placement, Relation, Total
 from gateway.model.staleness import Staleness
+from gateway.model.template import DERIVED
+
+if TYPE_CHECKING:
+    from gateway.model.model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +71,39 @@ class ItemCollection:
 
 
 AccessPattern = Lookup | Listing | ItemCollection
+
+
+def names_of(pattern: AccessPattern) -> tuple[str, ...]:
+    """The names of its fields: for one item and, where it has one, for many."""
+    return (pattern.name, pattern.many) if isinstance(pattern, Lookup) and pattern.many else (pattern.name,)
+
+
+def parameters(model: "Model", pattern: AccessPattern) -> tuple[str, ...]:
+    """The attributes that a caller must give."""
+    if isinstance(pattern, Listing):
+        holes = (hole.name for hole in model.place(pattern).pk.holes if hole.name not in DERIVED)
+        return tuple(dict.fromkeys((*holes, *pattern.where)))
+    return model.entities[pattern.entity].key_names
+
+
+def member_place(model: "Model", pattern: AccessPattern) -> Placement:
+    """Where the items lie that the pattern reads."""
+    return model.place(pattern) if isinstance(pattern, Listing) else model.entities[pattern.entity].primary
+
+
+def own_parameters(model: "Model", relation: Relation) -> tuple[str, ...]:
+    """The parameters of the relation's pattern that the item fills: all but those that a total fills itself."""
+    filled = {relation.over, *relation.fixed} if isinstance(relation, Total) else set()
+    return tuple(name for name in parameters(model, model.patterns[relation.pattern]) if name not in filled)
+
+
+def bound_attribute(relation: Relation, parameter: str) -> str:
+    """The attribute of the item that fills a parameter of the relation's pattern."""
+    return relation.bind.get(parameter, parameter)
+
+
+def open_parameters(model: "Model", entity: Entity, relation: Relation) -> tuple[str, ...]:
+    """The parameters that the item's own attributes do not fill: none, or with `each` the one its members fill."""
+    each = relation.each if isinstance(relation, Collection) else None
+    bound = {name: bound_attribute(relation, name) for name in own_parameters(model, relation)}
+    return tuple(name for name, own in bound.items() if own == each or own not in entity.attribute)

@@ -16,7 +16,6 @@ from gateway.iam.formal.theorems import ProofSubject
 from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.verdict import Authorisation
 from gateway.iam.policies.generate import BOUNDARY_FILE, KINDS, TENANT_FILE, session_file
-from gateway.sandbox.aws.tables import create_request
 from gateway.sandbox.iam_sandbox import IamSandbox
 
 _EVERYTHING = {"Effect": "Allow", "Action": "*", "Resource": "*"}
@@ -39,7 +38,7 @@ def replayed(about: ProofSubject, outcomes: Sequence[TheoremOutcome]) -> Iterato
     """Describes what the sandbox answers to each request that refutes a theorem."""
     with IamSandbox(about.deployment.region) as sandbox:
         admin = sandbox.client("dynamodb", sandbox.admin)
-        admin.create_table(**create_request(about.deployment.table, about.model.table))
+        admin.create_table(**about.model.table.create_request(about.deployment.table))
         for outcome in outcomes:
             yield sent(sandbox, about, outcome)
 

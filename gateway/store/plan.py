@@ -6,12 +6,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from gateway.errors import BadUserInput
-from gateway.model.checks.patterns import member_place, parameters
 from gateway.model.entity import Collection, Entity, Placement
 from gateway.model.key_overlap import leading_literals
 from gateway.model.keys import ItemKey, buckets_between, item_key, key_parts
 from gateway.model.model import Model
-from gateway.model.patterns import ItemCollection, Listing, Lookup
+from gateway.model.patterns import ItemCollection, Listing, Lookup, member_place, parameters
 from gateway.model.staleness import Staleness
 from gateway.model.table import Index
 from gateway.model.template import BUCKET, SHARD

@@ -10,7 +10,6 @@ import pytest
 
 from gateway.aws.wire.dynamodb import DynamoDBClient
 from gateway.demo import MODEL
-from gateway.model.describe import create_table
 from gateway.model.tenant import tenant_id
 from tests.engines.engine import NAMES, Engine, Quirks, engine, running
 from tests.engines.shop import Shop, ask
@@ -53,7 +52,7 @@ def url(chosen: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 def table(url: str) -> str:
     async def create(name: str) -> str:
         async with DynamoDBClient() as client:
-            await ask(client, url, "CreateTable", create_table(MODEL, name))
+            await ask(client, url, "CreateTable", MODEL.table.create_request(name))
         return name
 
     return asyncio.run(create("app"))

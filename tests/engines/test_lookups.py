@@ -3,7 +3,6 @@
 import time
 
 from gateway.demo import MODEL
-from gateway.model.describe import create_table
 from tests.engines.engine import Quirks
 from tests.engines.shop import FIRST_DAY, Shop, order, user
 
@@ -46,7 +45,7 @@ async def test_250_keys_come_in_their_order_from_three_calls(shop: Shop, quirks:
 
 async def test_more_than_16_mb_are_read_to_the_last_item(shop: Shop, quirks: Quirks) -> None:
     large = Shop(shop.client, shop.url, f"large-{shop.tenant}", shop.tenant)
-    await large.ask("CreateTable", create_table(MODEL, large.table))
+    await large.ask("CreateTable", MODEL.table.create_request(large.table))
     for row in large.rows("User", *(user(f"u{number}") for number in range(90))):
         await large.ask("PutItem", {"Item": {**row, "name": {"S": "x" * 200_000}}})
     wanted = [{"userId": f"u{number}"} for number in range(90)]

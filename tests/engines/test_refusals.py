@@ -15,7 +15,6 @@ from gateway.aws.wire.errors import (
 )
 from gateway.demo import MODEL
 from gateway.errors import Forbidden, GatewayError
-from gateway.model.describe import create_table
 from gateway.store.access import Access
 from gateway.store.plan import plan_lookup
 from tests.engines.engine import Quirks
@@ -41,7 +40,7 @@ async def test_a_missing_table_is_unavailable(shop: Shop) -> None:
 
 async def test_a_table_that_exists_is_not_made_twice(shop: Shop) -> None:
     with pytest.raises(ResourceBusy):
-        await shop.ask("CreateTable", create_table(MODEL, shop.table))
+        await shop.ask("CreateTable", MODEL.table.create_request(shop.table))
 
 
 def query(condition: str = "PK = :pk", **more: Any) -> dict[str, Any]:

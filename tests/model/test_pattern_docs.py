@@ -1,12 +1,14 @@
 from datetime import timedelta
+from pathlib import Path
 
 from gateway.demo import MODEL
 from gateway.model.entity import Bucket, Collection, Copy, Expiry, Shards, When
-from gateway.model.pattern_docs import page_lines
+from gateway.model.pattern_docs import access_patterns
 from gateway.model.patterns import Listing, Lookup, Traffic
 from tests.model.build import model, on, thing
 
-LINES = list(page_lines(MODEL))
+PAGE = Path(__file__).parents[2] / "docs" / "access-patterns.md"
+LINES = access_patterns(MODEL).split("\n")
 SPREAD = model(
     thing(
         copies=(
@@ -29,7 +31,7 @@ SPREAD = model(
         Listing(name="log", entity="Thing", index="log", between="madeAt", description="What was made."),
     ),
 )
-SPREAD_LINES = list(page_lines(SPREAD))
+SPREAD_LINES = access_patterns(SPREAD).split("\n")
 
 
 def row(lines: list[str], start: str) -> list[str]:
@@ -143,3 +145,7 @@ def test_no_line_ends_in_a_blank() -> None:
 def test_a_window_and_a_total_are_told() -> None:
     assert "optionally between two `<recordedAt>`, by default the last 24 hours" in row(LINES, "`readings`")[4]
     assert "- `likes`: the sum of `count` over 8 items, by `counterShard`. How many users like it." in LINES
+
+
+def test_the_page_of_access_patterns_is_fresh() -> None:
+    assert PAGE.read_text(encoding="utf-8") == access_patterns(MODEL), "print it again with `gateway docs`"

@@ -2,10 +2,8 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.demo import MODEL
 from gateway.model.patterns import Listing
 from gateway.model.staleness import Staleness
-from gateway.model.staleness_docs import staleness_table
 from tests.model.build import fault, model, on, thing
 
 GOOD = Staleness(60, absence_seconds=5)
@@ -49,18 +47,3 @@ def test_what_makes_sense_is_taken() -> None:
     listing = Listing(name="all", entity="Thing", description="All.", cached=GOOD)
     made = model(thing(cached=GOOD), patterns=(listing,))
     assert made.entities["Thing"].cached == GOOD
-
-
-def test_the_table_lists_what_may_be_remembered_and_nothing_else() -> None:
-    lines = "\n".join(staleness_table(MODEL))
-    assert "| `category` | Category by key | 300 s | 30 s |" in lines
-    assert "| `productsByCategory` | pages of Product | 30 s | 5 s |" in lines
-    assert "`stock`" not in lines
-    assert "`order`" not in lines
-
-
-def test_absence_that_is_not_remembered_is_said_to_be() -> None:
-    listing = Listing(name="all", entity="Thing", description="All.", cached=Staleness(60))
-    assert (
-        staleness_table(model(thing(), patterns=(listing,)))[-1] == "| `all` | pages of Thing | 60 s | not remembered |"
-    )

@@ -5,8 +5,7 @@ from typing import Any
 
 from gateway.demo import MODEL
 from gateway.iam.policies.pattern_requests import sample
-from gateway.model.checks.patterns import parameters
-from gateway.model.patterns import ItemCollection, Listing, Lookup
+from gateway.model.patterns import ItemCollection, Listing, Lookup, parameters
 from gateway.model.tenant import TenantId
 from gateway.store import wire
 from gateway.store.plan import QueryPartition, Range, Window, plan_item_collection, plan_listing, plan_lookup

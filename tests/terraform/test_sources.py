@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from gateway.demo import MODEL
-from gateway.model.describe import table_description
 from gateway.ops.capacity.demand import expected_units
 from tests.terraform.tool import REPOSITORY, ROOTS, SOURCES, variables
 
@@ -37,7 +36,7 @@ def test_the_sources_are_formatted(sources: Path) -> None:
 
 
 def test_the_table_is_what_the_model_says() -> None:
-    wanted = json.dumps({**table_description(MODEL), "expected": expected_units(MODEL)}, indent=2) + "\n"
+    wanted = json.dumps({**MODEL.table.terraform_inputs(), "expected": expected_units(MODEL)}, indent=2) + "\n"
     assert (SOURCES / "table.json").read_text() == wanted, "run `gateway terraform-inputs`"
 
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gateway.graph.mutation.mutation import Mutation
-from gateway.model.checks.entity import entity_faults
 from gateway.model.entity import Entity
+from gateway.model.model import is_sound
 from gateway.model.types import Field, Integer
 from gateway.store.write.faults import invalid
 from gateway.store.write.writer import MutationResult, Writer
@@ -109,7 +109,7 @@ def _article(name: str) -> str:
 
 def _attributes(entity: Entity) -> tuple[str, ...]:
     """Empty for a faulty entity, whose faults the model reports together with all others."""
-    return () if any(entity_faults(entity)) else tuple(entity.attribute)
+    return tuple(entity.attribute) if is_sound(entity) else ()
 
 
 def _keys(entity: Entity) -> tuple[str, ...]:

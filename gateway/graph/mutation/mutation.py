@@ -1,7 +1,7 @@
 """Mutations as declared data: an input, a function that makes the change, and a payload with item or errors."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +9,6 @@ from graphql import GraphQLResolveInfo
 
 from gateway.errors import BadUserInput, DeadlineExceeded
 from gateway.graph.query.reference.resolvers import Context
-from gateway.model.checks.declarations import field_faults
 from gateway.model.types import AttributeType, Field, ListOf, SetOf, Struct
 from gateway.store.rows import Item
 from gateway.store.write.faults import Fault, Rejected, UserErrorCode
@@ -37,12 +36,6 @@ class Mutation:
     member_units: float = 6
     deprecated: str | None = None
     faults: tuple[str, ...] = ()
-
-
-def mutation_faults(mutation: Mutation) -> Iterator[str]:
-    """The mistakes in the declaration of one mutation."""
-    faults = [*mutation.faults, *field_faults(mutation, "input"), *field_faults(mutation, "extras")]
-    return (f"mutation {mutation.name}: {fault}" for fault in faults)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.model.checks.patterns import parameters
 from gateway.model.entity import Entity
 from gateway.model.model import Model
-from gateway.model.patterns import Listing
+from gateway.model.patterns import Listing, parameters
 from gateway.model.types import KeyType, Text
 
 _COUNT = 3

@@ -38,11 +38,9 @@ from gateway.graph.query.tree import (
     Typename,
     VersionField,
 )
-from gateway.model.checks.patterns import parameters
-from gateway.model.checks.relations import bound_attribute, open_parameters, own_parameters
 from gateway.model.entity import Collection, Entity, Reference, Total
 from gateway.model.model import Model
-from gateway.model.patterns import Listing, Lookup
+from gateway.model.patterns import Listing, Lookup, bound_attribute, open_parameters, own_parameters, parameters
 from gateway.model.types import AttributeType, ListOf, SetOf, Struct
 
 ID, VERSION, TYPENAME = "id", "version", "__typename"

@@ -16,11 +16,10 @@ from gateway.graph.schema.fields import Types, argument, basic, bind_resolvers, 
 from gateway.graph.schema.mutations import mutation_type
 from gateway.iam.policies.policies import generated
 from gateway.iam.policies.visibility import visibility
-from gateway.model.checks.patterns import parameters
 from gateway.model.entity import Attribute, Collection, Entity, Reference, Relation, Total
 from gateway.model.key_docs import length_words
 from gateway.model.model import Model
-from gateway.model.patterns import AccessPattern, Listing, Lookup
+from gateway.model.patterns import AccessPattern, Listing, Lookup, parameters
 from gateway.store.plan import LAST_HOURS
 from gateway.store.rows import Item
 

@@ -7,8 +7,7 @@ from gateway.errors import ModelError
 from gateway.model.checks.declarations import entity_tuple_faults, type_faults
 from gateway.model.checks.keys import key_faults
 from gateway.model.checks.names import name_faults
-from gateway.model.checks.upgrades import upgrade_faults
-from gateway.model.entity import Collection, Entity, Expiry, Placement, When
+from gateway.model.entity import Attribute, Collection, Entity, Expiry, Placement, Upgrade, When
 from gateway.model.staleness import staleness_faults
 from gateway.model.template import parse_template
 from gateway.model.types import Blob, Boolean, EnumOf, Id, ListOf, Text, Timestamp
@@ -51,7 +50,7 @@ def _place_faults(entity: Entity) -> Iterator[str]:
     yield from _shared_indexes(entity)
     yield from _relations(entity)
     yield from _expiry(entity)
-    yield from upgrade_faults(entity)
+    yield from _upgrades(entity)
     yield from staleness_faults(entity.cached)
     for attribute in entity.attributes:
         if attribute.compressed and not isinstance(attribute.type, Text | Blob):
@@ -114,3 +113,37 @@ def _moment(entity: Entity, name: str) -> Iterator[str]:
     attribute = entity.attribute.get(name)
     if attribute is None or not isinstance(attribute.type, Timestamp):
         yield f"it expires by `{name}`, which is not a timestamp"
+
+
+def _upgrades(entity: Entity) -> Iterator[str]:
+    steps = [upgrade.to for upgrade in entity.upgrades]
+    if entity.schema < 1 or steps != list(range(2, entity.schema + 1)):
+        yield f"schema {entity.schema} needs one upgrade to each schema from 2 on, in their order; there are {steps}"
+        return
+    for number, upgrade in enumerate(entity.upgrades):
+        yield from (f"the upgrade to {upgrade.to} {fault}" for fault in _step_faults(entity, upgrade, number))
+
+
+def _step_faults(entity: Entity, upgrade: Upgrade, number: int) -> Iterator[str]:
+    known = _afterwards(entity, number)
+    fixed = _fixed(entity)
+    for name in upgrade.gives:
+        if name not in known:
+            yield f"gives `{name}`, which neither the entity declares nor a later upgrade needs"
+        elif name in fixed:
+            # INVARIANT: an upgraded item stays where it is, with its copies and what it alone may have.
+            yield f"gives `{name}`, which is part of a key, of a copy's key or unique: that would be another item"
+        elif any(each.personal for each in upgrade.needs) and not known[name].personal:
+            # or a role that may read what it gives would need what it may not read
+            yield f"gives `{name}`, which is not personal, from what is"
+
+
+def _afterwards(entity: Entity, number: int) -> dict[str, Attribute]:
+    """The attributes that an item can have after this upgrade."""
+    later = {each.name: each for upgrade in entity.upgrades[number + 1 :] for each in upgrade.needs}
+    return {**later, **entity.attribute}
+
+
+def _fixed(entity: Entity) -> frozenset[str]:
+    places = (place.names for place in entity.placements if place.index is None)
+    return frozenset(entity.unique).union(*places)

@@ -4,11 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gateway.model.checks.patterns import member_place
-from gateway.model.checks.relations import bound_attribute
 from gateway.model.entity import Collection, Entity, Placement
 from gateway.model.key_overlap import can_collide, leading_literals
-from gateway.model.patterns import ItemCollection, Listing
+from gateway.model.patterns import ItemCollection, Listing, bound_attribute, member_place
 from gateway.model.template import Hole, Segment, Template
 from gateway.model.types import KEY_SEPARATOR
 

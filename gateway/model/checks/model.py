@@ -10,11 +10,11 @@ from gateway.model.checks.declarations import Members, entity_tuple_faults, tupl
 from gateway.model.checks.entity import entity_faults
 from gateway.model.checks.item_collections import item_collection_faults
 from gateway.model.checks.names import clashes
-from gateway.model.checks.patterns import names_of, pattern_faults
+from gateway.model.checks.patterns import pattern_faults
 from gateway.model.checks.relations import relation_faults
 from gateway.model.entity import Entity
 from gateway.model.key_overlap import can_collide
-from gateway.model.patterns import ItemCollection, Listing, Lookup
+from gateway.model.patterns import ItemCollection, Listing, Lookup, names_of
 from gateway.model.table import TableSpec
 
 # What makes the table wrong: key attributes that are not its own, indexes that DynamoDB refuses.

@@ -8,9 +8,8 @@ from gateway.model.checks.declarations import tuple_faults
 from gateway.model.checks.names import is_field_name
 from gateway.model.entity import Entity, Placement, Reference
 from gateway.model.key_overlap import can_collide, can_match, leading_literals
-from gateway.model.patterns import AccessPattern, Listing, Lookup
+from gateway.model.patterns import AccessPattern, Listing, names_of
 from gateway.model.staleness import staleness_faults
-from gateway.model.template import DERIVED
 from gateway.model.types import Timestamp
 
 if TYPE_CHECKING:
@@ -33,11 +32,6 @@ def _faults(entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[
         yield from shape
         if pattern.entity in entities and not shape:
             yield from _listing_faults(entities, entities[pattern.entity], pattern)
-
-
-def names_of(pattern: AccessPattern) -> tuple[str, ...]:
-    """What it is called when one is asked for, and when many are."""
-    return (pattern.name, pattern.many) if isinstance(pattern, Lookup) and pattern.many else (pattern.name,)
 
 
 def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Listing) -> Iterator[str]:
@@ -94,15 +88,3 @@ def _strangers(entities: Mapping[str, Entity], entity: Entity, place: Placement)
                 continue
             if can_collide((entity, place.pk), (other, there.pk)) and can_match(prefix, (other, there.sk)):
                 yield f"it would also return items of {other.name} (`{there.sk.text}`)"
-
-
-def parameters(model: "Model", pattern: AccessPattern) -> tuple[str, ...]:
-    """The attributes a caller must give."""
-    if isinstance(pattern, Listing):
-        holes = (hole.name for hole in model.place(pattern).pk.holes if hole.name not in DERIVED)
-        return tuple(dict.fromkeys((*holes, *pattern.where)))
-    return model.entities[pattern.entity].key_names
-
-
-def member_place(model: "Model", pattern: AccessPattern) -> Placement:
-    return model.place(pattern) if isinstance(pattern, Listing) else model.entities[pattern.entity].primary

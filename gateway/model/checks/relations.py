@@ -3,9 +3,16 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from gateway.model.checks.patterns import parameters
 from gateway.model.entity import Collection, Entity, Reference, Relation, Total
-from gateway.model.patterns import AccessPattern, Listing, Lookup
+from gateway.model.patterns import (
+    AccessPattern,
+    Listing,
+    Lookup,
+    bound_attribute,
+    open_parameters,
+    own_parameters,
+    parameters,
+)
 from gateway.model.types import AttributeType, DecimalNumber, Integer, ListOf
 
 if TYPE_CHECKING:
@@ -56,24 +63,6 @@ def _total_faults(model: "Model", relation: Total, pattern: AccessPattern) -> It
         yield f"sums `{relation.attribute}`, which is no number of {target.name}"
     if not 1 <= relation.count <= _MOST_ITEMS:
         yield f"sums {relation.count} items; it may sum 1 to {_MOST_ITEMS}"
-
-
-def own_parameters(model: "Model", relation: Relation) -> tuple[str, ...]:
-    """The parameters of the relation's pattern that the item fills: all but those that a total gives itself."""
-    given = {relation.over, *relation.fixed} if isinstance(relation, Total) else set()
-    return tuple(name for name in parameters(model, model.patterns[relation.pattern]) if name not in given)
-
-
-def bound_attribute(relation: Relation, parameter: str) -> str:
-    """The attribute of the item that fills a parameter of the relation's pattern."""
-    return relation.bind.get(parameter, parameter)
-
-
-def open_parameters(model: "Model", entity: Entity, relation: Relation) -> tuple[str, ...]:
-    """What the item's own attributes leave open: nothing, or with `each` the parameter its members fill."""
-    each = relation.each if isinstance(relation, Collection) else None
-    bound = {name: bound_attribute(relation, name) for name in own_parameters(model, relation)}
-    return tuple(name for name, own in bound.items() if own == each or own not in entity.attribute)
 
 
 def _binding_faults(model: "Model", entity: Entity, relation: Relation, pattern: AccessPattern) -> Iterator[str]:

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from gateway.errors import Unavailable
-from gateway.model.table import Index, TableSpec
+from gateway.model.table import TableSpec
 from gateway.sandbox.aws.engine import Engine, EngineRefused, ask
 
 _BATCH = 25
@@ -13,23 +13,10 @@ _ATTEMPTS = 100
 _PAUSE = 0.1
 
 
-def create_request(name: str, spec: TableSpec) -> dict[str, Any]:
-    keys = [(spec.pk, spec.sk), *((index.pk, index.sk) for index in spec.indexes)]
-    return {
-        "TableName": name,
-        "BillingMode": "PAY_PER_REQUEST",
-        "AttributeDefinitions": [
-            {"AttributeName": attribute, "AttributeType": "S"} for pair in keys for attribute in pair
-        ],
-        "KeySchema": _schema(spec.pk, spec.sk),
-        "GlobalSecondaryIndexes": [_index(index) for index in spec.indexes],
-    }
-
-
 async def create(engine: Engine, name: str, spec: TableSpec) -> bool:
     """Reslots whether the table is new: an engine that keeps its data on disk may already have it."""
     try:
-        await ask(engine, "CreateTable", create_request(name, spec))
+        await ask(engine, "CreateTable", spec.create_request(name))
     except EngineRefused as error:
         if error.name != "ResourceInUseException":
             raise
@@ -69,15 +56,3 @@ async def _until_active(engine: Engine, name: str) -> None:
             return
         await asyncio.sleep(_PAUSE)
     raise Unavailable(f"the table `{name}` did not become active")
-
-
-def _index(index: Index) -> dict[str, Any]:
-    return {
-        "IndexName": index.name,
-        "KeySchema": _schema(index.pk, index.sk),
-        "Projection": {"ProjectionType": index.projection},
-    }
-
-
-def _schema(pk: str, sk: str) -> list[dict[str, str]]:
-    return [{"AttributeName": pk, "KeyType": "HASH"}, {"AttributeName": sk, "KeyType": "RANGE"}]

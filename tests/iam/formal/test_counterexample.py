@@ -15,7 +15,6 @@ from gateway.iam.formal.theorems import ProofSubject, Theorem, of_document, subj
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Authorisation
 from gateway.iam.policies.roles import ROLES
-from gateway.sandbox.aws.tables import create_request
 from gateway.sandbox.counterexamples import policies_of_theorem, sent
 from gateway.sandbox.iam_sandbox import IamSandbox
 from tests.iam.formal.test_mutants import named
@@ -28,7 +27,7 @@ OWN = "TENANT#${aws:PrincipalTag/TenantId}"
 @pytest.fixture(scope="module")
 def iam_sandbox() -> Iterator[IamSandbox]:
     with IamSandbox(DEPLOYMENT.region) as made:
-        made.client("dynamodb", made.admin).create_table(**create_request(NAME, MODEL.table))
+        made.client("dynamodb", made.admin).create_table(**MODEL.table.create_request(NAME))
         yield made
 
 

@@ -2,10 +2,14 @@ from datetime import timedelta
 
 import pytest
 
-from gateway.demo import MODEL
-from gateway.model.checks.patterns import member_place, names_of, parameters
 from gateway.model.entity import Bucket, Copy, Key, Reference, Shards
-from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup, Traffic
+from gateway.model.patterns import (
+    AccessPattern,
+    ItemCollection,
+    Listing,
+    Lookup,
+    Traffic,
+)
 from tests.model.build import fault, model, on, passes, thing
 
 OWNED = on(sk="THING#{madeAt}#{thingId}")
@@ -155,22 +159,3 @@ def test_a_listing_does_not_return_another_place_of_its_own_entity() -> None:
 def test_a_word_that_only_starts_alike_is_another_word(sk: str) -> None:
     other = thing(name="Other", key=Key(pk="OTHER#{thingId}", sk="META"), indexes=(on(sk=sk),))
     assert passes(THING, other, patterns=(LOOKUP, listing()))
-
-
-def test_a_caller_gives_what_the_partition_key_and_the_fixed_part_of_the_sort_key_need() -> None:
-    assert parameters(MODEL, MODEL.patterns["ordersByStatus"]) == ("status",)
-    assert parameters(MODEL, MODEL.patterns["orderLine"]) == ("orderId", "productId")
-    assert parameters(MODEL, MODEL.patterns["userWithOrders"]) == ("userId",)
-    narrowed = model(THING, patterns=(LOOKUP, listing(index="GSI2", where=("active",))))
-    assert parameters(narrowed, narrowed.patterns["things"]) == ("colour", "active")
-
-
-def test_members_lie_where_their_pattern_reads_them() -> None:
-    assert member_place(MODEL, MODEL.patterns["ordersOfUser"]).name == "byUser"
-    assert member_place(MODEL, MODEL.patterns["orderLine"]).name == "primary"
-
-
-def test_a_lookup_has_a_name_for_one_and_one_for_many() -> None:
-    assert names_of(MODEL.patterns["order"]) == ("order", "orders")
-    assert names_of(MODEL.patterns["orderLine"]) == ("orderLine",)
-    assert names_of(MODEL.patterns["ordersOfUser"]) == ("ordersOfUser",)

@@ -2,11 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.demo import MODEL
-from gateway.model.checks.relations import bound_attribute, open_parameters, own_parameters
 from gateway.model.entity import Collection, Key, Reference, Relation, Total
 from gateway.model.patterns import AccessPattern, Listing, Lookup
-from tests.model.build import Colour, fault, model, on, passes, related, thing
+from tests.model.build import Colour, fault, on, passes, related, thing
 
 PART = thing(name="Part", key=Key(pk="PART#{thingId}", sk="META"), indexes=(on("GSI2"),))
 PAIR = thing(name="Pair", key=Key(pk="PAIR#{thingId}", sk="PAIR#{email}"))
@@ -110,23 +108,6 @@ def test_a_list_has_members_of_the_type_of_the_parameter() -> None:
     assert said(many("pair", each="partIds", email="partIds")) == "fills `email` of `pair` with a value of another type"
 
 
-def test_what_a_relation_leaves_open_is_what_its_list_fills() -> None:
-    order, product = MODEL.entities["Order"], MODEL.entities["Product"]
-    assert open_parameters(MODEL, order, order.relation["lines"]) == ("productId",)
-    assert open_parameters(MODEL, product, product.relation["orderLines"]) == ()
-
-
-def test_an_item_may_lead_to_others_of_its_own_kind() -> None:
-    kin = model(related(many("part", each="partIds", thingId="partIds")), PART, patterns=PATTERNS[:1])
-    thing_ = kin.entities["Thing"]
-    assert open_parameters(kin, thing_, thing_.relation["it"]) == ("thingId",)
-
-
-def test_a_parameter_is_filled_by_the_attribute_of_its_name_unless_bound() -> None:
-    assert bound_attribute(one("part"), "thingId") == "thingId"
-    assert bound_attribute(one("part", thingId="ownerId"), "thingId") == "ownerId"
-
-
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
@@ -143,8 +124,3 @@ def test_a_parameter_is_filled_by_the_attribute_of_its_name_unless_bound() -> No
 )
 def test_a_total_sums_a_number_over_the_items_of_a_lookup(wrong: Total, words: str) -> None:
     assert said(wrong) == words
-
-
-def test_a_total_gives_some_parameters_itself() -> None:
-    summed = model(related(SUM), SHARD, patterns=(PATTERNS[2],))
-    assert own_parameters(summed, SUM) == ("thingId",)

@@ -13,9 +13,9 @@ from gateway.graph.playground.first_query import first_query
 from gateway.graph.schema.schema import build_schema
 from gateway.iam.policies.pattern_requests import questions
 from gateway.iam.policies.policies import generated
-from gateway.model.describe import access_patterns
 from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex, Reference
 from gateway.model.model import Domain, Model
+from gateway.model.pattern_docs import access_patterns
 from gateway.model.patterns import Listing, Lookup
 from gateway.model.tenant import TenantId
 from gateway.model.types import Decode, Id, KeyType, ListOf, ScalarSpec, SetOf, Wire

@@ -10,7 +10,6 @@ import boto3
 from gateway.demo import MODEL
 from gateway.iam.policies.deployment import Deployment, render
 from gateway.iam.policies.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE, documents
-from gateway.model.describe import create_table
 from gateway.ops.audit.facts import Metric
 from gateway.ops.audit.results import AuditSubject
 
@@ -55,7 +54,7 @@ def _table(encrypted: bool) -> None:
     key = client("kms").create_key()["KeyMetadata"]["Arn"]
     client("kms").enable_key_rotation(KeyId=key)
     dynamodb.create_table(
-        **create_table(MODEL, TABLE),
+        **MODEL.table.create_request(TABLE),
         DeletionProtectionEnabled=True,
         SSESpecification={"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": key}
         if encrypted

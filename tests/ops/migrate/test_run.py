@@ -20,7 +20,6 @@ from rich.console import Console
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.errors import AccessDenied, TableMissing
 from gateway.errors import BadUserInput, ConfigurationError
-from gateway.model.describe import create_table
 from gateway.model.model import Model
 from gateway.ops.migrate.run import Migrate, migrate
 from gateway.ops.migrate.source import Keys, OperatorCredentials
@@ -102,7 +101,7 @@ class World:
 @pytest.fixture
 def world(iam_sandbox: IamSandbox, client: Any, request: pytest.FixtureRequest, tmp_path: Path) -> World:
     made = World(iam_sandbox, client, f"t-{abs(hash(request.node.name))}", tmp_path / "checkpoint")
-    client.create_table(**create_table(NEW, made.table))
+    client.create_table(**NEW.table.create_request(made.table))
     made.put(old_rows(COUNT))
     return made
 

@@ -55,11 +55,9 @@ from gateway.graph.query.tree import (
     TotalField,
     Typename,
 )
-from gateway.model.checks.patterns import parameters
-from gateway.model.checks.relations import bound_attribute
 from gateway.model.entity import Entity
 from gateway.model.model import Model
-from gateway.model.patterns import Lookup
+from gateway.model.patterns import Lookup, bound_attribute, parameters
 from gateway.model.tenant import TenantId
 from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import Attributes, QueryPartition

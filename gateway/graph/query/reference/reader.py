@@ -13,10 +13,9 @@ from gateway.errors import LimitExceeded
 from gateway.graph.query.paging import page_window
 from gateway.graph.query.reference.field_access import FieldAccess
 from gateway.graph.query.reference.item_loader import ItemLoader, ItemsByKey, RequestTasks, weak_method
-from gateway.model.checks.patterns import parameters
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
-from gateway.model.patterns import ItemCollection, Listing, Lookup
+from gateway.model.patterns import ItemCollection, Listing, Lookup, parameters
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access, gather_settled, shared
 from gateway.store.cursor import Cursors

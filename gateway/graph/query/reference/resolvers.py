@@ -27,12 +27,10 @@ from gateway.graph.query.tree import (
     ReferenceField,
     SingleField,
 )
-from gateway.model.checks.patterns import parameters
-from gateway.model.checks.relations import bound_attribute, open_parameters, own_parameters
 from gateway.model.entity import Collection, Entity, Reference, Relation, Total
 from gateway.model.keys import key_parts
 from gateway.model.model import Model
-from gateway.model.patterns import Listing, Lookup
+from gateway.model.patterns import Listing, Lookup, bound_attribute, open_parameters, own_parameters, parameters
 from gateway.store.access import gather_settled
 from gateway.store.plan import Attributes, Range, Window
 from gateway.store.rows import Item

@@ -1,23 +1,14 @@
 import json
-from pathlib import Path
 
 from botocore.session import get_session
 from botocore.validate import validate_parameters
 
 from gateway.demo import MODEL
-from gateway.model.describe import access_patterns, create_table, table_description
 from gateway.model.table import TableSpec
-from tests.model.build import model, thing
-
-PAGE = Path(__file__).parents[2] / "docs" / "access-patterns.md"
-
-
-def test_the_page_of_access_patterns_is_fresh() -> None:
-    assert PAGE.read_text(encoding="utf-8") == access_patterns(MODEL), "print it again with `gateway docs`"
 
 
 def test_terraform_learns_the_keys_the_indexes_and_the_expiry() -> None:
-    described = table_description(MODEL)
+    described = MODEL.table.terraform_inputs()
     assert json.loads(json.dumps(described)) == described
     assert (described["hash_key"], described["range_key"], described["ttl_attribute"]) == ("PK", "SK", "ttl")
     assert described["attributes"][:4] == [{"name": name, "type": "S"} for name in ("PK", "SK", "GSI1PK", "GSI1SK")]
@@ -31,7 +22,7 @@ def test_terraform_learns_the_keys_the_indexes_and_the_expiry() -> None:
 
 
 def test_terraform_is_told_of_exactly_the_attributes_that_are_keys() -> None:
-    described = table_description(MODEL)
+    described = MODEL.table.terraform_inputs()
     keys = [described["hash_key"], described["range_key"]]
     keys += [index[part] for index in described["indexes"] for part in ("hash_key", "range_key")]
     assert [attribute["name"] for attribute in described["attributes"]] == keys
@@ -40,12 +31,12 @@ def test_terraform_is_told_of_exactly_the_attributes_that_are_keys() -> None:
 def test_the_request_to_create_the_table_is_one_that_dynamodb_understands() -> None:
     shape = get_session().get_service_model("dynamodb").operation_model("CreateTable").input_shape
     assert shape is not None
-    for request in (create_table(MODEL, "shop"), create_table(model(thing(), table=TableSpec(indexes=())), "shop")):
+    for request in (MODEL.table.create_request("shop"), TableSpec(indexes=()).create_request("shop")):
         validate_parameters(request, shape)
 
 
 def test_the_created_table_has_every_index_and_is_paid_by_request() -> None:
-    request = create_table(MODEL, "shop")
+    request = MODEL.table.create_request("shop")
     assert request["TableName"] == "shop"
     assert request["BillingMode"] == "PAY_PER_REQUEST"
     assert request["KeySchema"] == [
@@ -61,4 +52,4 @@ def test_the_created_table_has_every_index_and_is_paid_by_request() -> None:
 
 
 def test_a_table_without_indexes_leaves_the_list_out() -> None:
-    assert "GlobalSecondaryIndexes" not in create_table(model(thing(), table=TableSpec(indexes=())), "shop")
+    assert "GlobalSecondaryIndexes" not in TableSpec(indexes=()).create_request("shop")

@@ -11,12 +11,12 @@ from httpx2 import ASGITransport, AsyncClient, Response
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from gateway.app import State, _cors, build_gateway
+from gateway.app import Services, State, _cors, build_gateway
 from gateway.errors import ConfigurationError
 from gateway.model.tenant import tenant_id
 from gateway.sandbox.dev.records import CATALOGUES
 from gateway.sandbox.sandbox import Sandbox
-from tests.fixtures import client_of, post, sandbox_app
+from tests.fixtures import MemorySts, aws, client_of, demo_engine, fetch_keys, post, sandbox_app, settings
 from tests.unmeasured import unmeasured
 
 QUERY = """{ activeOrders(first: 5) { nodes { orderId note user { name email } lines { title product { price } } } }
@@ -231,6 +231,18 @@ async def test_suspending_a_tenant_refuses_whoever_is_remembered(sandbox: Sandbo
         response = await ask(client, token)
     await gateway.close()
     assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (403, "TENANT_SUSPENDED")
+
+
+async def test_services_are_closed_with_the_gateway() -> None:
+    closed: list[bool] = []
+
+    async def close() -> None:
+        closed.append(True)
+
+    gateway = build_gateway(settings(), aws(), services=Services(demo_engine(), MemorySts(), fetch_keys, close))
+    assert closed == []
+    await gateway.close()
+    assert closed == [True]
 
 
 def test_policies_that_are_missing_or_changed_stop_the_start(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2 as httpx
 
 from tests.chaos.ledger import Entry, Ledger
-from tests.chaos.shop import Shop, document
+from tests.chaos.workload import Shop, document
 
 _ANSWER_SECONDS = 8.0
 _PAUSE = (0.02, 0.2)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId, partition
 from tests.chaos.ledger import Entry, Ledger
-from tests.chaos.shop import DEVICE, POSTS, STOCK, Shop
 from tests.chaos.stored import Contents, Stored
+from tests.chaos.workload import DEVICE, POSTS, STOCK, Shop
 
 
 def contradictions(found: Contents, ledger: Ledger, shops: list[Shop]) -> list[str]:

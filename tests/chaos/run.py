@@ -22,8 +22,8 @@ from tests.chaos.gateways import Gateway, gateways, killing
 from tests.chaos.invariants import violations
 from tests.chaos.ledger import Ledger
 from tests.chaos.proxy import Proxy
-from tests.chaos.shop import PRODUCTS, Shop
 from tests.chaos.stored import ask, dump, key_of
+from tests.chaos.workload import PRODUCTS, Shop
 from tests.engines.engine import engine, running
 
 TENANTS = ("acme", "globex", "initech")

@@ -15,8 +15,8 @@ from gateway.model.tenant import tenant_id
 from gateway.store.write.items import items_for
 from tests.chaos.expected import contradictions
 from tests.chaos.ledger import Ledger
-from tests.chaos.shop import DEVICE, STOCK, Shop, reading
 from tests.chaos.stored import contents
+from tests.chaos.workload import DEVICE, STOCK, Shop, reading
 
 ACME = tenant_id("acme")
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -20,7 +20,7 @@ from gateway.store.plan import Window, plan_item_collection, plan_listing, plan_
 from gateway.store.rows import Item
 from gateway.store.table import Page, Table
 from gateway.store.write.items import items_for
-from tests.store.fixtures import permissions, tenancy
+from tests.store.fixtures import no_renewal, permissions, tenancy
 
 REGION = "eu-west-1"
 CREDENTIALS = Credentials("AKIDEXAMPLE", "secret")
@@ -31,10 +31,6 @@ _BATCH = 25
 
 async def ask(client: DynamoDB, url: str, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
     return await client.call(operation, body, credentials=CREDENTIALS, target=AwsTarget(url, REGION))
-
-
-async def no_renewal(refused: Session) -> Session:
-    raise AssertionError("nothing expires here")
 
 
 def user(key: str, **changes: Any) -> dict[str, Any]:

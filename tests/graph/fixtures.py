@@ -38,6 +38,7 @@ from tests.store.fixtures import TABLE, tenancy
 from tests.store.memory import Memory
 
 NOW = store_fixtures.NOW
+no_renewal = store_fixtures.no_renewal
 
 # every query runs in a lane, if there is one for it
 IN_LANES = LaneRules(uses=0, per_second=1e9)
@@ -95,10 +96,6 @@ class OpenDoor:
         credentials = Credentials(f"AKID{principal.tenant}", "secret")
         session = Session(principal.tenant, role, credentials, place, self.permissions(place, principal.tenant, role))
         return caller_of(principal, session, self.cost_limits.by_role.get(role, self.cost_limits.units))
-
-
-async def no_renewal(session: Session) -> Session:
-    raise AssertionError("nothing expires here")
 
 
 @dataclass

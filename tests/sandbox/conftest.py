@@ -17,7 +17,7 @@ from tests.sandbox.documents import ACCOUNT, REGION, written
 from tests.sandbox.small import Small
 from tests.sandbox.wire import closed, listening, serving
 
-__all__ = ["iam_sandbox", "small", "world"]
+__all__ = ["assembly", "iam_sandbox", "small"]
 
 
 def some_rows(model: Model, now: datetime) -> list[dict[str, Any]]:
@@ -26,7 +26,7 @@ def some_rows(model: Model, now: datetime) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxAssembly]:
+def assembly(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SandboxAssembly]:
     policies = written(tmp_path_factory.mktemp("policies"))
     options = Options(account=ACCOUNT, region=REGION, policies=policies)
     engine = engine_for(options)

@@ -16,11 +16,11 @@ async def test_a_table_from_before_is_left_as_it_is() -> None:
     engine = engine_for(options)
     try:
         await create(engine, options.table, MODEL.table)
-        world = await build(options, engine, URL)
+        assembly = await build(options, engine, URL)
         found = await ask(engine, "Scan", {"TableName": options.table, "Select": "COUNT"})
     finally:
         await engine.close()
-    assert not world.ready.seeded
+    assert not assembly.ready.seeded
     assert found["Count"] == 0
 
 

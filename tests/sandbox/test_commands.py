@@ -257,7 +257,7 @@ def test_with_reload_a_change_of_ones_own_domain_counts_with_its_policies(
     assert "Demo shop" not in out.getvalue()
 
 
-def test_a_token_comes_from_the_running_sandbox(world: SandboxAssembly) -> None:
-    assert commands.token("acme", "viewer", url=world.ready.url).count(".") == 2
+def test_a_token_comes_from_the_running_sandbox(assembly: SandboxAssembly) -> None:
+    assert commands.token("acme", "viewer", url=assembly.ready.url).count(".") == 2
     with pytest.raises(Unavailable, match="gateway dev"):
         commands.token("acme", "viewer", url=f"http://127.0.0.1:{free_port(0)}")

@@ -3,11 +3,10 @@
 import pytest
 from hypothesis import HealthCheck, settings
 
-from gateway.aws.sts.sessions import Session
 from gateway.store.access import Access
 from gateway.store.rows import Rows
 from gateway.store.table import Table
-from tests.store.fixtures import MODEL, NOW, TABLE, session
+from tests.store.fixtures import MODEL, NOW, TABLE, no_renewal, session
 from tests.store.memory import Memory
 
 # a slow machine is no fault of the code
@@ -23,10 +22,6 @@ def memory() -> Memory:
 @pytest.fixture
 def access() -> Access:
     return Access(session())
-
-
-async def no_renewal(refused: Session) -> Session:
-    raise AssertionError("nothing expires here")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A tenant's world for the store: a model with every kind of placement, a session and its policies."""
+"""A model with every kind of key, index and type, and a session of a tenant with its policies."""
 
 import enum
 from dataclasses import replace
@@ -177,5 +177,10 @@ def session(tenant: TenantId = ACME, access_key: str = "AKIDEXAMPLE") -> Session
     return Session(tenant, "viewer", Credentials(access_key, "secret"), tenancy(), permissions(tenant))
 
 
-def renamed(given: Session, access_key: str) -> Session:
-    return replace(given, credentials=Credentials(access_key, "secret"))
+def renamed(session: Session, access_key: str) -> Session:
+    return replace(session, credentials=Credentials(access_key, "secret"))
+
+
+async def no_renewal(refused: Session) -> Session:
+    """For a table whose sessions never expire."""
+    raise AssertionError("nothing expires here")

@@ -13,8 +13,7 @@ from gateway.store.plan import Range, Window, plan_listing
 from gateway.store.rows import Rows
 from gateway.store.table import Page, Table
 from gateway.store.write.items import items_for
-from tests.store.conftest import no_renewal
-from tests.store.fixtures import ACME, MODEL, NOW, READING, TABLE, TAG, THING, session
+from tests.store.fixtures import ACME, MODEL, NOW, READING, TABLE, TAG, THING, no_renewal, session
 from tests.store.memory import Memory, Row
 
 CURSORS = Cursors("a secret for tests")

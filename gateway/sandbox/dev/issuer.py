@@ -74,12 +74,12 @@ def routes(issuer: TokenIssuer) -> list[Route]:
 
     async def token(request: Request) -> Response:
         try:
-            wanted = _wanted(await small_body(request))
-            life = wanted.get("seconds", LIFE_SECONDS)
-            made = issuer.token(wanted.get("tenant"), wanted.get("role"), wanted.get("subject"), life)
+            values = token_request(await small_body(request))
+            life = values.get("seconds", LIFE_SECONDS)
+            signed = issuer.token(values["tenant"], values["role"], values.get("subject"), life)
         except BadUserInput as error:
             return JSONResponse({"error": error.message}, 400)
-        return JSONResponse({"token": made, "expires_in": life}, headers={"Cache-Control": "no-store"})
+        return JSONResponse({"token": signed, "expires_in": life}, headers={"Cache-Control": "no-store"})
 
     return [Route(JWKS_PATH, keys), Route(f"{PATH}/token", token, methods=["POST"])]
 
@@ -93,14 +93,19 @@ async def small_body(request: Request) -> bytes:
         raise BadUserInput(f"send a JSON object of at most {_MAX_BODY} bytes within {_BODY_SECONDS} seconds") from error
 
 
-def _wanted(body: bytes) -> dict[str, Any]:
+def token_request(body: bytes) -> dict[str, Any]:
+    """The tenant, the role, and what else a request for a token may have; raises `BadUserInput`."""
     try:
-        wanted = json.loads(body)
+        request = json.loads(body)
     except (ValueError, RecursionError):
-        wanted = None
-    if not isinstance(wanted, dict) or not wanted.keys() <= {"tenant", "role", "subject", "seconds"}:
+        request = None
+    if (
+        not isinstance(request, dict)
+        or not request.keys() <= {"tenant", "role", "subject", "seconds"}
+        or not all(isinstance(request.get(name), str) for name in ("tenant", "role"))
+    ):
         raise BadUserInput('send a JSON object such as {"tenant": "acme", "role": "viewer"}')
-    return wanted
+    return request
 
 
 def _check(name: str, value: object, known: Iterable[str]) -> None:

@@ -6,7 +6,6 @@ issuer signs only for demo tenants.
 
 import asyncio
 import ipaddress
-import json
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +16,7 @@ from starlette.routing import Route
 from gateway.errors import BadUserInput, GatewayError
 from gateway.iam.policies.roles import ROLES
 from gateway.sandbox.dev.issuer import PATH as ISSUER_PATH
-from gateway.sandbox.dev.issuer import ask_for_token, small_body
+from gateway.sandbox.dev.issuer import ask_for_token, small_body, token_request
 from gateway.sandbox.dev.shops import SHOPS
 from gateway.settings import Settings
 
@@ -45,7 +44,7 @@ def switcher(settings: Settings, *, shops: bool = True) -> dict[str, Any]:
 
 
 def token_route(address: str) -> Route:
-    async def token(request: Request) -> Response:
+    async def issue(request: Request) -> Response:
         if not _from_this_machine(request):
             return _answer(
                 {"error": "tokens are issued only to this machine; use `gateway token` for another one"}, 403
@@ -53,15 +52,15 @@ def token_route(address: str) -> Route:
         if not _from_our_page(request):
             return _answer({"error": "tokens are issued only to pages of this gateway"}, 403)
         try:
-            wanted = _wanted(await small_body(request))
-            made = await asyncio.to_thread(ask_for_token, address, wanted["tenant"], wanted["role"])
+            values = token_request(await small_body(request))
+            token = await asyncio.to_thread(ask_for_token, address, values["tenant"], values["role"])
         except BadUserInput as error:
             return _answer({"error": error.message}, 400)
         except GatewayError as error:
             return _answer({"error": error.message}, 503)
-        return _answer({"token": made})
+        return _answer({"token": token})
 
-    return Route(TOKEN_PATH, token, methods=["POST"])
+    return Route(TOKEN_PATH, issue, methods=["POST"])
 
 
 def _from_this_machine(request: Request) -> bool:
@@ -90,16 +89,6 @@ def _is_local(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _wanted(body: bytes) -> dict[str, str]:
-    try:
-        wanted = json.loads(body)
-    except (ValueError, RecursionError):
-        wanted = None
-    if not isinstance(wanted, dict) or not all(isinstance(wanted.get(name), str) for name in ("tenant", "role")):
-        raise BadUserInput('send a JSON object such as {"tenant": "acme", "role": "viewer"}')
-    return wanted
 
 
 def _answer(content: dict[str, str], status: int = 200) -> Response:

@@ -96,9 +96,9 @@ async def test_sts_speaks_xml_also_when_it_fails(small: Small) -> None:
     assert "<Code>InvalidAction</Code>" in answer.text
 
 
-def test_a_tenant_reads_its_own_rows_and_no_others(world: SandboxAssembly) -> None:
-    session = assume(world.ready.url, world.ready.gateway, "acme")
-    with boto("dynamodb", world.ready.url, session) as client:
+def test_a_tenant_reads_its_own_rows_and_no_others(assembly: SandboxAssembly) -> None:
+    session = assume(assembly.ready.url, assembly.ready.gateway, "acme")
+    with boto("dynamodb", assembly.ready.url, session) as client:
         found = client.get_item(TableName=TABLE, Key=USER)["Item"]
         assert found["name"]["S"] == "Robin Hale"
         with pytest.raises(ClientError) as refused:
@@ -111,56 +111,56 @@ def test_a_tenant_reads_its_own_rows_and_no_others(world: SandboxAssembly) -> No
     }
 
 
-def test_a_batch_with_one_foreign_key_is_refused_as_a_whole(world: SandboxAssembly) -> None:
-    session = assume(world.ready.url, world.ready.gateway, "acme")
-    with boto("dynamodb", world.ready.url, session) as client, pytest.raises(ClientError, match="AccessDenied"):
+def test_a_batch_with_one_foreign_key_is_refused_as_a_whole(assembly: SandboxAssembly) -> None:
+    session = assume(assembly.ready.url, assembly.ready.gateway, "acme")
+    with boto("dynamodb", assembly.ready.url, session) as client, pytest.raises(ClientError, match="AccessDenied"):
         client.batch_get_item(RequestItems={TABLE: {"Keys": [USER, FOREIGN]}})
 
 
-def test_a_session_policy_takes_away_what_the_role_has(world: SandboxAssembly) -> None:
-    session = assume(world.ready.url, world.ready.gateway, "acme")
-    with boto("dynamodb", world.ready.url, session) as client, pytest.raises(ClientError) as refused:
+def test_a_session_policy_takes_away_what_the_role_has(assembly: SandboxAssembly) -> None:
+    session = assume(assembly.ready.url, assembly.ready.gateway, "acme")
+    with boto("dynamodb", assembly.ready.url, session) as client, pytest.raises(ClientError) as refused:
         client.delete_item(TableName=TABLE, Key=USER)
     assert "because no session policy allows the dynamodb:DeleteItem action" in str(refused.value)
 
 
-def test_an_explicit_denial_says_so(world: SandboxAssembly) -> None:
-    session = assume(world.ready.url, world.ready.gateway, "acme")
-    with boto("dynamodb", world.ready.url, session) as client, pytest.raises(ClientError) as refused:
+def test_an_explicit_denial_says_so(assembly: SandboxAssembly) -> None:
+    session = assume(assembly.ready.url, assembly.ready.gateway, "acme")
+    with boto("dynamodb", assembly.ready.url, session) as client, pytest.raises(ClientError) as refused:
         client.scan(TableName=TABLE)
     assert "dynamodb:Scan on resource" in str(refused.value)
     assert "with an explicit deny in an identity-based policy" in str(refused.value)
 
 
 @pytest.mark.parametrize("table", ["other-table", TABLE_ARN.replace(ACCOUNT, "999988887777")])
-def test_another_table_is_refused(world: SandboxAssembly, table: str) -> None:
-    session = assume(world.ready.url, world.ready.gateway, "acme")
-    with boto("dynamodb", world.ready.url, session) as client, pytest.raises(ClientError, match="AccessDenied"):
+def test_another_table_is_refused(assembly: SandboxAssembly, table: str) -> None:
+    session = assume(assembly.ready.url, assembly.ready.gateway, "acme")
+    with boto("dynamodb", assembly.ready.url, session) as client, pytest.raises(ClientError, match="AccessDenied"):
         client.get_item(TableName=table, Key=USER)
 
 
-def test_the_gateway_itself_reads_nothing(world: SandboxAssembly) -> None:
-    with boto("dynamodb", world.ready.url, world.ready.gateway) as client, pytest.raises(ClientError) as refused:
+def test_the_gateway_itself_reads_nothing(assembly: SandboxAssembly) -> None:
+    with boto("dynamodb", assembly.ready.url, assembly.ready.gateway) as client, pytest.raises(ClientError) as refused:
         client.get_item(TableName=TABLE, Key=USER)
     assert "no identity-based policy allows the dynamodb:GetItem action" in str(refused.value)
 
 
-def test_the_administrator_makes_tables_that_tenants_may_then_not_reach(world: SandboxAssembly) -> None:
+def test_the_administrator_makes_tables_that_tenants_may_then_not_reach(assembly: SandboxAssembly) -> None:
     key = {"AttributeName": "id", "KeyType": "HASH"}
-    with boto("dynamodb", world.ready.url, world.ready.admin) as client:
+    with boto("dynamodb", assembly.ready.url, assembly.ready.admin) as client:
         client.create_table(
             TableName="side-table",
             KeySchema=[key],
             AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
             BillingMode="PAY_PER_REQUEST",
         )
-    session = assume(world.ready.url, world.ready.gateway, "acme")
-    with boto("dynamodb", world.ready.url, session) as client, pytest.raises(ClientError, match="AccessDenied"):
+    session = assume(assembly.ready.url, assembly.ready.gateway, "acme")
+    with boto("dynamodb", assembly.ready.url, session) as client, pytest.raises(ClientError, match="AccessDenied"):
         client.get_item(TableName="side-table", Key={"id": {"S": "TENANT#acme#x"}})
 
 
-async def test_the_gateways_own_client_is_understood(world: SandboxAssembly) -> None:
-    ready = world.ready
+async def test_the_gateways_own_client_is_understood(assembly: SandboxAssembly) -> None:
+    ready = assembly.ready
     admin = Credentials(ready.admin.access_key, ready.admin.secret_key)
     async with DynamoDBClient() as client:
         body = {"TableName": ready.table, "Key": USER}

@@ -91,18 +91,18 @@ async def test_an_attribute_may_be_called_like_a_type(small: Small) -> None:
     ],
 )
 def test_a_page_begins_in_the_partition_that_is_asked_for(
-    world: SandboxAssembly, query: dict[str, Any], start: dict[str, Any], said: str
+    assembly: SandboxAssembly, query: dict[str, Any], start: dict[str, Any], said: str
 ) -> None:
     with (
-        boto("dynamodb", world.ready.url, world.ready.admin) as client,
+        boto("dynamodb", assembly.ready.url, assembly.ready.admin) as client,
         pytest.raises(ClientError, match=said) as raised,
     ):
         client.query(**query, ExclusiveStartKey=start)
     assert raised.value.response["Error"]["Code"] == "ValidationException"
 
 
-def test_a_page_goes_on_where_the_one_before_it_ended(world: SandboxAssembly) -> None:
-    with boto("dynamodb", world.ready.url, world.ready.admin) as client:
+def test_a_page_goes_on_where_the_one_before_it_ended(assembly: SandboxAssembly) -> None:
+    with boto("dynamodb", assembly.ready.url, assembly.ready.admin) as client:
         first = client.query(**QUERY, Limit=1)
         second = client.query(**QUERY, Limit=1, ExclusiveStartKey=first["LastEvaluatedKey"])
     assert first["Items"] != second["Items"]

@@ -28,8 +28,8 @@ async def _assume(small: Small, caller: Credentials, **form: str) -> tuple[int, 
     return answer.status_code, found[1] if found else ""
 
 
-def test_boto3_assumes_a_role_and_reads_with_it(world: SandboxAssembly) -> None:
-    with boto("sts", world.ready.url, world.ready.gateway) as client:
+def test_boto3_assumes_a_role_and_reads_with_it(assembly: SandboxAssembly) -> None:
+    with boto("sts", assembly.ready.url, assembly.ready.gateway) as client:
         answer = client.assume_role(
             RoleArn=TENANT_ROLE,
             RoleSessionName="viewer@acme",
@@ -44,24 +44,24 @@ def test_boto3_assumes_a_role_and_reads_with_it(world: SandboxAssembly) -> None:
     assert abs(answer["Credentials"]["Expiration"].timestamp() - time() - 900) < 30
     given = answer["Credentials"]
     session = Credentials(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
-    with boto("sts", world.ready.url, session) as client:
+    with boto("sts", assembly.ready.url, session) as client:
         assert client.get_caller_identity()["Arn"] == answer["AssumedRoleUser"]["Arn"]
 
 
-def test_everybody_may_ask_who_one_is(world: SandboxAssembly) -> None:
+def test_everybody_may_ask_who_one_is(assembly: SandboxAssembly) -> None:
     for credentials, arn in (
-        (world.ready.admin, f"arn:aws:iam::{ACCOUNT}:root"),
-        (world.ready.gateway, f"arn:aws:sts::{ACCOUNT}:assumed-role/gateway/sandbox"),
+        (assembly.ready.admin, f"arn:aws:iam::{ACCOUNT}:root"),
+        (assembly.ready.gateway, f"arn:aws:sts::{ACCOUNT}:assumed-role/gateway/sandbox"),
     ):
-        with boto("sts", world.ready.url, credentials) as client:
+        with boto("sts", assembly.ready.url, credentials) as client:
             found = client.get_caller_identity()
         assert (found["Arn"], found["Account"]) == (arn, ACCOUNT)
 
 
-def test_the_tag_decides_which_tenant_a_session_reads(world: SandboxAssembly) -> None:
-    sessions = {tenant: assume(world.ready.url, world.ready.gateway, tenant) for tenant in ("acme", "globex")}
+def test_the_tag_decides_which_tenant_a_session_reads(assembly: SandboxAssembly) -> None:
+    sessions = {tenant: assume(assembly.ready.url, assembly.ready.gateway, tenant) for tenant in ("acme", "globex")}
     for tenant, session in sessions.items():
-        with boto("dynamodb", world.ready.url, session) as client:
+        with boto("dynamodb", assembly.ready.url, session) as client:
             for other in sessions:
                 key = {"PK": {"S": f"TENANT#{other}#USER#u-1001"}, "SK": {"S": "PROFILE"}}
                 if other == tenant:
@@ -73,17 +73,17 @@ def test_the_tag_decides_which_tenant_a_session_reads(world: SandboxAssembly) ->
                         client.get_item(TableName=TABLE, Key=key)
 
 
-def test_without_a_session_policy_the_role_alone_decides(world: SandboxAssembly) -> None:
-    session = assume(world.ready.url, world.ready.gateway, "acme", policy=None)
+def test_without_a_session_policy_the_role_alone_decides(assembly: SandboxAssembly) -> None:
+    session = assume(assembly.ready.url, assembly.ready.gateway, "acme", policy=None)
     key = {"PK": {"S": "TENANT#acme#X"}, "SK": {"S": "X"}}
-    with boto("dynamodb", world.ready.url, session) as client:
+    with boto("dynamodb", assembly.ready.url, session) as client:
         assert client.delete_item(TableName=TABLE, Key=key)["ResponseMetadata"]["HTTPStatusCode"] == 200
 
 
-def test_a_session_policy_never_widens_the_role(world: SandboxAssembly) -> None:
+def test_a_session_policy_never_widens_the_role(assembly: SandboxAssembly) -> None:
     everything = '{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":"*","Resource":"*"}}'
-    session = assume(world.ready.url, world.ready.gateway, "acme", policy=everything)
-    with boto("dynamodb", world.ready.url, session) as client, pytest.raises(ClientError, match="AccessDenied"):
+    session = assume(assembly.ready.url, assembly.ready.gateway, "acme", policy=everything)
+    with boto("dynamodb", assembly.ready.url, session) as client, pytest.raises(ClientError, match="AccessDenied"):
         client.get_item(TableName=TABLE, Key={"PK": {"S": "TENANT#globex#USER#u-1001"}, "SK": {"S": "PROFILE"}})
 
 

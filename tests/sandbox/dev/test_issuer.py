@@ -134,18 +134,18 @@ async def test_the_token_address_takes_the_life_of_a_token(issuer: TokenIssuer) 
     assert (await _post(issuer, b'{"tenant": "acme", "role": "viewer", "seconds": "x"}')).status_code == 400
 
 
-def test_a_running_sandbox_gives_tokens(world: SandboxAssembly) -> None:
-    assert ask_for_token(world.ready.url, "acme", "viewer", "alice").count(".") == 2
+def test_a_running_sandbox_gives_tokens(assembly: SandboxAssembly) -> None:
+    assert ask_for_token(assembly.ready.url, "acme", "viewer", "alice").count(".") == 2
 
 
-def test_a_sandbox_gives_tokens_that_have_expired(world: SandboxAssembly) -> None:
-    claims = jwt.get_unverified_claims(ask_for_token(world.ready.url, "acme", "viewer", seconds=-60))
+def test_a_sandbox_gives_tokens_that_have_expired(assembly: SandboxAssembly) -> None:
+    claims = jwt.get_unverified_claims(ask_for_token(assembly.ready.url, "acme", "viewer", seconds=-60))
     assert claims["exp"] < time.time() - 50
 
 
-def test_what_the_sandbox_does_not_know_is_told(world: SandboxAssembly) -> None:
+def test_what_the_sandbox_does_not_know_is_told(assembly: SandboxAssembly) -> None:
     with pytest.raises(BadUserInput, match="unknown tenant `nobody`: use one of acme, globex, initech"):
-        ask_for_token(world.ready.url, "nobody", "viewer")
+        ask_for_token(assembly.ready.url, "nobody", "viewer")
 
 
 def test_without_a_sandbox_it_says_how_to_start_one() -> None:

@@ -33,8 +33,8 @@ async def client_of(address: str, peer: str = "127.0.0.1") -> AsyncIterator[Asyn
 
 
 @pytest.fixture
-async def client(world: SandboxAssembly) -> AsyncIterator[AsyncClient]:
-    async for made in client_of(world.ready.url):
+async def client(assembly: SandboxAssembly) -> AsyncIterator[AsyncClient]:
+    async for made in client_of(assembly.ready.url):
         yield made
 
 
@@ -42,10 +42,10 @@ async def ask(client: AsyncClient, wanted: Any = None, **headers: str) -> Respon
     return await client.post(TOKEN_PATH, json=wanted or WANTED, headers=headers)
 
 
-async def test_a_token_is_that_of_the_issuer(client: AsyncClient, world: SandboxAssembly) -> None:
+async def test_a_token_is_that_of_the_issuer(client: AsyncClient, assembly: SandboxAssembly) -> None:
     response = await ask(client)
     claims = jwt.get_unverified_claims(response.json()["token"])
-    assert (claims["iss"], claims["tenant"], claims["roles"]) == (world.ready.issuer, "acme", ["support"])
+    assert (claims["iss"], claims["tenant"], claims["roles"]) == (assembly.ready.issuer, "acme", ["support"])
     assert response.headers["cache-control"] == "no-store"
 
 
@@ -75,9 +75,9 @@ async def test_the_page_itself_does_whatever_this_machine_is_called(client: Asyn
 
 
 @pytest.mark.parametrize("peer", ["192.168.0.9", "203.0.113.7", "2001:db8::7", "::ffff:203.0.113.7", "", "x"])
-async def test_another_machine_gets_no_token(world: SandboxAssembly, peer: str) -> None:
+async def test_another_machine_gets_no_token(assembly: SandboxAssembly, peer: str) -> None:
     """Whatever it says it is: `gateway dev --host 0.0.0.0` is reached by strangers."""
-    async for stranger in client_of(world.ready.url, peer):
+    async for stranger in client_of(assembly.ready.url, peer):
         for host in ("127.0.0.1:8000", "192.168.0.7:8000", "localhost"):
             response = await ask(stranger, Host=host, Origin=f"http://{host}")
             assert response.status_code == 403
@@ -85,8 +85,8 @@ async def test_another_machine_gets_no_token(world: SandboxAssembly, peer: str) 
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"])
-async def test_this_machine_gets_one(world: SandboxAssembly, peer: str) -> None:
-    async for own in client_of(world.ready.url, peer):
+async def test_this_machine_gets_one(assembly: SandboxAssembly, peer: str) -> None:
+    async for own in client_of(assembly.ready.url, peer):
         assert (await ask(own)).status_code == 200
 
 

@@ -25,6 +25,7 @@ from gateway.store.rows import Item, Rows
 from gateway.store.table import Table
 from gateway.store.write.items import items_for
 from gateway.store.write.writer import Writer
+from tests.store import fixtures as store_fixtures
 from tests.store.fixtures import ACME, NOW, TABLE, tenancy
 from tests.store.fixtures import MODEL as PLAIN
 from tests.store.memory import Answer, Memory, Row
@@ -139,8 +140,7 @@ class Lagging(Memory):
         return answer
 
 
-async def no_renewal(refused: Session) -> Session:
-    raise AssertionError("nothing expires here")
+no_renewal = store_fixtures.no_renewal
 
 
 class World:

@@ -39,7 +39,7 @@ from gateway.graph.query.reference.executor import ReferenceExecutor
 from gateway.graph.schema.schema import core_schema
 from gateway.identity.authenticator import Authenticator
 from gateway.model.tenant import TenantId
-from gateway.ops.metrics.lanes import LaneCollector
+from gateway.ops.metrics.collectors import QueryCollector
 from gateway.ops.metrics.metrics import Metrics
 from gateway.ops.policies.files import load_policies, permissions_for
 from gateway.ops.readiness.pool_check import PoolCheck
@@ -165,7 +165,7 @@ def build_gateway(
     )
     readiness = Readiness(pools(settings), PoolCheck(sessions.open, client, model.table).faults)
     if metrics is not None:
-        metrics.collect_from(LaneCollector(lanes.outcomes))
+        metrics.collect_from(QueryCollector(lanes.outcomes))
         metrics.gauge("gateway_ready", "1 once everything behind the process was reached.", lambda: readiness.ready)
     return Gateway(endpoint, client, sts, sessions, authenticator, readiness, cache, metrics, warm_up(settings, roles))
 

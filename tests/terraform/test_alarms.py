@@ -241,6 +241,6 @@ def _runbook(alarm: Alarm) -> str:
 
 
 def _family(name: str) -> str:
-    """The name that alarms.json and the runbooks have for it; the longest, since `table-read-throttled` fits several."""
+    """The name in alarms.json and in the runbooks: the longest one that fits."""
     fitting = [family for family in DATA["alarms"] if re.fullmatch(re.sub(r"<\w+>", "[a-z0-9]+", family), name)]
-    return max(fitting, key=len)
+    return str(max(fitting, key=len))

@@ -42,7 +42,7 @@ from gateway.identity.authenticator import Authenticator
 from gateway.identity.fetch import fetch
 from gateway.identity.keyring import Fetch
 from gateway.model.tenant import TenantId
-from gateway.ops.metrics.lanes import LaneCollector
+from gateway.ops.metrics.collectors import QueryCollector
 from gateway.ops.metrics.metrics import Metrics
 from gateway.ops.policies.files import load_policies, permissions_for
 from gateway.ops.readiness.pool_check import PoolCheck
@@ -186,7 +186,7 @@ def build_gateway(
     )
     readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model.table).faults)
     if metrics is not None:
-        metrics.collect_from(LaneCollector(lanes.outcomes))
+        metrics.collect_from(QueryCollector(lanes.outcomes))
         metrics.gauge("gateway_ready", "1 once everything behind the process was reached.", lambda: readiness.ready)
     return Gateway(endpoint, services, sessions, authenticator, readiness, cache, metrics, warm_up(settings, roles))
 

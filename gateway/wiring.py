@@ -29,7 +29,7 @@ from gateway.identity.issuer import Issuer
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.tenant import TenantId, tenant_id
-from gateway.ops.metrics.cache import CacheCollector, DaxCollector
+from gateway.ops.metrics.collectors import CacheCollector, DaxCollector
 from gateway.ops.metrics.metrics import CONTENT_TYPE, Metrics
 from gateway.ops.readiness.pool_check import TenantPool
 from gateway.setting_types import IssuerSettings, SiloSettings

@@ -304,8 +304,8 @@ async def test_metrics_tell_how_queries_were_run(sandbox: Sandbox) -> None:
         for _ in range(4):
             await ask(client, token)
         page = (await client.get("/metrics")).text
-    assert 'gateway_queries_total{run="reference"} 2.0' in page
-    assert 'gateway_queries_total{run="lane"} 2.0' in page
+    assert 'gateway_queries_total{execution="reference"} 2.0' in page
+    assert 'gateway_queries_total{execution="lane"} 2.0' in page
 
 
 async def test_sessions_are_warmed_up_at_start(sandbox: Sandbox) -> None:

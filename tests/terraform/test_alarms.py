@@ -241,8 +241,6 @@ def _runbook(alarm: Alarm) -> str:
 
 
 def _family(name: str) -> str:
-    """Its name in alarms.json and the runbooks; the longest, since `table-read-throttled` fits several."""
-    fitting: list[str] = [
-        family for family in DATA["alarms"] if re.fullmatch(re.sub(r"<\w+>", "[a-z0-9]+", family), name)
-    ]
-    return max(fitting, key=len)
+    """The name in alarms.json and in the runbooks: the longest one that fits."""
+    fitting = [family for family in DATA["alarms"] if re.fullmatch(re.sub(r"<\w+>", "[a-z0-9]+", family), name)]
+    return str(max(fitting, key=len))

@@ -1,1 +1,1 @@
-"""What a process counts, in Prometheus' form."""
+"""Prometheus metrics."""

@@ -1,4 +1,4 @@
-"""The metrics of several worker processes as those of one: values are summed, and what ended workers counted stays.
+"""Merges the metrics of several worker processes: values are summed, and the counts of ended workers are kept.
 
 prometheus_client's own multiprocess mode is not used: it cannot serve gauges and counters that are read from
 functions, writes to a memory-mapped file on each increment, and leaves files behind for each process that ends.
@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 from gateway.ops.metrics.metrics import MAX_UNTRUSTED, OTHER, Labels, Metrics
 
 _CUMULATIVE = ("counter", "histogram")
-# not a quantity, so not summed: timestamps are the earliest, and the whole is as ready as its least ready worker
+# not summed: timestamps take the earliest, and the gateway is ready when its last worker is
 _MINIMUM = ("_created", "process_start_time_seconds", "gateway_ready")
 
 # family, sample, labels
@@ -23,7 +23,7 @@ Samples = dict[Key, float]
 
 
 def report(metrics: Metrics) -> dict[str, Any]:
-    """What a worker has counted, as JSON that `MergedMetrics` reads."""
+    """The metrics of a worker as JSON that `MergedMetrics` reads."""
     families = []
     for family in metrics.registry.collect():
         samples = [(each.name, each.labels, each.value) for each in family.samples]
@@ -32,10 +32,10 @@ def report(metrics: Metrics) -> dict[str, Any]:
 
 
 class MergedMetrics(Collector):
-    """INVARIANT: its size does not depend on how many workers have ended, or on how callers name their operations."""
+    """INVARIANT: its size depends neither on how many workers have ended nor on how callers name their operations."""
 
     def __init__(self, untrusted: int = MAX_UNTRUSTED) -> None:
-        """`untrusted` operations at most have labels of their own, whichever worker they ran in."""
+        """At most `untrusted` operations get labels, whichever worker they ran in."""
         self._lock = threading.Lock()
         self._room = untrusted
         self._untrusted: set[Labels] = set()
@@ -44,7 +44,7 @@ class MergedMetrics(Collector):
         self._ended: Samples = {}
 
     def update(self, worker: int, reported: dict[str, Any]) -> None:
-        """Replaces what this worker has reported before."""
+        """Replaces the previous report of this worker."""
         with self._lock:
             untrusted = {(operation, document) for operation, document in reported["untrusted"]}
             samples: Samples = {}
@@ -54,7 +54,7 @@ class MergedMetrics(Collector):
             self._live[worker] = samples
 
     def end(self, worker: int) -> None:
-        """Keeps what the worker has counted, and drops what it has held."""
+        """Keeps the counters and histograms of an ended worker, and drops its gauges."""
         with self._lock:
             samples = self._live.pop(worker, {})
             _add(self._ended, (row for row in samples.items() if self._families[row[0][0]][1] in _CUMULATIVE))
@@ -70,7 +70,7 @@ class MergedMetrics(Collector):
         yield from found.values()
 
     def _bounded(self, labels: dict[str, str], untrusted: set[Labels]) -> dict[str, str]:
-        """Each worker names so many operations; together, and one after the other, they must not name more."""
+        """Each worker has a bounded number of labels; all workers together have the same bound."""
         pair = labels.get("operation", ""), labels.get("document", "")
         if pair not in untrusted or pair in self._untrusted:
             return labels

@@ -1,7 +1,7 @@
-"""What a process counts, in Prometheus' form: operations, calls to DynamoDB, refusals, sessions.
+"""Prometheus metrics of one process: operations, calls to DynamoDB, denials by policies.
 
-INVARIANT: no label holds a tenant, a subject or a value, and of what callers choose (names of operations, documents)
-only so many forms become labels.
+INVARIANT: no label contains a tenant, a subject or a value, and the number of operation names and documents that become
+labels is bounded, because callers choose them.
 """
 
 import time
@@ -23,8 +23,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 OTHER = "other"
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _BOUNDS = (*map(floatToGoString, _SECONDS), "+Inf")
-_HASH = 12  # letters of a document's hash; its log line has them all
-MAX_UNTRUSTED = 200  # operations that have labels of their own beside the trusted ones
+_HASH = 12  # first letters of a document's hash; the log line has all of it
+MAX_UNTRUSTED = 200  # operations that get labels besides the trusted ones
 
 Labels = tuple[str, str]
 _Answered = tuple[str | None, str | None, str | None, str]  # document, operation, kind, outcome
@@ -41,7 +41,7 @@ class _Counted(Collector):
 
 
 class _Sum:
-    """How many, how long they took, and what they consumed; `counts` has how many fell between two bounds."""
+    """Count, total seconds and capacity units; `counts` has one number per histogram bucket."""
 
     __slots__ = ("count", "counts", "seconds", "units")
 
@@ -56,7 +56,7 @@ class _Sum:
 
 
 class _Outcome:
-    """The answers to an operation that ended alike."""
+    """The responses of one operation with the same outcome."""
 
     __slots__ = ("count", "operation")
 
@@ -66,10 +66,10 @@ class _Outcome:
 
 
 class Metrics(Collector):
-    """Of one process: all that it counts since its start, in plain numbers that become metrics when they are read."""
+    """All counts of a process since its start, kept as plain numbers and turned into metrics when they are read."""
 
     def __init__(self, trusted: Collection[str] = (), untrusted: int = MAX_UNTRUSTED) -> None:
-        """`trusted` are hashes of documents that always have labels of their own."""
+        """`trusted` are hashes of documents that always get labels; `untrusted` is how many others do."""
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         GCCollector(registry=registry)
@@ -78,17 +78,17 @@ class Metrics(Collector):
         self._labels: dict[tuple[str, str], Labels] = {}
         self._operations: dict[Labels, _Sum] = {}
         self._outcomes: dict[tuple[Labels, str, str], _Outcome] = {}
-        # the same outcomes by what a request knows of itself; bounded as the labels are
+        # the same outcomes by the fields of a request log; bounded as the labels are
         self._known: dict[_Answered, _Outcome] = {}
         self._calls: dict[tuple[str, str | None, str], _Sum] = {}
         self._refusals = 0
         registry.register(self)
 
     def observe(self, log: RequestLog, codes: list[str]) -> None:
-        """An operation that was answered; `codes` are those of its errors."""
+        """Counts a response; `codes` are the codes of its errors."""
         access = log.access
         key = (log.document, log.operation, log.operation_type, outcome(codes) if codes else "OK")
-        # what was refused before it ran gets no labels: anybody could send as many as they like
+        # a request that was refused before it ran gets no labels: anybody can send as many as they like
         answered = None if access is None else self._known.get(key)
         if answered is None:
             answered = self._outcome(key, ran=access is not None)
@@ -135,29 +135,33 @@ class Metrics(Collector):
         return labels
 
     def collect(self) -> Iterator[Metric]:
-        words = "Requests by operation, document (how its sha256 begins), kind, and `OK` or the gravest error's code."
+        words = (
+            "Requests by operation, document (start of its SHA-256), kind, and `OK` or the worst error code."
+        )
         operations = CounterMetricFamily(
             "gateway_operations", words, labels=("operation", "document", "kind", "outcome")
         )
         for (labels, kind, result), answered in self._outcomes.items():
             operations.add_metric((*labels, kind, result), answered.count)
         yield operations
-        words = "From a request's headers to its answer."
+        words = "Time from the headers of a request to its response."
         times = HistogramMetricFamily("gateway_operation_duration_seconds", words, labels=("operation", "document"))
         for labels, operation in self._operations.items():
             times.add_metric(labels, operation.buckets(), operation.seconds)
         yield times
         yield from self._collect_calls()
-        words = "What the tenant's policies did not allow."
+        words = "Requests to DynamoDB that the tenant's policies denied."
         yield CounterMetricFamily("gateway_policy_denials", words, self._refusals)
 
     def _collect_calls(self) -> Iterator[Metric]:
         labels = ("operation", "index", "source")
-        words = "Calls to DynamoDB and DAX, and what the cache answered in their place."
+        words = "Calls to DynamoDB and DAX, and reads that the cache answered instead."
         counts = CounterMetricFamily("gateway_dynamodb_calls", words, labels=labels)
-        units = CounterMetricFamily("gateway_dynamodb_capacity_units", "Consumed capacity units.", labels=labels)
+        units = CounterMetricFamily(
+            "gateway_dynamodb_consumed_capacity_units", "Consumed capacity units.", labels=labels
+        )
         times = HistogramMetricFamily(
-            "gateway_dynamodb_call_duration_seconds", "Time of a call, retries included.", labels=labels
+            "gateway_dynamodb_call_duration_seconds", "Duration of a call, including retries.", labels=labels
         )
         for (operation, index, source), calls in self._calls.items():
             kind = (operation, index or "", source)
@@ -173,7 +177,7 @@ class Metrics(Collector):
         Gauge(name, meaning, registry=self._registry).set_function(value)
 
     def counter(self, name: str, meaning: str, value: Callable[[], float]) -> None:
-        """Of what somebody else counts."""
+        """Registers a counter that is kept elsewhere."""
         self._registry.register(_Counted(name, meaning, value))
 
     def collect_from(self, collector: Collector) -> None:
@@ -184,7 +188,7 @@ class Metrics(Collector):
 
     @property
     def untrusted(self) -> list[Labels]:
-        """Operations that have labels of their own without being trusted."""
+        """Labels of operations that are not trusted."""
         return [labels for (document, _), labels in list(self._labels.items()) if document not in self._trusted]
 
     @property

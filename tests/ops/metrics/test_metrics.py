@@ -1,18 +1,21 @@
 """What becomes a label, and what never does."""
 
+import re
 import time
+from pathlib import Path
 from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
 from gateway.graph.http.log_lines import RequestLog
-from gateway.ops.metrics.cache import CacheCollector, DaxCollector
+from gateway.ops.metrics.collectors import _CACHE_COUNTERS, CacheCollector, DaxCollector
 from gateway.ops.metrics.metrics import Metrics
 from gateway.store.access import Access, Call, Refusal
 from gateway.store.cache.dax.stats import DaxCounts, DaxStats
 from gateway.store.cache.stats import CacheStats, Counts
 from tests.store.fixtures import session
 
+PACKAGE = Path(__file__).parents[3] / "gateway"
 ORDER = ("operation", "document", "index", "source", "kind", "outcome", "group", "cluster", "result", "state")
 READ = Call("Query", "GSI1", items=3, capacity=1.5, seconds=0.004)
 HIT = Call("GetItem", None, items=1, capacity=0.0, seconds=0.0, source="cache")
@@ -53,7 +56,7 @@ def test_calls_are_counted_by_operation_index_and_source() -> None:
     metrics.observe(ran(calls=(READ, READ, HIT)), [])
     found = samples(metrics)
     assert found["gateway_dynamodb_calls_total"] == {("Query", "GSI1", "table"): 2, ("GetItem", "", "cache"): 1}
-    assert found["gateway_dynamodb_capacity_units_total"] == {("Query", "GSI1", "table"): 3.0}
+    assert found["gateway_dynamodb_consumed_capacity_units_total"] == {("Query", "GSI1", "table"): 3.0}
     assert found["gateway_dynamodb_call_duration_seconds_count"] == {("Query", "GSI1", "table"): 2}
 
 
@@ -110,7 +113,7 @@ def test_the_cache_is_told_by_group() -> None:
     assert found["gateway_cache_reads_total"]["pooled", "stale"] == 2
     assert found["gateway_cache_reads_total"]["silo", "miss"] == 1
     assert found["gateway_cache_evictions_total"] == {("pooled",): 4, ("silo",): 0}
-    assert found["gateway_cache_units_total"]["pooled",] == 3.5
+    assert found["gateway_cache_saved_capacity_units_total"]["pooled",] == 3.5
     assert found["gateway_cache_bytes"] == {(): 9_000}
 
 
@@ -128,8 +131,22 @@ def test_clusters_tell_their_state() -> None:
     metrics.collect_from(DaxCollector(lambda: stats))
     found: Any = samples(metrics)
     assert found["gateway_dax_reads_total"]["pooled", "answered"] == 5
-    assert found["gateway_dax_breaker"] == {
+    assert found["gateway_dax_circuit_breaker"] == {
         ("daxs://pool", "closed"): 0,
         ("daxs://pool", "open"): 1,
-        ("daxs://pool", "trying"): 0,
+        ("daxs://pool", "half_open"): 0,
     }
+
+
+def test_the_page_lists_every_metric_and_names_follow_the_conventions() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text(encoding="utf-8")
+    sources = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    listed = set(re.findall(r"`(gateway_\w+)`", page))
+    counters = set(re.findall(r'(?:CounterMetricFamily|\.counter)\(\s*"(gateway_\w+)"', sources))
+    counters |= {f"gateway_cache_{name}" for name, _ in _CACHE_COUNTERS.values()}
+    gauges = set(re.findall(r'(?:GaugeMetricFamily|\.gauge)\(\s*"(gateway_\w+)"', sources))
+    histograms = set(re.findall(r'HistogramMetricFamily\(\s*"(gateway_\w+)"', sources))
+    assert len(counters) >= 12
+    assert listed == {f"{name}_total" for name in counters} | gauges | histograms
+    assert all(name.endswith("_seconds") for name in histograms)
+    assert not [name for name in counters | gauges if re.search(r"_(ms|kb|mb|count|total)$", name)]

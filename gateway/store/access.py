@@ -5,6 +5,8 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+import msgspec
+
 from gateway.aws.sts.sessions import Session
 from gateway.errors import Forbidden
 from gateway.iam.language.evaluator import Allow, Deny
@@ -14,8 +16,7 @@ T = TypeVar("T")
 Source = Literal["table", "cache", "dax"]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, gc=False):
     """One finished DynamoDB call, or what a cache answered in its place; it holds no key and no item.
 
     It is for the log line, the metrics and `explain`.
@@ -29,7 +30,7 @@ class Call:
     seconds: float
     statements: tuple[str, ...] = ()
     key_shapes: tuple[KeyShape, ...] = ()
-    started: float = 0.0  # a moment of the loop's clock
+    started: float = 0.0  # a moment of the clock that loops use too
     source: Source = "table"
     stale: bool = False  # whether the cache is renewing some of it
 

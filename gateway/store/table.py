@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
+from time import monotonic
 from typing import Any
 
 import orjson
@@ -277,8 +278,7 @@ class Table:
         known = access.replay.pop((operation, orjson.dumps(body)), None) if access.replay else None
         if known is not None:
             return _replayed(known)
-        clock = asyncio.get_running_loop().time
-        started = clock()
+        started = monotonic()
         try:
             answer = await via.client.call(
                 operation,
@@ -296,7 +296,7 @@ class Table:
                 index=body.get("IndexName"),
                 items=items_in(answer),
                 capacity=units_of(answer.get("ConsumedCapacity")),
-                seconds=clock() - started,
+                seconds=monotonic() - started,
                 statements=verdict.statements,
                 key_shapes=key_shapes(self._model, session.tenant, operation, body) if access.explained else (),
                 started=started,

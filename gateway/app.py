@@ -233,7 +233,7 @@ class GatewayApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or (_path(scope) if scope.get("root_path") else scope["path"]) != GRAPHQL_PATH:
             await self._pages(scope, receive, send)
-        elif b"origin" in dict(scope["headers"]):
+        elif self._cross_origin is not self._graphql and b"origin" in dict(scope["headers"]):
             await self._cross_origin(scope, receive, send)
         else:
             await self._graphql(scope, receive, send)

@@ -1,14 +1,29 @@
-"""HTTP as uvicorn speaks it, with bounds on what a stranger may send before asking anything, and on how slowly."""
+"""HTTP/1.1 for uvicorn's server: bounds on what a stranger may send before asking anything, and on how slowly.
 
-from asyncio import TimerHandle, Transport
+httptools parses. Of uvicorn only what a protocol of its server is made with is used: its configuration, its state.
+"""
+
+import asyncio
+import logging
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
+from math import inf
 from typing import Any, cast
+from urllib.parse import unquote
 
-from uvicorn._types import ASGI3Application
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser, parse_url
+from uvicorn.config import Config
+from uvicorn.server import ServerState
 
 from gateway.graph.http.running import notify_disconnect
+from gateway.serving.http_exchange import STATUS_LINES, HttpExchange
+
+_LOG = logging.getLogger("uvicorn.error")
+_BUFFERED_BYTES = 64 * 1024  # of a body that nobody has received yet: no more is read
+_REFUSED = b"content-length: 0\r\nconnection: close\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,122 +47,261 @@ class TwoHostsError(Exception):
     """Ends the parser, which answers 400 (RFC 9112, 3.2): proxies and we would each believe another one."""
 
 
-class HardenedHttp(HttpToolsProtocol):
-    """Cuts off who sends no head, an endless one or one byte a minute, and who takes no answer.
+class HardenedHttp(asyncio.Protocol):
+    """One connection. Cuts off who sends no head, an endless one or one byte a minute, and who takes no answer.
 
-    While the process drains each answer is the last of its connection, so that nobody sends a request into one that
-    is about to be closed. Whoever leaves before the answer is told of, so that a query can be ended.
+    Requests that come before the last one is answered wait for their turn. While the process drains each answer is the
+    last of its connection, so that nobody sends a request into one that is about to be closed. Whoever leaves before
+    the answer is told of, so that a query can be ended.
     """
 
-    def __init__(self, draining: Callable[[], bool], *args: Any, bounds: HttpLimits = _BOUNDS, **named: Any) -> None:
-        super().__init__(*args, **named)
+    def __init__(
+        self,
+        draining: Callable[[], bool],
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        bounds: HttpLimits = _BOUNDS,
+    ) -> None:
+        if not config.loaded:
+            config.load()
         self._draining = draining
+        self._app = config.loaded_app
+        self._app_state = app_state
+        self._root_path = config.root_path
+        self._keep_alive_seconds = config.timeout_keep_alive
+        self._state = server_state
+        self._loop = _loop or asyncio.get_running_loop()
         self._bounds = bounds
+        self._parser = HttpRequestParser(self)
+        # or a client that sends on behind its last request would get no answer to it
+        self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self.transport: asyncio.Transport = None  # type: ignore[assignment]  # set as soon as there is a connection
+        # the request whose head or body comes
+        self._url = b""
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._newest: HttpExchange | None = None
         self._in_head = self._in_body = self._too_large = False
         self._heads = self._head_bytes = 0
-        self._running: RequestResponseCycle | None = None
-        self._head_timer: TimerHandle | None = None
-        self._stall_timer: TimerHandle | None = None
+        # the request that is answered, and those behind it
+        self._running: HttpExchange | None = None
+        self._waiting: deque[HttpExchange] = deque()
+        self._read_paused = self.write_paused = False
+        self._writable = asyncio.Event()
+        self._default_headers: list[tuple[bytes, bytes]] = []
+        self._default_head = b""
+        # one timer for a late head and for idleness: it is moved when it fires, since most never do
+        self._closes_at = self._armed_for = inf
+        self._timer: asyncio.TimerHandle | None = None
+        self._stall_timer: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # as uvicorn's own
-        super().connection_made(transport)
+    # what the transport calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # uvloop's transports behave like asyncio's without being derived from them
+        self.transport = cast(asyncio.Transport, transport)
+        self._state.connections.add(self)  # type: ignore[arg-type]  # uvicorn knows its own protocols only
+        self._scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "server": _address(transport, "sockname"),
+            "client": _address(transport, "peername"),
+            "scheme": "https" if transport.get_extra_info("sslcontext") else "http",
+            "root_path": self._root_path,
+        }
         self._await_head()
 
     def connection_lost(self, error: Exception | None) -> None:
-        super().connection_lost(error)
-        if self._running is not None:
-            # uvicorn tells it to the newest request alone; an older one would write into a closed connection
+        self._state.connections.discard(self)
+        self._waiting.clear()
+        if self._running is not None and not self._running.complete:
             self._running.disconnected = True
-            notify_disconnect(cast(dict[str, Any], self._running.scope))
-        self._drop_head_timer()
-        if self._stall_timer is not None:
-            self._stall_timer.cancel()
+            self._running.notify()
+            notify_disconnect(self._running.scope)
+        self.resume_writing()
+        for timer in (self._timer, self._stall_timer):
+            if timer is not None:
+                timer.cancel()
 
     def data_received(self, data: bytes) -> None:
         heads, begun = self._heads, self._in_head
-        super().data_received(data)
+        try:
+            # nobody can be asked to switch to another protocol: the request is answered as if it had not asked
+            with suppress(HttpParserUpgrade):
+                self._parser.feed_data(data)
+        except HttpParserError:
+            self._refuse(431 if self._too_large else 400)
         if self.transport.is_closing():
             return
         # only what is nothing but head counts: before its first byte may lie a body
         self._head_bytes = self._head_bytes + len(data) if begun and self._heads == heads else 0
         if self._head_bytes > self._bounds.head_bytes:
-            self._refuse_head()
-        elif not self._answering:
+            self._refuse(431)
+        elif self._running is None:
             self._await_head()
+
+    def pause_writing(self) -> None:
+        self.write_paused = True
+        self._writable.clear()
+        self._watch_stall()
+
+    def resume_writing(self) -> None:
+        self.write_paused = False
+        self._writable.set()
+
+    # what the parser calls
 
     def on_message_begin(self) -> None:
         self._in_head = True
-        super().on_message_begin()
+        self._url = b""
+        self._headers = []
+
+    def on_url(self, url: bytes) -> None:
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
         self._heads += 1
         self._in_head, self._in_body = False, True
-        self._drop_head_timer()
-        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > self._bounds.head_bytes:
+        self._closes_at = inf
+        headers = self._headers
+        if len(self._url) + len(b"".join(chain.from_iterable(headers))) > self._bounds.head_bytes:
             self._too_large = True
             raise HeadTooLargeError
-        if sum(name == b"host" for name, _ in self.headers) > 1:
+        names = [name for name, _ in headers]
+        if names.count(b"host") > 1:
             raise TwoHostsError
-        super().on_headers_complete()
-        if self._draining():
-            self.cycle.keep_alive = False
+        version = self._parser.get_http_version()
+        exchange = self._newest = HttpExchange(
+            self,
+            {**self._scope, **self._asked(), "http_version": version, "headers": headers},
+            keep_alive=self._may_go_on(version),
+            expects_continue=b"expect" in names and dict(headers)[b"expect"].lower() == b"100-continue",
+        )
+        if self._running is None:
+            self._start(exchange)
+        else:
+            self._pause_reading()
+            self._waiting.append(exchange)
 
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        self._running = cycle
-        super()._start_asgi_task(cycle, app)
+    def _may_go_on(self, version: str) -> bool:
+        """Whether another request may follow; behind the wish for another protocol httptools reads nothing more."""
+        parser = self._parser
+        goes_on: bool = version != "1.0" and parser.should_keep_alive() and not parser.should_upgrade()
+        return goes_on and not self._draining()
+
+    def _asked(self) -> dict[str, Any]:
+        url = parse_url(self._url)
+        path = url.path.decode("ascii")
+        return {
+            "method": self._parser.get_method().decode("ascii"),
+            "path": self._root_path + (unquote(path) if "%" in path else path),
+            "raw_path": self._root_path.encode("ascii") + url.path,
+            "query_string": url.query or b"",
+            "state": self._app_state.copy(),
+        }
+
+    def on_body(self, body: bytes) -> None:
+        exchange = self._newest
+        if exchange is not None and not exchange.complete:
+            exchange.body += body
+            if len(exchange.body) > _BUFFERED_BYTES:
+                self._pause_reading()
+            exchange.notify()
 
     def on_message_complete(self) -> None:
         self._in_body = False
-        super().on_message_complete()
+        self._closes_at = inf
+        exchange = self._newest
+        if exchange is not None and not exchange.complete:
+            exchange.more_body = False
+            exchange.notify()
 
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
+    # what an exchange calls
+
+    def default_head(self) -> bytes:
+        """The headers of every response; the server makes them anew each second."""
+        headers = self._state.default_headers
+        if headers is not self._default_headers:
+            self._default_head = b"".join([b"%b: %b\r\n" % header for header in headers])
+            self._default_headers = headers
+        return self._default_head
+
+    def resume_reading(self) -> None:
+        if self._read_paused:
+            self._read_paused = False
+            self.transport.resume_reading()
+
+    def _pause_reading(self) -> None:
+        if not self._read_paused:
+            self._read_paused = True
+            self.transport.pause_reading()
+
+    async def drain(self) -> None:
+        await self._writable.wait()
+
+    def answered(self) -> None:
+        self._state.total_requests += 1
+        self._running = None
+        if not self.transport.is_closing():
+            if self._waiting:
+                self._start(self._waiting.popleft())
+            if not self._waiting:
+                self.resume_reading()
+            if self._running is None:
+                self._await_head()
         self._watch_stall()
 
-    def send_400_response(self, msg: str) -> None:
-        if self._too_large:
-            self._refuse_head()
+    # what the server calls
+
+    def shutdown(self) -> None:
+        """Ends the connection, after the requests that have come whole."""
+        last = self._waiting[-1] if self._waiting else self._running
+        if last is None:
+            self.transport.close()
         else:
-            super().send_400_response(msg)
+            last.keep_alive = False
 
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._watch_stall()
+    def _start(self, exchange: HttpExchange) -> None:
+        self._running = exchange
+        task = self._loop.create_task(exchange.run(self._app))
+        task.add_done_callback(self._state.tasks.discard)
+        self._state.tasks.add(task)
 
-    @property
-    def _answering(self) -> bool:
-        cycle: RequestResponseCycle | None = self.cycle
-        return cycle is not None and not cycle.response_complete
-
-    def _refuse_head(self) -> None:
-        self.transport.write(STATUS_LINE[431] + b"content-length: 0\r\nconnection: close\r\n\r\n")
+    def _refuse(self, status: int) -> None:
+        self.transport.write(STATUS_LINES[status] + _REFUSED)
         self.transport.close()
 
     def _await_head(self) -> None:
         """Nothing is under way: the next head has to come, or the rest of a body that nobody reads any more."""
-        if self._heads and not self._in_head and not self._in_body:
-            # between two requests: uvicorn bounds that, but drops its timer for bytes that are no head
-            self._drop_head_timer()
-            if self.timeout_keep_alive_task is None:
-                later = self.loop.call_later(self.timeout_keep_alive, self.timeout_keep_alive_handler)
-                self.timeout_keep_alive_task = later
-        elif self._head_timer is None:
-            self._head_timer = self.loop.call_later(self._bounds.head_seconds, self._end_late)
+        idle = self._heads and not self._in_head and not self._in_body
+        seconds = self._keep_alive_seconds if idle else self._bounds.head_seconds
+        # from its first byte on, however many follow
+        self._closes_at = min(self._closes_at, self._loop.time() + seconds)
+        if self._closes_at < self._armed_for:
+            self._arm()
 
-    def _drop_head_timer(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._armed_for = self._closes_at
+        self._timer = self._loop.call_at(self._armed_for, self._on_timer)
 
-    def _end_late(self) -> None:
-        self._head_timer = None
-        if not self._answering:
+    def _on_timer(self) -> None:
+        self._timer, self._armed_for = None, inf
+        if self._closes_at <= self._loop.time():
             self.transport.close()
+        elif self._closes_at < inf:
+            self._arm()
 
     def _watch_stall(self) -> None:
         left = self.transport.get_write_buffer_size()
         if left and self._stall_timer is None:
-            self._stall_timer = self.loop.call_later(self._bounds.stalled_seconds, self._end_stalled, left)
+            self._stall_timer = self._loop.call_later(self._bounds.stalled_seconds, self._end_stalled, left)
 
     def _end_stalled(self, before: int) -> None:
         self._stall_timer = None
@@ -156,3 +310,8 @@ class HardenedHttp(HttpToolsProtocol):
             self.transport.abort()
         else:
             self._watch_stall()
+
+
+def _address(transport: asyncio.BaseTransport, name: str) -> tuple[str, int] | None:
+    found = transport.get_extra_info(name)
+    return (str(found[0]), int(found[1])) if isinstance(found, tuple) else None

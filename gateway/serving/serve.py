@@ -51,6 +51,7 @@ def build_server(settings: Settings, write: WriteOperation) -> "tuple[DrainingSe
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # nothing here asks for the caller's address or scheme
         date_header=True,
         lifespan="on",
         timeout_keep_alive=75,

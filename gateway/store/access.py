@@ -5,6 +5,8 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+import msgspec
+
 from gateway.aws.sts.sessions import Session
 from gateway.errors import Forbidden
 from gateway.iam.language.verdict import Allow, Deny
@@ -14,8 +16,7 @@ T = TypeVar("T")
 Source = Literal["table", "cache", "dax"]
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True, gc=False):
     """One finished DynamoDB call, or what a cache answered in its place; it holds no key and no item.
 
     It is for the log line, the metrics and `explain`.
@@ -29,7 +30,7 @@ class Call:
     seconds: float
     statements: tuple[str, ...] = ()
     key_shapes: tuple[KeyShape, ...] = ()
-    started: float = 0.0  # a moment of the loop's clock
+    started: float = 0.0  # a moment of the clock that loops use too
     source: Source = "table"
     stale: bool = False  # whether the cache is renewing some of it
 
@@ -49,9 +50,17 @@ class Access:
     explained: bool = False  # whether the caller is told what was read and why it was allowed
     calls: list[Call] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
-    # what was answered to a lane that stepped back, by operation and body: the reference does not ask for it again
-    replay: dict[tuple[str, bytes], bytes | Exception] = field(default_factory=dict, repr=False)
+    # what was answered to a lane that stepped back, with operation and body: the reference does not ask for it again
+    replay: list[tuple[str, bytes, bytes | Exception]] = field(default_factory=list, repr=False)
     renewal: asyncio.Lock | None = field(default=None, repr=False)
+
+    def replayed(self, operation: str, content: bytes) -> bytes | Exception | None:
+        """What was answered to this request before, once."""
+        for number, (asked, body, answer) in enumerate(self.replay):
+            if asked == operation and body == content:
+                del self.replay[number]
+                return answer
+        return None
 
     @property
     def capacity(self) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import merge
+from time import monotonic
 from typing import Any
 
 import orjson
@@ -239,11 +240,11 @@ class Table:
                 session = access.session
                 answer = await self._sending(access, operation, content)
         except Exception as error:
-            access.replay[operation, content] = error
+            access.replay.append((operation, content, error))
             if isinstance(error, AccessDenied):
                 _tell_denied(session, operation, error)
             raise
-        access.replay[operation, content] = answer
+        access.replay.append((operation, content, answer))
         return answer
 
     def _sending(self, access: Access, operation: str, content: bytes) -> Awaitable[bytes]:
@@ -279,11 +280,10 @@ class Table:
     async def _send(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         session = access.session
         verdict = authorize(access, operation, body)
-        known = access.replay.pop((operation, orjson.dumps(body)), None) if access.replay else None
+        known = access.replayed(operation, orjson.dumps(body)) if access.replay else None
         if known is not None:
             return _replayed(known)
-        clock = asyncio.get_running_loop().time
-        started = clock()
+        started = monotonic()
         try:
             answer = await via.client.call(
                 operation,
@@ -301,7 +301,7 @@ class Table:
                 index=body.get("IndexName"),
                 items=items_in(answer),
                 capacity=units_of(answer.get("ConsumedCapacity")),
-                seconds=clock() - started,
+                seconds=monotonic() - started,
                 statements=verdict.statements,
                 key_shapes=key_shapes(self._model, session.tenant, operation, body) if access.explained else (),
                 started=started,

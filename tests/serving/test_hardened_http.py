@@ -24,11 +24,24 @@ LATER = HttpLimits(head_seconds=1.0)
 PATIENCE = 120.0
 GET = b"GET / HTTP/1.1\r\nhost: here\r\n\r\n"
 LARGE = "a" * 20_000_000
+# by path: the headers of answers whose bodies have 21 bytes in three pieces
+ODD: dict[str, list[tuple[bytes, bytes]]] = {
+    "/stream": [],
+    "/short": [(b"content-length", b"22")],
+    "/long": [(b"content-length", b"20")],
+    "/injected": [(b"x", b"a\r\nset-cookie: b"), (b"content-length", b"21")],
+    "/name": [(b"x: a\r\ny", b"b"), (b"content-length", b"21")],
+}
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
     request = Request(scope, receive)
     answers = {"/large": LARGE, "/body": ""}
+    if request.url.path in ODD:
+        await send({"type": "http.response.start", "status": 200, "headers": ODD[request.url.path]})
+        for piece in (b"a" * 20, b"", b"b"):
+            await send({"type": "http.response.body", "body": piece, "more_body": piece != b"b"})
+        return
     if request.url.path == "/never":
         left = asyncio.Event()
         scope[DISCONNECT] = left.set
@@ -43,6 +56,7 @@ class Served:
     port: int = 0
     draining: bool = False
     state: ServerState = field(default_factory=ServerState)
+    config: uvicorn.Config = field(default_factory=lambda: uvicorn.Config(app, lifespan="off", log_config=None))
     strangers: list[StreamWriter] = field(default_factory=list)
 
     async def connect(self) -> tuple[StreamReader, StreamWriter]:
@@ -53,12 +67,10 @@ class Served:
 
 @asynccontextmanager
 async def serving(bounds: HttpLimits = SOON) -> AsyncIterator[Served]:
-    config = uvicorn.Config(app, lifespan="off", log_config=None, access_log=False, ws="none")
-    config.load()
     served = Served()
 
     def protocol() -> HardenedHttp:
-        named: dict[str, Any] = {"config": config, "server_state": served.state, "app_state": {}}
+        named: dict[str, Any] = {"config": served.config, "server_state": served.state, "app_state": {}}
         return HardenedHttp(lambda: served.draining, bounds=bounds, **named)
 
     server = await asyncio.get_running_loop().create_server(protocol, "127.0.0.1", 0)
@@ -245,3 +257,90 @@ async def test_who_leaves_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
         writer.transport.abort()
         await _until(lambda: not served.state.tasks)
     assert not caplog.records
+
+
+async def test_an_answer_is_sent_in_one_piece() -> None:
+    """A client is not woken for a head alone."""
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        for _ in range(20):
+            writer.write(GET)
+            async with asyncio.timeout(PATIENCE):
+                assert (await reader.read(1_000)).endswith(b"\r\n\r\nhello")
+
+
+async def test_a_body_of_unknown_length_comes_in_chunks() -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(GET.replace(b"/ ", b"/stream ").replace(b"here", b"here\r\nconnection: close"))
+        head, _, body = (await _rest(reader)).partition(b"\r\n\r\n")
+        assert b"transfer-encoding: chunked" in head
+        assert body == b"14\r\n" + b"a" * 20 + b"\r\n1\r\nb\r\n0\r\n\r\n"
+
+
+@pytest.mark.parametrize("path", [b"/injected", b"/name"])
+async def test_a_header_cannot_hold_another_one(path: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(GET.replace(b"/ ", path + b" "))
+        answer = await _rest(reader)
+        assert answer.startswith(b"HTTP/1.1 500 ")
+        assert b"set-cookie" not in answer
+        assert b"y: b" not in answer
+    assert "Exception in ASGI application" in caplog.text
+
+
+@pytest.mark.parametrize("path", [b"/short", b"/long"])
+async def test_a_body_of_another_length_than_it_says_ends_the_connection(path: bytes) -> None:
+    """What follows it would be taken for the next answer."""
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(GET.replace(b"/ ", path + b" ") + GET)
+        assert b"hello" not in await _rest(reader)
+
+
+async def test_a_head_is_asked_for_without_its_body() -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(GET.replace(b"GET", b"HEAD") + GET.replace(b"here", b"here\r\nconnection: close"))
+        first, second, body = (await _rest(reader)).split(b"\r\n\r\n")
+        assert b"content-length: 5" in first
+        assert b"content-length: 5" in second
+        assert body == b"hello"
+
+
+async def test_who_waits_to_be_asked_for_the_body_is_asked() -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(b"POST /body HTTP/1.1\r\nhost: h\r\ncontent-length: 3\r\nexpect: 100-continue\r\n\r\n")
+        async with asyncio.timeout(PATIENCE):
+            assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        writer.write(b"abc")
+        assert (await _answer(reader))[1] == b"3"
+
+
+async def test_a_wish_for_another_protocol_is_answered_in_this_one_and_ends_the_connection() -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(GET.replace(b"here", b"here\r\nconnection: upgrade\r\nupgrade: h2c") + GET)
+        answer = await _rest(reader)
+        assert b"connection: close" in answer
+        assert answer.count(b"HTTP/1.1 200 ") == 1
+
+
+async def test_who_sends_empty_lines_between_requests_is_idle_all_the_same() -> None:
+    async with serving(HttpLimits()) as served:
+        served.config.timeout_keep_alive = 1
+        reader, writer = await served.connect()
+        writer.write(GET)
+        await _answer(reader)
+
+        async def drip() -> None:
+            while not writer.is_closing():
+                writer.write(b"\r\n")
+                await asyncio.sleep(0.01)
+
+        dripping = asyncio.create_task(drip())
+        with suppress(ConnectionError):
+            assert await _rest(reader) == b""
+        dripping.cancel()

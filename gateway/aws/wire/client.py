@@ -46,13 +46,15 @@ class Service:
 class _Route:
     """What all calls to one target share."""
 
-    __slots__ = ("budget", "forms", "lane", "signer", "target")
+    __slots__ = ("budget", "clock", "forms", "lane", "signer", "target")
 
     def __init__(self, target: AwsTarget, lane: EndpointPool, budget: Budget, signer: Signer) -> None:
         self.target = target
         self.lane = lane
         self.budget = budget
         self.signer = signer
+        # asking which loop runs is a system call, and a client belongs to one loop
+        self.clock = asyncio.get_running_loop().time
         self.forms: dict[str, Form] = {}
 
 
@@ -107,7 +109,7 @@ class AwsClient:
         route = self._routes.get(target) or self._add_route(target)
         form = route.forms.get(operation) or self._add_form(route, operation)
         lane, signer, budget, retries = route.lane, route.signer, route.budget, None
-        now = asyncio.get_running_loop().time()
+        now = route.clock()
         end = now + self._limits.total_seconds if deadline is None else min(deadline, now + self._limits.total_seconds)
         if end <= now:
             raise DeadlineExceeded("there was no time left to ask the database")
@@ -148,7 +150,7 @@ class AwsClient:
 
 def _pause(route: _Route, retries: Retries, error: AwsError, signed_with: float, end: float) -> float:
     """Seconds until the next attempt; raises where there is none."""
-    remaining = end - asyncio.get_running_loop().time()
+    remaining = end - route.clock()
     if isinstance(error, AnswerLate) and remaining <= _GRAIN:
         raise DeadlineExceeded("the database did not answer before the deadline") from error
     pause = retries.pause(error, remaining)

@@ -75,8 +75,12 @@ class RunningRequests:
         return len(self._running)
 
     def begin(self, seconds: float) -> RunningRequest:
-        loop = asyncio.get_running_loop()
-        task = asyncio.current_task(loop)
+        # asking which loop runs is a system call: nearly always it is the one of the timer
+        loop = self._ticking_on
+        task = asyncio.current_task(loop) if loop is not None else None
+        if loop is None or task is None:
+            loop = asyncio.get_running_loop()
+            task = asyncio.current_task(loop)
         assert task is not None  # noqa: S101  a coroutine that runs is run by a task
         request = RunningRequest(task, loop.time() + seconds)
         self._running[request] = None

@@ -14,8 +14,7 @@ from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.keys import Keys
 from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.rows import RowType, Shape, converted, is_expired
-from gateway.graph.query.lane.source import LaneTable, batch_answer, get_answer
-from gateway.graph.query.lane.texts import compact, escaped, is_plain, pieces
+from gateway.graph.query.lane.source import LaneTable, batch_answer, compact, escaped, get_answer, is_plain, pieces
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import merge
+from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -13,8 +14,7 @@ from gateway.errors import BadUserInput, GatewayError
 from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.request import NO_KEY, LaneRequest
 from gateway.graph.query.lane.rows import RowType, converted, is_expired
-from gateway.graph.query.lane.source import LaneTable, query_answer
-from gateway.graph.query.lane.texts import compact, escaped, is_plain, pieces
+from gateway.graph.query.lane.source import LaneTable, compact, escaped, is_plain, pieces, query_answer
 from gateway.model.patterns import Listing
 from gateway.model.staleness import Staleness
 from gateway.model.table import TableSpec
@@ -52,17 +52,15 @@ class QueryTexts:
         return wire.query(self._spec, self._table, example, self._names, 1)
 
     def text(self, partition: str, bounds: KeyRange, *, forward: bool, limit: int, start: str | None = None) -> str:
-        form = (bounds.prefix is not None, bounds.low is not None, bounds.high is not None, forward)
+        prefix, low, high = bounds.prefix, bounds.low, bounds.high
+        form = (prefix is not None, low is not None, high is not None, forward)
         made = self._forms.get(form)
         if made is None:
             made = self._forms[form] = self._made(*form)
-        ends = [end for end in (bounds.low, bounds.high) if end is not None]
-        if bounds.prefix is not None:
-            ends = [bounds.prefix]
-        parts = [made[0], partition if is_plain(partition) else escaped(partition)]
-        for piece, end in zip(made[1:], ends, strict=False):
-            parts += [piece, end if is_plain(end) else escaped(end)]
-        text = f"{''.join(parts)}{made[-2]}{min(limit, wire.LARGEST_PAGE)}{made[-1]}"
+        ends = (prefix,) if prefix is not None else (low, high)
+        slots = [end if is_plain(end) else escaped(end) for end in (partition, *ends) if end is not None]
+        slots.append(str(min(wire.LARGEST_PAGE, limit)))
+        text = "".join(chain.from_iterable(zip(made, slots, strict=False))) + made[-1]
         return text if start is None else f'{text[:-1]},"ExclusiveStartKey":{start}}}'
 
     def _made(self, prefix: bool, low: bool, high: bool, forward: bool) -> list[str]:

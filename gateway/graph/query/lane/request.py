@@ -1,9 +1,9 @@
 """One request in a lane: its tenant, its variables and its calls, each judged before it is sent."""
 
 import asyncio
-import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from time import monotonic, time
 from typing import Any, TypeVar
 
 import msgspec
@@ -86,7 +86,7 @@ class LaneRequest:
         self.limits = limits
         self.tenant: TenantId = access.session.tenant
         self.own = partition(self.tenant, "")
-        self.now = time.time()
+        self.now = time()
         self.queries = 0
         # why the lane steps back, while its other reads still end: what is not sent yet is left to the reference
         self.stopped: BaseException | None = None
@@ -117,14 +117,13 @@ class LaneRequest:
             statements = permission.verdict.statements
         else:
             statements = self._judged(call, text)
-        clock = asyncio.get_running_loop().time
-        started = clock()
+        started = monotonic()
         try:
             raw = await self.table.exchange(access, call.operation, text.encode())
         except Exception as error:
             # whatever it is: the reference meets it again in its field, words it and logs what is a fault of ours
             raise FallBack(Reason.FAILED_CALL) from error
-        seconds = clock() - started
+        seconds = monotonic() - started
         touched = self.table.key_shapes(access, call.operation, orjson.loads(text)) if access.explained else ()
         try:
             answer = call.decode(raw)

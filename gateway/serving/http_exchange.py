@@ -1,0 +1,174 @@
+"""One HTTP request and its response, as an ASGI app sees them."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterable
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from starlette.types import ASGIApp
+
+_LOG = logging.getLogger("uvicorn.error")
+STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
+_NO_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
+# lines of which each name is a token and no value has control characters
+_HEADERS = re.compile(rb"(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [\t\x20-\x7e\x80-\xff]*\r\n)*").fullmatch
+_FAILED = b"Internal Server Error"
+
+
+class HttpConnection(Protocol):
+    """What a response needs of its connection."""
+
+    write_paused: bool
+    transport: asyncio.Transport
+
+    def default_head(self) -> bytes: ...
+
+    def resume_reading(self) -> None: ...
+
+    async def drain(self) -> None: ...
+
+    def answered(self) -> None: ...
+
+
+class HttpExchange:
+    """The head of a response is sent with the first bytes of its body, in one system call."""
+
+    __slots__ = (
+        "_chunked",
+        "_connection",
+        "_delivered",
+        "_event",
+        "_expects_continue",
+        "_head",
+        "_left",
+        "body",
+        "complete",
+        "disconnected",
+        "keep_alive",
+        "more_body",
+        "scope",
+        "started",
+    )
+
+    def __init__(
+        self, connection: HttpConnection, scope: dict[str, Any], *, keep_alive: bool, expects_continue: bool
+    ) -> None:
+        self._connection = connection
+        self.scope = scope
+        self.keep_alive = keep_alive
+        self._expects_continue = expects_continue
+        self._event: asyncio.Event | None = None
+        self.disconnected = False
+        # the request: what has come of its body and was not received yet
+        self.body = bytearray()
+        self.more_body = True
+        self._delivered = False
+        # the response
+        self.started = self.complete = self._chunked = False
+        self._head = b""
+        self._left = 0
+
+    def notify(self) -> None:
+        """Something has come that a `receive` may wait for."""
+        if self._event is not None:
+            self._event.set()
+
+    async def run(self, app: ASGIApp) -> None:
+        try:
+            await app(self.scope, self.receive, self.send)
+        except BaseException as error:
+            _LOG.error("Exception in ASGI application\n", exc_info=error)
+            await self._fail()
+        else:
+            if not self.complete and not self.disconnected:
+                _LOG.error("ASGI callable returned without completing response.")
+                await self._fail()
+
+    async def _fail(self) -> None:
+        if self.started:
+            self._connection.transport.close()
+            return
+        length = b"%d" % len(_FAILED)
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", length)]
+        headers.append((b"connection", b"close"))
+        await self.send({"type": "http.response.start", "status": 500, "headers": headers})
+        await self.send({"type": "http.response.body", "body": _FAILED})
+
+    async def receive(self) -> dict[str, Any]:
+        connection = self._connection
+        if self._expects_continue and not connection.transport.is_closing():
+            connection.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._expects_continue = False
+        while not self.disconnected and not self.complete:
+            if self.body or not (self.more_body or self._delivered):
+                message = {"type": "http.request", "body": bytes(self.body), "more_body": self.more_body}
+                self.body.clear()
+                self._delivered = not self.more_body
+                return message
+            connection.resume_reading()
+            self._event = self._event or asyncio.Event()
+            await self._event.wait()
+            self._event.clear()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Any) -> None:
+        connection = self._connection
+        if connection.write_paused and not self.disconnected:
+            await connection.drain()
+        if self.disconnected:
+            return
+        kind = message["type"]
+        if self.complete or kind != ("http.response.body" if self.started else "http.response.start"):
+            raise RuntimeError(f"unexpected ASGI message `{kind}`")
+        if self.started:
+            self._send_body(message.get("body", b""), more=message.get("more_body", False))
+        else:
+            self._start(message["status"], message.get("headers", ()))
+
+    def _start(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        length, lines, parts = None, 0, list[bytes]()
+        for name, value in headers:
+            lines += 1
+            parts += (name, b": ", value, b"\r\n")
+            match name.lower():
+                case b"content-length":
+                    length = int(value)
+                case b"transfer-encoding":
+                    self._chunked = value.lower() == b"chunked"
+                case b"connection":
+                    self.keep_alive = self.keep_alive and b"close" not in value.lower()
+                    parts[-4:], lines = [], lines - 1
+        given = b"".join(parts)
+        # INVARIANT: each header is one line, so that none can hold another one.
+        if _HEADERS(given) is None or given.count(b"\n") != lines:
+            raise RuntimeError("a header of the response is not valid")
+        if length is None and not self._chunked and self.scope["method"] != "HEAD" and status not in _NO_BODY:
+            self._chunked = True
+            given += b"transfer-encoding: chunked\r\n"
+        closing = b"\r\n" if self.keep_alive else b"connection: close\r\n\r\n"
+        self._left = 0 if self._chunked else length or 0
+        self._head = b"%b%b%b%b" % (STATUS_LINES[status], self._connection.default_head(), given, closing)
+        self.started = True
+        self._expects_continue = False
+
+    def _send_body(self, body: bytes, *, more: bool) -> None:
+        if self.scope["method"] == "HEAD":
+            body, self._left = b"", 0
+        elif self._chunked:
+            body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
+        else:
+            self._left -= len(body)
+            if self._left < 0 or (self._left and not more):
+                raise RuntimeError("the body of the response is not as long as its content-length")
+        transport = self._connection.transport
+        if self._head:
+            body, self._head = self._head + body, b""
+        transport.write(body)
+        if not more:
+            self.complete = True
+            self.notify()
+            if not self.keep_alive:
+                transport.close()
+            self._connection.answered()

@@ -1,4 +1,4 @@
-"""What settings may not say together. Each rule is found beside all others, whatever else is wrong."""
+"""Rules between settings; every broken one is reported, whatever else is wrong."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,16 +8,16 @@ from gateway.errors import ConfigurationError
 if TYPE_CHECKING:
     from gateway.settings import Settings
 
-# yields faults, or raises them as `ConfigurationError`
+# returns an iterator of faults, or raises them as `ConfigurationError`
 Check = Callable[["Settings"], object]
 
 
 class NotKnownError(Exception):
-    """A check asks for a setting that is wrong itself."""
+    """A check reads a setting that is itself wrong."""
 
 
 class KnownSettings:
-    """Settings of which some are wrong: whoever asks for one of those learns nothing."""
+    """Settings of which some are wrong; reading one of those raises."""
 
     def __init__(self, settings: "Settings", wrong: frozenset[str]) -> None:
         self._settings = settings
@@ -29,14 +29,14 @@ class KnownSettings:
         return getattr(self._settings, name)
 
 
-def found_by(checks: Sequence[Check], settings: "Settings") -> list[str]:
-    """Every fault that one of the checks finds; a check that cannot be made finds none."""
+def faults_of(checks: Sequence[Check], settings: "Settings") -> list[str]:
+    """Every fault that the checks find; a check that reads a wrong setting is skipped."""
     faults: list[str] = []
     for check in checks:
         try:
-            found = check(settings)
-            if isinstance(found, Iterator):
-                faults.extend(found)
+            result = check(settings)
+            if isinstance(result, Iterator):
+                faults.extend(result)
         except ConfigurationError as error:
             faults.extend(error.faults)
         except NotKnownError:
@@ -47,18 +47,18 @@ def found_by(checks: Sequence[Check], settings: "Settings") -> list[str]:
 def _issuers(settings: "Settings") -> Iterator[str]:
     names = [issuer.issuer for issuer in settings.issuers]
     if len(set(names)) != len(names):
-        yield "issuers: an issuer is listed twice"
+        yield "issuers: each issuer may be listed only once"
 
 
 def _tenants(settings: "Settings") -> Iterator[str]:
     for name in dict.fromkeys((*settings.silos, *settings.suspended_tenants)):
         if settings.tenants is not None and name not in settings.tenants:
-            yield f"tenants: `{name}` has settings of its own but is not among the tenants"
+            yield f"tenants: `{name}` is missing, but silos or suspended_tenants names it"
 
 
 def _warm_up(settings: "Settings") -> Iterator[str]:
     if settings.warm_up_roles and (settings.tenants is None or settings.session_per_subject):
-        yield "warm_up_roles: needs the list of tenants, and sessions that subjects share"
+        yield "warm_up_roles: requires tenants, and excludes session_per_subject"
 
 
 def _readiness(settings: "Settings") -> Iterator[str]:
@@ -66,62 +66,62 @@ def _readiness(settings: "Settings") -> Iterator[str]:
     if name is None:
         return
     if settings.tenants is not None and name not in settings.tenants:
-        yield f"readiness_tenant: `{name}` is not among the tenants"
+        yield f"readiness_tenant: `{name}` is not in tenants"
     if name in settings.silos:
-        yield f"readiness_tenant: `{name}` is a silo, so it cannot tell whether the shared table is reached"
+        yield f"readiness_tenant: `{name}` is a silo; name a tenant of the shared table"
     if name in settings.suspended_tenants:
-        yield f"readiness_tenant: `{name}` is suspended"
+        yield f"readiness_tenant: `{name}` is in suspended_tenants"
 
 
 def _trusted(settings: "Settings") -> Iterator[str]:
     if settings.trusted_documents_only and settings.trusted_documents is None:
-        yield "trusted_documents_only: is on but there are no trusted_documents, so nothing could be asked"
+        yield "trusted_documents_only: requires trusted_documents, or no operation could run"
 
 
 def _metrics_port(settings: "Settings") -> Iterator[str]:
     if settings.metrics_port not in (None, 0) and settings.metrics_port == settings.port:
-        yield "metrics_port: is the port of the gateway itself; it asks for no token, so it needs its own"
+        yield "metrics_port: must differ from port, because metrics are served without authentication"
 
 
 def _playground(settings: "Settings") -> Iterator[str]:
     if settings.trusted_documents_only and settings.playground:
-        yield "playground: is on but trusted_documents_only is too, so nothing could be asked there"
+        yield "playground: must be off where trusted_documents_only is on, since it could run nothing"
 
 
 def _cache(settings: "Settings") -> Iterator[str]:
     if settings.dax_role_arn is not None and settings.dax_endpoint is None:
-        yield "dax_role_arn: is set but there is no dax_endpoint that it could read from"
+        yield "dax_role_arn: requires dax_endpoint"
     for name, silo in settings.silos.items():
         if silo.dax_role_arn is not None and silo.dax_endpoint is None:
-            yield f"silos.{name}.dax_role_arn: is set but the silo has no dax_endpoint"
-    of_silos = {f"silos.{name}.dax_endpoint": silo.dax_endpoint for name, silo in settings.silos.items()}
-    named = {"dax_endpoint": settings.dax_endpoint, **of_silos}
+            yield f"silos.{name}.dax_role_arn: requires dax_endpoint of the same silo"
+    silo_endpoints = {f"silos.{name}.dax_endpoint": silo.dax_endpoint for name, silo in settings.silos.items()}
+    named = {"dax_endpoint": settings.dax_endpoint, **silo_endpoints}
     clusters = {name: address for name, address in named.items() if address is not None}
     if "dax" not in settings.cache:
-        yield from (f"{name}: is set but cache is `{settings.cache}`" for name in clusters)
+        yield from (f"{name}: has no effect while cache is `{settings.cache}`" for name in clusters)
         return
     if not clusters:
-        yield f"cache: is `{settings.cache}` but there is no dax_endpoint, neither for the pool nor for a silo"
+        yield f"cache: `{settings.cache}` requires dax_endpoint, for the pool or for a silo"
     addresses = list(clusters.values())
     for name, address in clusters.items():
         shared = name == "dax_endpoint" or addresses.count(address) > 1
         if shared and not settings.dax_accept_gateway_only_isolation:
             yield (
-                f"{name}: tenants share a cluster, which answers with its own role whoever asks, so IAM does not "
-                "keep them apart there; say dax_accept_gateway_only_isolation if you accept that"
+                f"{name}: tenants share this cluster, and IAM does not isolate them there, because a cluster reads "
+                "with its own role; set dax_accept_gateway_only_isolation if you accept that"
             )
         if settings.environment == "production" and not address.startswith("daxs://"):
-            yield f"{name}: `{address}` must be daxs outside the sandbox"
+            yield f"{name}: `{address}` must start with daxs:// outside the sandbox"
 
 
 def _in_production(check: Callable[["Settings"], Iterator[str]]) -> Check:
-    """What the sandbox may do and production may not."""
+    """A rule that does not hold in the sandbox."""
     return lambda settings: check(settings) if settings.environment == "production" else None
 
 
 def _https(name: str, address: str | None) -> Iterator[str]:
     if address is not None and not address.startswith("https://"):
-        yield f"{name}: `{address}` must be https outside the sandbox"
+        yield f"{name}: `{address}` must start with https:// outside the sandbox"
 
 
 def _issuers_https(settings: "Settings") -> Iterator[str]:
@@ -144,17 +144,17 @@ def _silos_https(settings: "Settings") -> Iterator[str]:
 
 def _origins(settings: "Settings") -> Iterator[str]:
     if "*" in settings.cors_origins:
-        yield "cors_origins: `*` is only for the sandbox; name the origins of your front ends"
+        yield "cors_origins: `*` is allowed only in the sandbox; list the origins of your front ends"
 
 
 def _introspection(settings: "Settings") -> Iterator[str]:
     if settings.playground and not settings.introspection:
-        yield "playground: is on but introspection is off, so it could neither document nor complete anything"
+        yield "playground: requires introspection, for documentation and completion"
 
 
 def _drain(settings: "Settings") -> Iterator[str]:
     if settings.drain_timeout_seconds < settings.request_timeout_seconds:
-        yield "drain_timeout_seconds: is shorter than request_timeout_seconds, so a stop would cut off running requests"
+        yield "drain_timeout_seconds: must be at least request_timeout_seconds, or a stop cuts off running requests"
 
 
 _UNSAFE = (_issuers_https, _dynamodb_https, _sts_https, _silos_https, _origins, _introspection, _drain)

@@ -1,87 +1,107 @@
-"""What settings are made of: checked texts, and the parts that are nested."""
+"""The types of settings: checked strings, and the settings of an issuer and of a silo."""
 
 import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-_ROLE_ARN = re.compile(r"arn:(?P<partition>aws[a-z-]*):iam::(?P<account>[0-9]{12}):role/[A-Za-z0-9_+=,.@/-]+")
-# the rule of gateway.model.tenant, which lies above this file; a test compares the two
-_TENANT_ID = re.compile(r"[a-z0-9][a-z0-9-]{1,62}")
+
+def _matching(pattern: str, expected: str) -> AfterValidator:
+    compiled = re.compile(pattern)
+
+    def check(text: str) -> str:
+        if not compiled.fullmatch(text):
+            raise ValueError(f"expected {expected}")
+        return text
+
+    return AfterValidator(check)
 
 
-def _role_arn(text: str) -> str:
-    if not _ROLE_ARN.fullmatch(text):
-        raise ValueError("expected an ARN such as arn:aws:iam::123456789012:role/gateway-tenant")
-    return text
-
-
-def _url(text: str) -> str:
-    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", text):
-        raise ValueError("expected an http:// or https:// address")
-    return text
-
-
-def _origin(text: str) -> str:
-    if text != "*" and not re.fullmatch(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?", text):
-        raise ValueError("expected an origin as browsers send it, such as https://shop.example.org, without a path")
-    return text
-
-
-def _dax_url(text: str) -> str:
-    if not re.fullmatch(r"daxs?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", text):
-        raise ValueError("expected a daxs:// or dax:// address")
-    return text
-
-
-def _tenant(text: str) -> str:
-    if not _TENANT_ID.fullmatch(text):
-        raise ValueError("a tenant id is 2 to 63 characters of a-z, 0-9 and -, and starts with a letter or digit")
-    return text
-
-
-RoleArn = Annotated[str, AfterValidator(_role_arn)]
-Url = Annotated[str, AfterValidator(_url)]
-Origin = Annotated[str, AfterValidator(_origin)]
-DaxUrl = Annotated[str, AfterValidator(_dax_url)]
-Tenant = Annotated[str, AfterValidator(_tenant)]
+RoleArn = Annotated[
+    str,
+    _matching(
+        r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+",
+        "the ARN of a role, such as arn:aws:iam::123456789012:role/gateway-tenant",
+    ),
+]
+Url = Annotated[str, _matching(r"https?://[^\s/]+(/\S*)?", "an http:// or https:// address")]
+Origin = Annotated[
+    str,
+    _matching(
+        r"\*|https?://[a-z0-9.-]+(:[0-9]{1,5})?",
+        "an origin as browsers send it, such as https://shop.example.org, without a path",
+    ),
+]
+DaxUrl = Annotated[str, _matching(r"daxs?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", "a daxs:// or dax:// address")]
+# the rule of gateway.model.tenant, which lies above this module; a test compares the two
+Tenant = Annotated[
+    str,
+    _matching(
+        r"[a-z0-9][a-z0-9-]{1,62}",
+        "a tenant id: 2 to 63 characters of a-z, 0-9 and -, starting with a letter or digit",
+    ),
+]
 # no wildcard and no slash: the name becomes part of an ARN
-TableName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{3,255}$")]
-Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")]
+TableName = Annotated[
+    str, _matching(r"[A-Za-z0-9_.-]{3,255}", "the name of a table: 3 to 255 characters of A-Z, a-z, 0-9, _, . and -")
+]
+Region = Annotated[str, _matching(r"[a-z]{2}(-[a-z]+)+-[0-9]", "a region, such as eu-west-1")]
 Words = Annotated[str, Field(min_length=1)]
 
 
 class _SettingsPart(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class IssuerSettings(_SettingsPart):
-    """A token issuer that is trusted, and where its claims are."""
+    """A trusted token issuer."""
 
     issuer: Words
+    """The exact value of `iss`."""
     audience: list[Words] = Field(min_length=1)
+    """The accepted values of `aud`."""
     jwks_url: Url
+    """The address of the issuer's keys; https outside the sandbox."""
     algorithms: list[Literal["RS256", "RS384", "RS512", "ES256"]] = Field(["RS256", "ES256"], min_length=1)
-    types: list[str | None] = [None, "jwt", "at+jwt"]  # header `typ`; None allows a token without one
-    audience_claim: Words = "aud"  # `client_id` for Cognito's access tokens
-    additional_audiences: list[Words] = []  # may stand beside ours in a list, such as Auth0's userinfo address
+    """The accepted signature algorithms; RS384 and RS512 are also possible."""
+    types: list[str | None] = [None, "jwt", "at+jwt"]
+    """The accepted values of the header `typ`; `null` accepts a token without it."""
+    audience_claim: Words = "aud"
+    """The claim that holds the audience; `client_id` for access tokens of Cognito."""
+    additional_audiences: list[Words] = []
+    """Audiences that may be listed next to ours, such as the userinfo address of Auth0."""
     subject_claim: Words = "sub"
-    tenants: list[Tenant] | None = None  # the tenants it may speak for; without it, all
+    """The claim that identifies the user."""
+    tenants: list[Tenant] | None = None
+    """The tenants that the issuer may name. Set it when a customer brings their own issuer. Without it, all."""
     tenant_claim: Words = "tenant"
+    """The claim that names the tenant, by exact name or dotted path: `custom:tenant`, `org_id`, `app.tenant`."""
     roles_claim: Words = "roles"
+    """The claim that names the roles, as a list or as one string separated by spaces."""
     role_map: dict[str, str] = {}
+    """Roles in the token to roles of the gateway; others are ignored. If empty, the names are the gateway's own."""
     required_claims: dict[str, str] = {}
+    """Claims that must have one exact value: `{"token_use": "access"}`."""
     leeway_seconds: int = Field(default=30, ge=0, le=60)
+    """The tolerance for clocks that differ."""
     max_lifetime_seconds: int = Field(default=86_400, ge=60)
+    """Tokens with a longer lifetime are refused."""
 
 
 class SiloSettings(_SettingsPart):
-    """A tenant with a table, a role or a region of its own; what is left out is as for the pooled tenants."""
+    """A tenant with its own table, role or region; what is not set is as for the pooled tenants."""
 
     table_name: TableName | None = None
+    """The tenant's own table."""
     tenant_role_arn: RoleArn | None = None
+    """The role that the gateway assumes for the tenant."""
     region: Region | None = None
+    """The region of the table. STS is called in the same region."""
     dynamodb_endpoint: Url | None = None
+    """Another address for DynamoDB."""
     external_id: str | None = None
-    dax_endpoint: DaxUrl | None = None  # a cluster of the tenant's own; that of the pool is never used for a silo
-    dax_role_arn: RoleArn | None = None  # assumed to read from that cluster; without it the gateway's own role
+    """The external id that the role's trust policy requires."""
+    dax_endpoint: DaxUrl | None = None
+    """The tenant's own DAX cluster. A silo never uses the cluster of the pool."""
+    dax_role_arn: RoleArn | None = None
+    """The role that the gateway assumes to read from that cluster. Without it, the gateway's own role signs."""

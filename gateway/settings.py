@@ -1,7 +1,8 @@
-"""Every setting, typed and documented, checked together; the only reader of the environment.
+"""Every setting with its type, default and description; this module alone reads the environment.
 
-A setting `table_name` is read from `GATEWAY_TABLE_NAME`; lists and nested settings are JSON. `gateway serve --config`
-reads the same names from a JSON file, such as Terraform's output `gateway_config`; the environment wins over the file.
+The setting `table_name` is read from `GATEWAY_TABLE_NAME`; lists and nested settings are JSON. `gateway serve --config`
+reads the same names from a JSON file, such as Terraform's output `gateway_config`; the environment takes precedence.
+docs/settings.md shows the descriptions below (`python -m gateway.setting_docs`).
 """
 
 import json
@@ -22,7 +23,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from gateway.errors import ConfigurationError
-from gateway.setting_checks import CONTRADICTIONS, Check, KnownSettings, found_by
+from gateway.setting_checks import CONTRADICTIONS, Check, KnownSettings, faults_of
 from gateway.setting_types import (
     DaxUrl,
     IssuerSettings,
@@ -37,7 +38,7 @@ from gateway.setting_types import (
 )
 
 _PREFIX = "GATEWAY_"
-# for settings that are needed and wrong or missing, so that the others can be checked; nothing ever reads them
+# take the place of required settings that are missing or wrong, so that the others can be checked; nothing reads them
 _STAND_INS: Mapping[str, Any] = {
     "table_name": "unknown",
     "region": "eu-west-1",
@@ -48,83 +49,157 @@ _STAND_INS: Mapping[str, Any] = {
 
 
 class Settings(BaseSettings):
-    # what was given is never repeated in an error: it may be the secret
+    # errors never repeat the input, which may be the secret
     model_config = SettingsConfigDict(
-        env_prefix=_PREFIX, extra="forbid", frozen=True, enable_decoding=False, hide_input_in_errors=True
+        env_prefix=_PREFIX,
+        extra="forbid",
+        frozen=True,
+        enable_decoding=False,
+        hide_input_in_errors=True,
+        use_attribute_docstrings=True,
     )
 
     # where the tenants' data is
     table_name: TableName
+    """The table that pooled tenants share."""
     region: Region
+    """The region of the table. STS is called in the same region."""
     tenant_role_arn: RoleArn
+    """The role that the gateway assumes for a tenant; a session tag and a session policy limit it to that tenant."""
     dynamodb_endpoint: Url | None = None
+    """Another address for DynamoDB, such as a VPC endpoint. Without it, the regional endpoint of AWS."""
     sts_endpoint: Url | None = None
+    """Another address for STS, such as a VPC endpoint. Without it, the regional endpoint of AWS."""
     session_duration_seconds: int = Field(default=3_600, ge=900, le=3_600)
+    """How long a tenant session lives. AWS allows at most an hour, because the gateway chains roles."""
     max_sessions: int = Field(default=20_000, ge=10)
-    max_sts_calls_per_second: int = Field(default=50, ge=1, le=600)  # of this process; those of a fleet add up
-    warm_up_roles: list[Words] = []  # at start, sessions in these roles are opened for every tenant of `tenants`
-    session_per_subject: bool = False  # CloudTrail then names the subject; one STS call for each subject
-    tenants: list[Tenant] | None = None  # where set, nobody else is served
+    """How many tenant sessions the process keeps. The least recently used one is dropped first."""
+    max_sts_calls_per_second: int = Field(default=50, ge=1, le=600)
+    """AssumeRole calls that this process may start in any second, including retries. The quota of an AWS account is 600
+    per second and region, so add up all processes that may restart together. A request that would wait for its session
+    longer than `request_timeout_seconds` is refused with `THROTTLED`."""
+    warm_up_roles: list[Words] = []
+    """At start, the process opens a session in each of these roles for every tenant of `tenants`. Callers take
+    precedence over it."""
+    session_per_subject: bool = False
+    """Opens a session for each subject, so that CloudTrail names the subject. Costs one STS call for each subject."""
+    tenants: list[Tenant] | None = None
+    """The only tenants that are served. Without it, every tenant that an issuer names is served."""
     silos: dict[Tenant, SiloSettings] = {}
+    """Tenants with their own table, role or region, by tenant id; see below."""
     suspended_tenants: list[Tenant] = []
-    readiness_tenant: Tenant | None = None  # whose session asks whether table and indexes can be read; needs no items
-    policies_dir: Path | None = None  # by default `policies`; in the sandbox none is needed
+    """Tenants whose requests are refused."""
+    readiness_tenant: Tenant | None = None
+    """The tenant whose session checks that the shared table and its indexes can be read; see [readiness](#readiness).
+    Without it, they are not checked."""
+    policies_dir: Path | None = None
+    """The directory of the reviewed IAM policies, which must match the model. Without it, `policies` in production and
+    no check in the sandbox."""
+    domains: list[Words] = []
+    """Modules that declare entities and mutations; see [your own domain](your-own-domain.md). If empty, the
+    domains that come with the gateway."""
 
-    # who may ask
+    # who may call
     issuers: list[IssuerSettings] = Field(min_length=1)
+    """The trusted token issuers, each with the settings below."""
     cursor_secret: SecretStr = Field(min_length=32)
+    """Encrypts cursors: at least 32 characters, the same in every process. After a change, the cursors that clients
+    hold are invalid."""
 
     # how the service behaves
-    domains: list[Words] = []  # the modules of what is served, such as `helpdesk.domain`; empty: the shipped domains
     environment: Literal["production", "sandbox"] = "production"
+    """`sandbox` allows http, and is set only by `gateway dev`."""
     host: str = "127.0.0.1"
+    """The address to listen on; `0.0.0.0` in a container."""
     port: int = Field(default=8000, ge=0, le=65_535)
+    """The port to listen on."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """The log is JSON lines on standard output, one line for each operation."""
     introspection: bool = False
-    playground: bool = False  # GraphiQL at /playground; outside the sandbox it asks for a token
-    explain: bool = False  # callers may ask which DynamoDB calls were made, and what allowed them
+    """Allows introspection of the schema, and suggestions in error messages."""
+    playground: bool = False
+    """Serves GraphiQL at `/playground`. Outside the sandbox it asks for a token. Needs `introspection`, and excludes
+    `trusted_documents_only`."""
+    explain: bool = False
+    """Callers may ask which DynamoDB calls a request made and which statements allowed them."""
     cors_origins: list[Origin] = []
+    """Origins of your front ends as browsers send them: `https://shop.example.org`, without a path."""
     max_body_bytes: int = Field(default=1_000_000, ge=1_000)
-    gzip_min_bytes: int = Field(default=1_400, ge=0)  # smaller answers are not sent as gzip
+    """Larger requests get 413. The limit also holds for the decompressed content of a gzip body."""
+    gzip_min_bytes: int = Field(default=1_400, ge=0)
+    """Responses of this size and larger are compressed for clients that accept gzip."""
     request_timeout_seconds: float = Field(default=10, gt=0, le=60)
+    """After this time, an operation and its DynamoDB calls are cancelled."""
     drain_timeout_seconds: float = Field(default=15, ge=0, le=120)
+    """How long `/readyz` answers 503 after SIGTERM or SIGHUP before the process stops accepting requests; see
+    [stopping](#stopping)."""
     max_dynamodb_connections: int = Field(default=100, ge=1, le=5_000)
-    metrics_port: int | None = Field(default=None, ge=0, le=65_535)  # Prometheus; a port of its own, without tokens
+    """Connections to each DynamoDB endpoint."""
+    max_concurrent_operations: int = Field(default=64, ge=1)
+    """Operations that run at the same time. Under [overload](graphql.md#overload), tenants share them by cost."""
+    max_queued_per_tenant: int = Field(default=1_000, ge=0)
+    """Operations of one tenant that may wait. Beyond it, the oldest are refused with `THROTTLED`."""
+    metrics_port: int | None = Field(default=None, ge=0, le=65_535)
+    """Serves [metrics](metrics.md) for Prometheus on this port, without authentication. Without it, no metrics."""
     metrics_host: str = "127.0.0.1"
-    workers: int = Field(default=1, ge=1, le=64)  # processes that share the port; each has limits and caches of its own
+    """The address of the metrics port. The default suits a sidecar; use another address only inside your network."""
+    workers: int = Field(default=1, ge=1, le=64)
+    """Processes that share the port; see [workers](#workers)."""
 
-    # how much runs at a time
-    max_concurrent_operations: int = Field(default=64, ge=1)  # of all tenants; tenants share them by cost
-    max_queued_per_tenant: int = Field(default=1_000, ge=0)  # operations that wait
-
-    # how much one operation may ask
+    # how much one operation may request
     max_page_size: int = Field(default=100, ge=1, le=1_000)
+    """The largest `first`, `last` and list of ids."""
     max_depth: int = Field(default=12, ge=2)
+    """Levels of a document, with its fragments expanded."""
     max_aliases: int = Field(default=50, ge=1)
+    """Aliases in a document, with its fragments expanded."""
     max_root_fields: int = Field(default=50, ge=1)
+    """Root fields of an operation, with its fragments expanded."""
     max_directives: int = Field(default=50, ge=1)
+    """Directives in a document, with its fragments expanded."""
     max_document_chars: int = Field(default=65_536, ge=1_000)
+    """Characters of a document, checked before it is parsed. Long values belong in the variables."""
     max_document_tokens: int = Field(default=5_000, ge=100)
-    max_document_token_bytes: int = Field(default=16_384, ge=100)  # of one string or name in a document
-    max_list_length: int = Field(default=1_000, ge=1)  # members of a list in the variables
+    """Tokens of a document."""
+    max_document_token_bytes: int = Field(default=16_384, ge=100)
+    """Bytes of one token, such as a string or a name."""
+    max_list_length: int = Field(default=1_000, ge=1)
+    """Members of one list or object in the variables."""
     max_nested_queries: int = Field(default=100, ge=1)
-    max_cost: PositiveFloat = 2_000  # capacity units, by the estimate
+    """Query calls of one operation. A list inside a list takes one for each item of the outer list."""
+    max_cost: PositiveFloat = 2_000
+    """Capacity units that one operation may take by its [estimate](graphql.md#cost)."""
     max_cost_by_role: dict[str, PositiveFloat] = {}
+    """Limits for single roles in place of `max_cost`: `{"support": 200}`."""
 
-    # reads that are remembered, where the model says how stale they may be: docs/cache.md
+    # read caches
     cache: Literal["off", "ttl", "dax", "ttl+dax"] = "off"
+    """Where answers are kept that the model declares as cached: `ttl` in the process, `dax` in a DAX cluster, `ttl+dax`
+    in both."""
     cache_max_bytes: int = Field(default=64_000_000, ge=1_000_000)
-    dax_endpoint: DaxUrl | None = None  # a cluster for all pooled tenants
-    dax_role_arn: RoleArn | None = None  # assumed to read from it; without one the gateway's own role signs
+    """Memory for the cache of the process, for all tenants together."""
+    dax_endpoint: DaxUrl | None = None
+    """The `daxs://` address of a cluster that all pooled tenants share."""
+    dax_role_arn: RoleArn | None = None
+    """The role that the gateway assumes to read from that cluster. Without it, the gateway's own role signs, which
+    `policies/gateway-role.json` denies `dax:*`."""
     dax_accept_gateway_only_isolation: bool = False
-    dax_item_ttl_seconds: PositiveFloat = 300  # as the clusters' parameter group says
+    """Must be true where tenants share a cluster: there, only the gateway keeps them apart, and IAM does not."""
+    dax_item_ttl_seconds: PositiveFloat = 300
+    """How long the clusters keep items, as their parameter group says."""
     dax_query_ttl_seconds: PositiveFloat = 300
-    dax_timeout_seconds: float = Field(default=1, gt=0, le=10)  # then the table is asked
+    """How long the clusters keep pages, as their parameter group says."""
+    dax_timeout_seconds: float = Field(default=1, gt=0, le=10)
+    """After this time, the gateway reads from the table instead."""
     dax_threads: int = Field(default=16, ge=1, le=256)
+    """Calls to one cluster at the same time. Further reads go to the table."""
 
-    # which operations may be asked
-    trusted_documents: Path | None = None  # a manifest from relay-compiler, codegen or `gateway documents`
-    trusted_documents_only: bool = False  # runs nothing else
+    # which operations may run
+    trusted_documents: Path | None = None
+    """A manifest of [trusted documents](graphql.md#trusted-documents), from relay-compiler, GraphQL Code Generator or
+    `gateway documents`. It is checked against the schema at start."""
+    trusted_documents_only: bool = False
+    """Refuses every document that is not in the manifest, introspection included."""
 
     @classmethod
     def settings_customise_sources(
@@ -143,7 +218,7 @@ class Settings(BaseSettings):
 
     @property
     def reviewed_policies(self) -> Path | None:
-        """The directory that must hold what the model says; a sandbox that names none reviews nothing."""
+        """The directory whose policies must match the model; None where nothing is checked."""
         if self.policies_dir is None and self.environment == "production":
             return Path("policies")
         return self.policies_dir
@@ -171,7 +246,7 @@ class Settings(BaseSettings):
     @model_validator(mode="wrap")
     @classmethod
     def _all_faults(cls, values: dict[str, Any], handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Wrong values and contradictions between the others are found together."""
+        """Reports wrong values together with contradictions between the other settings."""
         try:
             settings, faults = handler(values), list[str]()
         except ValidationError as error:
@@ -179,14 +254,14 @@ class Settings(BaseSettings):
             right = {name: value for name, value in values.items() if name not in wrong}
             settings = cast(Self, KnownSettings(handler({**_STAND_INS, **right}), frozenset(wrong)))
             faults = [_fault(item) for item in error.errors()]
-        faults += found_by(CONTRADICTIONS, settings)
+        faults += faults_of(CONTRADICTIONS, settings)
         if faults:
             raise SettingsError(faults, settings)
         return settings
 
 
 class SettingsError(ConfigurationError):
-    """`known` are the settings without those that are wrong, for checks of what else is."""
+    """`known` holds the settings that are right, for further checks."""
 
     def __init__(self, faults: list[str], known: Settings) -> None:
         super().__init__(faults)
@@ -194,40 +269,40 @@ class SettingsError(ConfigurationError):
 
 
 def load_settings(config: Path | None = None, checks: Sequence[Check] = ()) -> Settings:
-    """The settings, or one `ConfigurationError` that lists every fault, those that `checks` find among them."""
-    given = _read(config) if config else {}
-    unknown = [*filter(_unknown, sorted(os.environ)), *sorted(set(given) - set(Settings.model_fields))]
-    faults = [f"{name}: there is no such setting" for name in unknown]
+    """Reads the settings; raises one `ConfigurationError` that lists every fault, including those of `checks`."""
+    content = _read(config) if config else {}
+    unknown = [*filter(_unknown, sorted(os.environ)), *sorted(set(content) - set(Settings.model_fields))]
+    faults = [f"{name}: unknown setting" for name in unknown]
     try:
-        settings = Settings(**{name: value for name, value in given.items() if name in Settings.model_fields})
+        settings = Settings(**{name: value for name, value in content.items() if name in Settings.model_fields})
     except SettingsError as error:
-        raise ConfigurationError(faults + error.faults + found_by(checks, error.known)) from error
-    if faults := faults + found_by(checks, settings):
+        raise ConfigurationError(faults + error.faults + faults_of(checks, error.known)) from error
+    if faults := faults + faults_of(checks, settings):
         raise ConfigurationError(faults)
     return settings
 
 
 def settings_values(settings: Settings) -> dict[str, Any]:
-    """As JSON, secrets included; in an `environment_without` settings, `Settings(**values)` are the same settings."""
+    """The settings as JSON values, including secrets, for `Settings(**values)` in another process."""
     values = settings.model_dump(mode="json", exclude_none=True)
     return {**values, "cursor_secret": settings.cursor_secret.get_secret_value()}
 
 
 def environment_without(*prefixes: str) -> dict[str, str]:
-    """Our environment for a child process that is given its settings in another way; nor has it the `prefixes`."""
+    """Our environment without settings and without variables that start with one of the prefixes."""
     return {name: value for name, value in os.environ.items() if not name.upper().startswith((_PREFIX, *prefixes))}
 
 
 def environment_with(settings: Settings, aws: Mapping[str, str]) -> dict[str, str]:
-    """The environment for a child process: ours, with these settings and these variables of AWS in place of ours."""
-    # INVARIANT: a developer's own AWS credentials never reach a process that is given others.
+    """Our environment for a child process, with these settings and these AWS variables in place of ours."""
+    # INVARIANT: the developer's own AWS credentials never reach a process that gets others.
     kept, values = environment_without("AWS_"), settings_values(settings)
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
     return {**kept, **{f"{_PREFIX}{name.upper()}": text for name, text in texts.items()}, **aws}
 
 
 def _unknown(variable: str) -> bool:
-    name = variable.lower()  # they are read whatever their case
+    name = variable.lower()  # variables are read in any case
     prefix = _PREFIX.lower()
     return name.startswith(prefix) and name.removeprefix(prefix) not in Settings.model_fields
 
@@ -238,13 +313,12 @@ def _read(config: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ConfigurationError([f"config file `{config}` cannot be read: {error}"]) from error
     if not isinstance(content, dict):
-        raise ConfigurationError([f"config file `{config}` is not a JSON object"])
+        raise ConfigurationError([f"config file `{config}` must hold a JSON object"])
     return content
 
 
 def _fault(item: Any) -> str:
     where = ".".join(str(part) for part in item["loc"])
-    name = f"{_PREFIX}{str(item['loc'][0]).upper()}" if item["loc"] else ""
     if item["type"] == "missing":
-        return f"{where}: is not set (environment variable {name})" if len(item["loc"]) == 1 else f"{where}: is not set"
+        return f"{where}: required; set {_PREFIX}{where.upper()}" if len(item["loc"]) == 1 else f"{where}: required"
     return f"{where}: {item['msg'].removeprefix('Value error, ')}"

@@ -25,8 +25,8 @@ POOLED, OTHER = "daxs://pool.example:9111", "daxs://other.example:9111"
 READER = "arn:aws:iam::123456789012:role/shop-dax-reader"
 ACCEPTED = {"dax_accept_gateway_only_isolation": True}
 SHARED = (
-    "tenants share a cluster, which answers with its own role whoever asks, so IAM does not keep them apart there; say "
-    "dax_accept_gateway_only_isolation if you accept that"
+    "tenants share this cluster, and IAM does not isolate them there, because a cluster reads with its own role; "
+    "set dax_accept_gateway_only_isolation if you accept that"
 )
 
 
@@ -43,16 +43,19 @@ def faults(**changes: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"dax_endpoint": POOLED}, ["dax_endpoint: is set but cache is `off`"]),
-        ({"cache": "ttl", "dax_endpoint": POOLED}, ["dax_endpoint: is set but cache is `ttl`"]),
+        ({"dax_endpoint": POOLED}, ["dax_endpoint: has no effect while cache is `off`"]),
+        (
+            {"cache": "ttl", "dax_endpoint": POOLED},
+            ["dax_endpoint: has no effect while cache is `ttl`"],
+        ),
         (
             {"cache": "ttl", "silos": {"acme": {"dax_endpoint": OTHER}}},
-            ["silos.acme.dax_endpoint: is set but cache is `ttl`"],
+            ["silos.acme.dax_endpoint: has no effect while cache is `ttl`"],
         ),
-        ({"cache": "dax"}, ["cache: is `dax` but there is no dax_endpoint, neither for the pool nor for a silo"]),
+        ({"cache": "dax"}, ["cache: `dax` requires dax_endpoint, for the pool or for a silo"]),
         (
             {"cache": "ttl+dax"},
-            ["cache: is `ttl+dax` but there is no dax_endpoint, neither for the pool nor for a silo"],
+            ["cache: `ttl+dax` requires dax_endpoint, for the pool or for a silo"],
         ),
         ({"cache": "ttl+dax", "dax_endpoint": POOLED}, [f"dax_endpoint: {SHARED}"]),
         ({"cache": "dax", "dax_endpoint": POOLED}, [f"dax_endpoint: {SHARED}"]),
@@ -62,15 +65,15 @@ def faults(**changes: Any) -> list[str]:
         ),
         (
             {"cache": "dax", "dax_role_arn": READER, "silos": {"acme": {"dax_endpoint": OTHER}}},
-            ["dax_role_arn: is set but there is no dax_endpoint that it could read from"],
+            ["dax_role_arn: requires dax_endpoint"],
         ),
         (
             {"cache": "dax", "dax_endpoint": POOLED, "silos": {"acme": {"dax_role_arn": READER}}, **ACCEPTED},
-            ["silos.acme.dax_role_arn: is set but the silo has no dax_endpoint"],
+            ["silos.acme.dax_role_arn: requires dax_endpoint of the same silo"],
         ),
         (
             {"cache": "dax", "dax_endpoint": "dax://pool.example", **ACCEPTED},
-            ["dax_endpoint: `dax://pool.example` must be daxs outside the sandbox"],
+            ["dax_endpoint: `dax://pool.example` must start with daxs:// outside the sandbox"],
         ),
         (
             {

@@ -1,3 +1,5 @@
+"""Settings: where they come from, what is refused, and how that is reported."""
+
 import json
 import os
 import re
@@ -7,10 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
 from gateway.errors import BadUserInput, ConfigurationError
 from gateway.model.tenant import tenant_id
-from gateway.setting_types import _tenant
+from gateway.setting_docs import fresh, missing
+from gateway.setting_types import Tenant
 from gateway.settings import Settings, environment_with, environment_without, load_settings, settings_values
 
 SECRET = "0123456789abcdef0123456789abcdef"
@@ -80,7 +84,7 @@ def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.
 
 def test_everything_that_is_missing_is_listed_in_one_go() -> None:
     assert faults() == [
-        f"{name}: is not set (environment variable GATEWAY_{name.upper()})"
+        f"{name}: required; set GATEWAY_{name.upper()}"
         for name in ("table_name", "region", "tenant_role_arn", "issuers", "cursor_secret")
     ]
 
@@ -99,7 +103,7 @@ def test_faults_of_all_kinds_are_listed_in_one_go(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("name", ["GATEWAY_TABLE", "gateway_table", "GATEWAY_", "GATEWAY_SILOS__ACME"])
 def test_an_unknown_variable_is_named(environment: pytest.MonkeyPatch, name: str) -> None:
     environment.setenv(name, "x")
-    assert faults() == [f"{name}: there is no such setting"]
+    assert faults() == [f"{name}: unknown setting"]
 
 
 def test_an_unknown_variable_is_named_beside_a_contradiction(environment: pytest.MonkeyPatch) -> None:
@@ -134,7 +138,7 @@ def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["_env_file", "_secrets_dir", "color"])
 def test_an_unknown_name_in_the_file_is_named(tmp_path: Path, name: str) -> None:
-    assert faults(written(tmp_path, {**RIGHT, name: "x"})) == [f"{name}: there is no such setting"]
+    assert faults(written(tmp_path, {**RIGHT, name: "x"})) == [f"{name}: unknown setting"]
 
 
 @pytest.mark.parametrize(
@@ -189,55 +193,58 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"issuers": [ISSUER, ISSUER]}, "issuers: an issuer is listed twice"),
+        ({"issuers": [ISSUER, ISSUER]}, "issuers: each issuer may be listed only once"),
         (
             {"tenants": ["beta"], "silos": {"acme": {}}, "suspended_tenants": ["acme"]},
-            "tenants: `acme` has settings of its own but is not among the tenants",
+            "tenants: `acme` is missing, but silos or suspended_tenants names it",
         ),
         (
             {"tenants": ["beta"], "readiness_tenant": "acme"},
-            "readiness_tenant: `acme` is not among the tenants",
+            "readiness_tenant: `acme` is not in tenants",
         ),
         (
             {"silos": {"acme": {}}, "readiness_tenant": "acme"},
-            "readiness_tenant: `acme` is a silo, so it cannot tell whether the shared table is reached",
+            "readiness_tenant: `acme` is a silo; name a tenant of the shared table",
         ),
-        ({"suspended_tenants": ["acme"], "readiness_tenant": "acme"}, "readiness_tenant: `acme` is suspended"),
+        (
+            {"suspended_tenants": ["acme"], "readiness_tenant": "acme"},
+            "readiness_tenant: `acme` is in suspended_tenants",
+        ),
         (
             {"tenants": [], "suspended_tenants": ["acme"]},
-            "tenants: `acme` has settings of its own but is not among the tenants",
+            "tenants: `acme` is missing, but silos or suspended_tenants names it",
         ),
         (
             {"issuers": [{**ISSUER, "jwks_url": "http://id.example.org/jwks"}]},
-            "issuers.0.jwks_url: `http://id.example.org/jwks` must be https outside the sandbox",
+            "issuers.0.jwks_url: `http://id.example.org/jwks` must start with https:// outside the sandbox",
         ),
         (
             {"dynamodb_endpoint": "http://localhost:8000"},
-            "dynamodb_endpoint: `http://localhost:8000` must be https outside the sandbox",
+            "dynamodb_endpoint: `http://localhost:8000` must start with https:// outside the sandbox",
         ),
         (
             {"sts_endpoint": "http://localhost:8000"},
-            "sts_endpoint: `http://localhost:8000` must be https outside the sandbox",
+            "sts_endpoint: `http://localhost:8000` must start with https:// outside the sandbox",
         ),
         (
             {"silos": {"acme": {"dynamodb_endpoint": "http://localhost:8000"}}},
-            "silos.acme.dynamodb_endpoint: `http://localhost:8000` must be https outside the sandbox",
+            "silos.acme.dynamodb_endpoint: `http://localhost:8000` must start with https:// outside the sandbox",
         ),
         (
             {"cors_origins": ["https://shop.example.org", "*"]},
-            "cors_origins: `*` is only for the sandbox; name the origins of your front ends",
+            "cors_origins: `*` is allowed only in the sandbox; list the origins of your front ends",
         ),
         (
             {"playground": "true"},
-            "playground: is on but introspection is off, so it could neither document nor complete anything",
+            "playground: requires introspection, for documentation and completion",
         ),
         (
             {"port": "8000", "metrics_port": "8000"},
-            "metrics_port: is the port of the gateway itself; it asks for no token, so it needs its own",
+            "metrics_port: must differ from port, because metrics are served without authentication",
         ),
         (
             {"drain_timeout_seconds": "5", "request_timeout_seconds": "10"},
-            "drain_timeout_seconds: is shorter than request_timeout_seconds, so a stop would cut off running requests",
+            "drain_timeout_seconds: must be at least request_timeout_seconds, or a stop cuts off running requests",
         ),
     ],
 )
@@ -314,7 +321,7 @@ def test_settings_do_not_change(environment: pytest.MonkeyPatch) -> None:
 @example("a" * 64)
 @given(st.text(max_size=70) | st.from_regex(r"[a-z0-9-]{1,65}", fullmatch=True))
 def test_a_tenant_is_named_as_everywhere_else(text: str) -> None:
-    assert refused(_tenant, text, ValueError) is refused(tenant_id, text, BadUserInput)
+    assert refused(TypeAdapter(Tenant).validate_python, text, ValueError) is refused(tenant_id, text, BadUserInput)
 
 
 def refused(check: Any, text: str, error: type[Exception]) -> bool:
@@ -370,7 +377,7 @@ def test_the_playground_is_refused_where_only_trusted_documents_run(
     for name in ("playground", "introspection", "trusted_documents_only"):
         put(environment, name, "true")
     put(environment, "trusted_documents", "documents.json")
-    assert faults() == ["playground: is on but trusted_documents_only is too, so nothing could be asked there"]
+    assert faults() == ["playground: must be off where trusted_documents_only is on, since it could run nothing"]
 
 
 @pytest.mark.parametrize(
@@ -419,7 +426,7 @@ def test_checks_of_others_are_told_in_the_same_list(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         load_settings(written(tmp_path, given), (port_is_free, region_is_near))
     assert [fault.partition(":")[0] for fault in caught.value.faults] == ["region", "port"]
-    assert "is not set" in caught.value.faults[0]
+    assert caught.value.faults[0] == "region: required; set GATEWAY_REGION"
     with pytest.raises(ConfigurationError) as caught:
         load_settings(written(tmp_path, RIGHT), (port_is_free, region_is_near))
     assert [fault.partition(":")[0] for fault in caught.value.faults] == ["port", "region"]
@@ -427,6 +434,39 @@ def test_checks_of_others_are_told_in_the_same_list(tmp_path: Path) -> None:
 
 def test_a_warm_up_needs_tenants_that_are_listed(environment: pytest.MonkeyPatch) -> None:
     put(environment, "warm_up_roles", ["viewer"])
-    assert faults() == ["warm_up_roles: needs the list of tenants, and sessions that subjects share"]
+    assert faults() == ["warm_up_roles: requires tenants, and excludes session_per_subject"]
     put(environment, "tenants", ["acme"])
     assert load_settings().warm_up_roles == ["viewer"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("table_name", "shop*", "the name of a table: 3 to 255 characters of A-Z, a-z, 0-9, _, . and -"),
+        ("region", "europe", "a region, such as eu-west-1"),
+        (
+            "readiness_tenant",
+            "Acme",
+            "a tenant id: 2 to 63 characters of a-z, 0-9 and -, starting with a letter or digit",
+        ),
+    ],
+)
+def test_a_fault_says_what_is_expected(environment: pytest.MonkeyPatch, name: str, value: str, said: str) -> None:
+    put(environment, name, value)
+    assert faults() == [f"{name}: expected {said}"]
+
+
+def test_the_page_shows_every_setting_as_the_code_has_it() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert missing(page) == []
+    assert fresh(page) == page, "python -m gateway.setting_docs docs/settings.md"
+
+
+def test_a_row_that_is_stale_is_written_anew_and_the_rest_is_kept() -> None:
+    table = "| setting | default | meaning |\n|---|---|---|\n| `port` | 1 | old |\n| `tenants` | 1 | old |\n"
+    page = f"text\n\n{table}\n| `port` | x |\n"
+    lines = fresh(page).splitlines()
+    assert lines[4] == "| `port` | `8000` | The port to listen on. |"
+    assert lines[:4] + lines[6:] == page.splitlines()[:4] + page.splitlines()[6:]
+    assert "port" not in missing(fresh(page))
+    assert "region" in missing(fresh(page))

@@ -180,8 +180,8 @@ def test_all_that_is_wrong_is_told_at_once(sandbox: Sandbox) -> None:
     assert "Traceback" not in result.stderr
     for told in (
         "max_page_size: ",
-        "GATEWAY_TABEL_NAME: there is no such setting",
-        "tenants: `nobody` has settings of its own but is not among the tenants",
+        "GATEWAY_TABEL_NAME: unknown setting",
+        "tenants: `nobody` is missing, but silos or suspended_tenants names it",
         "/nowhere",
         "max_cost_by_role: there is no role `emperor`",
         f"port: cannot listen on 127.0.0.1:{port}: Address already in use",

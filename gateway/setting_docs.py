@@ -1,0 +1,61 @@
+"""Writes the tables of docs/settings.md from the settings: `python -m gateway.setting_docs docs/settings.md`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from gateway.setting_types import IssuerSettings, SiloSettings
+from gateway.settings import Settings
+
+# the first column of a table's header says whose settings it lists
+_MODELS: dict[str, type[BaseModel]] = {
+    "setting": Settings,
+    "setting of an issuer": IssuerSettings,
+    "setting of a silo": SiloSettings,
+}
+
+
+def fresh(page: str) -> str:
+    """The page with every row about a setting as the code has it; the page decides which setting stands where."""
+    lines, model = [], None
+    for line in page.splitlines():
+        first = line.split("|")[1].strip() if line.startswith("| ") else None
+        model = None if first is None and not line.startswith("|") else _MODELS.get(first or "", model)
+        name = (first or "").strip("`")
+        known = model is not None and first == f"`{name}`" and name in model.model_fields
+        lines.append(_row(name, model.model_fields[name]) if model is not None and known else line)
+    return "\n".join(lines) + "\n"
+
+
+def missing(page: str) -> list[str]:
+    """The settings without a row."""
+    rows = set(page.splitlines())
+    return [
+        name
+        for model in _MODELS.values()
+        for name, field in model.model_fields.items()
+        if _row(name, field) not in rows
+    ]
+
+
+def _row(name: str, field: FieldInfo) -> str:
+    description = " ".join((field.description or "").split())
+    return f"| `{name}` | {_default(field)} | {description} |"
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value: Any = field.default
+    if value is None or value in ([], {}):
+        return "none"
+    return f"`{value if isinstance(value, str) else json.dumps(value)}`"
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(fresh(path.read_text(encoding="utf-8")), encoding="utf-8")

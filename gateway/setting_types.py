@@ -80,7 +80,7 @@ class IssuerSettings(_SettingsPart):
     tenants: list[Tenant] | None = None
     """The tenants that the issuer may name. Set it when a customer brings their own issuer. Without it, all."""
     tenant_claim: Words = "tenant"
-    """The claim that names the tenant, by its exact name or by a dotted path: `custom:tenant`, `org_id`, `app.tenant`."""
+    """The claim that names the tenant, by exact name or dotted path: `custom:tenant`, `org_id`, `app.tenant`."""
     roles_claim: Words = "roles"
     """The claim that names the roles, as a list or as one string separated by spaces."""
     role_map: dict[str, str] = {}

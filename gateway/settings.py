@@ -65,7 +65,7 @@ class Settings(BaseSettings):
     region: Region
     """The region of the table. STS is called in the same region."""
     tenant_role_arn: RoleArn
-    """The role that the gateway assumes for every tenant; a session tag and a session policy narrow it to the tenant."""
+    """The role that the gateway assumes for a tenant; a session tag and a session policy limit it to that tenant."""
     dynamodb_endpoint: Url | None = None
     """Another address for DynamoDB, such as a VPC endpoint. Without it, the regional endpoint of AWS."""
     sts_endpoint: Url | None = None
@@ -96,15 +96,15 @@ class Settings(BaseSettings):
     """The directory of the reviewed IAM policies, which must match the model. Without it, `policies` in production and
     no check in the sandbox."""
     domains: list[Words] = []
-    """Modules that declare entities and mutations; see [your own domain](your-own-domain.md). If empty, the domains that
-    come with the gateway."""
+    """Modules that declare entities and mutations; see [your own domain](your-own-domain.md). If empty, the
+    domains that come with the gateway."""
 
     # who may call
     issuers: list[IssuerSettings] = Field(min_length=1)
     """The trusted token issuers, each with the settings below."""
     cursor_secret: SecretStr = Field(min_length=32)
-    """Encrypts cursors: at least 32 characters, the same in every process. After a change, cursors that clients hold are
-    invalid."""
+    """Encrypts cursors: at least 32 characters, the same in every process. After a change, the cursors that clients
+    hold are invalid."""
 
     # how the service behaves
     environment: Literal["production", "sandbox"] = "production"
@@ -136,7 +136,7 @@ class Settings(BaseSettings):
     max_dynamodb_connections: int = Field(default=100, ge=1, le=5_000)
     """Connections to each DynamoDB endpoint."""
     max_concurrent_operations: int = Field(default=64, ge=1)
-    """Operations that run at the same time. Under overload, tenants share them by cost: [overload](graphql.md#overload)."""
+    """Operations that run at the same time. Under [overload](graphql.md#overload), tenants share them by cost."""
     max_queued_per_tenant: int = Field(default=1_000, ge=0)
     """Operations of one tenant that may wait. Beyond it, the oldest are refused with `THROTTLED`."""
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)

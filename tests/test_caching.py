@@ -1,23 +1,24 @@
-"""The read caches as settings, and in the whole gateway."""
+"""The read caches as settings, and in the whole gateway on the sandbox."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import boto3
 import pytest
 from httpx2 import ASGITransport, AsyncClient
 
-from gateway.app import Gateway, Services, build_gateway
+from gateway.app import Gateway, build_gateway
 from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
 from gateway.model.tenant import tenant_id
+from gateway.sandbox.ready import Options
+from gateway.sandbox.sandbox import Sandbox
 from gateway.settings import Settings
 from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.dax.cluster import Connect, DaxRules
 from gateway.store.cache.dax.reads import DaxReads
 from gateway.store.cache.layers import Layers
 from gateway.wiring import ReadPath, read_path
-from tests.fixtures import MemorySts, aws, demo_engine, fetch_keys, settings, token
 from tests.test_settings import RIGHT
 
 POOLED, OTHER = "daxs://pool.example:9111", "daxs://other.example:9111"
@@ -42,14 +43,14 @@ def faults(**changes: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"dax_endpoint": POOLED}, ["dax_endpoint: has no effect, because cache is `off`; set it to dax or ttl+dax"]),
+        ({"dax_endpoint": POOLED}, ["dax_endpoint: has no effect while cache is `off`"]),
         (
             {"cache": "ttl", "dax_endpoint": POOLED},
-            ["dax_endpoint: has no effect, because cache is `ttl`; set it to dax or ttl+dax"],
+            ["dax_endpoint: has no effect while cache is `ttl`"],
         ),
         (
             {"cache": "ttl", "silos": {"acme": {"dax_endpoint": OTHER}}},
-            ["silos.acme.dax_endpoint: has no effect, because cache is `ttl`; set it to dax or ttl+dax"],
+            ["silos.acme.dax_endpoint: has no effect while cache is `ttl`"],
         ),
         ({"cache": "dax"}, ["cache: `dax` requires dax_endpoint, for the pool or for a silo"]),
         (
@@ -152,16 +153,25 @@ def test_tenants_are_counted_in_few_groups() -> None:
     assert set(cache.stats().groups) == {"silo", "pooled"}
 
 
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(Options(port=0)) as running:
+        yield running
+
+
 @pytest.fixture
-async def cached() -> AsyncIterator[Gateway]:
-    services = Services(demo_engine(), MemorySts(), fetch_keys)
-    gateway = build_gateway(settings(cache="ttl", explain=True), aws(), services=services)
+async def gateway(sandbox: Sandbox) -> AsyncIterator[Gateway]:
+    keys = sandbox.ready.gateway
+    aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
+    gateway = build_gateway(sandbox.settings(cache="ttl", explain=True), aws)
     yield gateway
     await gateway.close()
 
 
 async def ask(gateway: Gateway, token: str, query: str) -> Any:
-    async with AsyncClient(transport=ASGITransport(app=gateway.endpoint), base_url="http://gateway") as client:
+    async with AsyncClient(
+        transport=ASGITransport(app=gateway.endpoint), base_url="http://gateway", timeout=30
+    ) as client:
         body = {"query": query, "extensions": {"explain": True}}
         return (await client.post("/graphql", json=body, headers={"Authorization": f"Bearer {token}"})).json()
 
@@ -173,28 +183,30 @@ def sources(answer: Any) -> list[str]:
     return [call["source"] for call in answer["extensions"]["explain"]["calls"]]
 
 
-async def test_an_operation_is_answered_without_a_call_until_something_is_written(cached: Gateway) -> None:
-    viewer, editor = token("acme", "viewer"), token("acme", "editor")
-    first, second = [await ask(cached, viewer, QUERY) for _ in range(2)]
+async def test_an_operation_is_answered_without_a_call_until_something_is_written(
+    sandbox: Sandbox, gateway: Gateway
+) -> None:
+    viewer, editor = sandbox.token("acme", "viewer"), sandbox.token("acme", "editor")
+    first, second = [await ask(gateway, viewer, QUERY) for _ in range(2)]
     assert first["data"] == second["data"]
     assert (sources(first), sources(second)) == (["table", "table"], ["cache", "cache"])
     assert second["extensions"]["explain"]["capacity"] == 0
     mutation = """mutation { updateProduct(input: {productId: "p-1001", title: "Cached hammer"}) {
       product { title } errors { code } } }"""
-    await ask(cached, editor, mutation)
-    third = await ask(cached, viewer, QUERY)
+    await ask(gateway, editor, mutation)
+    third = await ask(gateway, viewer, QUERY)
     assert third["data"]["product"]["title"] == "Cached hammer"
     assert sources(third) == ["table", "cache"]
-    other = await ask(cached, token("globex", "viewer"), QUERY)
+    other = await ask(gateway, sandbox.token("globex", "viewer"), QUERY)
     assert other["data"]["product"]["title"] != "Cached hammer"
 
 
-async def test_suspending_a_tenant_empties_what_is_kept_of_it(cached: Gateway) -> None:
-    assert isinstance(cached.cache, ReadCache)
-    await ask(cached, token("globex", "viewer"), QUERY)
-    await ask(cached, token("initech", "viewer"), QUERY)
-    assert cached.cache.stats().tenants == 2
-    cached.sessions.suspend(tenant_id("globex"))
-    assert cached.cache.stats().tenants == 1
-    refused = await ask(cached, token("globex", "viewer"), QUERY)
+async def test_suspending_a_tenant_empties_what_is_kept_of_it(sandbox: Sandbox, gateway: Gateway) -> None:
+    assert isinstance(gateway.cache, ReadCache)
+    await ask(gateway, sandbox.token("globex", "viewer"), QUERY)
+    await ask(gateway, sandbox.token("initech", "viewer"), QUERY)
+    assert gateway.cache.stats().tenants == 2
+    gateway.sessions.suspend(tenant_id("globex"))
+    assert gateway.cache.stats().tenants == 1
+    refused = await ask(gateway, sandbox.token("globex", "viewer"), QUERY)
     assert refused["errors"][0]["extensions"]["code"] == "TENANT_SUSPENDED"

@@ -154,12 +154,15 @@ def test_a_setting_is_a_field_and_a_row(copy: Copy) -> None:
     settings, page = copy.linked("setting", "settings.py"), copy.linked("setting", "docs/settings.md")
     assert copy.linked("setting", "wiring.py").exists()
     assert copy.linked("setting", "setting_checks.py").exists()
-    replace_once(settings, "\n    region: Region\n", "\n    region: Region\n    greeting: str = 'hello'\n")
+    field = "\n    region: Region\n"
+    replace_once(settings, field, "\n    greeting: str = 'hello'\n    \"\"\"A word.\"\"\"" + field)
     told = "from gateway.settings import Settings; print(Settings.model_construct().greeting)"
     assert copy.run("-c", told).stdout == "hello\n"
-    documented = "tests/test_generated.py::test_every_setting_is_documented"
+    documented = "tests/test_settings.py::test_the_page_shows_every_setting_as_the_code_has_it"
     assert not copy.passes(documented)
-    replace_once(page, "\n| `region` |", "\n| `greeting` | hello | a word |\n| `region` |")
+    replace_once(page, "\n| `max_sessions` |", "\n| `greeting` | | |\n| `max_sessions` |")
+    copy.run("-m", "gateway.setting_docs", "docs/settings.md")
+    assert "| `greeting` | `hello` | A word. |" in page.read_text(encoding="utf-8")
     assert copy.passes(documented)
 
 

@@ -1,1 +1,1 @@
-"""Mutations as declared data, and the ones that any entity has."""
+"""Mutations as declared data, and the generated mutations of entities."""

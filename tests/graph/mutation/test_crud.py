@@ -1,4 +1,4 @@
-"""What the generated mutations say, and what is said about a wrong one."""
+"""The descriptions of generated mutations, and the faults that are reported for wrong declarations."""
 
 import pytest
 
@@ -19,17 +19,17 @@ def test_the_article_fits_the_name(words: str) -> None:
     ]
 
 
-def test_what_the_gateway_fills_is_declared() -> None:
+def test_an_unknown_attribute_in_filled_is_a_fault() -> None:
     create, *others = crud(thing(), filled={"madeAt": now, "madeat": now})
     assert [*mutation_faults(create)] == ["mutation createThing: `filled` names `madeat`, which Thing does not declare"]
     assert [fault for each in others for fault in mutation_faults(each)] == []
 
 
-def test_what_an_update_leaves_out_is_declared() -> None:
+def test_an_unknown_attribute_in_but_is_a_fault() -> None:
     said = "mutation updateThing: `but` names `mail`, which Thing does not declare"
     assert [*mutation_faults(update(thing(), but=("mail", "email")))] == [said]
 
 
 def test_a_faulty_entity_is_left_to_its_model() -> None:
-    """Or its import would end with the first fault, and the others would not be told."""
+    """Otherwise the import would fail with the first fault, and the others would not be reported."""
     assert [fault for each in crud(thing(key=Key(pk="thing", sk="META"))) for fault in mutation_faults(each)] == []

@@ -1,4 +1,4 @@
-"""A mutation that runs out of time answers with what was done, and says of the rest what became of it."""
+"""A request that times out returns the results of finished mutations, and an error for each of the others."""
 
 import asyncio
 from collections.abc import Iterator

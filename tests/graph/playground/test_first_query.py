@@ -1,4 +1,4 @@
-"""The query to start with runs in any domain: it is valid, and asks for nothing that only its owner knows."""
+"""The first query of the playground is valid in any domain and needs no id."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What a new schema breaks is named, and has to be announced under the same name."""
+"""Breaking changes are named by their coordinate, and the changelog has to announce that name."""
 
 import pytest
 from graphql import build_schema as build
@@ -51,7 +51,7 @@ def test_an_addition_breaks_nothing_and_a_new_enum_value_is_dangerous() -> None:
     assert [change.coordinate for change in found.dangerous] == ["Status.NEW"]
 
 
-def test_an_old_schema_that_is_none_is_told() -> None:
+def test_an_invalid_old_schema_is_reported() -> None:
     with pytest.raises(BadUserInput, match="old schema"):
         changes("type {", build(OLD))
 
@@ -85,7 +85,7 @@ CHANGELOG = """# Changelog
         ("Query.order", False),
     ],
 )
-def test_only_what_the_newest_version_changed_or_removed_is_announced(coordinate: str, announced: bool) -> None:
+def test_a_change_is_announced_under_changed_or_removed_of_the_newest_version(coordinate: str, announced: bool) -> None:
     change = SchemaChange(coordinate, "words")
     assert unannounced([change], CHANGELOG) == ([] if announced else [change])
 

@@ -1,4 +1,4 @@
-"""The quality of the schema: everything is described, and custom scalars say what they are."""
+"""The quality of the schema: descriptions, deprecations, specifications of scalars, and Relay's types."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -57,7 +57,7 @@ def test_descriptions_are_sentences_or_phrases_not_names(kind: GraphQLNamedType)
 @pytest.mark.parametrize(
     "kind", [each for each in TYPES if isinstance(each, GraphQLScalarType) and not is_specified_scalar_type(each)]
 )
-def test_a_custom_scalar_says_by_what_it_is_specified(kind: Any) -> None:
+def test_a_custom_scalar_has_a_specification(kind: Any) -> None:
     assert (kind.specified_by_url or "").startswith("https://")
 
 
@@ -66,7 +66,7 @@ def test_there_are_custom_scalars_and_enums() -> None:
     assert "OrderStatus" in CORE.type_map
 
 
-def test_what_is_deprecated_says_what_to_use_instead() -> None:
+def test_a_deprecation_names_the_replacement() -> None:
     for kind in TYPES:
         for name, field in getattr(kind, "fields", {}).items():
             if field.deprecation_reason is not None:
@@ -113,7 +113,7 @@ def _deprecating() -> GraphQLSchema:
     return core_schema(build_schema(Model(domains=(domain,)), [replace(create(note), deprecated=WHY), update(note)]))
 
 
-def test_whatever_the_model_deprecates_is_deprecated_in_the_schema() -> None:
+def test_deprecations_of_the_model_are_in_the_schema() -> None:
     found = {
         f"{kind.name}.{name}"
         for kind in _deprecating().type_map.values()
@@ -128,7 +128,7 @@ def test_whatever_the_model_deprecates_is_deprecated_in_the_schema() -> None:
     }
 
 
-def test_relays_types_are_as_relay_wants_them() -> None:
+def test_connections_and_nodes_follow_relays_specification() -> None:
     assert str(CORE.query_type.fields["node"].type) == "Node" if CORE.query_type else False
     connections = [each for each in TYPES if each.name.endswith("Connection") and isinstance(each, GraphQLObjectType)]
     assert connections

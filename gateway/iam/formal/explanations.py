@@ -1,4 +1,4 @@
-"""The theorems and the assumptions in words, for a reader who knows IAM and no solver."""
+"""Explains the theorems and their assumptions to readers who know IAM but no solver."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,32 +10,32 @@ EXPLAINED: Final[Mapping[str, str]] = {
         " other tenant: the role's identity policy, session policy and boundary together never allow it."
     ),
     "no key outside of the prefix": (
-        "No request is allowed that names a key which does not begin with the tenant's own prefix: keys of nobody"
-        " and the system's own rows included."
+        "No request is allowed that names a key which does not begin with the tenant's own prefix, including keys"
+        " of no tenant and the system's own rows."
     ),
     "nothing without a key": (
-        "No DynamoDB request is allowed for which AWS fills in no partition key: nothing that reads or copies "
-        "without one."
+        "No DynamoDB request is allowed for which AWS sets no partition key, so nothing can be read or copied "
+        "without a key."
     ),
     "nothing without a tenant": (
-        "A session without the tenant tag, or with an empty one, is allowed nothing of DynamoDB."
+        "A session without the tenant tag, or with an empty one, is allowed nothing in DynamoDB."
     ),
     "only actions on items": (
-        "Of DynamoDB, a role is allowed nothing but its item actions: no Scan, PartiQL, streams, exports, "
+        "In DynamoDB, a role is allowed only its item actions: no Scan, PartiQL, streams, exports, "
         "backups, bulk operations, vector search or administration, and no action that AWS adds later."
     ),
-    "only data": "Beside DynamoDB a role is allowed nothing but to decrypt with the table's key.",
+    "only data": "Outside of DynamoDB, a role is only allowed to decrypt with the table's key.",
     "hidden attributes stay hidden": (
         "No allowed request of a role that does not see personal attributes names one, asks for whole items "
-        "(`Select`), has an item returned (`ReturnValues`), or uses a partition that is named by one."
+        "(`Select`), has an item returned (`ReturnValues`), or uses a partition whose key contains one."
     ),
     "roles are ordered as declared": (
-        "Whatever the weaker role may do, the stronger may do, for every request; and where no order is declared,"
-        " there is a request that only one of them may send."
+        "For every request, the stronger role may do what the weaker role may do. Where no order is declared,"
+        " there is a request that only one of the two roles may send."
     ),
     "every granted action is usable": (
         "For every role and every action that it is granted there is a request for the tenant's own rows that "
-        "passes: the proof is not of policies that allow nothing."
+        "is allowed, so the proof is not about policies that allow nothing."
     ),
     "a session policy cannot widen": (
         "Whatever session policy is passed, even by a gateway that was taken over, the session is allowed nothing"
@@ -48,39 +48,37 @@ EXPLAINED: Final[Mapping[str, str]] = {
         "Every session that starts carries the tags TenantId and GatewayRole and no other, and passes none of them on."
     ),
     "the gateway can start a session": (
-        "The gateway can start a session with these tags: the trust policy is not empty."
+        "The gateway can start a session with these tags, so the trust policy is not empty."
     ),
     "the gateway's role has no data": (
-        "Whatever is granted to the gateway's role beside its policy, it is explicitly denied DynamoDB and DAX."
+        "Whatever else is granted to the gateway's role, it is explicitly denied DynamoDB and DAX."
     ),
-    "the endpoint serves the tenants' role alone": "The VPC endpoint passes no request of another principal.",
+    "the endpoint serves the tenants' role alone": "The VPC endpoint accepts no request of another principal.",
     "the endpoint stops nothing that a role may do": (
-        "What a role may do, the VPC endpoint lets through: every access pattern works inside of the network, too."
+        "The VPC endpoint accepts every request that a role may send, so every access pattern works in the network."
     ),
     "grants no more than declared": (
-        "The document by itself, every other layer open, allows no request outside of its declared meaning."
+        "The document by itself, without the other layers, allows no request outside of its specification."
     ),
-    "grants no less than declared": "The document allows every request inside of its declared meaning.",
+    "grants no less than declared": "The document allows every request inside of its specification.",
     "grants hold without denials": (
-        "The document's allowing statements alone, without any of its denials, reach nothing outside of what they"
-        " are declared to reach: no allowing statement leans on a denial."
+        "The Allow statements of the document, without its denials, allow nothing outside of their specification:"
+        " no Allow statement depends on a denial."
     ),
     "denies explicitly": (
         "The document denies explicitly what it does not grant, so that a further policy cannot lift it."
     ),
-    "denies by condition": (
-        "Denials that look at keys, tags and attributes hold by themselves, whatever action is granted beside them."
-    ),
+    "denies by condition": ("Denials with conditions on keys, tags and attributes apply whatever else is granted."),
 }
-"""By the name of a theorem, without the words before its colon."""
+"""Explanations by the name of the theorem, without the part before its colon."""
 
 AROUND: Final[Mapping[str, str]] = {
-    "boundary": "With any policy at all attached to the tenants' role, the boundary alone keeps: ",
+    "boundary": "With any policy attached to the tenants' role, the boundary alone guarantees: ",
     "denials": (
-        "With any policy at all attached to the tenants' role and no boundary, its explicit denials alone keep, "
+        "With any policy attached to the tenants' role and no boundary, its explicit denials alone guarantee, "
         "for every documented action: "
     ),
-    "session": "With any session policy at all, the role and its boundary keep: ",
+    "session": "With any session policy, the role and its boundary guarantee: ",
 }
 
 LEMMA: Final = (
@@ -93,7 +91,7 @@ Settled = Literal["documented", "aws", "gateway"]
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """`settled` says who has to be believed: AWS's documentation, AWS itself where that is silent, or our code."""
+    """`settled` says what confirms it: the documentation of AWS, AWS itself, or the code of the gateway."""
 
     text: str
     settled: Settled
@@ -106,7 +104,7 @@ ASSUMPTIONS: Final = (
         "documented",
     ),
     Assumption(
-        "AWS fills `dynamodb:LeadingKeys` with every partition key value of the request, for batches and "
+        "AWS sets `dynamodb:LeadingKeys` to every partition key value of the request, for batches and "
         "transactions too, and for a query on an index with the index's partition key.",
         "documented",
     ),
@@ -116,7 +114,7 @@ ASSUMPTIONS: Final = (
         "documented",
     ),
     Assumption(
-        "AWS fills `dynamodb:Attributes` with the top-level names in the request, `Select` for every read and "
+        "AWS sets `dynamodb:Attributes` to the top-level names in the request, `Select` for every read and "
         "`ReturnValues` for every single write.",
         "documented",
     ),
@@ -126,13 +124,14 @@ ASSUMPTIONS: Final = (
         "aws",
     ),
     Assumption(
-        "The value of a session tag holds no `#`: STS takes letters, digits, spaces and `_.:/=+-@`. Nothing else "
-        "is assumed of tenant ids: the proof holds for every value that STS takes.",
+        "The value of a session tag contains no `#`: STS accepts letters, digits, spaces and `_.:/=+-@`. Nothing else "
+        "is assumed about tenant ids: the proof holds for every value that STS accepts.",
         "documented",
     ),
     Assumption("A condition key holds several values exactly where AWS documents it as multivalued.", "documented"),
     Assumption(
-        "A value that a variable stands for is matched literally; moot for tags, which cannot hold `*` or `?`.", "aws"
+        "The value of a variable is matched literally; this does not matter for tags, which cannot contain `*` or `?`.",
+        "aws",
     ),
     Assumption(
         "Values of a deployment (region, account, table, roles) hold no wildcard; `gateway` refuses others. So "

@@ -53,7 +53,7 @@ def samples(operator: str, values: tuple[str, ...]) -> tuple[str, ...]:
     if operator.startswith("Numeric"):
         texts = [text for value in values for text in _around(scalars.number(value))]
     elif operator.startswith("Date"):
-        texts = [text for value in values for text in _around(scalars.moment(value))]
+        texts = [text for value in values for text in _around(scalars.timestamp(value))]
     elif operator == "Bool":
         texts = ["true", "false"]
     elif operator == "BinaryEquals":

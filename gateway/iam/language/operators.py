@@ -127,7 +127,7 @@ def _within(value: Any, block: Any) -> bool:
 
 
 _number = partial(_scalar, read=scalars.number)
-_date = partial(_scalar, read=scalars.moment, unreadable=None)
+_date = partial(_scalar, read=scalars.timestamp, unreadable=None)
 _address = partial(_scalar, read=scalars.address, read_value=scalars.network, relation=_within)
 _like = partial(_text, wildcards=True)
 _folded = partial(_text, fold=True)

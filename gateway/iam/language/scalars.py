@@ -20,7 +20,7 @@ def number(text: str) -> Decimal | None:
     return Decimal(text) if _NUMBER.fullmatch(text) else None
 
 
-def moment(text: str) -> Decimal | None:
+def timestamp(text: str) -> Decimal | None:
     """Seconds since 1970 from a W3C date or epoch seconds; four digits alone are a year."""
     match = _DATE.fullmatch(text)
     if not match:

@@ -34,7 +34,7 @@ def test_no_numbers(text: str) -> None:
     ],
 )
 def test_moments(text: str, seconds: str) -> None:
-    assert scalars.moment(text) == Decimal(seconds)
+    assert scalars.timestamp(text) == Decimal(seconds)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_moments(text: str, seconds: str) -> None:
     ],
 )
 def test_no_moments(text: str) -> None:
-    assert scalars.moment(text) is None
+    assert scalars.timestamp(text) is None
 
 
 def test_booleans_bytes_and_addresses() -> None:

@@ -1,4 +1,4 @@
-"""Domains by the names of their modules: those that are shipped, or an adopter's own.
+"""Loads domains by the names of their modules: the shipped ones, or your own.
 
 A module has a `DOMAIN` and, where it can be changed, `MUTATIONS`; see docs/your-own-domain.md.
 """
@@ -25,14 +25,14 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 @dataclass(frozen=True)
 class Loaded:
-    """What is served: the model, what can be changed in it, and the schema of both."""
+    """The served domains: their model, their mutations and the schema of both."""
 
     model: Model
     mutations: tuple[Mutation, ...]
 
     @cached_property
     def schema(self) -> Schema:
-        """Made when it is first asked for: most commands need none, and it takes longer than they do."""
+        """Built on first use: most commands do not need it, and building it takes longer than they do."""
         return build_schema(self.model, self.mutations)
 
 
@@ -54,7 +54,7 @@ def load_domains(names: Sequence[str] = ()) -> Loaded:
 def _module(name: str) -> ModuleType | tuple[str, ...]:
     """The module, or what is wrong with it."""
     if not _NAME.fullmatch(name):
-        return ("is not the name of a module, such as `helpdesk.domain`",)
+        return ("is not a module name such as `helpdesk.domain`",)
     try:
         return importlib.import_module(name)
     except ImportError as error:

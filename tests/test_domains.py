@@ -79,7 +79,7 @@ def test_a_domain_that_nobody_changes_needs_no_mutations(write: Write) -> None:
 
 @pytest.mark.parametrize("name", ["", "help desk", "../secrets", "a..b", ".relative", "os; import sys", "1st"])
 def test_a_name_that_names_no_module_is_refused(name: str) -> None:
-    assert faults(name) == [f"domains: `{name}` is not the name of a module, such as `helpdesk.domain`"]
+    assert faults(name) == [f"domains: `{name}` is not a module name such as `helpdesk.domain`"]
 
 
 def test_every_fault_is_told_at_once(write: Write) -> None:
@@ -88,7 +88,7 @@ def test_every_fault_is_told_at_once(write: Write) -> None:
         "domains: `no.such.module` cannot be imported: No module named 'no'",
         f"domains: `{empty}` has no `DOMAIN`",
         f"domains: `{empty}` has `MUTATIONS` that are not a tuple of mutations",
-        "domains: `not a name` is not the name of a module, such as `helpdesk.domain`",
+        "domains: `not a name` is not a module name such as `helpdesk.domain`",
     ]
 
 

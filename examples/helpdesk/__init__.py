@@ -1,1 +1,1 @@
-"""A help desk: a domain of one's own, outside of the gateway's package."""
+"""A help desk: a custom domain, outside the gateway's package."""

@@ -5,7 +5,7 @@ from helpdesk import staff, ticket
 
 DOMAIN = Domain(
     name="helpdesk",
-    description="Tickets, and who answers them.",
+    description="Tickets and the staff who answer them.",
     entities=(ticket.TICKET, staff.STAFF),
     patterns=(*ticket.PATTERNS, *staff.PATTERNS),
 )

@@ -1,4 +1,4 @@
-"""Who answers tickets, found by department: on the same index as tickets by priority, under other words."""
+"""Staff, listed by department: on the same index as tickets by priority, under another key prefix."""
 
 from gateway.graph.mutation.crud import crud
 from gateway.model.entity import Attribute, Entity, Key, OnIndex
@@ -7,11 +7,11 @@ from gateway.model.types import Id, Text
 
 STAFF = Entity(
     name="Staff",
-    description="Somebody who answers tickets.",
+    description="A person who answers tickets.",
     attributes=(
         Attribute("staffId", Id(), "The staff member's id."),
-        Attribute("displayName", Text(200), "What others call the staff member."),
-        Attribute("department", Id(), "Where the staff member works."),
+        Attribute("displayName", Text(200), "The name that others see."),
+        Attribute("department", Id(), "The staff member's department."),
     ),
     key=Key(pk="STAFF#{staffId}", sk="META"),
     indexes=(OnIndex(index="GSI1", pk="DEPARTMENT#{department}", sk="STAFF#{staffId}"),),

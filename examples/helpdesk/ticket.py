@@ -9,7 +9,7 @@ from gateway.model.types import Boolean, EnumOf, Id, Text, Timestamp
 
 
 class Priority(enum.Enum):
-    """How much a ticket hurries."""
+    """How urgent a ticket is."""
 
     HIGH = "today"
     NORMAL = "this week"
@@ -17,15 +17,15 @@ class Priority(enum.Enum):
 
 TICKET = Entity(
     name="Ticket",
-    description="Somebody needs help.",
+    description="A request for help.",
     attributes=(
         Attribute("ticketId", Id(), "The ticket's id."),
-        Attribute("subject", Text(200), "What it is about."),
-        Attribute("requester", Text(200), "Who needs help.", personal=True),
-        Attribute("priority", EnumOf(Priority), "How much it hurries."),
-        Attribute("open", Boolean(), "Whether somebody waits for an answer."),
+        Attribute("subject", Text(200), "The subject."),
+        Attribute("requester", Text(200), "The person who needs help.", personal=True),
+        Attribute("priority", EnumOf(Priority), "How urgent it is."),
+        Attribute("open", Boolean(), "Whether the requester waits for an answer."),
         Attribute("openedAt", Timestamp(), "When it was opened."),
-        Attribute("staffId", Id(), "Who takes care of it.", required=False),
+        Attribute("staffId", Id(), "The staff member in charge.", required=False),
     ),
     key=Key(pk="TICKET#{ticketId}", sk="META"),
     indexes=(
@@ -37,7 +37,7 @@ TICKET = Entity(
             when=When("open", ("true",)),
         ),
     ),
-    relations=(Reference(name="staff", pattern="staffMember", description="Who takes care of it."),),
+    relations=(Reference(name="staff", pattern="staffMember", description="The staff member in charge."),),
 )
 PATTERNS = (
     Lookup(name="ticket", entity="Ticket", description="One ticket by id."),

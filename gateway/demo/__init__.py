@@ -1,4 +1,4 @@
-"""The adopter's room: each domain declares its entities, access patterns and API."""
+"""The demo domains: each declares its entities, access patterns and mutations."""
 
 from gateway.demo import commerce, devices, publishing
 from gateway.graph.mutation.mutation import Mutation

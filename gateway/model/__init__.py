@@ -1,1 +1,1 @@
-"""WHAT: entities, keys, indexes, relations and access patterns, declared once; pure, no I/O."""
+"""The declared model: entities, keys, indexes, relations and access patterns; pure, no I/O."""

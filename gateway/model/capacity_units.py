@@ -1,4 +1,4 @@
-"""The formulas: sizes in bytes to capacity units, as DynamoDB counts them."""
+"""Capacity units of reads and writes, from sizes in bytes, as DynamoDB counts them."""
 
 from math import ceil
 from typing import Final
@@ -12,17 +12,17 @@ _EVENTUAL: Final = 0.5
 
 
 def read_units(size: float, *, strong: bool = False, transactional: bool = False) -> float:
-    """Of one item by its key; each item of a batch is rounded up for itself."""
+    """The units of reading one item by its key; in a batch, each item is rounded up separately."""
     return _blocks(size, READ_BLOCK) * _factor(strong=strong, transactional=transactional)
 
 
 def query_units(items: float, size: float, *, strong: bool = False) -> float:
-    """Of one Query: what it reads is added up first and rounded up once."""
+    """The units of one Query: the sizes of its items are added up and rounded up once."""
     return _blocks(items * size, READ_BLOCK) * _factor(strong=strong, transactional=False)
 
 
 def write_units(size: float, *, transactional: bool = False) -> int:
-    """Of one item, the larger of what it was and what it becomes."""
+    """The units of writing one item; `size` is the larger of its old and its new size."""
     return _blocks(size, WRITE_BLOCK) * (TRANSACTION if transactional else 1)
 
 
@@ -41,7 +41,7 @@ def index_write_units(size: float, moves: float = 0) -> float:
 
 
 def _blocks(size: float, block: int) -> int:
-    # even what finds nothing costs one
+    # a request that finds nothing still costs one block
     return max(1, ceil(size / block))
 
 

@@ -60,13 +60,13 @@ class When:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """Where the item itself lives."""
+    """The primary key of an item."""
 
     pk: str
     sk: str
     shards: Shards | None = None
     bucket: Bucket | None = None
-    low_cardinality_reason: str | None = None  # why a partition that many items share stays low_cardinality_reason
+    low_cardinality_reason: str | None = None  # why a partition that many items share stays small
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,10 +145,10 @@ Relation = Reference | Collection | Total
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upgrade:
-    """From the schema before to schema `to`: a pure function from what was stored to what is declared now.
+    """Upgrades items from the previous schema to schema `to`, by a pure function of the stored attributes.
 
-    `needs` are the attributes it reads as they were stored before, of which those that are no longer declared are
-    removed with the next write; `gives` are the names of those it answers, where None or nothing means absent.
+    `needs` are the attributes it reads, as they were stored before; the next write removes those that are no longer
+    declared. `gives` are the names of the attributes it returns; one that is None or missing is absent.
     """
 
     to: int
@@ -186,13 +186,13 @@ class Placement:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Every attribute that decides where the item lies here."""
+        """Every attribute that determines the key of the item here."""
         derived = {part for part in (self.shards and self.shards.by, self.bucket and self.bucket.of) if part}
         return self.pk.names | self.sk.names | derived
 
     @cached_property
     def decided_by(self) -> frozenset[str]:
-        """Every attribute that decides where, and whether, the item lies here."""
+        """Every attribute that determines whether the item is here, and its key."""
         return self.names | ({self.when.attribute} if self.when is not None else set())
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How stale an answer may be: what the read caches go by. What declares nothing is read from the table every time."""
+"""How stale a cached answer may be; entities and listings without a `Staleness` are never cached."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ _LONGEST = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Staleness:
-    """`seconds` is the most that an answer may lag behind the table, stale answers while one is renewed included.
+    """An answer may lag behind the table by at most `seconds`, including the time in which it is refreshed.
 
-    That there is nothing may be remembered for `absence_seconds`; 0 asks again each time.
+    The absence of an item may be cached for `absence_seconds`; 0 means never.
     """
 
     seconds: float
@@ -21,6 +21,6 @@ def staleness_faults(staleness: Staleness | None) -> Iterator[str]:
     if staleness is None:
         return
     if not 0 < staleness.seconds <= _LONGEST:
-        yield f"an answer may be stale for more than 0 and up to {_LONGEST:g} seconds"
+        yield f"`seconds` must be more than 0 and at most {_LONGEST:g}"
     if not 0 <= staleness.absence_seconds <= staleness.seconds:
-        yield "that there is nothing may be remembered for 0 seconds up to as long as what there is"
+        yield "`absence_seconds` must be between 0 and `seconds`"

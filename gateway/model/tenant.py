@@ -11,7 +11,7 @@ _TENANT_ID = re.compile(r"[a-z0-9][a-z0-9-]{1,62}")
 
 
 def tenant_id(text: object) -> TenantId:
-    """The value as a tenant id, or `BadUserInput`: what is not a string does not match either."""
+    """The value as a tenant id; raises `BadUserInput` for anything else."""
     # INVARIANT: no '#', '*', '?' or '$', so an id is safe inside a key, an IAM pattern and a session tag.
     if not isinstance(text, str) or not _TENANT_ID.fullmatch(text):
         raise BadUserInput("a tenant id is 2 to 63 characters of a-z, 0-9 and -, and starts with a letter or digit")
@@ -29,7 +29,7 @@ def owns(tenant: TenantId, partition_key: str) -> bool:
 
 
 def tenant_of(partition_key: str) -> TenantId | None:
-    """Whose partition it is, or None where it is nobody's; for those who look after the whole table."""
+    """The tenant that owns the partition, or None; for tasks that work on the whole table."""
     parts = partition_key.split("#", 2)
     if len(parts) < 3 or not _TENANT_ID.fullmatch(parts[1]):
         return None

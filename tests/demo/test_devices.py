@@ -100,7 +100,7 @@ async def test_recording_is_one_read_and_one_transaction(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hours", "words"), [(-1, "lies in the future"), (-24 * 365, "lies in the future"), (25, "older than the 1 days")]
+    ("hours", "words"), [(-1, "is in the future"), (-24 * 365, "is in the future"), (25, "older than the 1 days")]
 )
 async def test_a_reading_that_cannot_be_kept_is_refused(world: World, hours: float, words: str) -> None:
     await register(world, retentionDays=1)

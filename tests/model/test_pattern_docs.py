@@ -114,7 +114,7 @@ def test_attributes_tell_what_they_are() -> None:
         "",
         "yes",
         "yes",
-        "Remarks of the user.",
+        "A remark by the user.",
     ]
 
 
@@ -135,7 +135,7 @@ def test_a_bar_in_a_text_does_not_break_the_table() -> None:
 def test_expiry_and_relations_are_told() -> None:
     assert "It expires 30 days after `madeAt`." in SPREAD_LINES
     assert "- `parts`: many, by `thing`, each of `partIds`, `thingId` is `partIds`. Its parts." in SPREAD_LINES
-    assert "- `user`: one, by `user`. Who placed it." in LINES
+    assert "- `user`: one, by `user`. The user who placed it." in LINES
 
 
 def test_no_line_ends_in_a_blank() -> None:
@@ -144,7 +144,7 @@ def test_no_line_ends_in_a_blank() -> None:
 
 def test_a_window_and_a_total_are_told() -> None:
     assert "optionally between two `<recordedAt>`, by default the last 24 hours" in row(LINES, "`readings`")[4]
-    assert "- `likes`: the sum of `count` over 8 items, by `counterShard`. How many users like it." in LINES
+    assert "- `likes`: the sum of `count` over 8 items, by `counterShard`. The number of users who like it." in LINES
 
 
 def test_the_page_of_access_patterns_is_fresh() -> None:

@@ -12,11 +12,11 @@ GOOD = Staleness(60, absence_seconds=5)
 @pytest.mark.parametrize(
     ("staleness", "said"),
     [
-        (Staleness(0), "an answer may be stale for more than 0 and up to 86400 seconds"),
-        (Staleness(-1), "an answer may be stale for more than 0 and up to 86400 seconds"),
-        (Staleness(86_401), "an answer may be stale for more than 0 and up to 86400 seconds"),
-        (Staleness(60, -1), "that there is nothing may be remembered for 0 seconds up to as long as what there is"),
-        (Staleness(60, 61), "that there is nothing may be remembered for 0 seconds up to as long as what there is"),
+        (Staleness(0), "`seconds` must be more than 0 and at most 86400"),
+        (Staleness(-1), "`seconds` must be more than 0 and at most 86400"),
+        (Staleness(86_401), "`seconds` must be more than 0 and at most 86400"),
+        (Staleness(60, -1), "`absence_seconds` must be between 0 and `seconds`"),
+        (Staleness(60, 61), "`absence_seconds` must be between 0 and `seconds`"),
     ],
 )
 def test_a_staleness_that_makes_no_sense_is_refused(staleness: Staleness, said: str) -> None:

@@ -1,4 +1,4 @@
-"""Commerce: users, orders, products and what belongs to them."""
+"""Commerce: users, orders and products."""
 
 from gateway.demo.commerce import account, category, contact, order, order_line, product, stock, supplier, user
 from gateway.demo.commerce.mutations import MUTATIONS

@@ -1,4 +1,4 @@
-"""What belongs to a user besides orders: sessions that expire, notifications, subscriptions."""
+"""What a user has besides orders: sessions that expire, notifications and subscriptions."""
 
 from datetime import timedelta
 
@@ -8,18 +8,18 @@ from gateway.model.patterns import Listing, Lookup, Traffic
 from gateway.model.types import Boolean, Id, Text, Timestamp
 
 _USER_ID = Attribute("userId", Id(), "The user.")
-_CREATED_AT = Attribute("createdAt", Timestamp(), "When it was made.")
+_CREATED_AT = Attribute("createdAt", Timestamp(), "When it was created.")
 _USER = Reference(name="user", pattern="user", description="The user.")
 
 SESSION = Entity(
     name="Session",
-    description="A signed-in session of a user; it is gone when it expires, even before DynamoDB deletes it.",
+    description="A session of a signed-in user; once expired it is not returned, even before DynamoDB deletes it.",
     attributes=(
         Attribute("sessionId", Id(), "The session's id, unique in the tenant."),
         _USER_ID,
         _CREATED_AT,
-        Attribute("expiresAt", Timestamp(), "When it ends."),
-        Attribute("device", Text(200), "Where the user signed in.", required=False),
+        Attribute("expiresAt", Timestamp(), "When it expires."),
+        Attribute("device", Text(200), "The device that the user signed in on.", required=False),
     ),
     key=Key(pk="SESSION#{sessionId}", sk="META"),
     indexes=(OnIndex(index="GSI1", pk="USER#{userId}", sk="SESSION#{createdAt}#{sessionId}"),),
@@ -28,12 +28,12 @@ SESSION = Entity(
 )
 NOTIFICATION = Entity(
     name="Notification",
-    description="Something a user should know; kept for 90 days.",
+    description="A message to a user, kept for 90 days.",
     attributes=(
         _USER_ID,
         _CREATED_AT,
         Attribute("notificationId", Id(), "The notification's id."),
-        Attribute("text", Text(2_000), "What it says.", personal=True),
+        Attribute("text", Text(2_000), "The text of the message.", personal=True),
         Attribute("read", Boolean(), "Whether the user has seen it."),
     ),
     key=Key(pk="USER#{userId}", sk="NOTIF#{createdAt}#{notificationId}"),
@@ -42,11 +42,11 @@ NOTIFICATION = Entity(
 )
 SUBSCRIPTION = Entity(
     name="UserSubscription",
-    description="Something a user has subscribed to.",
+    description="A user's subscription to a topic.",
     attributes=(
         _USER_ID,
         Attribute("subscriptionId", Id(), "The subscription's id, unique for the user."),
-        Attribute("topic", Text(200), "What it is about."),
+        Attribute("topic", Text(200), "The topic."),
         _CREATED_AT,
     ),
     key=Key(pk="USER#{userId}", sk="SUBSCRIPTION#{subscriptionId}"),
@@ -85,9 +85,11 @@ PATTERNS = (
 )
 
 RELATIONS_OF_USER = (
-    Collection(name="sessions", pattern="sessionsOfUser", description="Where the user is signed in, newest first."),
-    Collection(name="notifications", pattern="notificationsOfUser", description="What the user should know."),
-    Collection(name="subscriptions", pattern="subscriptionsOfUser", description="What the user has subscribed to."),
+    Collection(name="sessions", pattern="sessionsOfUser", description="Sessions of the user, newest first."),
+    Collection(
+        name="notifications", pattern="notificationsOfUser", description="Notifications of the user, newest first."
+    ),
+    Collection(name="subscriptions", pattern="subscriptionsOfUser", description="Subscriptions of the user."),
 )
 
 ACCOUNT = (

@@ -13,7 +13,7 @@ ENTITIES = (
         description="A category of products.",
         attributes=(
             Attribute("categoryId", Id(), "The category's id, unique in the tenant."),
-            Attribute("title", Text(200), "What it is called."),
+            Attribute("title", Text(200), "The name of the category."),
         ),
         key=Key(pk="CATEGORY#{categoryId}", sk="DETAILS"),
         cached=_CACHED,
@@ -26,7 +26,9 @@ ENTITIES = (
             ),
         ),
         relations=(
-            Collection(name="products", pattern="productsByCategory", description="Its products, cheapest first."),
+            Collection(
+                name="products", pattern="productsByCategory", description="Products of the category, cheapest first."
+            ),
         ),
     ),
 )

@@ -5,7 +5,7 @@ from gateway.model.patterns import Listing, Traffic
 from gateway.model.types import Boolean, Id, KeyString, Timestamp
 
 _USER_ID = Attribute("userId", Id(), "The user it belongs to.")
-_VERIFIED = Attribute("verified", Boolean(), "Whether the user has proved to own it.")
+_VERIFIED = Attribute("verified", Boolean(), "Whether the user has confirmed it.")
 _ADDED_AT = Attribute("addedAt", Timestamp(), "When it was added.")
 _USER = Reference(name="user", pattern="user", description="The user it belongs to.")
 

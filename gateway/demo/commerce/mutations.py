@@ -1,4 +1,4 @@
-"""What can be changed in commerce: plain create, update and remove, and the changes with rules of their own."""
+"""The mutations of commerce: create, update and remove, and those with rules of their own."""
 
 from gateway.demo.commerce import category, product, supplier
 from gateway.demo.commerce.account import ACCOUNT

@@ -8,7 +8,7 @@ from gateway.model.types import DecimalNumber, EnumOf, Id, ListOf, Text, Timesta
 
 
 class OrderStatus(enum.Enum):
-    """Where an order stands."""
+    """The status of an order."""
 
     PENDING = "placed, not yet paid"
     REVIEW = "held until a person has looked at it"
@@ -25,16 +25,16 @@ _NEWEST = "{placedAt}#{orderId}"
 ENTITIES = (
     Entity(
         name="Order",
-        description="What a user has ordered.",
+        description="An order placed by a user.",
         attributes=(
             Attribute("orderId", Id(), "The order's id, unique in the tenant."),
-            Attribute("userId", Id(), "Who placed it."),
-            Attribute("status", EnumOf(OrderStatus), "Where it stands."),
+            Attribute("userId", Id(), "The user who placed it."),
+            Attribute("status", EnumOf(OrderStatus), "The status of the order."),
             Attribute("placedAt", Timestamp(), "When it was placed."),
-            Attribute("total", DecimalNumber(), "Sum of its lines."),
-            Attribute("currency", Text(3), "Currency by ISO 4217."),
-            Attribute("productIds", ListOf(Id(), max_items=100), "The products of its lines, in the order's sequence."),
-            Attribute("note", Text(100_000), "Remarks of the user.", required=False, personal=True, compressed=True),
+            Attribute("total", DecimalNumber(), "The sum of its lines."),
+            Attribute("currency", Text(3), "The currency, as an ISO 4217 code."),
+            Attribute("productIds", ListOf(Id(), max_items=100), "The products of its lines, in their order."),
+            Attribute("note", Text(100_000), "A remark by the user.", required=False, personal=True, compressed=True),
         ),
         key=Key(pk="ORDER#{orderId}", sk="META"),
         copies=(Copy(name="byUser", pk="USER#{userId}", sk="ORDER#{placedAt}#{orderId}"),),
@@ -58,8 +58,8 @@ ENTITIES = (
             ),
         ),
         relations=(
-            Reference(name="user", pattern="user", description="Who placed it."),
-            Collection(name="lines", pattern="orderLine", each="productIds", description="What was ordered."),
+            Reference(name="user", pattern="user", description="The user who placed it."),
+            Collection(name="lines", pattern="orderLine", each="productIds", description="The lines of the order."),
         ),
     ),
 )
@@ -85,7 +85,7 @@ PATTERNS = (
         index="byUser",
         between="placedAt",
         newest_first=True,
-        description="Orders of a user: newest first, the N most recent, or of a range of dates.",
+        description="Orders of a user, newest first; optionally in a range of dates.",
         traffic=Traffic(100, 10, 600),
     ),
     Listing(
@@ -103,7 +103,7 @@ PATTERNS = (
         index="active",
         between="placedAt",
         newest_first=True,
-        description="Orders still under way, newest first; an order leaves this index when it ends.",
+        description="Active orders, newest first; an order leaves this list when it is delivered or cancelled.",
         traffic=Traffic(20, 25, 600),
     ),
     Listing(
@@ -111,7 +111,7 @@ PATTERNS = (
         entity="Order",
         index="review",
         between="placedAt",
-        description="Orders that wait for a person, oldest first.",
+        description="Orders that wait for a review, oldest first.",
         traffic=Traffic(1, 10, 600),
     ),
 )

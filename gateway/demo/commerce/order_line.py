@@ -7,14 +7,14 @@ from gateway.model.types import DecimalNumber, Id, Integer, Text, Timestamp
 ENTITIES = (
     Entity(
         name="OrderLine",
-        description="One product in an order, with its price on that day.",
+        description="One product in an order, with its price on the day of the order.",
         attributes=(
             Attribute("orderId", Id(), "The order it belongs to."),
             Attribute("productId", Id(), "The product."),
             Attribute("placedAt", Timestamp(), "When the order was placed."),
-            Attribute("title", Text(200), "The product's title on that day."),
-            Attribute("quantity", Integer(), "How many."),
-            Attribute("unitPrice", DecimalNumber(), "Price of one on that day."),
+            Attribute("title", Text(200), "The product's title on the day of the order."),
+            Attribute("quantity", Integer(), "The quantity ordered."),
+            Attribute("unitPrice", DecimalNumber(), "The price of one unit on the day of the order."),
         ),
         key=Key(pk="ORDER#{orderId}", sk="ITEM#{productId}"),
         indexes=(OnIndex(index="GSI1", pk="PRODUCT#{productId}", sk="ORDER#{placedAt}#{orderId}"),),
@@ -33,7 +33,7 @@ PATTERNS = (
         index="GSI1",
         between="placedAt",
         newest_first=True,
-        description="Order lines with a product, newest first.",
+        description="Order lines for a product, newest first.",
         traffic=Traffic(10, 25, 300),
     ),
 )

@@ -1,4 +1,4 @@
-"""Orders: placed in one transaction with their lines and the stock they take, then moved along legal ways only."""
+"""Mutations of orders: an order is placed in one transaction with its lines and the stock it takes."""
 
 from decimal import Decimal
 from typing import Any
@@ -28,7 +28,7 @@ _NEXT: dict[OrderStatus, tuple[OrderStatus, ...]] = {
 
 _LINE = Struct(
     "OrderLine",
-    (Field("productId", Id(), "The product."), Field("quantity", Integer(), "How many.")),
+    (Field("productId", Id(), "The product."), Field("quantity", Integer(), "The quantity to order.")),
     "One product of a new order.",
 )
 _ORDER_ID = Field("orderId", Id(), "The order.")
@@ -66,9 +66,9 @@ def _checked(given: list[dict[str, Any]]) -> dict[str, int]:
         raise invalid(f"an order has 1 to {MAX_LINES} lines", "lines")
     lines = {line["productId"]: line["quantity"] for line in given}
     if len(lines) != len(given):
-        raise invalid("a product stands in two lines; add their quantities", "lines")
+        raise invalid("two lines have the same product; add their quantities", "lines")
     if any(not 1 <= quantity <= MAX_QUANTITY for quantity in lines.values()):
-        raise invalid(f"a quantity lies between 1 and {MAX_QUANTITY}", "lines")
+        raise invalid(f"a quantity must be between 1 and {MAX_QUANTITY}", "lines")
     return lines
 
 
@@ -95,7 +95,7 @@ async def change_status(writer: Writer, values: dict[str, Any]) -> MutationResul
     wanted: OrderStatus = values["status"]
     if wanted not in _NEXT[status]:
         legal = ", ".join(each.name for each in _NEXT[status]) or "nothing"
-        raise invalid(f"`status` cannot go from {status.name} to {wanted.name}; it can go to {legal}", "status")
+        raise invalid(f"`status` cannot change from {status.name} to {wanted.name}; it can change to {legal}", "status")
     change = writer.change()
     item = change.update(order, {"status": wanted})
     if wanted is OrderStatus.CANCELLED:
@@ -129,42 +129,42 @@ async def release_order(writer: Writer, values: dict[str, Any]) -> MutationResul
 ORDERING = (
     Mutation(
         name="placeOrder",
-        description="Place an order: its lines, the stock they take and the user's copy are written together.",
+        description="Place an order; the order, its lines and the stock are written in one transaction.",
         returns="Order",
         input=(
-            Field("userId", Id(), "Who orders."),
-            Field("lines", ListOf(_LINE, max_items=MAX_LINES), "What is ordered."),
-            Field("note", Text(100_000), "Remarks of the user.", required=False),
-            Field("orderId", Id(), "An id of your own; without it, one is made.", required=False),
+            Field("userId", Id(), "The user who orders."),
+            Field("lines", ListOf(_LINE, max_items=MAX_LINES), "The products to order."),
+            Field("note", Text(100_000), "A remark by the user.", required=False),
+            Field("orderId", Id(), "An id of your choice; if omitted, the gateway generates one.", required=False),
         ),
         run=place_order,
     ),
     Mutation(
         name="changeOrderStatus",
-        description="Move an order on; only legal steps are taken, and a cancelled order returns its stock.",
+        description="Change the status of an order; cancelling it returns its stock.",
         returns="Order",
-        input=(_ORDER_ID, Field("status", EnumOf(OrderStatus), "Where it shall stand."), VERSION),
+        input=(_ORDER_ID, Field("status", EnumOf(OrderStatus), "The new status."), VERSION),
         run=change_status,
     ),
     Mutation(
         name="cancelOrder",
-        description="Call an order off before it is shipped; its stock is returned.",
+        description="Cancel an order before it is shipped, and return its stock.",
         returns="Order",
         input=(_ORDER_ID, VERSION),
         run=cancel_order,
     ),
     Mutation(
         name="holdOrderForReview",
-        description="Put an order into the review queue.",
+        description="Add an order to the review queue.",
         returns="Order",
         input=(_ORDER_ID, VERSION),
         run=hold_order,
     ),
     Mutation(
         name="releaseOrderFromReview",
-        description="Take an order out of the review queue: confirmed, or cancelled with its stock returned.",
+        description="Decide on an order in the review queue: confirm it, or cancel it and return its stock.",
         returns="Order",
-        input=(_ORDER_ID, Field("approve", Boolean(), "Whether it may go on."), VERSION),
+        input=(_ORDER_ID, Field("approve", Boolean(), "Whether to confirm the order."), VERSION),
         run=release_order,
     ),
 )

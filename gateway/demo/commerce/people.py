@@ -1,4 +1,4 @@
-"""Users with their addresses: e-mails and phones are unique in the tenant and follow every change of the user."""
+"""Mutations of users and their contacts; e-mail addresses and phone numbers are unique in the tenant."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -34,7 +34,7 @@ async def create_user(writer: Writer, values: dict[str, Any]) -> MutationResult:
 
 
 async def update_user(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    """A new main address takes the place of the old one, which is free for others from then on."""
+    """A new main address replaces the old one, which others may then use."""
     user_id = values.pop("userId")
     user = await writer.stored("User", {"userId": user_id}, values.pop("version", None))
     if values.get("email", "") is None or values.get("name", "") is None:
@@ -54,14 +54,14 @@ async def _replace_contact(writer: Writer, change: Change, user: Item, attribute
         change.remove(stored)
     known = await writer.find(entity, {"userId": user_id, attribute: value}) if value is not None else None
     if known is not None:
-        # one of the user's own becomes the main one: it must not be removed meanwhile
+        # one of the user's own addresses becomes the main one: it must not be removed at the same time
         change.unchanged(known)
     elif value is not None:
         _contact(change, user_id, attribute, value)
 
 
 async def remove_user(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    """With every address; the orders stay, because they are the tenant's records."""
+    """Removes the user with every address; the orders stay, because they are the tenant's records."""
     user = await writer.stored("User", {"userId": values["userId"]}, values.get("version"))
     change = writer.change()
     change.remove(user)
@@ -77,7 +77,7 @@ def _add(attribute: str) -> Mutation:
     async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
         change = writer.change()
         there = Fault(UserErrorCode.NOT_FOUND, f"there is no user `{values['userId']}`", "userId")
-        # a new version of the user, so that whoever removes the user at this moment does not miss the address
+        # this writes a new version of the user, so that removing the user at the same time cannot miss the address
         change.add("User", {"userId": values["userId"]}, {}, there, never_below_zero=False)
         item = _contact(change, values["userId"], attribute, values[attribute])
         return await writer.commit(change, MutationResult(item))
@@ -95,12 +95,12 @@ def _remove(attribute: str) -> Mutation:
     async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
         user = await writer.find("User", {"userId": values["userId"]})
         if user is not None and user.values.get(attribute) == values[attribute]:
-            raise invalid(f"`{attribute}` is the user's main one; change the user first", attribute)
+            raise invalid(f"`{attribute}` is the user's main address or number; change the user first", attribute)
         key = {"userId": values["userId"], attribute: values[attribute]}
         item = await writer.stored(plain.returns, key, values.get("version"))
         change = writer.change()
         if user is not None:
-            # or it might become the main one at this moment
+            # or it might become the main one at the same time
             change.unchanged(user)
         return await writer.commit(change, MutationResult(change.remove(item)))
 
@@ -123,14 +123,14 @@ def _fields(*, optional: bool) -> tuple[Field, ...]:
 PEOPLE: tuple[Mutation, ...] = (
     Mutation(
         name="createUser",
-        description="Create a user with the main e-mail address and phone number.",
+        description="Create a user with a main e-mail address and phone number.",
         returns="User",
         input=_fields(optional=False),
         run=create_user,
     ),
     Mutation(
         name="updateUser",
-        description="Change a user; a new main address takes the place of the old one.",
+        description="Change a user; a new main address replaces the old one.",
         returns="User",
         input=(*_fields(optional=True), VERSION),
         run=update_user,

@@ -5,22 +5,22 @@ from gateway.model.patterns import Listing, Lookup, Traffic
 from gateway.model.staleness import Staleness
 from gateway.model.types import DecimalNumber, Id, SetOf, Text
 
-# a price may be seen a little late; an order is placed with the price as it is
+# readers may see an old price for a moment; an order is placed with the current price
 _CACHED = Staleness(30, absence_seconds=5)
 
 ENTITIES = (
     Entity(
         name="Product",
-        description="Something the tenant sells.",
+        description="A product that the tenant sells.",
         attributes=(
             Attribute("productId", Id(), "The product's id, unique in the tenant."),
-            Attribute("title", Text(200), "What it is called."),
-            Attribute("description", Text(200_000), "What it is.", required=False, compressed=True),
-            Attribute("price", DecimalNumber(), "Price today, in the tenant's currency."),
-            Attribute("currency", Text(3), "Currency by ISO 4217."),
+            Attribute("title", Text(200), "The name of the product."),
+            Attribute("description", Text(200_000), "A description of the product.", required=False, compressed=True),
+            Attribute("price", DecimalNumber(), "The current price."),
+            Attribute("currency", Text(3), "The currency, as an ISO 4217 code."),
             Attribute("categoryId", Id(), "The category it is in."),
-            Attribute("supplierId", Id(), "Who supplies it.", required=False),
-            Attribute("tags", SetOf(Text(50)), "Words to find it by.", required=False),
+            Attribute("supplierId", Id(), "The supplier.", required=False),
+            Attribute("tags", SetOf(Text(50)), "Search words.", required=False),
         ),
         key=Key(pk="PRODUCT#{productId}", sk="DETAILS"),
         cached=_CACHED,
@@ -30,9 +30,11 @@ ENTITIES = (
         ),
         relations=(
             Reference(name="category", pattern="category", description="The category it is in."),
-            Reference(name="supplier", pattern="supplier", description="Who supplies it."),
-            Reference(name="stock", pattern="stock", description="How many are left."),
-            Collection(name="orderLines", pattern="linesOfProduct", description="Who bought it, newest first."),
+            Reference(name="supplier", pattern="supplier", description="The supplier."),
+            Reference(name="stock", pattern="stock", description="The stock of the product."),
+            Collection(
+                name="orderLines", pattern="linesOfProduct", description="Order lines for the product, newest first."
+            ),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""How many of a product are left: an item of its own, so that sales do not rewrite the product."""
+"""The stock of a product: an item of its own, so that a sale does not rewrite the product."""
 
 from gateway.model.entity import Attribute, Entity, Key, Reference
 from gateway.model.patterns import Lookup, Traffic
@@ -7,10 +7,10 @@ from gateway.model.types import Id, Integer, Timestamp
 ENTITIES = (
     Entity(
         name="Stock",
-        description="How many of a product are left.",
+        description="The stock of a product.",
         attributes=(
             Attribute("productId", Id(), "The product."),
-            Attribute("available", Integer(), "How many can be sold now."),
+            Attribute("available", Integer(), "The number of units that can be sold."),
             Attribute("updatedAt", Timestamp(), "When it last changed."),
         ),
         key=Key(pk="PRODUCT#{productId}", sk="STOCK"),
@@ -19,5 +19,7 @@ ENTITIES = (
 )
 
 PATTERNS = (
-    Lookup(name="stock", entity="Stock", description="Stock of a product.", strong=True, traffic=Traffic(200, 1, 200)),
+    Lookup(
+        name="stock", entity="Stock", description="The stock of a product.", strong=True, traffic=Traffic(200, 1, 200)
+    ),
 )

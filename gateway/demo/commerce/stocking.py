@@ -1,4 +1,4 @@
-"""Stock: set after counting, or adjusted by what came and went."""
+"""Mutations of stock: set it after counting, or adjust it."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +13,7 @@ _PRODUCT = Field("productId", Id(), "The product.")
 
 
 def out_of_stock(product: str) -> Fault:
-    return Fault(UserErrorCode.OUT_OF_STOCK, f"there is not enough of product `{product}`", "productId")
+    return Fault(UserErrorCode.OUT_OF_STOCK, f"there is not enough stock of product `{product}`", "productId")
 
 
 async def set_stock(writer: Writer, values: dict[str, Any]) -> MutationResult:
@@ -31,7 +31,7 @@ async def set_stock(writer: Writer, values: dict[str, Any]) -> MutationResult:
 
 
 async def adjust_stock(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    """Added without reading first, so that many can do it at once; the answer is read afterwards."""
+    """Adds without reading first, so that many callers can do it at once; the result is read afterwards."""
     key = {"productId": values["productId"]}
     stored = await writer.stored("Stock", key)
     change = writer.change()
@@ -44,20 +44,20 @@ async def adjust_stock(writer: Writer, values: dict[str, Any]) -> MutationResult
 STOCKING = (
     Mutation(
         name="setStock",
-        description="Say how many of a product there are, after counting.",
+        description="Set the stock of a product after counting it.",
         returns="Stock",
         input=(
             _PRODUCT,
-            Field("available", Integer(), "How many there are."),
+            Field("available", Integer(), "The number of units counted."),
             VERSION,
         ),
         run=set_stock,
     ),
     Mutation(
         name="adjustStock",
-        description="Add what came in, or take away what went out; never below zero.",
+        description="Add units to the stock of a product or take them away; it never falls below zero.",
         returns="Stock",
-        input=(_PRODUCT, Field("by", Integer(), "How many more; negative for fewer.")),
+        input=(_PRODUCT, Field("by", Integer(), "The number of units to add; negative to take away.")),
         run=adjust_stock,
     ),
 )

@@ -1,4 +1,4 @@
-"""Who supplies products."""
+"""A supplier of products."""
 
 from gateway.model.entity import Attribute, Collection, Entity, Key
 from gateway.model.patterns import Lookup, Traffic
@@ -11,12 +11,12 @@ ENTITIES = (
         description="A company that supplies products.",
         attributes=(
             Attribute("supplierId", Id(), "The supplier's id, unique in the tenant."),
-            Attribute("title", Text(200), "What it is called."),
-            Attribute("contact", KeyString(), "Whom to write to.", required=False, personal=True),
+            Attribute("title", Text(200), "The name of the supplier."),
+            Attribute("contact", KeyString(), "The contact address.", required=False, personal=True),
         ),
         key=Key(pk="SUPPLIER#{supplierId}", sk="DETAILS"),
         cached=Staleness(300, absence_seconds=30),
-        relations=(Collection(name="products", pattern="productsBySupplier", description="What it supplies."),),
+        relations=(Collection(name="products", pattern="productsBySupplier", description="Products of the supplier."),),
     ),
 )
 

@@ -11,7 +11,7 @@ ADDRESS = Struct(
         Field("street", Text(200), "Street and number."),
         Field("city", Text(100), "City or town."),
         Field("postalCode", Text(20), "Postal code."),
-        Field("country", Text(2), "Country by ISO 3166-1 alpha-2."),
+        Field("country", Text(2), "The country, as an ISO 3166-1 alpha-2 code."),
     ),
     "A postal address.",
 )
@@ -19,14 +19,14 @@ ADDRESS = Struct(
 ENTITIES = (
     Entity(
         name="User",
-        description="Somebody who buys in the tenant's shop.",
+        description="A customer of the tenant's shop.",
         attributes=(
             Attribute("userId", Id(), "The user's id, unique in the tenant."),
             Attribute("name", Text(200), "Full name.", personal=True),
             Attribute("email", KeyString(), "Main e-mail address.", personal=True),
             Attribute("phone", KeyString(), "Main phone number.", required=False, personal=True),
             Attribute("address", ADDRESS, "Postal address.", required=False, personal=True),
-            Attribute("createdAt", Timestamp(), "When the user joined."),
+            Attribute("createdAt", Timestamp(), "When the user signed up."),
         ),
         key=Key(pk="USER#{userId}", sk="PROFILE"),
         relations=(

@@ -1,4 +1,4 @@
-"""Devices and what they measure, hour by hour."""
+"""Devices and their readings."""
 
 from gateway.demo.devices import device, reading
 from gateway.demo.devices.recording import RECORDING
@@ -10,7 +10,7 @@ _FILES = (device, reading)
 
 DOMAIN = Domain(
     name="devices",
-    description="Devices and their readings: a partition for each device and hour, kept as long as the device says.",
+    description="Devices and their readings, kept for as many days as the device declares.",
     entities=tuple(entity for file in _FILES for entity in file.ENTITIES),
     patterns=tuple(pattern for file in _FILES for pattern in file.PATTERNS),
 )

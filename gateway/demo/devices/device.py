@@ -1,4 +1,4 @@
-"""A device of the tenant, and how long its readings are kept."""
+"""A device, and how long its readings are kept."""
 
 from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex, Reference, Shards
 from gateway.model.patterns import Listing, Lookup, Traffic
@@ -6,12 +6,12 @@ from gateway.model.types import Id, Integer, Text, Timestamp
 
 DEVICE = Entity(
     name="Device",
-    description="Something that measures.",
+    description="A device that records readings.",
     attributes=(
         Attribute("deviceId", Id(), "The device's id, unique in the tenant."),
-        Attribute("title", Text(200), "What it is called."),
-        Attribute("location", Text(200), "Where it is.", required=False),
-        Attribute("retentionDays", Integer(), "How many days its readings are kept."),
+        Attribute("title", Text(200), "The name of the device."),
+        Attribute("location", Text(200), "The location of the device.", required=False),
+        Attribute("retentionDays", Integer(), "For how many days its readings are kept."),
         Attribute("registeredAt", Timestamp(), "When it was registered."),
     ),
     key=Key(pk="DEVICE#{deviceId}", sk="DETAILS"),
@@ -19,8 +19,8 @@ DEVICE = Entity(
         OnIndex(index="GSI2", pk="DEVICES#{shard}", sk="{registeredAt}#{deviceId}", shards=Shards(4, by="deviceId")),
     ),
     relations=(
-        Reference(name="latest", pattern="latestReading", description="What it measured last."),
-        Collection(name="readings", pattern="readings", description="What it measured, newest first."),
+        Reference(name="latest", pattern="latestReading", description="The newest reading."),
+        Collection(name="readings", pattern="readings", description="Readings of the device, newest first."),
     ),
 )
 
@@ -40,7 +40,7 @@ PATTERNS = (
         index="GSI2",
         between="registeredAt",
         newest_first=True,
-        description="All devices of the tenant, the newest first; read from all shards in parallel.",
+        description="All devices of the tenant, newest first; read from all shards in parallel.",
         traffic=Traffic(5, 25, 300),
     ),
 )

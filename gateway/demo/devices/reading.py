@@ -14,16 +14,16 @@ from gateway.model.types import DecimalNumber, Id, Text, Timestamp
 
 _MEASURED = (
     Attribute("deviceId", Id(), "The device."),
-    Attribute("recordedAt", Timestamp(), "When it was measured."),
-    Attribute("value", DecimalNumber(), "What was measured."),
-    Attribute("unit", Text(20), "In which unit.", required=False),
-    Attribute("expiresAt", Timestamp(), "Until when it is kept: as long as its device said when it was recorded."),
+    Attribute("recordedAt", Timestamp(), "When it was recorded."),
+    Attribute("value", DecimalNumber(), "The measured value."),
+    Attribute("unit", Text(20), "The unit of the value.", required=False),
+    Attribute("expiresAt", Timestamp(), "When it is deleted, by the retention of its device at the time of recording."),
 )
 _DEVICE = Reference(name="device", pattern="device", description="The device.")
 
 READING = Entity(
     name="Reading",
-    description="What a device measured; the device and the moment name it, so that sent twice it is there once.",
+    description="A value that a device measured. Device and time identify it, so that sending it twice stores it once.",
     attributes=_MEASURED,
     key=Key(pk="DEVICE#{deviceId}#{bucket}", sk="{recordedAt}", bucket=Bucket("recordedAt", "hour")),
     relations=(_DEVICE,),
@@ -31,7 +31,7 @@ READING = Entity(
 )
 LATEST = Entity(
     name="LatestReading",
-    description="The newest reading of a device, written with it; one that arrives late does not take its place.",
+    description="The newest reading of a device; a reading that arrives late does not replace it.",
     attributes=_MEASURED,
     key=Key(pk="DEVICE#{deviceId}", sk="LATEST"),
     relations=(_DEVICE,),
@@ -47,7 +47,7 @@ PATTERNS = (
         between="recordedAt",
         window=timedelta(hours=24),
         newest_first=True,
-        description="Readings of a device, newest first: of any range, of the last hours, or of the last 24 hours.",
+        description="Readings of a device, newest first: in a range of time, or of the last hours, 24 by default.",
         traffic=Traffic(20, 60, 200),
     ),
     Lookup(

@@ -1,4 +1,4 @@
-"""Readings recorded, one or many, each with the expiry that its device asks for."""
+"""Mutations that record one or many readings, each with the expiry that its device declares."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,20 +16,22 @@ _AHEAD = timedelta(minutes=15)  # how far the clock of a device may be ahead of 
 
 _DEVICE_ID = Field("deviceId", Id(), "The device.")
 _MEASURED = (
-    Field("recordedAt", Timestamp(), "When it was measured; with the device, it names the reading."),
-    Field("value", DecimalNumber(), "What was measured."),
-    Field("unit", Text(20), "In which unit.", required=False),
+    Field("recordedAt", Timestamp(), "When it was recorded; with the device, it identifies the reading."),
+    Field("value", DecimalNumber(), "The measured value."),
+    Field("unit", Text(20), "The unit of the value.", required=False),
 )
-_NEW_READING = Struct("NewReading", _MEASURED, "Something that a device measured.")
+_NEW_READING = Struct("NewReading", _MEASURED, "A value that a device measured.")
 
 
 def _reading(device: Item, values: dict[str, Any], today: datetime, field: str) -> dict[str, Any]:
     days, recorded = device.values["retentionDays"], values["recordedAt"]
     if recorded > today + _AHEAD:
-        raise invalid(f"`recordedAt` lies in the future: `{recorded.isoformat()}`", field)
+        raise invalid(f"`recordedAt` is in the future: `{recorded.isoformat()}`", field)
     expires = recorded + timedelta(days=days)
     if expires <= today:
-        raise invalid(f"`recordedAt` is older than the {days} days that are kept: `{recorded.isoformat()}`", field)
+        raise invalid(
+            f"`recordedAt` is older than the {days} days for which readings are kept: `{recorded.isoformat()}`", field
+        )
     given = {name: value for name, value in values.items() if value is not None}
     return {**given, "deviceId": device.values["deviceId"], "expiresAt": expires}
 
@@ -44,10 +46,10 @@ async def record_reading(writer: Writer, values: dict[str, Any]) -> MutationResu
 
 
 async def record_readings(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    """Not one transaction, since a bulk has no end: what failed is told, and all of it may be sent again."""
+    """Not one transaction, which has at most 100 items: after an error the caller sends all of them again."""
     given = values["readings"]
     if not 1 <= len(given) <= MAX_READINGS:
-        raise invalid(f"a bulk has 1 to {MAX_READINGS} readings", "readings")
+        raise invalid(f"send 1 to {MAX_READINGS} readings at once", "readings")
     device = await writer.stored("Device", {"deviceId": values["deviceId"]})
     today = now()
     readings = [_reading(device, each, today, "readings") for each in given]
@@ -60,7 +62,7 @@ async def record_readings(writer: Writer, values: dict[str, Any]) -> MutationRes
 RECORDING = (
     Mutation(
         name="recordReading",
-        description="Record what a device measured; the same device and moment again replaces it.",
+        description="Record a reading; it replaces an earlier reading of the same device and time.",
         returns="Reading",
         input=(_DEVICE_ID, *_MEASURED),
         run=record_reading,
@@ -69,8 +71,8 @@ RECORDING = (
         name="recordReadings",
         description=f"Record up to {MAX_READINGS} readings of a device; after an error, send all of them again.",
         returns="Device",
-        input=(_DEVICE_ID, Field("readings", ListOf(_NEW_READING, max_items=MAX_READINGS), "What it measured.")),
-        extras=(Field("written", Integer(), "How many different readings were written."),),
+        input=(_DEVICE_ID, Field("readings", ListOf(_NEW_READING, max_items=MAX_READINGS), "The readings.")),
+        extras=(Field("written", Integer(), "The number of distinct readings written."),),
         run=record_readings,
         member_units=1,
     ),

@@ -1,4 +1,4 @@
-"""Devices registered, changed and removed."""
+"""Mutations that register, change and remove devices."""
 
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,7 @@ _UPDATE = update(DEVICE, but=("registeredAt",))
 def _checked(values: dict[str, Any]) -> dict[str, Any]:
     days = values.get("retentionDays")
     if days is not None and not 1 <= days <= MAX_RETENTION:
-        raise invalid(f"`retentionDays` lies between 1 and {MAX_RETENTION}", "retentionDays")
+        raise invalid(f"`retentionDays` must be between 1 and {MAX_RETENTION}", "retentionDays")
     return values
 
 
@@ -42,7 +42,9 @@ async def remove_device(writer: Writer, values: dict[str, Any]) -> MutationResul
     return await writer.commit(change, MutationResult(device))
 
 
-_RETENTION = Field("retentionDays", Integer(), "How many days its readings are kept, 30 by default.", required=False)
+_RETENTION = Field(
+    "retentionDays", Integer(), "For how many days its readings are kept; 30 by default.", required=False
+)
 
 REGISTERING: tuple[Mutation, ...] = (
     replace(
@@ -54,12 +56,12 @@ REGISTERING: tuple[Mutation, ...] = (
     ),
     replace(
         _UPDATE,
-        description="Change a device; another retention holds for what is recorded from then on.",
+        description="Change a device; a new retention applies to readings recorded from then on.",
         run=update_device,
     ),
     replace(
         remove(DEVICE),
-        description="Remove a device and its latest reading; the others are kept as long as they were to be.",
+        description="Remove a device and its latest reading; its other readings stay until they expire.",
         run=remove_device,
     ),
 )

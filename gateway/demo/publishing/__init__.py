@@ -11,7 +11,7 @@ _FILES = (author, post, comment, like, score)
 
 DOMAIN = Domain(
     name="publishing",
-    description="Posts with their authors and comments, counted likes, and the posts that are liked most.",
+    description="Posts with their authors and comments, likes, and a leaderboard of the most liked posts.",
     entities=tuple(entity for file in _FILES for entity in file.ENTITIES),
     patterns=tuple(pattern for file in _FILES for pattern in file.PATTERNS),
 )

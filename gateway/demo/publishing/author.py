@@ -1,4 +1,4 @@
-"""Who writes posts."""
+"""Authors of posts."""
 
 from gateway.model.entity import Attribute, Collection, Entity, Key
 from gateway.model.patterns import ItemCollection, Lookup, Traffic
@@ -6,12 +6,12 @@ from gateway.model.types import Id, Text
 
 AUTHOR = Entity(
     name="Author",
-    description="Somebody who writes posts.",
+    description="A person who writes posts.",
     attributes=(
         Attribute("authorId", Id(), "The author's id, unique in the tenant."),
         # not `name`: that is personal information of users, and IAM hides attributes by their names
-        Attribute("penName", Text(200), "What readers know the author by."),
-        Attribute("bio", Text(2_000), "Who it is.", required=False),
+        Attribute("penName", Text(200), "The name that readers see."),
+        Attribute("bio", Text(2_000), "A short biography.", required=False),
     ),
     key=Key(pk="AUTHOR#{authorId}", sk="PROFILE"),
     relations=(Collection(name="posts", pattern="postsByAuthor", description="The author's posts, newest first."),),

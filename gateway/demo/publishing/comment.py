@@ -1,4 +1,4 @@
-"""What readers say about a post."""
+"""Comments on posts."""
 
 from gateway.model.entity import Attribute, Entity, Key, Reference
 from gateway.model.patterns import Listing, Traffic
@@ -6,13 +6,13 @@ from gateway.model.types import Id, Text, Timestamp
 
 COMMENT = Entity(
     name="Comment",
-    description="What a reader says about a post.",
+    description="A reader's comment on a post.",
     attributes=(
         Attribute("postId", Id(), "The post."),
         Attribute("createdAt", Timestamp(), "When it was written."),
         Attribute("commentId", Id(), "The comment's id, unique for the post."),
-        Attribute("userId", Id(), "Who wrote it."),
-        Attribute("body", Text(5_000), "What it says."),
+        Attribute("userId", Id(), "The user who wrote it."),
+        Attribute("body", Text(5_000), "The text of the comment."),
     ),
     key=Key(pk="POST#{postId}", sk="COMMENT#{createdAt}#{commentId}"),
     relations=(Reference(name="post", pattern="post", description="The post."),),

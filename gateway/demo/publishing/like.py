@@ -14,30 +14,30 @@ SHARDS = 8
 
 
 class CounterName(enum.Enum):
-    """What is counted."""
+    """What a counter counts."""
 
     LIKES = "likes of a post"
 
 
 COUNTER = Entity(
     name="Counter",
-    description="One shard of a counter; only the sum of all of them says something.",
+    description="One shard of a counter; the sum of all shards is the count.",
     attributes=(
-        Attribute("counter", EnumOf(CounterName), "What is counted."),
-        Attribute("subjectId", Id(), "Of what it is counted."),
-        Attribute("slot", Integer(), "Which shard it is, from 0."),
-        Attribute("count", Integer(), "What was added to this shard."),
+        Attribute("counter", EnumOf(CounterName), "What the counter counts."),
+        Attribute("subjectId", Id(), "The id of the item that the count belongs to."),
+        Attribute("slot", Integer(), "The number of the shard, from 0."),
+        Attribute("count", Integer(), "The sum of this shard."),
     ),
     key=Key(pk="COUNTER#{counter}#{subjectId}#{slot:2}", sk="COUNT"),
 )
 LIKE = Entity(
     name="Like",
-    description="That a user likes a post: once, however often it is said.",
+    description="A user's like of a post; liking again changes nothing.",
     attributes=(
-        Attribute("userId", Id(), "Who likes it."),
+        Attribute("userId", Id(), "The user who likes the post."),
         Attribute("postId", Id(), "The post."),
-        Attribute("likedAt", Timestamp(), "Since when."),
-        Attribute("slot", Integer(), "The shard of the counter that it was added to."),
+        Attribute("likedAt", Timestamp(), "When the user liked it."),
+        Attribute("slot", Integer(), "The counter shard that counts this like."),
     ),
     # by user: under the post they would all go to one partition, which is what the shards avoid
     key=Key(pk="LIKES#{userId}", sk="POST#{postId}"),
@@ -47,8 +47,13 @@ LIKE = Entity(
 ENTITIES = (LIKE, COUNTER)
 
 PATTERNS = (
-    Lookup(name="like", entity="Like", description="Whether a user likes a post.", traffic=Traffic(50, 1, 200)),
-    Listing(name="likesOfUser", entity="Like", description="What a user likes.", traffic=Traffic(5, 20, 200)),
+    Lookup(
+        name="like",
+        entity="Like",
+        description="The like of a user for a post, if there is one.",
+        traffic=Traffic(50, 1, 200),
+    ),
+    Listing(name="likesOfUser", entity="Like", description="The posts that a user likes.", traffic=Traffic(5, 20, 200)),
     Lookup(
         name="counterShard",
         entity="Counter",
@@ -65,5 +70,5 @@ LIKES_OF_POST = Total(
     count=SHARDS,
     fixed={"counter": CounterName.LIKES},
     bind={"subjectId": "postId"},
-    description="How many users like it.",
+    description="The number of users who like it.",
 )

@@ -1,4 +1,4 @@
-"""Liking and not liking any more, with the leaderboard that follows."""
+"""Mutations that add and remove likes, and keep the leaderboard up to date."""
 
 import random
 from typing import Any
@@ -17,7 +17,7 @@ from gateway.store.write.upserts import discard, newest, tally
 from gateway.store.write.writer import MutationResult, Writer
 
 UNPUBLISHED = Fault(UserErrorCode.INVALID, "the post is not published", "postId")
-_INPUT = (Field("postId", Id(), "The post."), Field("userId", Id(), "Who likes it."))
+_INPUT = (Field("postId", Id(), "The post."), Field("userId", Id(), "The user who likes the post."))
 
 
 def shard_keys(post_id: str) -> list[dict[str, Any]]:
@@ -44,14 +44,14 @@ async def unlike_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
     change = writer.change()
     change.remove(like)
     if post is not None:
-        # from the shard that it was added to, so that none of them falls below zero
+        # from the shard that counted it, so that no shard falls below zero
         tally(change, "Counter", shard_keys(values["postId"])[like.values["slot"]], {"count": -1})
         await _rank(writer, change, (post, score), by=-1)
     return await writer.commit(change, MutationResult(like))
 
 
 async def _standing(writer: Writer, post_id: str) -> tuple[Item | None, Item | None]:
-    """What decides about a like: the post without its content, and its score."""
+    """The items that a like depends on: the post without its content, and its score."""
     key = {"postId": post_id}
     post, score = await gather_or_cancel(
         [writer.peek("Post", key, "postId", "status", "publishedAt"), writer.peek("PostScore", key, "score")]
@@ -60,17 +60,17 @@ async def _standing(writer: Writer, post_id: str) -> tuple[Item | None, Item | N
 
 
 async def _rank(writer: Writer, change: Change, standing: tuple[Item, Item | None], by: int) -> None:
-    """Now and then: the larger the score, the less one like changes about it."""
+    """Recounts at random: the larger the score, the less one like changes it."""
     post, score = standing
     known = score.values["score"] if score is not None else 0
     if post.values["status"] is PostStatus.PUBLISHED and random.random() * known < EXACT:  # noqa: S311  no secret
-        # a post that is being unpublished meanwhile does not come back to the board
+        # a post that is unpublished at the same time must not return to the leaderboard
         change.require("Post", {"postId": post.values["postId"]}, UNPUBLISHED, status=PostStatus.PUBLISHED)
         await rank(writer, change, post, by)
 
 
 async def rank(writer: Writer, change: Change, post: Item, by: int = 0) -> None:
-    """Counts the likes and puts the post on the board, or takes it off where it has none."""
+    """Counts the likes and puts the post on the leaderboard, or removes it if it has none."""
     post_id, counted = post.values["postId"], now()
     shards = await writer.many("Counter", shard_keys(post_id))
     likes = by + sum(shard.values["count"] for shard in shards if shard is not None)
@@ -85,14 +85,14 @@ async def rank(writer: Writer, change: Change, post: Item, by: int = 0) -> None:
 LIKING = (
     Mutation(
         name="likePost",
-        description="Like a published post; a user likes a post once.",
+        description="Like a published post; a user can like a post only once.",
         returns="Like",
         input=_INPUT,
         run=like_post,
     ),
     Mutation(
         name="unlikePost",
-        description="Not like a post any more.",
+        description="Remove a like from a post.",
         returns="Like",
         input=_INPUT,
         run=unlike_post,

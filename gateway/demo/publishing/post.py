@@ -9,7 +9,7 @@ from gateway.model.types import EnumOf, Id, Text, Timestamp
 
 
 class PostStatus(enum.Enum):
-    """Whether readers find a post."""
+    """Whether readers can find a post."""
 
     DRAFT = "being written; in no category"
     PUBLISHED = "found in its category"
@@ -17,15 +17,15 @@ class PostStatus(enum.Enum):
 
 POST = Entity(
     name="Post",
-    description="Something an author has written.",
+    description="A post by an author.",
     attributes=(
         Attribute("postId", Id(), "The post's id, unique in the tenant."),
-        Attribute("authorId", Id(), "Who wrote it."),
-        Attribute("title", Text(300), "Its title."),
-        Attribute("content", Text(200_000), "What it says.", compressed=True),
+        Attribute("authorId", Id(), "The author."),
+        Attribute("title", Text(300), "The title."),
+        Attribute("content", Text(200_000), "The text of the post.", compressed=True),
         Attribute("category", Id(), "The category it is published in."),
-        Attribute("status", EnumOf(PostStatus), "Whether readers find it."),
-        Attribute("createdAt", Timestamp(), "When it was begun."),
+        Attribute("status", EnumOf(PostStatus), "Whether readers can find it."),
+        Attribute("createdAt", Timestamp(), "When it was created."),
         Attribute("publishedAt", Timestamp(), "When it was published.", required=False),
     ),
     key=Key(pk="POST#{postId}", sk="META"),
@@ -39,8 +39,8 @@ POST = Entity(
         ),
     ),
     relations=(
-        Reference(name="author", pattern="author", description="Who wrote it."),
-        Collection(name="comments", pattern="commentsOfPost", description="What readers say, newest first."),
+        Reference(name="author", pattern="author", description="The author."),
+        Collection(name="comments", pattern="commentsOfPost", description="Comments on the post, newest first."),
         LIKES_OF_POST,
     ),
 )
@@ -68,7 +68,7 @@ PATTERNS = (
         index="byAuthor",
         between="createdAt",
         newest_first=True,
-        description="Posts of an author, drafts as well: newest first, or of a range of dates.",
+        description="Posts of an author, including drafts, newest first; optionally in a range of dates.",
         traffic=Traffic(20, 10, 2_000),
     ),
     Listing(
@@ -77,7 +77,7 @@ PATTERNS = (
         index="GSI1",
         between="publishedAt",
         newest_first=True,
-        description="Published posts of a category: newest first, or of a range of dates.",
+        description="Published posts of a category, newest first; optionally in a range of dates.",
         traffic=Traffic(100, 20, 2_000),
     ),
 )

@@ -20,10 +20,10 @@ _BY_SCORE = "{score:10}#{postId}"
 
 SCORE = Entity(
     name="PostScore",
-    description=f"Where a post stands on the board: exact up to {EXACT} likes, beyond about {100 // EXACT} % behind.",
+    description=f"A post's score on the leaderboard: exact up to {EXACT} likes, then within about {100 // EXACT} %.",
     attributes=(
         Attribute("postId", Id(), "The post."),
-        Attribute("score", Integer(), "Its likes when they were last counted; a large number lags a little."),
+        Attribute("score", Integer(), "The number of likes when they were last counted."),
         Attribute("month", KeyString(), "The month in which it was published, such as 2026-01."),
         Attribute("countedAt", Timestamp(), "When its likes were last counted."),
     ),

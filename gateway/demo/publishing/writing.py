@@ -1,4 +1,4 @@
-"""Posts and comments written, published and removed."""
+"""Mutations that write, publish and remove posts and comments."""
 
 from dataclasses import replace
 from typing import Any
@@ -33,7 +33,7 @@ async def create_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
 async def publish_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
     post = await writer.stored("Post", {"postId": values["postId"]}, values.get("version"))
     if post.values["status"] is PostStatus.PUBLISHED:
-        raise invalid("the post is published already", "postId")
+        raise invalid("the post is already published", "postId")
     change = writer.change()
     item = change.update(post, {"status": PostStatus.PUBLISHED, "publishedAt": now()})
     # it may have been published and liked before
@@ -52,7 +52,7 @@ async def unpublish_post(writer: Writer, values: dict[str, Any]) -> MutationResu
 
 
 async def remove_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    """Only a draft: nobody comments on it any more, so that none of the comments is left behind."""
+    """Only for drafts: nobody can comment on one meanwhile, so that no comment is left behind."""
     key = {"postId": values["postId"]}
     post = await writer.stored("Post", key, values.get("version"))
     if post.values["status"] is PostStatus.PUBLISHED:
@@ -81,38 +81,38 @@ async def create_comment(writer: Writer, values: dict[str, Any]) -> MutationResu
 
 
 _CREATE = create(POST, filled=dict.fromkeys(_GATEWAY_SETS, now))
-_ID = Field("postId", Id(), "An id of your own; without it, one is made.", required=False)
+_ID = Field("postId", Id(), "An id of your choice; if omitted, the gateway generates one.", required=False)
 
 WRITING: tuple[Mutation, ...] = (
     replace(
         _CREATE,
-        description="Begin a post; it is a draft until it is published.",
+        description="Create a post as a draft.",
         input=(*(each for each in _CREATE.input if each.name != "postId"), _ID),
         run=create_post,
     ),
     update(POST, but=(*_GATEWAY_SETS, "authorId")),
     Mutation(
         name="publishPost",
-        description="Publish a draft: it is found in its category from now on.",
+        description="Publish a draft, which adds it to its category.",
         returns="Post",
         input=(_POST_ID, VERSION),
         run=publish_post,
     ),
     Mutation(
         name="unpublishPost",
-        description="Make a draft of a post: it leaves its category and the leaderboard, and keeps its likes.",
+        description="Turn a post back into a draft: it leaves its category and the leaderboard, and keeps its likes.",
         returns="Post",
         input=(_POST_ID, VERSION),
         run=unpublish_post,
     ),
     replace(
         remove(POST),
-        description="Remove a draft with its comments and likes; a published post is unpublished first.",
+        description="Remove a draft with its comments and likes; unpublish a published post first.",
         run=remove_post,
     ),
     replace(
         create(COMMENT, filled={"createdAt": now, "commentId": new_id}),
-        description="Say something about a published post.",
+        description="Comment on a published post.",
         run=create_comment,
     ),
     update(COMMENT, but=("userId",)),

@@ -1,1 +1,1 @@
-"""What makes a declaration wrong: each file checks one kind of it and names every fault."""
+"""Checks of declarations: each module checks one kind and reports every fault."""

@@ -1,4 +1,4 @@
-"""Slips of Python in a declaration: a tuple without its comma, `str` for a type, `Id` without parentheses."""
+"""Python mistakes in declarations: a tuple without its comma, `str` as a type, `Id` without parentheses."""
 
 import enum
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What makes an entity wrong by itself; each fault names the entity."""
+"""Checks of a single entity; each fault names the entity."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -18,7 +18,7 @@ def entity_faults(entity: Entity) -> Iterator[str]:
 
 
 def _faults(entity: Entity) -> Iterator[str]:
-    """All of them, except those that cannot be seen while a more basic one is there."""
+    """Every fault, except those that cannot be detected before a more basic one is fixed."""
     shape = [*entity_tuple_faults(entity)]
     if shape:
         yield from shape
@@ -62,7 +62,7 @@ def _condition(entity: Entity, when: When) -> Iterator[str]:
     if attribute is None:
         yield f"names the unknown attribute `{when.attribute}`"
     elif not isinstance(attribute.type, EnumOf | Boolean | Id):
-        yield f"needs an enum, a flag or an id, `{attribute.name}` is none"
+        yield f"needs an enum, a boolean or an id; `{attribute.name}` is none of these"
     else:
         never = sorted(value for value in when.values if not attribute.type.key_pattern.fullmatch(value))
         if never or not when.values:

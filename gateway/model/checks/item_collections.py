@@ -1,4 +1,4 @@
-"""What makes it wrong to read an item and one of its collections with one Query."""
+"""Checks of item collections: an item and one of its collections must be readable with one Query."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What makes a key wrong: its parts, its length, and how it spreads items over partitions."""
+"""Checks of keys: their parts, their length, and how they spread items over partitions."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ def _hole(entity: Entity, place: Placement, hole: Hole) -> Iterator[str]:
         if isinstance(attribute.type, Integer) and hole.scale:
             yield f"`{hole.name}` is a whole number and has no decimals"
     elif hole.width:
-        yield f"`{hole.name}` has a width but is no number"
+        yield f"`{hole.name}` has a width but is not a number"
 
 
 def _derived(place: Placement) -> Iterator[str]:
@@ -86,7 +86,7 @@ def _bucket(entity: Entity, place: Placement) -> Iterator[str]:
 def _busy(entity: Entity, place: Placement) -> Iterator[str]:
     # a time bucket bounds how much a partition holds, not how much is written to it now
     known = [entity.attribute.get(name) for name in place.pk.names]
-    # an attribute that is unknown is told by itself
+    # an unknown attribute is reported separately
     many = any(attribute is None or _has_many_values(attribute.type) for attribute in known)
     if not many and place.shards is None and not place.declared.low_cardinality_reason:
         yield (

@@ -1,4 +1,4 @@
-"""What makes a model wrong as a whole: each fault names the entity, the pattern or the index."""
+"""Checks of a whole model; each fault names the entity, the pattern or the index."""
 
 import re
 from collections.abc import Iterator, Mapping

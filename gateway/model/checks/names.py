@@ -1,4 +1,4 @@
-"""Names: one spelling everywhere, legal in GraphQL and never ambiguous."""
+"""Checks of names: valid in GraphQL, and never ambiguous."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What makes an access pattern wrong, and what a caller must give to use one."""
+"""Checks of access patterns."""
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
@@ -26,7 +26,7 @@ def pattern_faults(model: "Model", entities: Mapping[str, Entity], pattern: Acce
 def _faults(entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[str]:
     yield from (f"`{name}` is not a name such as ordersOfUser" for name in names_of(pattern) if not is_field_name(name))
     if min(pattern.traffic.per_second, pattern.traffic.items, pattern.traffic.item_bytes) <= 0:
-        yield "its expected traffic must be more than nothing"
+        yield "its expected traffic must be more than 0"
     if isinstance(pattern, Listing):
         shape = [*tuple_faults(pattern, {"where": str})]
         yield from shape
@@ -59,7 +59,7 @@ def _range_faults(entity: Entity, place: Placement, listing: Listing) -> Iterato
     if wanted != tuple(hole.name for hole in place.sk.holes)[: len(wanted)]:
         yield f"`{place.sk.text}` cannot be narrowed by {list(wanted)}, only from its left"
     elif listing.between and not entity.attribute[listing.between].type.ordered:
-        yield f"a range needs a timestamp or a number, `{listing.between}` is none"
+        yield f"a range needs a timestamp or a number; `{listing.between}` is neither"
     if place.bucket is not None and listing.between != place.bucket.of:
         yield f"time buckets need `between` over `{place.bucket.of}`"
 
@@ -74,9 +74,9 @@ def _window_faults(entity: Entity, listing: Listing) -> Iterator[str]:
 def _staleness_faults(listing: Listing) -> Iterator[str]:
     yield from staleness_faults(listing.cached)
     if listing.cached is not None and listing.strong:
-        yield "what is read consistently is never cached"
+        yield "a strong read is never cached"
     if listing.cached is not None and listing.window is not None:
-        yield "a window ends now, so no two questions are the same and none is answered from a cache"
+        yield "a window ends now, so its answers cannot be cached"
 
 
 def _strangers(entities: Mapping[str, Entity], entity: Entity, place: Placement) -> Iterator[str]:

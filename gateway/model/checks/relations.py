@@ -1,4 +1,4 @@
-"""What makes a relation wrong: no pattern serves it, or its parameters cannot be filled from the item."""
+"""Checks of relations: a pattern must serve each, and the item must fill its parameters."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

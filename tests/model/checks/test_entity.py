@@ -22,7 +22,9 @@ def test_a_condition_names_an_attribute() -> None:
 @pytest.mark.parametrize("attribute", ["label", "email", "price", "count", "madeAt", "partIds"])
 def test_a_condition_is_on_an_enum_a_flag_or_an_id(attribute: str) -> None:
     said = sparse(When(attribute, ("x",)))
-    assert said == f"entity Thing: the condition on GSI2 needs an enum, a flag or an id, `{attribute}` is none"
+    assert (
+        said == f"entity Thing: the condition on GSI2 needs an enum, a boolean or an id; `{attribute}` is none of these"
+    )
 
 
 @pytest.mark.parametrize(

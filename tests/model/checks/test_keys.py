@@ -40,7 +40,7 @@ def test_a_whole_number_has_no_decimals() -> None:
 
 def test_only_a_number_has_a_width() -> None:
     said = fault(thing(indexes=(on(sk="{madeAt:5}#{thingId}"),)))
-    assert said == "entity Thing: key `{madeAt:5}#{thingId}`: `madeAt` has a width but is no number"
+    assert said == "entity Thing: key `{madeAt:5}#{thingId}`: `madeAt` has a width but is not a number"
 
 
 def test_a_key_of_the_table_is_made_of_what_is_always_there() -> None:

@@ -71,7 +71,7 @@ def test_a_window_is_a_length_of_time_over_a_range_of_moments(wrong: Listing) ->
 
 @pytest.mark.parametrize("traffic", [Traffic(0), Traffic(1, 0), Traffic(1, 1, 0), Traffic(-1)])
 def test_traffic_is_more_than_nothing(traffic: Traffic) -> None:
-    assert said(listing(traffic=traffic)) == "pattern things: its expected traffic must be more than nothing"
+    assert said(listing(traffic=traffic)) == "pattern things: its expected traffic must be more than 0"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_sort_key_is_narrowed_from_its_left(wrong: Listing, names: str) -> Non
     ],
 )
 def test_a_range_is_over_a_timestamp_or_a_number(wrong: Listing) -> None:
-    assert said(wrong) == f"pattern things: a range needs a timestamp or a number, `{wrong.between}` is none"
+    assert said(wrong) == f"pattern things: a range needs a timestamp or a number; `{wrong.between}` is neither"
 
 
 @pytest.mark.parametrize("wrong", [listing(index="log"), listing(index="log", where=("madeAt",))])

@@ -50,9 +50,17 @@ class Access:
     explained: bool = False  # whether the caller is told what was read and why it was allowed
     calls: list[Call] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
-    # what was answered to a lane that stepped back, by operation and body: the reference does not ask for it again
-    replay: dict[tuple[str, bytes], bytes | Exception] = field(default_factory=dict, repr=False)
+    # what was answered to a lane that stepped back, with operation and body: the reference does not ask for it again
+    replay: list[tuple[str, bytes, bytes | Exception]] = field(default_factory=list, repr=False)
     renewal: asyncio.Lock | None = field(default=None, repr=False)
+
+    def replayed(self, operation: str, content: bytes) -> bytes | Exception | None:
+        """What was answered to this request before, once."""
+        for number, (asked, body, answer) in enumerate(self.replay):
+            if asked == operation and body == content:
+                del self.replay[number]
+                return answer
+        return None
 
     @property
     def capacity(self) -> float:

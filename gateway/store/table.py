@@ -235,11 +235,11 @@ class Table:
                 session = access.session
                 answer = await self._sending(access, operation, content)
         except Exception as error:
-            access.replay[operation, content] = error
+            access.replay.append((operation, content, error))
             if isinstance(error, AccessDenied):
                 _tell_denied(session, operation, error)
             raise
-        access.replay[operation, content] = answer
+        access.replay.append((operation, content, answer))
         return answer
 
     def _sending(self, access: Access, operation: str, content: bytes) -> Awaitable[bytes]:
@@ -275,7 +275,7 @@ class Table:
     async def _send(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         session = access.session
         verdict = authorize(access, operation, body)
-        known = access.replay.pop((operation, orjson.dumps(body)), None) if access.replay else None
+        known = access.replayed(operation, orjson.dumps(body)) if access.replay else None
         if known is not None:
             return _replayed(known)
         started = monotonic()

@@ -171,3 +171,14 @@ async def test_an_access_sums_up_what_its_calls_consumed() -> None:
     assert access.capacity == 0
     access.calls += [Call("GetItem", None, 1, 0.5, 0.01), Call("Query", "GSI1", 20, 2.5, 0.02)]
     assert access.capacity == 3.0
+
+
+async def test_an_answer_to_a_lane_is_given_to_the_reference_once_for_the_same_request() -> None:
+    access, late = Access(session()), Throttled("slow down")
+    access.replay += [("GetItem", b"a", b"1"), ("Query", b"a", b"2"), ("GetItem", b"b", late)]
+    assert access.replayed("Query", b"b") is None
+    assert access.replayed("GetItem", b"b") is late
+    assert access.replayed("GetItem", b"a") == b"1"
+    assert access.replayed("GetItem", b"a") is None
+    assert access.replayed("Query", b"a") == b"2"
+    assert access.replay == []

@@ -128,12 +128,12 @@ async def test_what_a_lane_sends_is_sent_again_once_with_a_renewed_session(memor
     content = orjson.dumps(body)
     answer = await table.exchange(access, "GetItem", content)
     assert (len(renewals.asked), len(memory.sent)) == (1, 2)
-    assert access.replay == {("GetItem", content): answer}
+    assert access.replay == [("GetItem", content, answer)]
     access.replay.clear()
     memory.revoked.add("AKIDFRESH")
     with pytest.raises(CredentialsExpired) as refused:
         await table.exchange(access, "GetItem", content)
-    assert access.replay == {("GetItem", content): refused.value}, "the reference does not ask for it again"
+    assert access.replay == [("GetItem", content, refused.value)], "the reference does not ask for it again"
 
 
 async def test_a_renewal_that_fails_is_the_answer(memory: Memory, access: Access) -> None:

@@ -107,7 +107,7 @@ class Connection(asyncio.Protocol):
         waiter = self._waiter = loop.create_future()
         self._deadline = deadline
         lapses_at = loop.time() + self._limits.read_seconds
-        self._lapses_at = lapses_at = min(lapses_at, deadline)
+        self._lapses_at = lapses_at = min(deadline, lapses_at)
         if lapses_at < self._armed_for:
             self._arm(lapses_at)
         transport.write(request)

@@ -173,7 +173,7 @@ async def test_an_access_sums_up_what_its_calls_consumed() -> None:
     assert access.capacity == 3.0
 
 
-def test_an_answer_to_a_lane_is_given_to_the_reference_once_for_the_same_request() -> None:
+async def test_an_answer_to_a_lane_is_given_to_the_reference_once_for_the_same_request() -> None:
     access, late = Access(session()), Throttled("slow down")
     access.replay += [("GetItem", b"a", b"1"), ("Query", b"a", b"2"), ("GetItem", b"b", late)]
     assert access.replayed("Query", b"b") is None

@@ -135,9 +135,7 @@ class Metrics(Collector):
         return labels
 
     def collect(self) -> Iterator[Metric]:
-        words = (
-            "Requests by operation, document (start of its SHA-256), kind, and `OK` or the worst error code."
-        )
+        words = "Requests by operation, document (start of its SHA-256), kind, and `OK` or the worst error code."
         operations = CounterMetricFamily(
             "gateway_operations", words, labels=("operation", "document", "kind", "outcome")
         )

@@ -1,1 +1,1 @@
-"""The production checklist, held against a live account and the model: facts are gathered first, then judged."""
+"""The production checklist: facts about a live account are gathered first, then checked."""

@@ -1,4 +1,4 @@
-"""The production checklist in its order: each line with the check that judges it."""
+"""The production checklist: each line with its check, in order."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -30,7 +30,7 @@ CHECKLIST: Final[tuple[tuple[ChecklistLine, Check], ...]] = (
     (ChecklistLine("key-prefixes", "one table, keys with prefixes", _DOMAINS), prefixes),
     (ChecklistLine("key-cardinality", "partition keys spread, busy ones are sharded", _DOMAINS), cardinality),
     (ChecklistLine("no-scan", "no Scan", "policies/tenant-role.json"), no_scan),
-    (ChecklistLine("index-capacity", "indexes can follow the table", _TABLE), index_capacity),
+    (ChecklistLine("index-capacity", "indexes can keep up with the table", _TABLE), index_capacity),
     (ChecklistLine("capacity-mode", "the capacity mode holds the load", _TABLE), mode),
     (ChecklistLine("autoscaling", "autoscaling at 70 %", "terraform/modules/table/autoscaling.tf"), autoscaling),
     (ChecklistLine("ttl", "TTL on what expires", _TABLE), ttl),
@@ -50,7 +50,7 @@ NAMES: Final = tuple(line.name for line, _ in CHECKLIST)
 
 
 def run_checks(case: Case, skipped: frozenset[str] = frozenset()) -> tuple[LineResult, ...]:
-    """Every line; those that are skipped say so."""
+    """The result of every line; skipped lines say so."""
     return tuple(
         result(line, [not_applicable("skipped on request")] if line.name in skipped else check(case))
         for line, check in CHECKLIST

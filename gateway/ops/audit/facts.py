@@ -1,4 +1,4 @@
-"""What is known about an account: values that the checks read, each of them possibly unknown."""
+"""The facts about an account that the checks read; each may be unknown."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Statements = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class UnknownFact:
-    """It could not be learned; `reason` says which permission, connection or option is missing."""
+    """A fact that could not be determined; `reason` names the missing permission, connection or option."""
 
     reason: str
     fix: str = ""
@@ -17,7 +17,7 @@ class UnknownFact:
 
 @dataclass(frozen=True, slots=True)
 class NotHere:
-    """There is nothing to learn in this place, such as alarms in the sandbox."""
+    """A fact that does not exist in this place, such as alarms in the sandbox."""
 
     reason: str
 
@@ -136,7 +136,7 @@ class EndpointFacts:
 
 @dataclass(frozen=True, slots=True)
 class CountedByCloudWatch:
-    """What CloudWatch counted in the last `days`: scans, and throttled requests by place and kind."""
+    """Scans, and throttled requests by place and kind, that CloudWatch counted in the last `days`."""
 
     days: int
     scans: float
@@ -153,7 +153,7 @@ class FileFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`subscribers` are those that have confirmed, by topic; `key` is None where the table has none of the account."""
+    """`subscribers` counts confirmed subscriptions by topic; `key` is None if the table has no key of the account."""
 
     table: TableFacts
     ttl: TtlFacts | Missing

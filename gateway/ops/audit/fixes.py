@@ -1,4 +1,4 @@
-"""What mends a failed line: variables of the Terraform module `stack`, and commands; in one place, to stay right."""
+"""How to fix a failed line: variables of the Terraform module `stack`, and commands."""
 
 from typing import Final
 
@@ -27,6 +27,6 @@ TABLE_POLICY: Final = "remove it: `aws dynamodb delete-resource-policy --resourc
 TABLE: Final = "`terraform apply`, with `table_file` as `gateway terraform-inputs` prints it"
 POLICIES: Final = "`gateway policies`, review the difference, then `terraform apply`"
 PAGE: Final = "`gateway docs`"
-MODEL: Final = "the declaration of the entity in gateway/demo"
-SHARDS: Final = "`shards` of the key in gateway/demo; see `gateway capacity`"
-SCANS: Final = "find the caller by CloudTrail (`audit`), and use an access pattern instead"
+MODEL: Final = "the declaration of the entity in your domain"
+SHARDS: Final = "`shards` of the key in your domain; see `gateway capacity`"
+SCANS: Final = "find the caller in CloudTrail (module `audit`), and use an access pattern instead"

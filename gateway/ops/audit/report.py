@@ -50,7 +50,7 @@ def summary(results: Sequence[LineResult]) -> str:
 
 
 def _found(result: LineResult) -> Text:
-    """The worst first; a failure with what mends it."""
+    """The findings, worst first; a failure with its fix."""
     text = Text()
     worst_first = sorted(result.findings, key=lambda finding: list(LineVerdict).index(finding.verdict))
     for position, finding in enumerate(worst_first):
@@ -112,7 +112,7 @@ def _result(index: int, table_arn: str, result: LineResult, finding: AuditFindin
         "kind": kind,
         "level": level,
         "message": {"text": text},
-        # what is wrong is in the account; the file is where it is mended
+        # the fault is in the account; the file is where it is fixed
         "locations": [
             {"physicalLocation": place, "logicalLocations": [{"fullyQualifiedName": table_arn, "kind": "resource"}]}
         ],

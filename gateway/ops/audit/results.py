@@ -1,4 +1,4 @@
-"""A line of the checklist, what was found about it, and what that means."""
+"""Lines of the checklist, findings about them, and verdicts."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from gateway.ops.audit.facts import Facts, Missing, UnknownFact
 
 
 class LineVerdict(StrEnum):
-    """From the worst to the best; a line is as bad as the worst that was found about it."""
+    """From worst to best; a line has the worst verdict of its findings."""
 
     FAIL = "fail"
     UNKNOWN = "unknown"
@@ -23,7 +23,7 @@ _WORST_FIRST = tuple(LineVerdict)
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """`fix` is the Terraform variable or the command that mends a failure."""
+    """`fix` is the Terraform variable or the command that fixes a failure."""
 
     verdict: LineVerdict
     fact: str
@@ -32,7 +32,7 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True)
 class ChecklistLine:
-    """`where` is the file of the repository in which it is mended."""
+    """`where` is the file of the repository in which it is fixed."""
 
     name: str
     title: str
@@ -51,7 +51,7 @@ class LineResult:
 
 @dataclass(frozen=True, slots=True)
 class AuditSubject:
-    """What is audited, by its names."""
+    """The names of what is audited."""
 
     table: str
     region: str
@@ -71,7 +71,7 @@ class Case:
 
     @property
     def deployment(self) -> Deployment | None:
-        """Where the policies are put to work; unknown without the tenants' role."""
+        """Where the policies apply; None without the tenants' role."""
         role, gateway = self.subject.tenant_role, self.subject.gateway_role or ""
         return Deployment.of_role(role, self.subject.region, self.subject.table, gateway) if role else None
 
@@ -92,12 +92,12 @@ def not_applicable(reason: str) -> AuditFinding:
 
 
 def passed_unless(faults: Iterable[AuditFinding], fact: str) -> tuple[AuditFinding, ...]:
-    """The faults; or, where there is none, what was found right."""
+    """The faults, or `fact` as passed if there are none."""
     return tuple(faults) or (passed(fact),)
 
 
 def missing(fact: Missing) -> AuditFinding:
-    """What could not be learned is unknown, never passed."""
+    """A fact that could not be determined is unknown, never passed."""
     if isinstance(fact, UnknownFact):
         return AuditFinding(LineVerdict.UNKNOWN, fact.reason, fact.fix)
     return not_applicable(fact.reason)
@@ -105,5 +105,5 @@ def missing(fact: Missing) -> AuditFinding:
 
 def result(line: ChecklistLine, findings: Iterable[AuditFinding]) -> LineResult:
     # INVARIANT: a check that finds nothing has not passed.
-    found = tuple(findings) or (AuditFinding(LineVerdict.UNKNOWN, "nothing was found out about this line"),)
+    found = tuple(findings) or (AuditFinding(LineVerdict.UNKNOWN, "the check found nothing"),)
     return LineResult(line, found)

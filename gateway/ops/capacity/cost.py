@@ -1,4 +1,4 @@
-"""What a month costs on demand and provisioned, and where one becomes cheaper than the other."""
+"""Monthly cost on demand and provisioned, the break-even between them, DAX, and the audit trail."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _GB: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A day: the average load as a part of the busy hour's, and how full provisioned capacity is kept."""
+    """The shape of a day: average load as a fraction of the busy hour, and utilisation of provisioned capacity."""
 
     average_share: float
     utilisation: float
@@ -153,7 +153,7 @@ class Trail:
 
 
 def trails(wanted: Demand, assumed: Assumptions, prices: Prices) -> tuple[Trail, ...]:
-    """Every choice of the module `audit`, the dearest first."""
+    """Every choice of the module `audit`, the most expensive first."""
     seconds = _SECONDS_IN_HOUR * prices.hours_in_month * assumed.average_share
     reads, writes = wanted.requests("read") * seconds, wanted.requests("write") * seconds
     choices = {

@@ -1,4 +1,4 @@
-"""What the traffic consumes: capacity units of every pattern and every write, in the table and in each index."""
+"""Demand: capacity units of every access pattern and every write, in the table and in each index."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What operations really consumed, from the gateway's own log lines."""
+"""Measured consumption of operations, from the gateway's log lines."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

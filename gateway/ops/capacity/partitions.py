@@ -1,4 +1,4 @@
-"""Where traffic meets in one partition: the busiest key of every place, against what one partition takes."""
+"""Hot partitions: the busiest key of every place, compared with the throughput of one partition."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

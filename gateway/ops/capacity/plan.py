@@ -1,4 +1,4 @@
-"""Everything that the report tells, as one value."""
+"""A capacity plan: everything that the report shows, as one value."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Prices with their date and source, from one file that anybody can replace."""
+"""Prices with their date and source, from a file that can be replaced."""
 
 import json
 from collections.abc import Mapping

@@ -1,1 +1,1 @@
-"""Proofs of isolation: attacks that are sent, and theorems that are decided."""
+"""Proofs of isolation: attacks that are sent, and theorems that a solver decides."""

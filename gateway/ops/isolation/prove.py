@@ -1,4 +1,4 @@
-"""`gateway isolation prove`: sessions of every tenant in every role, all probes, a report on disk."""
+"""Runs the attacks: sessions of every tenant in every role, all probes, a report on disk."""
 
 import time
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _LIFE = 3_600
 
 
 async def proof(client: DynamoDB, sessions: Sessions, ground: Ground) -> ProofReport:
-    """Opens the tenants' sessions as a request would, and proves with them."""
+    """Opens the tenants' sessions as a request would, and attacks with them."""
     if len(ground.markers) < 2:
         raise ConfigurationError(["a proof of isolation needs two tenants"])
     opened = [await _open(sessions, tenant, role) for tenant in ground.markers for role in ROLE_NAMES]
@@ -29,7 +29,7 @@ async def proof(client: DynamoDB, sessions: Sessions, ground: Ground) -> ProofRe
 
 
 def unmarked(model: Model, tenants: Iterable[TenantId]) -> Ground:
-    """A ground for real tenants, whose rows have no marker: their partition keys tell them apart."""
+    """A ground for real tenants, whose rows have no marker: leaks are recognised by partition keys."""
     return Ground(model, dict.fromkeys(tenants))
 
 

@@ -1,4 +1,4 @@
-"""The report of a proof: for an auditor as Markdown, for machines as JSON."""
+"""The report of the attacks: Markdown for an auditor, JSON for programs."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The backfill: every item is made what the model says it should be, and what others write meanwhile is never lost."""
+"""The backfill: rewrites every item that differs from the model, without losing concurrent writes."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -23,16 +23,16 @@ _AT_ONCE = 8
 
 @dataclass(slots=True)
 class Backfill:
-    """With `dry` it counts what it would do. `on_page` is told after each page, when its work is done."""
+    """With `dry`, only counts. `on_page` is called after each page is done."""
 
     walk: Walk
-    judge: RowChecker
+    checker: RowChecker
     dry: bool = False
     tally: MigrationTally = field(default_factory=MigrationTally)
     on_page: Callable[[], None] = lambda: None
 
     async def run(self, state: Checkpoint, save: Callable[[Checkpoint], None]) -> None:
-        """Goes through what is left of every segment; `save` is called whenever a segment has moved on."""
+        """Processes the rest of every segment; calls `save` whenever a segment has made progress."""
         count = len(state.segments)
         jobs = [self._segment(number, count, each, lambda: save(state)) for number, each in enumerate(state.segments)]
         await gather_or_cancel(jobs)
@@ -47,42 +47,42 @@ class Backfill:
 
         async for page in self.walk.pages(number, count, segment.start):
             await self._page(page, passed)
-            # INVARIANT: a checkpoint never lies before what is written: an item is behind it only when it is done.
+            # INVARIANT: the checkpoint passes an item only after the item was written.
             segment.start, segment.done = page.next, page.next is None
             save()
             self.on_page()
 
     async def _page(self, page: ScanPage, passed: Callable[[ItemKey], None]) -> None:
-        """`passed` gets the last item up to which all are done: at a slow pace a page takes minutes."""
+        """`passed` gets the last item up to which all are done, because a page takes minutes at a slow rate."""
         self.tally.scanned += page.scanned
         repairs = []
         for row in page.rows:
-            verdict = self.judge.verdict(row)
-            self.tally.note(self.judge.kind(row), verdict)
+            verdict = self.checker.verdict(row)
+            self.tally.note(self.checker.kind(row), verdict)
             if verdict.repair is not None:
                 repairs.append(verdict.repair)
         if not self.dry:
-            await self._mend_all(repairs, passed)
+            await self._repair_all(repairs, passed)
 
-    async def _mend_all(self, repairs: Sequence[Repair], passed: Callable[[ItemKey], None]) -> None:
+    async def _repair_all(self, repairs: Sequence[Repair], passed: Callable[[ItemKey], None]) -> None:
         left = dict.fromkeys(range(len(repairs)))  # in the order of the table
 
-        async def mend(number: int) -> None:
-            await self._mend(repairs[number])
+        async def repair_at(number: int) -> None:
+            await self._repair(repairs[number])
             was_first = next(iter(left)) == number
             del left[number]
             if was_first:
                 passed(repairs[next(iter(left), len(repairs)) - 1].key)
 
         for start in range(0, len(repairs), _AT_ONCE):
-            await gather_or_cancel([mend(number) for number in range(start, min(start + _AT_ONCE, len(repairs)))])
+            await gather_or_cancel([repair_at(number) for number in range(start, min(start + _AT_ONCE, len(repairs)))])
 
-    async def _mend(self, repair: Repair) -> None:
+    async def _repair(self, repair: Repair) -> None:
         for attempt in range(_TRIES):
             try:
                 await self._write(repair)
             except (ConditionFailed, TransactionCancelled, WriteConflict):
-                # somebody else was faster; what they wrote is looked at anew
+                # somebody else wrote the item first: check it again
                 self.tally.met += 1
                 await asyncio.sleep(_FIRST_PAUSE * attempt)
                 left = await self._again(repair.key)
@@ -90,16 +90,16 @@ class Backfill:
                     return
                 repair = left
             else:
-                self.tally.mended += 1
+                self.tally.repaired += 1
                 return
-        raise Conflict("an item is being changed without end; run the command again")
+        raise Conflict("an item changes too often; run the command again")
 
     async def _write(self, repair: Repair) -> None:
         operation, body = written(self.walk.model, self.walk.source.table, repair)
         await self.walk.pace.spend(_units(await self.walk.source.call(operation, body)))
 
     async def _again(self, key: ItemKey) -> Repair | None:
-        """The repair that the item needs as it is now; None where it is right, or gone."""
+        """The repair that the item needs now; None if it is right or gone."""
         body = {"TableName": self.walk.source.table, "Key": key_of(self.walk.model.table, key), "ConsistentRead": True}
         answer = await self.walk.source.call("GetItem", {**body, "ReturnConsumedCapacity": "TOTAL"})
         await self.walk.pace.spend(_units(answer))
@@ -107,7 +107,7 @@ class Backfill:
         if row is None:
             self.tally.gone += 1
             return None
-        return self.judge.verdict(row).repair
+        return self.checker.verdict(row).repair
 
 
 def _units(answer: dict[str, Any]) -> float:

@@ -1,4 +1,4 @@
-"""Where a run stands, in a file: it goes on from there after whatever stopped it."""
+"""The progress of a run in a file, so that the run can continue after any interruption."""
 
 import json
 import os
@@ -16,7 +16,7 @@ _SAVE_SECONDS = 2.0
 
 @dataclass(slots=True)
 class ScanSegment:
-    """A part of the table: it has been gone through up to `start`."""
+    """A segment of the scan, done up to `start`."""
 
     start: dict[str, Any] | None = None
     done: bool = False
@@ -24,7 +24,7 @@ class ScanSegment:
 
 @dataclass(slots=True)
 class Checkpoint:
-    """The table, what the items are to become, and how far each segment is."""
+    """The table, the fingerprint of the target model, and the progress of each segment."""
 
     table: str
     fingerprint: str
@@ -41,7 +41,7 @@ class Checkpoint:
 
 
 def load(path: Path, wanted: Checkpoint) -> Checkpoint:
-    """The stored one where there is one; `ConfigurationError` where it is of something else."""
+    """The stored checkpoint if there is one; raises `ConfigurationError` if it belongs to another migration."""
     if not path.exists():
         return wanted
     try:
@@ -57,15 +57,17 @@ def load(path: Path, wanted: Checkpoint) -> Checkpoint:
         raise ConfigurationError([f"checkpoint `{path}` cannot be read: {error}"]) from error
     same = (stored.table, stored.fingerprint, stored.tenant) == (wanted.table, wanted.fingerprint, wanted.tenant)
     if form != _FORM or not same:
-        raise ConfigurationError([f"checkpoint `{path}` is of another migration; finish that one, or remove the file"])
+        raise ConfigurationError(
+            [f"checkpoint `{path}` belongs to another migration; finish that one, or remove the file"]
+        )
     return stored
 
 
 def save(path: Path, state: Checkpoint) -> None:
-    """All of it or nothing: what is there stays until the new text is on the disk."""
+    """Replaces the file atomically: the old content stays until the new one is on disk."""
     text = json.dumps({"form": _FORM, **asdict(state)}, indent=1)
     waiting = path.with_name(f"{path.name}.new")
-    # it holds keys, and a key can hold an e-mail address
+    # it contains keys, and a key can contain an e-mail address
     with os.fdopen(os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
@@ -75,7 +77,7 @@ def save(path: Path, state: Checkpoint) -> None:
 
 @dataclass(slots=True)
 class Saver:
-    """Saves a run that moves on, at most every few seconds: each time waits for the disk."""
+    """Saves progress at most every few seconds, because each save waits for the disk."""
 
     path: Path
     seconds: float = _SAVE_SECONDS

@@ -1,4 +1,4 @@
-"""What there is to migrate, read from the model."""
+"""The entities that the model declares to be migrated, with the reasons."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from gateway.model.model import Model
 
 @dataclass(frozen=True, slots=True)
 class MigrationPlan:
-    """The entities that change, each with the reasons, and a fingerprint of what they are to become."""
+    """The entities that change, each with its reasons, and a fingerprint of their target."""
 
     reasons: dict[str, tuple[str, ...]]
     fingerprint: str
@@ -23,7 +23,7 @@ class MigrationPlan:
 
 
 def plan(model: Model, only: tuple[str, ...] = ()) -> MigrationPlan:
-    """With `only`, of these entities: they may also be ones that nothing is declared for, to mend what is wrong."""
+    """With `only`, exactly these entities, even without a declared change, to repair wrong items."""
     unknown = sorted(set(only) - set(model.entities))
     if unknown:
         raise BadUserInput(f"there is no entity `{unknown[0]}`")
@@ -43,7 +43,7 @@ def _reasons(entity: Entity) -> Iterator[str]:
 
 
 def _fingerprint(model: Model, wanted: dict[str, tuple[str, ...]]) -> str:
-    """Of where items lie and by which schema: a run can only go on where these are the same."""
+    """A hash of placements and schemas: a run can continue only if these are unchanged."""
     entities = [model.entities[name] for name in sorted(wanted)]
     places = [[entity.name, entity.schema, *map(_place, entity.placements)] for entity in entities]
     return hashlib.sha256(json.dumps(places).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The progress of a run: a bar where somebody watches, and the figures at the end."""
+"""The progress of a run: a bar on a terminal, and the counts at the end."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -18,17 +18,17 @@ _EXAMPLES = 10
 @dataclass(slots=True)
 class MigrationTally:
     scanned: int = 0
-    judged: int = 0
+    checked: int = 0
     faults: Counter[RowFault] = field(default_factory=Counter)
-    mended: int = 0
-    # somebody else wrote the item meanwhile: it was read again
+    repaired: int = 0
+    # conflicts: somebody else wrote the item meanwhile, so it was read again
     met: int = 0
     gone: int = 0
-    # why rows could not be read, with the kind of item and no value of it
+    # why rows could not be read, with the kind of item but no values
     unreadable: Counter[str] = field(default_factory=Counter)
 
     def note(self, kind: str, verdict: RowVerdict) -> None:
-        self.judged += 1
+        self.checked += 1
         self.faults.update(verdict.faults)
         if verdict.reason:
             self.unreadable[f"{kind}: {verdict.reason}"] += 1
@@ -44,20 +44,20 @@ class MigrationTally:
 class Bar:
     def __init__(self, progress: Progress, total: int | None) -> None:
         self._progress = progress
-        self._task = progress.add_task("items", total=total, mended=0, wrong=0)
+        self._task = progress.add_task("items", total=total, repaired=0, wrong=0)
 
     def show(self, tally: MigrationTally) -> None:
-        self._progress.update(self._task, completed=tally.scanned, mended=tally.mended, wrong=tally.wrong)
+        self._progress.update(self._task, completed=tally.scanned, repaired=tally.repaired, wrong=tally.wrong)
 
 
 @contextmanager
 def bar(console: Console, total: int | None) -> Iterator[Bar]:
-    """`total` is what DynamoDB last counted, some hours ago: a guide, not a promise."""
+    """`total` is the item count of DynamoDB, which may be hours old."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("wrong {task.fields[wrong]}, mended {task.fields[mended]}"),
+        TextColumn("wrong {task.fields[wrong]}, repaired {task.fields[repaired]}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
@@ -66,10 +66,10 @@ def bar(console: Console, total: int | None) -> Iterator[Bar]:
 
 
 def summary(tally: MigrationTally, units: float) -> Iterator[str]:
-    yield f"passed {tally.scanned} rows, looked at {tally.judged}, {units:.0f} capacity units"
+    yield f"scanned {tally.scanned} rows, checked {tally.checked}, consumed {units:.0f} capacity units"
     for fault, count in tally.faults.most_common():
         yield f"  {count} {fault.value}"
-    if tally.mended or tally.met:
-        yield f"mended {tally.mended}; met others {tally.met} times and looked again, {tally.gone} were gone then"
+    if tally.repaired or tally.met:
+        yield f"repaired {tally.repaired}; {tally.met} conflicts with other writers, {tally.gone} items now gone"
     for reason, count in tally.reasons():
         yield f"  not touched: {count} x {reason}"

@@ -1,4 +1,4 @@
-"""What is wrong with a stored row, and the write that mends it: pure, and the same for backfill and verification."""
+"""Finds what is wrong with a stored row and the write that repairs it; pure, shared by backfill and verification."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -27,7 +27,7 @@ class RowFault(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """The write that mends an item: on condition that its version is still this one, which it keeps."""
+    """The write that repairs an item, on condition that its version has not changed; the version stays."""
 
     key: ItemKey
     update: Wire
@@ -38,7 +38,7 @@ class Repair:
 class RowVerdict:
     faults: tuple[RowFault, ...] = ()
     repair: Repair | None = None
-    # for the log: why it cannot be read, without any value of it
+    # for the log: why the row cannot be read, without any of its values
     reason: str = ""
 
 
@@ -55,7 +55,7 @@ class RowChecker:
         return self._rows.kind(row) or ""
 
     def verdict(self, row: Wire) -> RowVerdict:
-        """Of an item of the model or a copy of one; one that has expired is right, since DynamoDB deletes it."""
+        """The verdict on an item or a copy of one; an expired row is right, because DynamoDB deletes it."""
         table = self._model.table
         entity = self._model.entities[self.kind(row)]
         try:
@@ -65,7 +65,7 @@ class RowChecker:
             if table.copy_of in row:
                 # it is written with its original
                 return RowVerdict((RowFault.STALE,)) if item.stale else _RIGHT
-            return self._judged(entity, row, item)
+            return self._compare(entity, row, item)
         except GatewayError as error:
             return RowVerdict((RowFault.UNREADABLE,), reason=error.message)
 
@@ -76,7 +76,7 @@ class RowChecker:
             raise GatewayError("its partition belongs to no tenant")
         return self._rows.item(tenant, row, entity.name, frozenset((*entity.attribute, table.version)), table.sk)
 
-    def _judged(self, entity: Entity, row: Wire, item: Item) -> RowVerdict:
+    def _compare(self, entity: Entity, row: Wire, item: Item) -> RowVerdict:
         table, key = self._model.table, self._rows.key(row)
         tenant = tenant_of(key.pk)
         assert tenant is not None  # noqa: S101  it was read as that tenant's
@@ -105,13 +105,13 @@ class RowChecker:
         return found
 
     def _moved(self, row: Wire, expected: Wire) -> Rewrite:
-        """Only its places in the indexes and its expiry."""
+        """A rewrite of the index keys and the expiry only."""
         sets = {name: expected[name] for name in self._derived & set(expected) if row.get(name) != expected[name]}
         return Rewrite(sets, tuple(sorted(self._derived - set(expected))))
 
 
 def written(model: Model, table: str, repair: Repair) -> tuple[str, dict[str, Any]]:
-    """The call that carries out a repair: with copies it is a transaction, because they are written together."""
+    """The call that makes a repair; a transaction if the item has copies, which are written with it."""
     update = {"TableName": table, "Key": key_of(model.table, repair.key), **repair.update}
     if not repair.copies:
         return "UpdateItem", {**update, "ReturnConsumedCapacity": "TOTAL"}

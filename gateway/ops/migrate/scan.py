@@ -1,4 +1,4 @@
-"""The way through the whole table, segment by segment and page by page, at the agreed pace."""
+"""Scans the whole table by segments and pages, at a limited rate."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,11 +10,11 @@ from gateway.model.tenant import TenantId, partition
 from gateway.model.types import Wire
 from gateway.ops.migrate.source import MigrationSource
 
-# How fast it may go: capacity units for each second, so that those who are served do not notice.
+# The rate limit, in capacity units per second, so that requests of tenants are not affected.
 
 
 class Pace:
-    """Whoever has spent units waits until they are earned again; a second's worth may be spent at once."""
+    """Limits the capacity units per second; the units of one second may be spent at once."""
 
     def __init__(self, units_per_second: float) -> None:
         self._seconds_each = 1 / units_per_second
@@ -31,7 +31,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class ScanPage:
-    """Rows of the wanted entities, and where the segment goes on; `scanned` counts all that were passed."""
+    """Rows of the wanted entities, and where the segment continues; `scanned` counts all rows."""
 
     rows: tuple[Wire, ...]
     scanned: int
@@ -49,10 +49,10 @@ class Walk:
     page: int = 200
 
     async def pages(self, number: int, of: int, start: dict[str, Any] | None) -> AsyncIterator[ScanPage]:
-        """Of one segment, from where it was left."""
+        """The pages of one segment, from `start` on."""
         body = {**self._body(), "Segment": number, "TotalSegments": of}
         while True:
-            # INVARIANT: only here, with an operator's credentials; nothing that serves a request reads the whole table.
+            # INVARIANT: the only Scan, with the operator's credentials; no request of a tenant reads the whole table.
             answer = await self.source.call("Scan", {**body, **({"ExclusiveStartKey": start} if start else {})})
             await self.pace.spend(float(answer.get("ConsumedCapacity", {}).get("CapacityUnits", 0)))
             start = answer.get("LastEvaluatedKey")

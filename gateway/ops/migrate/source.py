@@ -1,4 +1,4 @@
-"""The table as the operator reaches it: with the operator's own credentials, never with the gateway's or a tenant's."""
+"""Access to the table with the operator's own credentials, never with the gateway's or a tenant's."""
 
 import asyncio
 import time
@@ -29,17 +29,17 @@ class Keys(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MigrationSource:
-    """One table, and who asks for it."""
+    """One table, and the credentials to use."""
 
     client: DynamoDB
     target: AwsTarget
     table: str
     keys: Keys
-    # seconds before the first further try; it doubles with each
+    # seconds before the first retry; doubles with each
     pause: float = 1.0
 
     async def call(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Tried for about a minute, since nobody waits for it; every write here may be sent twice."""
+        """Retries for about a minute; every write of a migration may be sent twice."""
         for attempt in range(_TRIES):
             try:
                 return await self._ask(operation, body)

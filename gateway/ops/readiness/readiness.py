@@ -1,7 +1,7 @@
-"""Whether this process may be sent requests: once everything behind it was reached, and then until it drains.
+"""Readiness: the process is ready once it has reached everything it depends on, until it drains.
 
-A process that was ready stays ready whatever AWS does: every process would turn unready in the same second, and a load
-balancer without targets helps nobody. Whoever wants to know how it is now asks for the deep check.
+A process that was ready stays ready even if AWS fails: otherwise all processes would become unready at once and leave
+the load balancer without targets. The deep check tells the current state.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ Found = tuple[tuple[TenantPool, tuple[PoolFault, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class ReadinessReport:
-    """What was found wrong, by pool."""
+    """The faults of each pool."""
 
     faults: Found = ()
 
@@ -62,11 +62,11 @@ class Readiness:
         self._sleep = sleep
         self._checking = asyncio.Lock()
         self._last: tuple[float, ReadinessReport] | None = None
-        # where no tenant is named to ask as, there is nothing to wait for
+        # without a tenant to check as, there is nothing to wait for
         self.ready = not any(pool.required for pool in self._pools)
 
     async def until_ready(self) -> None:
-        """Checks at the start, and again until all is well: a fault may be mended, and an outage passes."""
+        """Checks at the start and repeats until everything is reachable."""
         if self.ready:
             _log.warning("the table that pooled tenants share is not checked: readiness_tenant is not set")
         attempt = 0
@@ -76,7 +76,7 @@ class Readiness:
             attempt += 1
 
     async def check(self) -> ReadinessReport:
-        """How it is now; what was found a few seconds ago is told again, so that asking often costs nothing."""
+        """The current state; results are cached for a few seconds, so that frequent checks cost nothing."""
         async with self._checking:
             if self._last is None or self._clock() - self._last[0] >= self._keep_seconds:
                 report = await self._checked()
@@ -85,7 +85,7 @@ class Readiness:
 
     async def _checked(self) -> ReadinessReport:
         required = await self._all([pool for pool in self._pools if pool.required])
-        # a silo that does not answer holds nobody up
+        # a silo that does not answer must not delay the others
         self.ready = self.ready or ReadinessReport(required).serves
         return ReadinessReport((*required, *await self._all([pool for pool in self._pools if not pool.required])))
 
@@ -96,7 +96,7 @@ class Readiness:
     async def _one(self, pool: TenantPool) -> tuple[PoolFault, ...]:
         try:
             faults = await self._faults(pool)
-        except Exception:  # INVARIANT: trouble while checking is no readiness
+        except Exception:  # INVARIANT: a check that fails is a fault
             _log.exception("%s could not be checked", pool.name)
             return (PoolFault("check", "other", "the check itself failed"),)
         for fault in faults:

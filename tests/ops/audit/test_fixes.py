@@ -24,5 +24,5 @@ def test_every_variable_that_is_named_is_one_of_the_stack() -> None:
 
 def test_every_module_that_is_named_exists() -> None:
     named = {word for text in texts() for word in re.findall(r"module `([a-z-]+)`", text)}
-    assert named == {"network", "observability", "iam", "table", "kms"}
+    assert named == {"audit", "network", "observability", "iam", "table", "kms"}
     assert named <= MODULES

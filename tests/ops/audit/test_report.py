@@ -25,7 +25,7 @@ def test_every_line_is_a_row(results: tuple[LineResult, ...]) -> None:
         assert result.line.title in text
 
 
-def test_a_failure_stands_first_and_says_what_mends_it() -> None:
+def test_a_failure_comes_first_with_its_fix() -> None:
     line = ChecklistLine("ttl", "TTL", "x")
     text = shown(
         (LineResult(line, (passed("good"), failed("bad [b]", "do this"), missing(UnknownFact("who knows", "ask")))),)

@@ -43,10 +43,10 @@ async def test_every_item_copy_and_index_entry_becomes_what_the_model_says(memor
     work = backfill(memory)
     await work.run(beginning(), ignored)
     assert memory.rows == expected()
-    assert (work.tally.mended, work.tally.scanned) == (COUNT, 2 * COUNT)
+    assert (work.tally.repaired, work.tally.scanned) == (COUNT, 2 * COUNT)
     again = backfill(memory)
     await again.run(beginning(), ignored)
-    assert (again.tally.wrong, again.tally.mended) == (0, 0)
+    assert (again.tally.wrong, again.tally.repaired) == (0, 0)
 
 
 async def test_versions_stay_so_that_no_caller_meets_a_conflict(memory: Whole) -> None:
@@ -173,7 +173,7 @@ async def test_an_item_that_changes_without_end_is_told(memory: Whole) -> None:
         row["version"] = {"N": str(int(row["version"]["N"]) + 1)}
 
     memory.before_write = busy
-    with pytest.raises(Conflict, match="without end"):
+    with pytest.raises(Conflict, match="changes too often"):
         await backfill(memory).run(beginning(1), ignored)
 
 

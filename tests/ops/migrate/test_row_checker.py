@@ -1,4 +1,4 @@
-"""What is wrong with a row, and what mends it."""
+"""Faults of a row, and their repair."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def test_a_row_of_the_newest_schema(changes: dict[str, Any], faults: tuple[RowFa
     assert bool(verdict.reason) is (faults == (RowFault.UNREADABLE,))
 
 
-def test_an_old_row_and_its_copy_are_stale_and_mended_together() -> None:
+def test_an_old_row_and_its_copy_are_stale_and_repaired_together() -> None:
     original, copy = old_rows(1)
     verdict = JUDGE.verdict(original)
     assert verdict.faults[:2] == (RowFault.STALE, RowFault.MISSING)
@@ -53,7 +53,7 @@ def test_an_old_row_and_its_copy_are_stale_and_mended_together() -> None:
     assert JUDGE.verdict(new_row(0)[1]).faults == ()
 
 
-def test_an_index_entry_alone_is_mended_without_a_transaction() -> None:
+def test_an_index_entry_alone_is_repaired_without_a_transaction() -> None:
     verdict = JUDGE.verdict(changed(new_row(1)[0], GSI1PK=None, GSI3PK={"S": "TENANT#acme#X"}))
     assert verdict.repair is not None
     operation, body = written(NEW, TABLE, verdict.repair)

@@ -125,7 +125,7 @@ def test_plan_backfill_verify_switch(world: World) -> None:
     assert not world.checkpoint.exists()
     code, said = world.run()
     assert code == 0
-    assert f"mended {COUNT}" in said
+    assert f"repaired {COUNT}" in said
     assert world.rows() == expected()
     code, said = world.run("verify")
     assert code == 0
@@ -186,7 +186,7 @@ def test_it_goes_on_from_a_checkpoint_and_shows_a_bar_to_who_watches(world: Worl
     wanted = Migrate(**{**options, "keys": Given(world.iam_sandbox.admin), "checkpoint": world.checkpoint})
     assert migrate(wanted, NEW, ended_by_signals, Console(file=said, width=200, force_terminal=True)) == 0
     assert "continuing from" in said.getvalue()
-    assert "mended 0" in said.getvalue()
+    assert "repaired 0" in said.getvalue()
 
 
 _SLOWLY = """
@@ -271,7 +271,7 @@ def _operator(world: World, actions: list[str]) -> OperatorCredentials:
 
 def test_a_role_of_the_operator_is_assumed(world: World) -> None:
     code, said = world.run(keys=_operator(world, _MIGRATION))
-    assert (code, "mended" in said) == (0, True)
+    assert (code, "repaired" in said) == (0, True)
     assert world.rows() == expected()
 
 

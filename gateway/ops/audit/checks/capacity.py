@@ -1,4 +1,4 @@
-"""Capacity: indexes that can follow the table, a mode that holds the expected load, autoscaling at 70 %."""
+"""Capacity: indexes that keep up with the table, enough capacity for the expected load, autoscaling at 70 %."""
 
 from collections.abc import Iterator
 from typing import Final, Literal
@@ -25,7 +25,7 @@ _UNITS: Final = {"read": "RCU", "write": "WCU"}
 
 
 def index_capacity(case: Case) -> Iterator[AuditFinding]:
-    """A write to the table waits for its indexes: one that takes less than the table throttles the table."""
+    """A write to the table waits for its indexes, so an index with less capacity throttles the table."""
     table = case.facts.table
     if not table.indexes:
         yield not_applicable("the table has no index")
@@ -48,7 +48,7 @@ def _index_faults(case: Case, name: str) -> Iterator[AuditFinding]:
 
 
 def mode(case: Case) -> Iterator[AuditFinding]:
-    """Whether what can be had at most is enough for what the model expects."""
+    """Compares the maximum capacity with what the model expects."""
     expected = demand(case.model, DEFAULTS)
     name, total = "on demand" if case.facts.table.on_demand else "provisioned", expected.total
     yield from (blind := tuple(_unlearned(case)))
@@ -92,7 +92,7 @@ def autoscaling(case: Case) -> Iterator[AuditFinding]:
 
 
 def ceiling(facts: Facts, place: str, kind: Kind) -> float:
-    """The most units that a place can ever take: the limit on demand, or where autoscaling stops, or what is bought."""
+    """The maximum units of a place: the on-demand limit, the ceiling of autoscaling, or the provisioned capacity."""
     part: TableFacts | IndexFacts = facts.table if place == TABLE else facts.table.indexes[place]
     if facts.table.on_demand:
         return _of(part.limit, kind)
@@ -115,7 +115,7 @@ def _scaling_fault(target: ScalingTarget | None) -> str | None:
 
 
 def _unlearned(case: Case) -> Iterator[AuditFinding]:
-    """What nobody may look at and the verdict needs: throttled requests, and how far autoscaling goes."""
+    """Missing facts that the verdict needs: throttled requests, and the bounds of autoscaling."""
     needed = (case.facts.seen,) if case.facts.table.on_demand else (case.facts.seen, case.facts.scaling)
     return (missing(fact) for fact in needed if isinstance(fact, UnknownFact))
 

@@ -1,4 +1,4 @@
-"""Where the model, the table and the installed policies no longer say the same."""
+"""Drift: differences between the model, the table and the installed policies."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -131,7 +131,7 @@ def _endpoints(
     made: Mapping[str, Mapping[str, Any]],
     deployment: Deployment,
 ) -> Iterator[AuditFinding]:
-    """A silo passes the same door: a statement may be there once more with its role, to tables of its own account."""
+    """A silo uses the same endpoint: a statement may be repeated with its role and tables of its own account."""
     wanted = canonical(render(made[ENDPOINT_FILE], deployment))
     named = _silos(role, deployment) if isinstance(role, RoleFacts) else ()
     silos = [render(made[ENDPOINT_FILE], each) for each in named if each.tenant_role != deployment.tenant_role]
@@ -143,7 +143,7 @@ def _endpoints(
 
 
 def _behind(statement: Mapping[str, Any]) -> str:
-    """A statement whatever it is called and whichever table it opens, which the silo's own policies say."""
+    """A statement without its id and its tables, which the silo's own policies name."""
     return canonical({key: value for key, value in statement.items() if key not in ("Sid", "Resource")})
 
 
@@ -154,14 +154,14 @@ def _attached(
     yield _same(label, name, canonical(wanted) in texts.values())
     known = {canonical(each) for each in (wanted, *others)}
     for each, found in role.policies.items():
-        # what only denies, such as a revocation of sessions, takes nothing from the model's word
+        # a policy that only denies, such as a revocation of sessions, is no drift
         if texts[each] not in known and _grants(found):
             yield failed(f"the {label} has a further policy `{each}` that allows something", fixes.ROLES)
 
 
 def _grants(found: Statements) -> bool:
     statements = _statements(found)
-    # what cannot be read might allow anything
+    # a policy that cannot be read might allow anything
     return not statements or any(each.get("Effect") != "Deny" for each in statements)
 
 

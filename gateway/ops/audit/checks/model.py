@@ -45,7 +45,7 @@ def prefixes(case: Case) -> Iterator[AuditFinding]:
     count, entities = len(list(_places(case.model))), len(case.model.entities)
     yield passed(
         f"every partition key of {count} places of {entities} entities begins with TENANT#<tenant>#WORD; "
-        "judged by the model, no item was read"
+        "checked on the model, no item was read"
     )
 
 

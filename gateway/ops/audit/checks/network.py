@@ -1,4 +1,4 @@
-"""The way to DynamoDB: a VPC endpoint with routes, and a policy on it that lets nothing pass but tenants' sessions."""
+"""The network path to DynamoDB: a VPC endpoint with routes, whose policy allows tenants' sessions only."""
 
 import json
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def endpoint(case: Case) -> Iterator[AuditFinding]:
 
 
 def own_endpoints(case: Case, found: tuple[EndpointFacts, ...]) -> tuple[EndpointFacts, ...]:
-    """Those of the gateway's VPC. Where that is not named: those that name the tenants' role; without one, all."""
+    """The endpoints of the gateway's VPC; if it is not named, those that name the tenants' role, or all without one."""
     vpc, role = case.subject.vpc, case.subject.tenant_role
     if vpc is not None:
         return tuple(each for each in standing(found) if each.vpc == vpc)
@@ -99,7 +99,7 @@ def _policy_faults(case: Case, policy: Statements) -> Iterator[str]:
 
 
 def _as_identity(policy: Statements) -> Statements:
-    """The evaluator knows no endpoints; without its principals the policy reads as one of an identity."""
+    """The evaluator knows no endpoint policies; without its principals it is read as an identity policy."""
     listed = policy.get("Statement", [])
     statements = listed if isinstance(listed, list) else [listed]
     kept = [

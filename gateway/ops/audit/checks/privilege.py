@@ -1,4 +1,4 @@
-"""Least privilege, judged by the gateway's own evaluator on the documents that IAM holds today."""
+"""Least privilege: the gateway's evaluator decides on the policies that IAM has now."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -68,12 +68,12 @@ def _linted(documents: tuple[PolicyDocument, ...]) -> Iterator[AuditFinding]:
 def _tried(
     case: Case, documents: tuple[PolicyDocument, ...], boundary: PolicyDocument | None, deployment: Deployment
 ) -> tuple[list[str], list[str], int]:
-    """Every probe of the proof of isolation, put to the live documents: what is too wide, too narrow, and how many."""
+    """Evaluates every probe of the isolation proof on the live policies: what is too wide, too narrow, and how many."""
     sessions, place = generated(case.model).sessions, place_of(case.model, deployment)
     wide: list[str] = []
     narrow: list[str] = []
     asked = 0
-    # the role must keep tenants apart by itself, too: a session policy is what the gateway sends, or forgets to send
+    # the role must isolate tenants without a session policy as well, in case the gateway sends none
     layers = [(role, role.name, (sessions[role.name],)) for role in ROLES] + [(ROLES[0], "the role alone", None)]
     for role, label, session in layers:
         policies = PolicySet(documents, session, boundary)

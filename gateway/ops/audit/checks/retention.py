@@ -1,4 +1,4 @@
-"""What is deleted and what can be brought back or followed: TTL, recovery, deletion protection, stream."""
+"""Retention of data: TTL, point-in-time recovery, deletion protection, stream and encryption."""
 
 from collections.abc import Iterator
 
@@ -52,7 +52,7 @@ def stream(case: Case) -> Iterator[AuditFinding]:
         yield passed(f"the stream is on, with {case.facts.table.stream}")
 
 
-# Encryption at rest: a key of the account, which is in use, rotates, and can be taken away by nobody else.
+# Encryption at rest: with a key of the account that is enabled and rotates.
 
 
 def encryption(case: Case) -> Iterator[AuditFinding]:

@@ -1,1 +1,1 @@
-"""Reading facts from AWS, from this installation and from the repository; nothing here judges."""
+"""Gathers facts from AWS and from the repository."""

@@ -1,4 +1,4 @@
-"""The account that is audited: boto3 behind one function that turns every failure into a reason."""
+"""The audited account: boto3 behind two functions that turn every failure into a reason."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _ENDPOINT: Final = "dynamodb"
 
 @dataclass(frozen=True, slots=True)
 class AuditedAccount:
-    """Where to ask. With `endpoint` only DynamoDB is there, as in the sandbox: nothing else is asked."""
+    """Where to send requests. An `endpoint` has only DynamoDB, as in the sandbox: no other service is called."""
 
     region: str
     endpoint: str | None = None
@@ -29,7 +29,7 @@ class AuditedAccount:
 
 
 class FactUnavailable(Exception):
-    """A fact that cannot be had, and why."""
+    """A fact cannot be determined; `missing` says why."""
 
     def __init__(self, missing: Missing, code: str = "") -> None:
         super().__init__(missing.reason)
@@ -38,17 +38,17 @@ class FactUnavailable(Exception):
 
 
 class Live:
-    """Reads only: every operation that is asked here describes, gets or lists."""
+    """Read-only: every operation that is called here describes, gets or lists."""
 
     def __init__(self, account: AuditedAccount) -> None:
         self._account = account
-        # typed by name of the service only; here the name is a variable
+        # boto3 is typed by literal service names; here the name is a variable
         self._session: Any = _session(account)
         self._clients: dict[str, Any] = {}
 
     def ask(self, service: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
         """The answer, or `FactUnavailable` with the reason."""
-        return self._told(service, operation, lambda: getattr(self._client(service), operation)(**parameters))
+        return self._call(service, operation, lambda: getattr(self._client(service), operation)(**parameters))
 
     def pages(self, service: str, operation: str, key: str, **parameters: Any) -> list[Any]:
         """The members of every page."""
@@ -57,7 +57,7 @@ class Live:
             paginator = self._client(service).get_paginator(operation)
             return [member for page in paginator.paginate(**parameters) for member in page.get(key, ())]
 
-        return self._told(service, operation, collect)
+        return self._call(service, operation, collect)
 
     def expect(self, service: str) -> None:
         """Raises `FactUnavailable` where there is no such service."""
@@ -78,16 +78,14 @@ class Live:
             self._clients[service] = client
         return client
 
-    def _told(self, service: str, operation: str, call: Callable[[], T]) -> T:
+    def _call(self, service: str, operation: str, call: Callable[[], T]) -> T:
         try:
             return call()
         except ClientError as error:
             code = str(error.response.get("Error", {}).get("Code", ""))
             raise FactUnavailable(_unknown(service, operation, code), code) from error
         except (NoCredentialsError, PartialCredentialsError) as error:
-            raise FactUnavailable(
-                UnknownFact("there are no AWS credentials", "log in, or name a `--profile`")
-            ) from error
+            raise FactUnavailable(UnknownFact("there are no AWS credentials", "log in, or pass `--profile`")) from error
         except (BotoCoreError, ValueError) as error:
             # botocore refuses a malformed address by a ValueError
             raise FactUnavailable(UnknownFact(f"{service} cannot be asked: {str(error).rstrip('.')}")) from error
@@ -117,5 +115,5 @@ def learn(gather: Callable[[], T]) -> T | Missing:
 def _unknown(service: str, operation: str, code: str) -> UnknownFact:
     action = f"{service}:{''.join(word.capitalize() for word in operation.split('_'))}"
     if code in _DENIED:
-        return UnknownFact(f"no permission for `{action}`", "let the auditor do that: docs/audit.md has the policy")
+        return UnknownFact(f"no permission for `{action}`", "allow it to the auditor: docs/audit.md has the policy")
     return UnknownFact(f"`{action}` failed: {code or 'no reason given'}")

@@ -1,4 +1,4 @@
-"""CloudWatch's alarms, metric and composite, who is told by them, and what it has counted."""
+"""Metric and composite alarms of CloudWatch, their subscribers, and what CloudWatch has counted."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -43,7 +43,7 @@ def _alarm(found: Mapping[str, Any]) -> Alarm:
 
 
 def subscriber_facts(live: Live, alarms: tuple[Alarm, ...] | Missing) -> Mapping[str, int | Missing]:
-    """Of each topic that an alarm names, how many have confirmed that they want its messages."""
+    """The number of confirmed subscriptions of each topic that an alarm names."""
     listed = alarms if isinstance(alarms, tuple) else ()
     topics = dict.fromkeys(action for alarm in listed for action in alarm.actions if ":sns:" in action)
     return {topic: learn(partial(_confirmed, live, topic)) for topic in topics}

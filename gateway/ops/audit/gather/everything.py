@@ -1,4 +1,4 @@
-"""All facts of one audit; only the table itself must be readable."""
+"""Gathers all facts of an audit; only the table itself must be readable."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,7 +43,7 @@ def _read(path: Path) -> str | None:
 
 
 def endpoint_facts(live: Live, region: str) -> tuple[EndpointFacts, ...]:
-    """Of the whole region; which of them are the gateway's is judged later."""
+    """All of the region; the check decides which of them belong to the gateway."""
     name = f"com.amazonaws.{region}.dynamodb"
     # the name as it is in China, too
     filters = [{"Name": "service-name", "Values": [name, f"cn.{name}"]}]
@@ -62,7 +62,7 @@ def endpoint_facts(live: Live, region: str) -> tuple[EndpointFacts, ...]:
 
 
 def gather(live: Live, subject: AuditSubject, model: Model, places: Places, now: datetime) -> Facts:
-    """Raises `ConfigurationError` where the table cannot be described: then nothing can be said."""
+    """Raises `ConfigurationError` if the table cannot be described."""
     table = _table(live, subject.table)
     indexes = tuple(table.indexes)
     alarms = learn(lambda: alarm_facts(live))

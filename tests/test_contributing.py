@@ -155,7 +155,7 @@ def test_a_setting_is_a_field_and_a_row(copy: Copy) -> None:
     assert copy.linked("setting", "wiring.py").exists()
     assert copy.linked("setting", "setting_checks.py").exists()
     field = "\n    region: Region\n"
-    replace_once(settings, field, "\n    greeting: str = 'hello'\n    \"\"\"A word.\"\"\"" + field)
+    replace_once(settings, field, '\n    greeting: str = \'hello\'\n    """A word."""' + field)
     told = "from gateway.settings import Settings; print(Settings.model_construct().greeting)"
     assert copy.run("-c", told).stdout == "hello\n"
     documented = "tests/test_settings.py::test_the_page_shows_every_setting_as_the_code_has_it"

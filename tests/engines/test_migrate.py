@@ -90,7 +90,7 @@ async def test_an_item_that_was_changed_since_is_not_overwritten(shop: Shop) -> 
     newer = {**row, "version": {"N": "2"}, "effort": {"N": "5"}}
     await shop.write([newer])
     work = backfill(shop)
-    await work._mend(repair)
+    await work._repair(repair)
     [found] = await stored(shop, "TICKET#t000")
     assert (found["effort"], found["version"], found["schema"]) == ({"N": "5"}, {"N": "2"}, {"N": "2"})
-    assert (work.tally.met, work.tally.mended) == (1, 1)
+    assert (work.tally.met, work.tally.repaired) == (1, 1)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from gateway.store.cache.dax.stats import DaxStats
-from gateway.store.cache.stats import CacheStats
+from gateway.store.cache.stats import CacheStats, DaxStats
 
 _ANSWERS = {"hits": "hit", "stale": "stale", "shared": "shared", "misses": "miss"}
 _CACHE_COUNTERS = {

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId
-from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.read_path import ReadKey
 from gateway.store.cache.written_keys import Written, WrittenPlace
 
 K = TypeVar("K")

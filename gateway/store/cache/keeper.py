@@ -1,4 +1,4 @@
-"""Keeps answers and forgets them: what a write makes wrong, what policies or a suspension put out of reach."""
+"""Keeps answers, and drops those that a write, changed policies or a suspension invalidate."""
 
 import random
 import time

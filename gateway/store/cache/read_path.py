@@ -1,4 +1,4 @@
-"""The one path of a read: what the table asks of a cache, and what the cache may ask of the table."""
+"""The interface between table and cache, and the key under which a cache keeps an answer."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""What this process wrote a moment ago: replicas and indexes may not show it yet, so such answers are not kept."""
+"""Recent writes of this process: replicas and indexes may lag behind them, so such answers are not kept."""
 
 import math
 from collections import Counter, deque

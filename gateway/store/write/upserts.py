@@ -1,4 +1,4 @@
-"""Writes that need not know what was there before, so that many can make them at once without conflicts."""
+"""Writes without a prior read: upserts in a transaction, counters, and bulk writes in batches of 25."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -97,7 +97,7 @@ def _key(change: Change, item: Wire) -> ItemKey:
 
 
 async def put_all(table: Table, access: Access, items: Sequence[Wire]) -> None:
-    """Each item replaces what is there, so all of them may be sent again; raises with how many were not written."""
+    """Writes every item, replacing what is there, so a repeat is safe; an error says how many were not written."""
     now = asyncio.get_running_loop().time()
     give_up = now + _PATIENCE if access.deadline is None else now + _SHARE * (access.deadline - now)
     chunks = [items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK)]
@@ -110,7 +110,7 @@ async def put_all(table: Table, access: Access, items: Sequence[Wire]) -> None:
 
 
 async def _put_chunk(table: Table, access: Access, items: Sequence[Wire], give_up: float) -> int:
-    """How many are left when there is no more time, or DynamoDB no more patience."""
+    """Returns how many items are left when the time is over or DynamoDB refuses."""
     clock, name = asyncio.get_running_loop().time, access.session.tenancy.table
     left = [{"PutRequest": {"Item": item}} for item in items]
     attempt = 0

@@ -1,4 +1,4 @@
-"""What a mutation may use: read what it changes, collect a change, commit it once."""
+"""The writer of a mutation: reads the items to change, collects a change and commits it once."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

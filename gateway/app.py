@@ -1,4 +1,4 @@
-"""Where the rooms meet: settings in, ASGI app out."""
+"""Builds the gateway: settings in, ASGI app out."""
 
 import asyncio
 import gc
@@ -22,19 +22,18 @@ from gateway.aws.sts.assume_role import Sts
 from gateway.aws.sts.call_rate import CallRate
 from gateway.aws.sts.callers import Callers
 from gateway.aws.sts.roles import Roles
-from gateway.aws.sts.sessions import SessionRules, Sessions
+from gateway.aws.sts.sessions import Sessions
 from gateway.aws.sts.sts_client import StsClient
 from gateway.aws.wire.connection import WireLimits
 from gateway.aws.wire.dynamodb import DynamoDB, DynamoDBClient
 from gateway.domains import Loaded, load_domains
-from gateway.graph.http.endpoint import Endpoint, EndpointLimits, Send, ignored
+from gateway.graph.http.endpoint import Endpoint, Send, ignored
 from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.log_lines import WriteOperation, log_operation
 from gateway.graph.http.request import Receive, Scope
 from gateway.graph.playground.built_page import HEADERS, landing_page
 from gateway.graph.playground.first_query import first_query
 from gateway.graph.query.lane.lane import Lanes
-from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.reference.executor import ReferenceExecutor
 from gateway.graph.schema.schema import core_schema
@@ -42,36 +41,25 @@ from gateway.identity.authenticator import Authenticator
 from gateway.identity.fetch import fetch
 from gateway.identity.keyring import Fetch
 from gateway.model.tenant import TenantId
-from gateway.ops.metrics.collectors import QueryCollector
 from gateway.ops.metrics.metrics import Metrics
 from gateway.ops.policies.files import load_policies, permissions_for
 from gateway.ops.readiness.pool_check import PoolCheck
 from gateway.ops.readiness.readiness import Readiness
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
-from gateway.store.plan import ReadLimits
 from gateway.store.table import Table
-from gateway.wiring import (
-    ReadPath,
-    cost_limits,
-    demo,
-    issuers,
-    metrics_of,
-    metrics_page,
-    persisted,
-    playground,
-    pools,
-    read_path,
-    tenants,
-    warm_up,
-)
+from gateway.wiring.caches import ReadPath, read_path
+from gateway.wiring.metrics import metrics_of, metrics_page
+from gateway.wiring.operations import cost_limits, document_limits, endpoint_limits, persisted, read_limits
+from gateway.wiring.pages import playground, sandbox_pages
+from gateway.wiring.tenants import issuers, pools, session_rules, tenants, warm_up
 
 GRAPHQL_PATH: Final = "/graphql"
 
 
 @dataclass(slots=True)
 class State:
-    """Whether the process still takes requests; the server sets it when it is told to stop."""
+    """Whether the process still accepts requests; the server changes it on a signal to stop."""
 
     draining: bool = False
 
@@ -119,53 +107,43 @@ def build_gateway(
     services: Services | None = None,
     loaded: Loaded | None = None,
 ) -> Gateway:
-    """Settings that contradict the policies or the model are refused here, before anything is served.
+    """Raises `ConfigurationError` where settings contradict the policies or the model.
 
     `loaded` is what to serve instead of the domains that the settings name.
     """
-    loaded = loaded or load_domains(settings.domains)
-    model = loaded.model
+    domains = loaded or load_domains(settings.domains)
+    model, schema, reads = domains.model, core_schema(domains.schema), read_limits(settings)
     aws = aws or boto3.Session(region_name=settings.region)
     policies = load_policies(settings.reviewed_policies, model)
-    rules = SessionRules(
-        seconds=settings.session_duration_seconds,
-        sessions=settings.max_sessions,
-        calls_per_second=settings.max_sts_calls_per_second,
-        # nobody waits longer than a request may take
-        call_seconds=settings.request_timeout_seconds,
-        per_subject=settings.session_per_subject,
-    )
-    roles = Roles(policies.sessions)
+    cache = read_path(settings, model, aws)
+    rules = session_rules(settings)
     rate = CallRate(rules.calls_per_second, rules.calls)
     services = services or _aws_services(settings, aws, rate)
-    cache = read_path(settings, model, aws)
     sessions = Sessions(
         services.sts,
         tenants(settings),
-        roles,
+        Roles(policies.sessions),
         permissions_for(policies, model),
         rules,
         rate=rate,
         on_forget=cache.forget if cache is not None else lambda tenant: None,
     )
     authenticator = Authenticator(issuers(settings), fetch=services.fetch_keys)
-    schema = core_schema(loaded.schema)
-    reads = ReadLimits(page=settings.max_page_size, queries=settings.max_nested_queries)
+    table = Table(services.dynamodb, model, sessions.renew, cache=cache)
+    cursors = Cursors(settings.cursor_secret.get_secret_value())
     documents = Documents(
         model,
         schema,
-        loaded.mutations,
-        _document_limits(settings),
+        domains.mutations,
+        document_limits(settings),
         introspection=settings.introspection,
         reads=reads,
     )
-    known = persisted(settings, documents)
+    known, costs = persisted(settings, documents), cost_limits(settings)
     queue = FairQueue(settings.max_concurrent_operations, settings.max_queued_per_tenant)
-    table = Table(services.dynamodb, model, sessions.renew, cache=cache)
-    cursors = Cursors(settings.cursor_secret.get_secret_value())
-    costs = cost_limits(settings)
-    metrics = metrics_of(settings, known, cache, sessions, queue, table)
     lanes = Lanes(model, table, cursors, reads, trusted=known.trusted_hashes)
+    readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model.table).faults)
+    metrics = metrics_of(settings, known, cache, sessions, queue, table, lanes, readiness)
     endpoint = Endpoint(
         documents=documents,
         cost_limits=costs,
@@ -173,22 +151,15 @@ def build_gateway(
         callers=Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units)),
         reference=ReferenceExecutor(model, schema, table, cursors, reads, discreet=documents.discreet),
         lanes=lanes,
-        limits=EndpointLimits(
-            body_bytes=settings.max_body_bytes,
-            seconds=settings.request_timeout_seconds,
-            packed_from=settings.gzip_min_bytes,
-        ),
+        limits=endpoint_limits(settings),
         queue=queue,
         preparing=FairQueue(1, settings.max_queued_per_tenant),
         explain=settings.explain,
         observe=metrics.observe if metrics is not None else ignored,
         write=write,
     )
-    readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model.table).faults)
-    if metrics is not None:
-        metrics.collect_from(QueryCollector(lanes.outcomes))
-        metrics.gauge("gateway_ready", "1 once everything behind the process was reached.", lambda: readiness.ready)
-    return Gateway(endpoint, services, sessions, authenticator, readiness, cache, metrics, warm_up(settings, roles))
+    warmed = warm_up(settings, Roles(policies.sessions))
+    return Gateway(endpoint, services, sessions, authenticator, readiness, cache, metrics, warmed)
 
 
 def _aws_services(settings: Settings, aws: boto3.Session, rate: CallRate) -> Services:
@@ -203,23 +174,10 @@ def _aws_services(settings: Settings, aws: boto3.Session, rate: CallRate) -> Ser
     return Services(client, sts, close=close)
 
 
-def _document_limits(settings: Settings) -> DocumentLimits:
-    return DocumentLimits(
-        depth=settings.max_depth,
-        aliases=settings.max_aliases,
-        root_fields=settings.max_root_fields,
-        directives=settings.max_directives,
-        chars=settings.max_document_chars,
-        tokens=settings.max_document_tokens,
-        token_bytes=settings.max_document_token_bytes,
-        members=settings.max_list_length,
-    )
-
-
 class GatewayApp:
-    """The ASGI app: `/graphql` is the endpoint's own, everything else are pages of a Starlette app.
+    """The ASGI app: the endpoint answers `/graphql`, a Starlette app answers everything else.
 
-    Mounted in another app, below a `root_path`, it needs that app to enter `lifespan`.
+    An app that mounts it below a `root_path` has to enter `lifespan`.
     """
 
     def __init__(
@@ -243,7 +201,7 @@ class GatewayApp:
 
 
 def _path(scope: Scope) -> str:
-    """Below what the app is mounted at."""
+    """The path below the mount point."""
     path: str = scope["path"]
     root: str = scope["root_path"]
     return path[len(root) :] if path.startswith(f"{root}/") else path
@@ -256,7 +214,7 @@ def create_app(
     write: WriteOperation = log_operation,
     services: Services | None = None,
 ) -> GatewayApp:
-    """`write` takes the log line of each operation; by default it goes to the logger `gateway.operation`."""
+    """`write` receives the log line of each operation; by default the logger `gateway.operation` does."""
     gateway = build_gateway(settings, aws, write, services)
     pages = _pages(settings, gateway, state or State())
     return GatewayApp(gateway.endpoint, pages, gateway.metrics, _cors(settings))
@@ -264,7 +222,7 @@ def create_app(
 
 def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
-    pages = [*playground(settings), *demo(settings), *metrics_page(settings, gateway.metrics)]
+    pages = [*playground(settings), *sandbox_pages(settings), *metrics_page(settings, gateway.metrics)]
     query = first_query(load_domains(settings.domains).model)
     page = landing_page(address, pages={route.path for route in pages}, query=query)
 
@@ -286,12 +244,12 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        # what is made at start lives for ever: the collector need not look at it again and again
+        # objects made at start live as long as the process: the garbage collector need not visit them again
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
         starting = asyncio.create_task(gateway.readiness.until_ready())
-        # documents are parsed in another thread, which gives way to the loop this often
+        # how often the thread that parses documents yields to the event loop
         sys.setswitchinterval(0.0005)
         warming = asyncio.create_task(gateway.sessions.warm_up(*gateway.warm_up))
         yield
@@ -306,7 +264,7 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
         middleware=[] if cors is None else [Middleware(CORSMiddleware, **cors)],
         lifespan=lifespan,
     )
-    # its redirects repeat the caller's Host, and behind a load balancer they lead from https to http, token and all
+    # a redirect would repeat the caller's Host, and behind a load balancer lead from https to http with the token
     app.router.redirect_slashes = False
     return app
 
@@ -315,7 +273,7 @@ LOCAL_ORIGINS = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?"
 
 
 def _cors(settings: Settings) -> dict[str, Any] | None:
-    # a front end in development runs on a port of this machine that nobody knows beforehand
+    # in development, a front end runs on any port of this machine
     own_machine = LOCAL_ORIGINS if settings.environment == "sandbox" else None
     if not settings.cors_origins and own_machine is None:
         return None

@@ -1,20 +1,20 @@
-"""The one tree of failures; each class has a public code.
+"""The tree of errors; each class has a public code.
 
     GatewayError                     INTERNAL
     ├── Unauthenticated              UNAUTHENTICATED      no valid token
     ├── Forbidden                    FORBIDDEN            a policy says no
     │   └── TenantSuspended          TENANT_SUSPENDED     the tenant is switched off
-    ├── BadUserInput                 BAD_USER_INPUT       the caller can mend it
-    │   ├── LimitExceeded            LIMIT_EXCEEDED       too large, too deep, too many, too dear
-    │   ├── UnknownDocument          PERSISTED_QUERY_NOT_FOUND  no document is known by this id or hash
-    │   └── UntrustedDocument        UNTRUSTED_DOCUMENT   only trusted documents run, and this is none
-    ├── NotFound                     NOT_FOUND            what is written to does not exist
+    ├── BadUserInput                 BAD_USER_INPUT       the caller can fix it
+    │   ├── LimitExceeded            LIMIT_EXCEEDED       too large, too deep, too many, too expensive
+    │   ├── UnknownDocument          PERSISTED_QUERY_NOT_FOUND  no document has this id or hash
+    │   └── UntrustedDocument        UNTRUSTED_DOCUMENT   the document is not one of the trusted ones
+    ├── NotFound                     NOT_FOUND            the item to change does not exist
     ├── Conflict                     CONFLICT             a condition or a version did not hold
     ├── Throttled                    THROTTLED            AWS asks us to slow down
-    │   └── Overloaded               THROTTLED            the gateway has more to do than it can in time
+    │   └── Overloaded               THROTTLED            the gateway cannot serve the request in time
     ├── Unavailable                  UNAVAILABLE          AWS or the issuer cannot be reached
-    │   └── DeadlineExceeded         TIMEOUT              it took longer than it may
-    ├── Internal                     INTERNAL             our own fault
+    │   └── DeadlineExceeded         TIMEOUT              the time limit was exceeded
+    ├── Internal                     INTERNAL             a defect of the gateway
     │   └── IsolationBreach          INTERNAL             a row of another tenant was about to be used
     ├── ModelError                   MODEL                an entity or pattern is declared wrongly
     └── ConfigurationError           CONFIGURATION        settings are missing or contradict each other
@@ -26,7 +26,7 @@ from typing import ClassVar
 
 
 class GatewayError(Exception):
-    """Whatever goes wrong on purpose; `message` may be shown to the caller."""
+    """Base of all errors that the gateway raises; `message` may be shown to the caller."""
 
     code: ClassVar[str] = "INTERNAL"
 
@@ -82,7 +82,7 @@ class Throttled(GatewayError):
 
 
 class Overloaded(Throttled):
-    """Refused before anything was done; `retry_after` is in seconds."""
+    """The request was refused before it did anything; `retry_after` is in seconds."""
 
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)
@@ -98,15 +98,15 @@ class DeadlineExceeded(Unavailable):
 
 
 class Internal(GatewayError):
-    """Our own fault: the message goes to the log, the caller learns only the request id."""
+    """A defect of the gateway: the message goes to the log, the caller gets only the request id."""
 
 
 class IsolationBreach(Internal):
-    """A row of another tenant was about to be used: nothing is returned."""
+    """A row of another tenant was about to be used; nothing is returned."""
 
 
 class ModelError(GatewayError):
-    """Carries every fault found, each with the entity or pattern it is in; raised at start, never while serving."""
+    """Carries every fault of the model, each with its entity or pattern; raised only at start."""
 
     code = "MODEL"
 
@@ -116,7 +116,7 @@ class ModelError(GatewayError):
 
 
 class ConfigurationError(GatewayError):
-    """Carries every fault found, so that an operator mends them in one go."""
+    """Carries every fault, so that an operator can fix them all at once."""
 
     code = "CONFIGURATION"
 

@@ -29,8 +29,8 @@ class SingleFlight(Generic[K, V, C]):
 
     def __init__(self) -> None:
         self._running: dict[K, Flight[V, C]] = {}
-        # includes tasks that were cancelled and have not ended yet
-        self._tasks: set[asyncio.Task[V]] = set()
+        # includes tasks that were cancelled and have not ended yet; a dict keeps their order
+        self._tasks: dict[asyncio.Task[V], None] = {}
         self.closed = False
 
     def __len__(self) -> int:
@@ -47,7 +47,7 @@ class SingleFlight(Generic[K, V, C]):
         flight = Flight(asyncio.create_task(work), context)
         mine = dict.fromkeys(keys, flight)
         self._running.update(mine)
-        self._tasks.add(flight.task)
+        self._tasks[flight.task] = None
         flight.task.add_done_callback(lambda _: self._ended(flight, mine))
         return flight
 
@@ -63,7 +63,7 @@ class SingleFlight(Generic[K, V, C]):
             await asyncio.wait(self._tasks)
 
     def _ended(self, flight: Flight[V, C], keys: Iterable[K]) -> None:
-        self._tasks.discard(flight.task)
+        self._tasks.pop(flight.task, None)
         for key in keys:
             # a later flight may have taken its place
             if self._running.get(key) is flight:

@@ -18,7 +18,7 @@ from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.dax.cluster import Connect, DaxRules
 from gateway.store.cache.dax.reads import DaxReads
 from gateway.store.cache.layers import Layers
-from gateway.wiring import ReadPath, read_path
+from gateway.wiring.caches import ReadPath, read_path
 from tests.test_settings import RIGHT
 
 POOLED, OTHER = "daxs://pool.example:9111", "daxs://other.example:9111"
@@ -128,7 +128,7 @@ async def test_a_cluster_is_read_in_its_reader_role_and_another_one_in_its_own(m
         signers[address] = str(getattr(session.get_credentials(), "method", ""))
         return lambda: None
 
-    monkeypatch.setattr("gateway.wiring.connector", connector)
+    monkeypatch.setattr("gateway.wiring.caches.connector", connector)
     silos = {"acme": {"dax_endpoint": OTHER}}
     reads = made(cache="dax", dax_endpoint=POOLED, dax_role_arn=READER, silos=silos, **ACCEPTED)
     assert signers == {POOLED: "assume-role", OTHER: "explicit"}

@@ -16,7 +16,10 @@ from gateway.graph.schema.schema import build_schema, core_schema
 from gateway.model.tenant import tenant_id
 from gateway.ops.metrics.metrics import Metrics
 from gateway.settings import Settings
-from gateway.wiring import cost_limits, demo, metrics_page, persisted, playground, pools
+from gateway.wiring.metrics import metrics_page
+from gateway.wiring.operations import cost_limits, persisted
+from gateway.wiring.pages import playground, sandbox_pages
+from gateway.wiring.tenants import pools
 from tests.test_settings import ISSUER, RIGHT
 
 SANDBOX: dict[str, Any] = {
@@ -29,7 +32,7 @@ SANDBOX: dict[str, Any] = {
 
 
 async def get(settings: Settings, path: str, method: str = "GET") -> Response:
-    app = Starlette(routes=[*playground(settings), *demo(settings)])
+    app = Starlette(routes=[*playground(settings), *sandbox_pages(settings)])
     async with AsyncClient(transport=ASGITransport(app=app), base_url="http://127.0.0.1:8000") as client:
         wanted = {"tenant": "acme", "role": "viewer"}
         return await client.request(method, path, json=wanted if method == "POST" else None)

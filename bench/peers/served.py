@@ -4,12 +4,13 @@ Settings come from the environment, and as for a sandbox, which alone allows htt
 pages, CORS for this machine) is left out again.
 """
 
-from gateway import app, wiring
+from gateway import app
 from gateway.serving.serve import serve
 from gateway.settings import load_settings
+from gateway.wiring.tenants import issuers
 
 if __name__ == "__main__":
     settings = load_settings()
-    issuers = wiring.issuers(settings)
-    app.issuers = lambda _: issuers  # type: ignore[attr-defined]
+    trusted = issuers(settings)
+    app.issuers = lambda _: trusted  # type: ignore[attr-defined]
     serve(settings.model_copy(update={"environment": "production"}))

@@ -1,1 +1,1 @@
-"""WHO: a bearer token becomes a verified Principal, or is refused."""
+"""Authentication: a bearer token becomes a verified Principal, or is refused."""

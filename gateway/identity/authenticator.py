@@ -1,4 +1,4 @@
-"""From the Authorization header to a verified token; whatever goes wrong on the way is a refusal."""
+"""Verifies the Authorization header; every failure on the way is a refusal."""
 
 import time
 from collections.abc import Awaitable, Iterable
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class VerifiedToken:
-    """What a token said, and what that rests on; the token itself is not kept."""
+    """The principal of a token, and the key that verified it; the token itself is not kept."""
 
     principal: Principal
     key: VerificationKey
@@ -30,7 +30,7 @@ class VerifiedToken:
 
     @property
     def good_until(self) -> float:
-        """Until then nobody needs to ask whether it still holds, unless the issuer publishes other keys."""
+        """Until then the token need not be checked again, unless the issuer publishes other keys."""
         return min(expires(self.principal.expires_at, self.keyring.issuer), self.keyring.fresh_until)
 
 
@@ -54,7 +54,7 @@ class Authenticator:
         return await _refusing(self._verify(authorization))
 
     async def still_holds(self, token: VerifiedToken) -> bool:
-        """Without looking at its signature again."""
+        """Checks key and expiry again, but not the signature."""
         return await _refusing(self._still_holds(token))
 
     async def close(self) -> None:

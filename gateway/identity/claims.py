@@ -1,4 +1,4 @@
-"""Verified claims become a Principal when every one that matters is there, of the right type, and fits."""
+"""Checks the claims of a verified token and turns them into a Principal."""
 
 from collections.abc import Mapping
 from functools import lru_cache

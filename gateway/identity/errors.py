@@ -1,4 +1,4 @@
-"""A token that is not believed, or that nobody can judge: a message for the caller, a reason for the log."""
+"""Errors of authentication, each with a message for the caller and a reason for the log."""
 
 from gateway.errors import Unauthenticated, Unavailable
 
@@ -11,7 +11,7 @@ class TokenRefused(Unauthenticated):
 
 
 class KeysUnavailable(Unavailable):
-    """The token may be good: whoever holds it should try again, and not sign in again."""
+    """The token may be valid: the caller should try again, and need not sign in again."""
 
     def __init__(self) -> None:
         super().__init__("signing keys of the issuer are unavailable, try again later")

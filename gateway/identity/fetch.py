@@ -1,4 +1,4 @@
-"""Fetching a key set: one GET, capped in size, without redirects; the time cap is the caller's `timeout`."""
+"""Fetches a key set: one GET, limited in size, without redirects; the caller limits the time."""
 
 import asyncio
 import ssl

@@ -1,4 +1,4 @@
-"""One trusted issuer of tokens and everything that is set about it."""
+"""A trusted token issuer with its settings."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The keys of one issuer, kept fresh: one fetch at a time, never more often than the cool-down allows."""
+"""The keys of one issuer, kept fresh by at most one fetch at a time and per cool-down."""
 
 import asyncio
 import logging

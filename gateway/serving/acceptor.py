@@ -1,21 +1,54 @@
-"""New connections, all that wait: uvloop takes one in each turn, so that a busy loop seems dead to health checks."""
+"""Listening sockets: bound before the start, and accepted from in batches.
+
+uvloop accepts one connection per iteration, so that a busy gateway would look dead to health checks.
+"""
 
 import asyncio
 import errno
 import os
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
-# in one turn, so that those who are already here get theirs
+from gateway.errors import ConfigurationError
+
+# connections per iteration, so that open connections are served in between
 AT_ONCE = 100
-# where other processes accept from the same sockets: whoever wakes first must not take them all
+# fewer where other processes accept from the same sockets, so that none takes them all
 AT_ONCE_SHARED = 4
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _REST_SECONDS = 1.0
 
 
+@contextmanager
+def bound(setting: str, host: str, port: int) -> Iterator[list[socket.socket]]:
+    """One socket for each address of the host; an error names `setting`."""
+    opened: list[socket.socket] = []
+    try:
+        for family, kind, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            made = socket.socket(family, kind)
+            opened.append(made)
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            made.bind(address)
+    except OSError as error:
+        _close(opened)
+        fault = f"{setting}: cannot listen on {host}:{port}: {error.strerror}"
+        raise ConfigurationError([fault]) from error
+    try:
+        yield opened
+    finally:
+        _close(opened)
+
+
+def _close(opened: list[socket.socket]) -> None:
+    for each in opened:
+        each.close()
+
+
 class Acceptor:
-    """Takes connections beside the server that listens on the same sockets; whoever comes second finds none."""
+    """Accepts connections beside the server that listens on the same sockets."""
 
     def __init__(
         self, listening: Iterable[socket.socket], protocol: Callable[[], asyncio.Protocol], at_once: int = AT_ONCE
@@ -40,7 +73,7 @@ class Acceptor:
             self._loop.add_reader(door.fileno(), self._accept, door)
 
     def _rest(self, door: socket.socket) -> None:
-        """Nothing is left to let them in with: asking in every turn would only take time from those who are here."""
+        """File descriptors or memory are exhausted: pauses, so that open connections keep the time."""
         self._loop.remove_reader(door.fileno())
         self._loop.call_later(_REST_SECONDS, self._watch, door)
 
@@ -49,7 +82,7 @@ class Acceptor:
             try:
                 taken, _address = door.accept()
             except OSError as error:
-                # mostly, none waits any more
+                # usually no connection is waiting
                 if error.errno in _EXHAUSTED:
                     self._rest(door)
                 return

@@ -14,19 +14,19 @@ from typing import Any
 import uvicorn
 from prometheus_client import CollectorRegistry, start_http_server
 
-from gateway import wiring
 from gateway.app import State, create_app
 from gateway.domains import load_domains
 from gateway.errors import ConfigurationError
 from gateway.graph.http.log_lines import OPERATIONS, BufferedHandler, LogBuffer, Stream, WriteOperation
 from gateway.ops.metrics.metrics import Metrics
 from gateway.ops.policies.files import load_policies
-from gateway.serving.acceptor import AT_ONCE, AT_ONCE_SHARED, Acceptor
+from gateway.serving.acceptor import AT_ONCE, AT_ONCE_SHARED, Acceptor, bound
 from gateway.serving.hardened_http import HardenedHttp
 from gateway.serving.signals import end_at_once, on_ending_signals
-from gateway.serving.sockets import bound
 from gateway.setting_checks import Check
 from gateway.settings import Settings
+from gateway.wiring.operations import cost_limits
+from gateway.wiring.tenants import issuers, tenants
 
 
 def serve(settings: Settings) -> None:
@@ -85,7 +85,7 @@ def _policies(settings: Settings) -> None:
 # what makes a start fail beside the settings themselves, so that all of it is told at once
 START_CHECKS: tuple[Check, ...] = (
     *(_port_is_free, _metrics_port_is_free, _policies),
-    *(wiring.issuers, wiring.tenants, wiring.cost_limits),
+    *(issuers, tenants, cost_limits),
 )
 
 

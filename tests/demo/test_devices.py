@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway.store.write import batches
+from gateway.store.write import upserts
 from tests.demo.asking import ask, change, rows
 from tests.graph.fixtures import World
 
@@ -179,7 +179,7 @@ async def test_a_bulk_has_bounds(world: World, count: int) -> None:
 async def test_a_bulk_that_cannot_be_written_in_time_says_how_much_is_missing(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "_SHARE", 0.001)  # of ten minutes
+    monkeypatch.setattr(upserts, "_SHARE", 0.001)  # of ten minutes
     await register(world)
     world.memory.left_out = repeat(2)
     variables: dict[str, Any] = {"id": "d", "readings": measured(*range(20)), "key": "once"}

@@ -20,7 +20,7 @@ from gateway.cli.dev import aws_variables
 from gateway.errors import ConfigurationError
 from gateway.sandbox.sandbox import Child, Sandbox
 from gateway.sandbox.server import free_port, listen
-from gateway.serving.sockets import bound
+from gateway.serving.acceptor import bound
 from gateway.settings import environment_with
 
 # how long a busy machine may take for anything; nothing waits that long unless it fails

@@ -78,7 +78,8 @@ class Process:
     suspended: set[TenantId] = field(default_factory=set)
     dropped: dict[TenantId, float] = field(default_factory=dict)
     own: dict[tuple[str, str], tuple[int, float]] = field(default_factory=dict)
-    running: set["asyncio.Task[Any]"] = field(default_factory=set)
+    # a dict and not a set, so that a seed ends them in one order in every process
+    running: dict["asyncio.Task[Any]", None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         clocks = Clocks(asyncio.get_running_loop().time, wall, self.random.random)
@@ -121,14 +122,14 @@ class Process:
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Work that ends with the process."""
         task = asyncio.create_task(work)
-        self.running.add(task)
+        self.running[task] = None
         try:
             await asyncio.wait((task,))
         except asyncio.CancelledError:
             task.cancel()
             raise
         finally:
-            self.running.discard(task)
+            self.running.pop(task, None)
         if task.cancelled():
             raise Crashed
         return task.result()

@@ -9,9 +9,9 @@ from gateway.aws.sts.session import Session
 from gateway.aws.sts.sessions import Sessions
 from gateway.aws.sts.tenants import Tenants
 from gateway.model.tenant import tenant_id
-from gateway.store.cache import cache, keys, segment
+from gateway.store.cache import cache, read_path, segment
 from gateway.store.cache.keeper import Keeper
-from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.read_path import ReadKey
 from gateway.store.cache.recent_writes import RecentWrites
 from gateway.store.cache.segments import Segments
 from gateway.store.write.idempotency import Records
@@ -46,8 +46,8 @@ DEFECTS: dict[str, tuple[list[tuple[Any, str, Any]], str]] = {
     "a suspended tenant's answers are kept": ([(Keeper, "forget", lambda *given: None)], _TOO_OLD),
     "keys of the cache have no tenant": (
         [
-            (cache, "item_read", _without_tenant(keys.item_read)),
-            (cache, "page_read", _without_tenant(keys.page_read)),
+            (cache, "item_read", _without_tenant(read_path.item_read)),
+            (cache, "page_read", _without_tenant(read_path.page_read)),
             (Segments, "of", lambda shelves, tenant: _OF(shelves, EVERYBODY)),
         ],
         "a row of another tenant was read",

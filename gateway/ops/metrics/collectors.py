@@ -8,8 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from gateway.graph.query.lane.lane import Outcomes
-from gateway.store.cache.dax.stats import DaxStats
-from gateway.store.cache.stats import CacheStats
+from gateway.store.cache.stats import CacheStats, DaxStats
 
 # attribute of the statistics: value of the label `result`
 _CACHE_RESULTS: Final = {"hits": "hit", "stale": "stale", "shared": "shared", "misses": "miss"}

@@ -20,10 +20,10 @@ from prometheus_client.registry import Collector
 from gateway.backoff import exponential
 from gateway.errors import ConfigurationError
 from gateway.ops.metrics.merged import MergedMetrics
+from gateway.serving.acceptor import bound
 from gateway.serving.serve import configure_logging, finish_seconds, metrics_served
 from gateway.serving.serve import serve as serve_alone
 from gateway.serving.signals import on_ending_signals
-from gateway.serving.sockets import bound
 from gateway.serving.workers.shared_log import SharedLog
 from gateway.serving.workers.worker import Channel
 from gateway.settings import Settings, environment_without, settings_values

@@ -1,1 +1,1 @@
-"""Answers that are remembered for a while: for one tenant, one set of policies and one question each."""
+"""Read caches: each answer belongs to one tenant, one set of policies and one read."""

@@ -17,8 +17,7 @@ from gateway.model.types import Wire
 from gateway.single_flight import SingleFlight
 from gateway.store.access import Access, Call, authorize
 from gateway.store.cache.keeper import CacheRules, Clocks, Keeper
-from gateway.store.cache.keys import ReadKey, item_read, page_read
-from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage
+from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadKey, ReadPage, item_read, page_read
 from gateway.store.cache.segment import Segment
 from gateway.store.cache.shared_reads import (
     BatchedRead,

@@ -1,4 +1,4 @@
-"""Keeps answers and forgets them: what a write makes wrong, what policies or a suspension put out of reach."""
+"""Keeps answers, and drops those that a write, changed policies or a suspension invalidate."""
 
 import random
 import time
@@ -14,11 +14,11 @@ from gateway.model.staleness import Staleness
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId, owns
 from gateway.model.types import Wire
-from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.read_path import ReadKey
 from gateway.store.cache.recent_writes import RecentWrites, Underway
 from gateway.store.cache.segment import CachedRows, Entry, Segment, entry
 from gateway.store.cache.segments import Segments
-from gateway.store.cache.stats import CacheStats, CacheTally, Counts, GroupOf
+from gateway.store.cache.stats import CacheStats, Counts, GroupOf, Tally
 from gateway.store.cache.written_keys import Written, written, written_anywhere
 
 
@@ -47,7 +47,7 @@ class Keeper:
         self._spec = spec
         self._settle = rules.settle_seconds
         self._clocks = clocks
-        self._tally = CacheTally(group_of)
+        self._tally = Tally(Counts, group_of)
         self._segments = Segments(rules.bytes, self._tally, clocks.now)
         self._recent = RecentWrites(rules.settle_seconds + rules.flight_seconds)
         self._underway = Underway()

@@ -1,4 +1,4 @@
-"""Both caches, one behind the other: the process remembers for a while what a cluster or the table has answered."""
+"""Both caches in a row: the process keeps answers of a cluster or of the table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

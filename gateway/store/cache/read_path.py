@@ -1,4 +1,4 @@
-"""The one path of a read: what the table asks of a cache, and what the cache may ask of the table."""
+"""The interface between table and cache, and the key under which a cache keeps an answer."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -8,8 +8,10 @@ from gateway.aws.sts.sessions import Session
 from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
+from gateway.model.tenant import TenantId
 from gateway.model.types import Wire
 from gateway.store.access import Access, Source
+from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import QueryPartition
 
 
@@ -19,6 +21,55 @@ class Asked(NamedTuple):
     names: tuple[str, ...]
     strong: bool
     staleness: Staleness
+
+
+class ReadKey(NamedTuple):
+    """INVARIANT: a tuple and never a joined text, so that no part can imitate another.
+
+    The position where a page starts is one of its bounds, so it needs no part of its own.
+    """
+
+    tenant: TenantId
+    fingerprint: str  # of the policies: who may see less never meets what another has read
+    table: tuple[str, str]  # address and name: a tenant that moves meets nothing of its old table
+    on: str | None  # an index
+    partition: str
+    sort: str | KeyRange  # one sort key for an item, a range for a page
+    forward: bool
+    limit: int
+    projection: tuple[str, ...]
+    strong: bool
+
+    @property
+    def item(self) -> ItemKey | None:
+        return ItemKey(self.partition, self.sort) if isinstance(self.sort, str) else None
+
+
+def item_read(session: Session, key: ItemKey, asked: Asked) -> ReadKey:
+    return _read(session, asked, None, key.pk, key.sk, True, 1)
+
+
+def page_read(session: Session, plan: QueryPartition, asked: Asked) -> ReadKey:
+    index = plan.index.name if plan.index is not None else None
+    return _read(session, asked, index, plan.partition, plan.bounds, plan.forward, plan.limit)
+
+
+def _read(
+    session: Session, asked: Asked, index: str | None, partition: str, sort: str | KeyRange, forward: bool, limit: int
+) -> ReadKey:
+    tenancy = session.tenancy
+    return ReadKey(
+        session.tenant,
+        session.permissions.fingerprint,
+        (tenancy.target.url, tenancy.table),
+        index,
+        partition,
+        sort,
+        forward,
+        limit,
+        asked.names,
+        asked.strong,
+    )
 
 
 class Via(NamedTuple):

@@ -1,4 +1,4 @@
-"""What this process wrote a moment ago: replicas and indexes may not show it yet, so such answers are not kept."""
+"""Recent writes of this process: replicas and indexes may lag behind them, so such answers are not kept."""
 
 import math
 from collections import Counter, deque
@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId
-from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.read_path import ReadKey
 from gateway.store.cache.written_keys import Written, WrittenPlace
 
 K = TypeVar("K")

@@ -12,7 +12,7 @@ from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
 from gateway.model.types import Wire
-from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.read_path import ReadKey
 from gateway.store.cache.written_keys import Written, WrittenPlace
 
 # One remembered answer: as bytes, so that nobody can change it and its size is known.
@@ -76,8 +76,9 @@ class Segment:
         self.tenant = tenant
         self.shared_reads = 0  # under way
         self._entries: LRUCache[ReadKey, Entry] = LRUCache(limit, getsizeof=_size)
-        self._by_item: defaultdict[ItemKey, set[ReadKey]] = defaultdict(set)
-        self._by_partition: defaultdict[Partition, set[ReadKey]] = defaultdict(set)
+        # dicts in place of sets keep an order, so that equal histories stay equal
+        self._by_item: defaultdict[ItemKey, dict[ReadKey, None]] = defaultdict(dict)
+        self._by_partition: defaultdict[Partition, dict[ReadKey, None]] = defaultdict(dict)
         self._fingerprints: dict[str, str] = {}
 
     @property
@@ -106,9 +107,9 @@ class Segment:
         self.drop(read)
         self._entries[read] = entry
         for key in self._touched(read, entry):
-            self._by_item[key].add(read)
+            self._by_item[key][read] = None
         if read.item is None:
-            self._by_partition[read.on, read.partition].add(read)
+            self._by_partition[read.on, read.partition][read] = None
 
     def drop(self, read: ReadKey) -> bool:
         entry = self._entries.pop(read, None)
@@ -126,12 +127,12 @@ class Segment:
         if read.item is None:
             _discard(self._by_partition, (read.on, read.partition), read)
 
-    def affected(self, write: Written) -> set[ReadKey]:
+    def affected(self, write: Written) -> dict[ReadKey, None]:
         """The entries that the write makes wrong: those that hold the item, and pages on which it may be now."""
-        found = set(self._by_item.get(write.key, ()))
+        reads = dict(self._by_item.get(write.key, {}))
         for place in write.places:
-            found.update(self._pages(place))
-        return found
+            reads.update(dict.fromkeys(self._pages(place)))
+        return reads
 
     def outdated(self, role: str, fingerprint: str) -> tuple[ReadKey, ...]:
         """What was kept for the role under other policies than it has now."""
@@ -163,9 +164,9 @@ class Segment:
         return entry.holds if key is None else (key,)
 
 
-def _discard(lists: dict[Any, set[ReadKey]], key: Any, read: ReadKey) -> None:
+def _discard(lists: dict[Any, dict[ReadKey, None]], key: Any, read: ReadKey) -> None:
     reads = lists[key]
-    reads.discard(read)
+    reads.pop(read, None)
     if not reads:
         del lists[key]
 

@@ -9,16 +9,16 @@ from heapq import heapify, heappop, heappush
 from itertools import count
 
 from gateway.model.tenant import TenantId
-from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.read_path import ReadKey
 from gateway.store.cache.segment import Entry, Segment
-from gateway.store.cache.stats import CacheTally
+from gateway.store.cache.stats import Counts, Tally
 
 _LARGEST_PART = 64  # an entry of more than this part of the room is not kept
 _SLACK = 1_024  # outdated marks that a heap may hold beside as many as it has right ones
 
 
 class Segments:
-    def __init__(self, limit: int, tally: CacheTally, clock: Callable[[], float]) -> None:
+    def __init__(self, limit: int, tally: Tally[Counts], clock: Callable[[], float]) -> None:
         self._limit = limit
         self._tally = tally
         self._clock = clock

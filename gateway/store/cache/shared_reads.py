@@ -14,8 +14,7 @@ from gateway.model.types import Wire
 from gateway.single_flight import Flight, copy_for_waiter
 from gateway.store import wire
 from gateway.store.access import Access
-from gateway.store.cache.keys import ReadKey
-from gateway.store.cache.read_path import Asked
+from gateway.store.cache.read_path import Asked, ReadKey
 from gateway.store.plan import QueryPartition
 
 ReadRows = Mapping[ReadKey, list[Wire]]
@@ -34,12 +33,12 @@ SharedRead = Flight[ReadRows, ReadContext]
 
 async def wait_for_reads(shared_reads: Iterable[SharedRead], deadline: float | None) -> None:
     """Waits until all have ended; raises the first failure, as an error of the caller's own."""
-    tasks = {shared_read.task for shared_read in shared_reads}
+    tasks = dict.fromkeys(shared_read.task for shared_read in shared_reads)
     left = None if deadline is None else deadline - asyncio.get_running_loop().time()
-    done, under_way = await asyncio.wait(tasks, timeout=left)
+    _, under_way = await asyncio.wait(tasks, timeout=left)
     if under_way:
         raise DeadlineExceeded("there was no time left to wait for the database")
-    for task in done:
+    for task in tasks:
         if task.cancelled():
             raise Unavailable("the gateway is shutting down")
         error = task.exception()

@@ -1,4 +1,4 @@
-"""What a write request touches, read from the request as it is sent, so that no caller can forget to tell."""
+"""The items that a write request changes, read from the request itself, so that no mutation can omit one."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Runs changes: one transaction each, tried again on conflicts, its failures told as faults."""
+"""Runs each change as one transaction, retries conflicts and reports failed conditions as faults."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping

@@ -1,18 +1,28 @@
-"""Writes that need not know what was there before, so that many can make them at once without conflicts."""
+"""Writes without a prior read: upserts in a transaction, counters, and bulk writes in batches of 25."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gateway.errors import Internal
+from gateway.backoff import full_jitter
+from gateway.errors import Internal, Throttled, Unavailable
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.types import Wire
+from gateway.store.access import Access, gather_or_cancel
 from gateway.store.rows import Item
+from gateway.store.table import Table
 from gateway.store.wire import key_of
 from gateway.store.write.change import Change, Member
 from gateway.store.write.items import check_size, items_for
 
 Values = Mapping[str, Any]
+
+_CHUNK = 25
+_PARALLEL = 4
+_PATIENCE = 10.0  # seconds to keep trying when the request has no deadline
+_SHARE = 0.9  # of the time that is left: the rest is for telling the caller what was not written
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 1.0
 
 
 def replace(change: Change, name: str, values: Values) -> Item:
@@ -84,3 +94,36 @@ def _alone(entity: Entity) -> Entity:
 
 def _key(change: Change, item: Wire) -> ItemKey:
     return ItemKey(item[change.model.table.pk]["S"], item[change.model.table.sk]["S"])
+
+
+async def put_all(table: Table, access: Access, items: Sequence[Wire]) -> None:
+    """Writes every item, replacing what is there, so a repeat is safe; an error says how many were not written."""
+    now = asyncio.get_running_loop().time()
+    give_up = now + _PATIENCE if access.deadline is None else now + _SHARE * (access.deadline - now)
+    chunks = [items[start : start + _CHUNK] for start in range(0, len(items), _CHUNK)]
+    left = 0
+    for start in range(0, len(chunks), _PARALLEL):
+        wave = chunks[start : start + _PARALLEL]
+        left += sum(await gather_or_cancel([_put_chunk(table, access, chunk, give_up) for chunk in wave]))
+    if left:
+        raise Throttled(f"{left} of {len(items)} items were not written in time; send them again")
+
+
+async def _put_chunk(table: Table, access: Access, items: Sequence[Wire], give_up: float) -> int:
+    """Returns how many items are left when the time is over or DynamoDB refuses."""
+    clock, name = asyncio.get_running_loop().time, access.session.tenancy.table
+    left = [{"PutRequest": {"Item": item}} for item in items]
+    attempt = 0
+    while left and clock() < give_up:
+        body = {"RequestItems": {name: left}, "ReturnConsumedCapacity": "TOTAL"}
+        try:
+            answer = await table.call(access, "BatchWriteItem", body)
+        except (Throttled, Unavailable):
+            # the client has tried it several times; whether it was written is not known, but it does no harm twice
+            return len(left)
+        left = answer.get("UnprocessedItems", {}).get(name, [])
+        if left:
+            delay = full_jitter(attempt, _FIRST_PAUSE, _LONGEST_PAUSE)
+            await asyncio.sleep(max(0.0, min(delay, give_up - clock())))
+            attempt += 1
+    return len(left)

@@ -1,4 +1,4 @@
-"""What a mutation may use: read what it changes, collect a change, commit it once."""
+"""The writer of a mutation: reads the items to change, collects a change and commits it once."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,12 +14,11 @@ from gateway.store.plan import GetItems, Window, plan_listing
 from gateway.store.rows import Item
 from gateway.store.table import Table
 from gateway.store.wire import key_of
-from gateway.store.write.batches import put_all
 from gateway.store.write.change import MAX_MEMBERS, Change
 from gateway.store.write.faults import Fault, Rejected, UserErrorCode, missing
 from gateway.store.write.idempotency import Once, Records
 from gateway.store.write.transactions import Transactions
-from gateway.store.write.upserts import replacement
+from gateway.store.write.upserts import put_all, replacement
 
 Values = Mapping[str, Any]
 

@@ -11,8 +11,7 @@ from gateway.graph.http.log_lines import RequestLog
 from gateway.ops.metrics.collectors import _CACHE_COUNTERS, CacheCollector, DaxCollector
 from gateway.ops.metrics.metrics import Metrics
 from gateway.store.access import Access, Call, Refusal
-from gateway.store.cache.dax.stats import DaxCounts, DaxStats
-from gateway.store.cache.stats import CacheStats, Counts
+from gateway.store.cache.stats import CacheStats, Counts, DaxCounts, DaxStats
 from tests.store.fixtures import session
 
 PACKAGE = Path(__file__).parents[3] / "gateway"

@@ -4,7 +4,7 @@ import pytest
 
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import tenant_id
-from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.read_path import ReadKey
 from gateway.store.cache.recent_writes import NEVER, RecentWrites
 from gateway.store.cache.written_keys import Written, WrittenPlace
 from gateway.store.key_ranges import KeyRange

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
-from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.read_path import ReadKey
 from gateway.store.cache.segment import CachedRows, Entry, entry
 from gateway.store.cache.segments import Segments
-from gateway.store.cache.stats import CacheTally
+from gateway.store.cache.stats import Counts, Tally
 
 LIMIT = 640_000
 STALENESS = Staleness(100, 10)
@@ -21,7 +21,7 @@ STALENESS = Staleness(100, 10)
 class Room:
     def __init__(self) -> None:
         self.moment = 0.0
-        self.tally = CacheTally(lambda tenant: tenant)
+        self.tally = Tally(Counts, lambda tenant: tenant)
         self.segments = Segments(LIMIT, self.tally, lambda: self.moment)
 
     def keep(self, tenant: str, number: int, size: int = 5_000) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a cluster is asked at all: not for a while after it failed several times in a row, then by one call first."""
+"""A circuit breaker: after several failures in a row a cluster gets no calls for a while, then one trial call."""
 
 import time
 from collections.abc import Callable

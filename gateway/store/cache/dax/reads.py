@@ -17,11 +17,9 @@ from gateway.model.tenant import TenantId, owns
 from gateway.model.types import Wire
 from gateway.store.access import Access
 from gateway.store.cache.dax.cluster import DaxBusy, DaxCluster, DaxFailed
-from gateway.store.cache.dax.stats import DaxStats, DaxTally
-from gateway.store.cache.keys import page_read
-from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage, Via
+from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage, Via, page_read
 from gateway.store.cache.recent_writes import RecentWrites
-from gateway.store.cache.stats import GroupOf, one_group
+from gateway.store.cache.stats import DaxCounts, DaxStats, GroupOf, Tally, one_group
 from gateway.store.cache.written_keys import written, written_anywhere
 from gateway.store.plan import QueryPartition
 
@@ -69,7 +67,7 @@ class DaxReads(Cache):
         self._clusters = clusters
         self.ages = ages
         self._clock = clock
-        self._tally = DaxTally(group_of)
+        self._tally = Tally(DaxCounts, group_of)
         # our writes go past the clusters, so what they hold of an item that we wrote stays wrong until it is over
         self._recent = RecentWrites(max(ages.items, ages.pages))
 

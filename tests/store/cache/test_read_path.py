@@ -9,7 +9,7 @@ import pytest
 from gateway.errors import Forbidden, Unavailable
 from gateway.store.access import Access
 from gateway.store.cache import cache as module
-from gateway.store.cache.keys import ReadKey
+from gateway.store.cache.read_path import ReadKey
 from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import Range, Window, plan_listing
 from tests.store.cache.fixtures import MODEL, NAMES, World, policies, session, things

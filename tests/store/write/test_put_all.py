@@ -10,8 +10,8 @@ import pytest
 from gateway.aws.wire.errors import ThroughputExceeded
 from gateway.errors import Forbidden, Internal, LimitExceeded, Throttled, Unavailable
 from gateway.model.tenant import partition
-from gateway.store.write import batches
-from gateway.store.write.batches import put_all
+from gateway.store.write import upserts
+from gateway.store.write.upserts import put_all
 from tests.store.editing import editing, empty
 from tests.store.fixtures import GLOBEX, TABLE
 from tests.store.memory import Memory
@@ -62,7 +62,7 @@ async def test_what_was_left_is_sent_again_until_all_is_written() -> None:
 
 
 async def test_what_is_not_written_in_time_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "_SHARE", 0.02)
+    monkeypatch.setattr(upserts, "_SHARE", 0.02)
     memory = empty()
     memory.left_out = repeat(1)
     writer = editing(memory, deadline=asyncio.get_running_loop().time() + 20)
@@ -74,7 +74,7 @@ async def test_what_is_not_written_in_time_is_counted(monkeypatch: pytest.Monkey
 
 
 async def test_without_a_deadline_patience_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "_PATIENCE", 0.4)
+    monkeypatch.setattr(upserts, "_PATIENCE", 0.4)
     memory = empty()
     memory.left_out = repeat(1)
     with pytest.raises(Throttled, match=r"^1 of 2 items"):

@@ -1,0 +1,1 @@
+"""Settings become the values that the rooms take."""

@@ -1,0 +1,51 @@
+"""What an operation may do: limits on its document, its cost and its size, and which documents are trusted."""
+
+from gateway.errors import ConfigurationError
+from gateway.graph.http.endpoint import EndpointLimits
+from gateway.graph.http.manifest import read_manifest
+from gateway.graph.http.persisted import Persisted
+from gateway.graph.query.limits import DocumentLimits
+from gateway.graph.query.operation import Documents
+from gateway.graph.query.price import CostLimits
+from gateway.iam.policies.roles import ROLE_NAMES
+from gateway.settings import Settings
+from gateway.store.plan import ReadLimits
+
+
+def document_limits(settings: Settings) -> DocumentLimits:
+    return DocumentLimits(
+        depth=settings.max_depth,
+        aliases=settings.max_aliases,
+        root_fields=settings.max_root_fields,
+        directives=settings.max_directives,
+        chars=settings.max_document_chars,
+        tokens=settings.max_document_tokens,
+        token_bytes=settings.max_document_token_bytes,
+        members=settings.max_list_length,
+    )
+
+
+def read_limits(settings: Settings) -> ReadLimits:
+    return ReadLimits(page=settings.max_page_size, queries=settings.max_nested_queries)
+
+
+def endpoint_limits(settings: Settings) -> EndpointLimits:
+    return EndpointLimits(
+        body_bytes=settings.max_body_bytes,
+        seconds=settings.request_timeout_seconds,
+        packed_from=settings.gzip_min_bytes,
+    )
+
+
+def cost_limits(settings: Settings) -> CostLimits:
+    unknown = [name for name in settings.max_cost_by_role if name not in ROLE_NAMES]
+    if unknown:
+        raise ConfigurationError([f"max_cost_by_role: there is no role `{name}`" for name in unknown])
+    return CostLimits(settings.max_cost, settings.max_cost_by_role)
+
+
+def persisted(settings: Settings, documents: Documents) -> Persisted:
+    """Checks every trusted document against the schema at start, before a client sends its id."""
+    path = settings.trusted_documents
+    trusted = read_manifest(path, documents) if path is not None else {}
+    return Persisted(trusted, trusted_documents_only=settings.trusted_documents_only)

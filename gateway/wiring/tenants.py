@@ -1,0 +1,100 @@
+"""Who is served and where their data is: issuers, tenants and the rules of their sessions."""
+
+from dataclasses import replace
+
+from gateway.aws.sts.roles import Roles
+from gateway.aws.sts.sessions import SessionRules
+from gateway.aws.sts.tenants import Tenancy, Tenants
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.errors import ConfigurationError, GatewayError
+from gateway.identity.issuer import Issuer
+from gateway.model.tenant import TenantId, tenant_id
+from gateway.ops.readiness.pool_check import TenantPool
+from gateway.setting_types import IssuerSettings, SiloSettings
+from gateway.settings import Settings
+
+_POOLED = SiloSettings()  # sets nothing of its own
+
+
+def issuers(settings: Settings) -> list[Issuer]:
+    """The trusted token issuers."""
+    return [_issuer(issuer, allow_http=settings.environment == "sandbox") for issuer in settings.issuers]
+
+
+def _issuer(settings: IssuerSettings, *, allow_http: bool) -> Issuer:
+    issuer = Issuer(
+        issuer=settings.issuer,
+        audience=tuple(settings.audience),
+        jwks_url=settings.jwks_url,
+        algorithms=tuple(settings.algorithms),
+        types=tuple(settings.types),
+        audience_claim=settings.audience_claim,
+        additional_audiences=tuple(settings.additional_audiences),
+        subject_claim=settings.subject_claim,
+        tenants=None if settings.tenants is None else frozenset(settings.tenants),
+        tenant_claim=settings.tenant_claim,
+        roles_claim=settings.roles_claim,
+        required_claims=settings.required_claims,
+        leeway_seconds=settings.leeway_seconds,
+        max_lifetime_seconds=settings.max_lifetime_seconds,
+        allow_http=allow_http,
+    )
+    return replace(issuer, role_map=settings.role_map) if settings.role_map else issuer
+
+
+def tenants(settings: Settings) -> Tenants:
+    pooled = _tenancy(settings, _POOLED)
+    silos = {_tenant("silos", name): _tenancy(settings, silo) for name, silo in settings.silos.items()}
+    suspended = [_tenant("suspended_tenants", name) for name in settings.suspended_tenants]
+    known = None if settings.tenants is None else [_tenant("tenants", name) for name in settings.tenants]
+    return Tenants(pooled, silos, suspended=suspended, known=known)
+
+
+def pools(settings: Settings) -> list[TenantPool]:
+    """What readiness checks: the shared table, where a tenant is named for it, and every silo that is not suspended."""
+    known, name = tenants(settings), settings.readiness_tenant
+    silos = [_tenant("silos", silo) for silo in settings.silos if silo not in settings.suspended_tenants]
+    checked = [TenantPool(f"silo {tenant}", tenant, known.lookup(tenant), required=False) for tenant in silos]
+    if name is None:
+        return checked
+    return [TenantPool("pooled", _tenant("readiness_tenant", name), _tenancy(settings, _POOLED), True), *checked]
+
+
+def session_rules(settings: Settings) -> SessionRules:
+    return SessionRules(
+        seconds=settings.session_duration_seconds,
+        sessions=settings.max_sessions,
+        calls_per_second=settings.max_sts_calls_per_second,
+        # no caller waits longer than a request may take
+        call_seconds=settings.request_timeout_seconds,
+        per_subject=settings.session_per_subject,
+    )
+
+
+def warm_up(settings: Settings, roles: Roles) -> tuple[tuple[TenantId, ...], tuple[str, ...]]:
+    """The tenants and roles whose sessions are opened at start."""
+    if unknown := [role for role in settings.warm_up_roles if role not in roles.names]:
+        raise ConfigurationError([f"warm_up_roles: there is no role `{role}`" for role in unknown])
+    names = settings.tenants or () if settings.warm_up_roles else ()
+    return tuple(_tenant("tenants", name) for name in names), tuple(settings.warm_up_roles)
+
+
+def _tenant(where: str, name: str) -> TenantId:
+    try:
+        return tenant_id(name)
+    except GatewayError as error:
+        raise ConfigurationError([f"{where}: `{name}`: {error.message}"]) from error
+
+
+def _tenancy(settings: Settings, silo: SiloSettings) -> Tenancy:
+    """What a silo does not set is as for the pooled tenants, except the endpoint of another region."""
+    region = silo.region or settings.region
+    pooled_endpoint = settings.dynamodb_endpoint if region == settings.region else None
+    endpoint = silo.dynamodb_endpoint or pooled_endpoint
+    return Tenancy(
+        table=silo.table_name or settings.table_name,
+        role_arn=silo.tenant_role_arn or settings.tenant_role_arn,
+        target=AwsTarget(endpoint, region) if endpoint else AwsTarget.regional("dynamodb", region),
+        sts_region=region,
+        external_id=silo.external_id,
+    )

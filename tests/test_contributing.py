@@ -152,7 +152,7 @@ def test_a_condition_operator_is_one_entry(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_setting_is_a_field_and_a_row(copy: Copy) -> None:
     settings, page = copy.linked("setting", "settings.py"), copy.linked("setting", "docs/settings.md")
-    assert copy.linked("setting", "wiring.py").exists()
+    assert copy.linked("setting", "wiring/").exists()
     assert copy.linked("setting", "setting_checks.py").exists()
     field = "\n    region: Region\n"
     replace_once(settings, field, '\n    greeting: str = \'hello\'\n    """A word."""' + field)

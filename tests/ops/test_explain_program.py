@@ -50,7 +50,7 @@ def test_what_a_role_may_not_read_is_not_in_its_functions(tmp_path: Path) -> Non
         ("query A { me: __typename } query B { __typename }", (), "name one of the operations: A, B"),
         ("{ __schema { types { name } } }", (), "graphql-core runs this query"),
         ("{ __typename }", ("--role", "king"), "there is no role `king`"),
-        ("{ __typename }", ("--variables", "{"), "must be readable"),
+        ("{ __typename }", ("--variables", "{"), "cannot be read"),
     ],
 )
 def test_where_nothing_is_generated_the_reason_is_told(

@@ -66,6 +66,15 @@ class Table:
 
     async def get(self, access: Access, plan: GetItems) -> list[Item | None]:
         """Any number of keys, in chunks of 100 in parallel; the answer has the order of the keys."""
+        items: list[Item | None] = []
+        for item in await self.get_each(access, plan):
+            if isinstance(item, Exception):
+                raise item
+            items.append(item)
+        return items
+
+    async def get_each(self, access: Access, plan: GetItems) -> list[Item | Exception | None]:
+        """As `get`, but a row that cannot be read is an error in the place of its item."""
         _same_tenant(access, plan.tenant)
         distinct = tuple(sorted(set(plan.keys)))  # one order for all, so that equal reads have equal texts
         names = self._rows.stored_names(plan.attributes, None, (plan.entity,))
@@ -75,7 +84,7 @@ class Table:
             rows = await read(access, distinct, strong=plan.strong)
         else:
             rows = await self._cache.items(access, distinct, Asked(names, plan.strong, staleness), read)
-        found = {key: self._item(plan, row) for key, row in rows.items()}
+        found = {key: self._item_or_error(plan, row) for key, row in rows.items()}
         return [found.get(key) for key in plan.keys]
 
     async def _read_items(
@@ -105,8 +114,14 @@ class Table:
                 await patience.wait(len(left))
         return found
 
-    def _item(self, plan: GetItems, row: dict[str, Any]) -> Item | None:
-        return self._rows.item(plan.tenant, row, plan.entity, plan.attributes, self._model.table.sk)
+    def _item_or_error(self, plan: GetItems, row: dict[str, Any]) -> Item | Exception | None:
+        try:
+            return self._rows.item(plan.tenant, row, plan.entity, plan.attributes, self._model.table.sk)
+        except IsolationBreach:
+            # INVARIANT: nothing of an answer with a row of another tenant is used.
+            raise
+        except Exception as error:  # whoever uses the item raises it
+            return error
 
     async def query(self, access: Access, plan: QueryMany) -> Page:
         """The window's page of a listing, over all its shards and buckets."""

@@ -40,6 +40,7 @@ def _with(world: World, key: tuple[str, str], **values: Any) -> None:
         (ORDER, {"total": {"N": ""}}, LINES),
         (USER, {"createdAt": {"S": "2026-01-31T10:00:00+02:00"}}, '{ user(userId: "u-1001") { createdAt } }'),
         (USER, {"version": {"N": "1.5"}}, '{ user(userId: "u-1001") { version } }'),
+        (USER, {"version": {"N": "2147483648"}}, '{ user(userId: "u-1001") { version } }'),
     ],
 )
 async def test_a_row_that_is_not_as_declared_steps_back(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
+import msgspec
 import orjson
 import pytest
 from hypothesis import given
@@ -232,3 +233,16 @@ def test_the_moment_is_written_with_six_decimals_in_utc() -> None:
     moment = datetime(2026, 1, 31, 23, 30, tzinfo=timezone(timedelta(hours=1)))
     assert Timestamp().encode("a", moment) == {"S": "2026-01-31T22:30:00.000000Z"}
     assert through(Timestamp(), moment) == datetime(2026, 1, 31, 22, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2026-01-31T10:00:00.1234564Z", "2026-01-31T10:00:00.123456+00:00"),
+        ("2026-01-31T10:00:00.1234565Z", "2026-01-31T10:00:00.123457+00:00"),
+        ("2026-01-31T23:59:59.99999990Z", "2026-02-01T00:00:00+00:00"),
+    ],
+)
+def test_what_is_finer_than_a_microsecond_is_rounded_as_lanes_round_it(text: str, value: str) -> None:
+    assert Timestamp().decoder()({"S": text}).isoformat() == value
+    assert msgspec.convert(text, datetime).isoformat() == value

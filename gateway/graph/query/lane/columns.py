@@ -143,7 +143,7 @@ def writer(kind: AttributeType, below: StructFields) -> Write | None:
     """How a value of this type is written; None where it is JSON already."""
     match kind:
         case Integer():
-            return _int
+            return int32
         case SetOf(of):
             return _list_writer(writer(of, below), ordered=True)
         case ListOf(of):
@@ -176,7 +176,7 @@ def _struct_writer(below: StructFields) -> Write:
     return write
 
 
-def _int(value: int) -> int:
+def int32(value: int) -> int:
     if not -_INT <= value < _INT:
         raise FallBack(Reason.ROW)
     return value

@@ -11,6 +11,7 @@ from gateway.graph.query.lane.columns import (
     NumberValue,
     StringValue,
     column,
+    int32,
     one_of,
     plain_integer,
 )
@@ -180,7 +181,7 @@ def _needed(rows: RowType, key: str) -> list[str]:
 
 def version(text: str) -> int:
     try:
-        return int(text)
+        return int32(int(text))
     except ValueError as error:
         raise FallBack(Reason.ROW) from error
 

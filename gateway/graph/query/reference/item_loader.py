@@ -1,7 +1,7 @@
 """Loads items by their keys for one request; what is requested in one turn of the event loop is read in one batch."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -18,7 +18,16 @@ from gateway.store.rows import Item
 from gateway.store.table import Table
 
 T = TypeVar("T")
-ItemsByKey = dict[ItemKey, Item | None]
+
+
+class ItemsByKey(dict[ItemKey, Item | Exception | None]):
+    """Items by their keys. One that could not be read raises its failure when it is used; the others do not."""
+
+    def __getitem__(self, key: ItemKey) -> Item | None:
+        item = super().__getitem__(key)
+        if isinstance(item, Exception):
+            raise item
+        return item
 
 
 class RequestTasks:
@@ -69,18 +78,25 @@ class _ItemsRequest:
 
 
 class _EntityItems:
-    """The items of one entity that this request has read, or the failure of a read."""
+    """The items of one entity that this request has read, or why they could not be read."""
 
-    __slots__ = ("failure", "items", "loader")
+    __slots__ = ("items", "loader")
 
     def __init__(self, load: Callable[[list[_ItemsRequest]], Coroutine[Any, Any, list[ItemsByKey]]]) -> None:
         self.loader: DataLoader[_ItemsRequest, ItemsByKey] = DataLoader(load, cache=False)
-        self.items: dict[ItemKey, tuple[Attributes, Item | None]] = {}
-        self.failure: Exception | None = None
+        self.items: dict[ItemKey, tuple[Attributes, Item | Exception | None]] = {}
 
     def lacks(self, request: _ItemsRequest) -> list[ItemKey]:
-        items = self.items
-        return [key for key in request.keys if key not in items or not request.attributes <= items[key][0]]
+        return [key for key in request.keys if not self._has(key, request.attributes)]
+
+    def of(self, request: _ItemsRequest) -> ItemsByKey:
+        return ItemsByKey((key, self.items[key][1]) for key in request.keys)
+
+    def _has(self, key: ItemKey, attributes: Attributes) -> bool:
+        if (known := self.items.get(key)) is None:
+            return False
+        # a second try would most likely fail too, and take more time
+        return attributes <= known[0] or isinstance(known[1], Exception)
 
 
 class ItemLoader:
@@ -94,8 +110,8 @@ class ItemLoader:
     async def items_at(self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes) -> ItemsByKey:
         entity_items = self._of(lookup)
         request = _ItemsRequest(keys, attributes)
-        if entity_items.failure is None and not entity_items.lacks(request):
-            return {key: entity_items.items[key][1] for key in keys}
+        if not entity_items.lacks(request):
+            return entity_items.of(request)
         return await entity_items.loader.load(request)
 
     def put(self, lookup: Lookup, key: ItemKey, attributes: Attributes, item: Item) -> None:
@@ -113,8 +129,6 @@ class ItemLoader:
         """One read for all requests of this turn, with the union of their attributes."""
         self._tasks.track(asyncio.current_task())
         entity_items = self._by_entity[entity, strong]
-        if entity_items.failure is not None:
-            raise entity_items.failure
         keys = tuple(dict.fromkeys(key for request in requests for key in entity_items.lacks(request)))
         # an item that is read again replaces the first one, so it needs that one's attributes too; they cost nothing
         earlier = (entity_items.items[key][0] for key in keys if key in entity_items.items)
@@ -123,13 +137,14 @@ class ItemLoader:
             operation = "GetItem" if len(keys) == 1 else "BatchGetItem"
             readable = self._field_access.readable(attributes, operation)
             plan = GetItems(self._access.session.tenant, entity, keys, readable, strong)
-            try:
-                items = await self._table.get(self._access, plan)
-            except Exception as error:
-                # a second try would most likely fail too, and take more time
-                entity_items.failure = error
-                raise
-            for key, item in zip(keys, items, strict=True):
-                self._field_access.refuse(item, attributes, operation)
+            for key, item in zip(keys, await self._read(plan), strict=True):
+                if not isinstance(item, Exception):
+                    self._field_access.refuse(item, attributes, operation)
                 entity_items.items[key] = (attributes, item)
-        return [{key: entity_items.items[key][1] for key in request.keys} for request in requests]
+        return [entity_items.of(request) for request in requests]
+
+    async def _read(self, plan: GetItems) -> Sequence[Item | Exception | None]:
+        try:
+            return await self._table.get_each(self._access, plan)
+        except Exception as error:
+            return [error] * len(plan.keys)

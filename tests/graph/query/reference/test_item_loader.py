@@ -9,6 +9,7 @@ from gateway.errors import Unavailable
 from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.reference.item_loader import RequestTasks, weak_method
 from gateway.graph.query.reference.reader import Reader
+from gateway.store.rows import Item
 from tests.graph.fixtures import World
 
 QUERIES = {
@@ -34,7 +35,7 @@ async def test_an_answer_leaves_nothing_to_the_collector(world: World, query: st
         gc.enable()
 
 
-async def test_a_failed_read_of_an_entity_is_not_tried_again(reader: Reader, world: World) -> None:
+async def test_an_item_that_could_not_be_read_is_not_tried_again_and_others_are(reader: Reader, world: World) -> None:
     calls = 0
 
     async def call(operation: str, *given: object, **named: object) -> object:
@@ -46,7 +47,19 @@ async def test_a_failed_read_of_an_entity_is_not_tried_again(reader: Reader, wor
     for product in ("p-1001", "p-1001", "p-1002"):
         with pytest.raises(Unavailable):
             await reader.item(reader.model.lookup("product"), {"productId": product}, frozenset({"title"}))
-    assert calls == 1
+    assert calls == 2
+
+
+async def test_a_damaged_row_fails_the_fields_that_need_it_and_no_others(reader: Reader, world: World) -> None:
+    lookup, title = reader.model.lookup("product"), frozenset({"title"})
+    key = ("TENANT#acme#PRODUCT#p-1001", "DETAILS")
+    world.memory.rows[key] = {**world.memory.rows[key], "EntityType": {"S": "Teapot"}}
+    results = await asyncio.gather(
+        *(reader.item(lookup, {"productId": product}, title) for product in ("p-1001", "p-1002")),
+        return_exceptions=True,
+    )
+    assert isinstance(results[0], Exception)
+    assert isinstance(results[1], Item)
 
 
 async def test_tasks_end_with_their_request() -> None:

@@ -4,10 +4,8 @@ httptools parses. Of uvicorn only what a protocol of its server is made with is 
 """
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from math import inf
@@ -21,8 +19,9 @@ from uvicorn.server import ServerState
 from gateway.graph.http.running import notify_disconnect
 from gateway.serving.http_exchange import STATUS_LINES, HttpExchange
 
-_LOG = logging.getLogger("uvicorn.error")
 _BUFFERED_BYTES = 64 * 1024  # of a body that nobody has received yet: no more is read
+_PIECE_BYTES = 4 * 1024  # parsed at once: how many requests can come while another one is answered
+_VERSIONS = ("1.1", "1.0")
 _REFUSED = b"content-length: 0\r\nconnection: close\r\n\r\n"
 
 
@@ -43,8 +42,8 @@ class HeadTooLargeError(Exception):
     """Ends the parser; nobody sees it."""
 
 
-class TwoHostsError(Exception):
-    """Ends the parser, which answers 400 (RFC 9112, 3.2): proxies and we would each believe another one."""
+class AmbiguousHeadError(Exception):
+    """Ends the parser, which answers 400: a proxy and we would each read another request."""
 
 
 class HardenedHttp(asyncio.Protocol):
@@ -83,11 +82,17 @@ class HardenedHttp(asyncio.Protocol):
         self._headers: list[tuple[bytes, bytes]] = []
         self._newest: HttpExchange | None = None
         self._in_head = self._in_body = self._too_large = False
-        self._heads = self._head_bytes = 0
+        # heads, pieces of bodies and ends that have come, and the bytes since the last of them
+        self._steps = self._bytes_since = 0
+        # what has come behind the requests that wait, and whether anything that comes is still looked at
+        self._unparsed = b""
+        self._deaf = False
+        self._refusal: int | None = None
         # the request that is answered, and those behind it
         self._running: HttpExchange | None = None
         self._waiting: deque[HttpExchange] = deque()
         self._read_paused = self.write_paused = False
+        self._written = 0
         self._writable = asyncio.Event()
         self._default_headers: list[tuple[bytes, bytes]] = []
         self._default_head = b""
@@ -116,28 +121,44 @@ class HardenedHttp(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         self._state.connections.discard(self)
         self._waiting.clear()
-        if self._running is not None and not self._running.complete:
-            self._running.disconnected = True
-            self._running.notify()
-            notify_disconnect(self._running.scope)
+        self._unparsed = b""
+        self._leave()
         self.resume_writing()
         for timer in (self._timer, self._stall_timer):
             if timer is not None:
                 timer.cancel()
 
     def data_received(self, data: bytes) -> None:
-        heads, begun = self._heads, self._in_head
+        if self._unparsed:
+            self._unparsed += data
+        elif len(data) <= _PIECE_BYTES:
+            self._parse(data)
+        else:
+            self._parse_pieces(data)
+
+    def _parse_pieces(self, data: bytes) -> None:
+        for start in range(0, len(data), _PIECE_BYTES):
+            if self._read_paused and not self._deaf:
+                self._unparsed = data[start:]
+                return
+            self._parse(data[start : start + _PIECE_BYTES])
+
+    def _parse(self, data: bytes) -> None:
+        if self._deaf or self.transport.is_closing():
+            return
+        steps, begun = self._steps, self._in_head or self._in_body
         try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade:
             # nobody can be asked to switch to another protocol: the request is answered as if it had not asked
-            with suppress(HttpParserUpgrade):
-                self._parser.feed_data(data)
+            self._deaf = True
         except HttpParserError:
             self._refuse(431 if self._too_large else 400)
         if self.transport.is_closing():
             return
-        # only what is nothing but head counts: before its first byte may lie a body
-        self._head_bytes = self._head_bytes + len(data) if begun and self._heads == heads else 0
-        if self._head_bytes > self._bounds.head_bytes:
+        # only what is nothing but head, trailer or size of a chunk counts: before its first byte may lie a body
+        self._bytes_since = self._bytes_since + len(data) if begun and self._steps == steps else 0
+        if self._bytes_since > self._bounds.head_bytes:
             self._refuse(431)
         elif self._running is None:
             self._await_head()
@@ -155,6 +176,7 @@ class HardenedHttp(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         self._in_head = True
+        self._closes_at = inf  # it has its own time, however long the connection was idle
         self._url = b""
         self._headers = []
 
@@ -162,26 +184,34 @@ class HardenedHttp(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers.append((name.lower(), value))
+        # not those behind a body: they would be taken for headers that a proxy has seen and let pass
+        if self._in_head:
+            self._headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
-        self._heads += 1
-        self._in_head, self._in_body = False, True
-        self._closes_at = inf
+        self._steps += 1
         headers = self._headers
         if len(self._url) + len(b"".join(chain.from_iterable(headers))) > self._bounds.head_bytes:
             self._too_large = True
             raise HeadTooLargeError
         names = [name for name, _ in headers]
-        if names.count(b"host") > 1:
-            raise TwoHostsError
         version = self._parser.get_http_version()
+        # RFC 9112, 3.2
+        if names.count(b"host") != 1 and (version != "1.0" or b"host" in names):
+            raise AmbiguousHeadError
+        # of a request that asks for another protocol httptools reads no body, and would take it for the next request
+        if self._parser.should_upgrade() and (b"content-length" in names or b"transfer-encoding" in names):
+            raise AmbiguousHeadError
+        if version not in _VERSIONS:
+            raise AmbiguousHeadError
         exchange = self._newest = HttpExchange(
             self,
             {**self._scope, **self._asked(), "http_version": version, "headers": headers},
             keep_alive=self._may_go_on(version),
-            expects_continue=b"expect" in names and dict(headers)[b"expect"].lower() == b"100-continue",
+            expects_continue=b"expect" in names and _expects_continue(version, headers),
         )
+        self._in_head, self._in_body = False, True
+        self._closes_at = inf
         if self._running is None:
             self._start(exchange)
         else:
@@ -196,16 +226,18 @@ class HardenedHttp(asyncio.Protocol):
 
     def _asked(self) -> dict[str, Any]:
         url = parse_url(self._url)
-        path = url.path.decode("ascii")
+        raw_path = url.path or b"/"
+        path = raw_path.decode("ascii")
         return {
             "method": self._parser.get_method().decode("ascii"),
             "path": self._root_path + (unquote(path) if "%" in path else path),
-            "raw_path": self._root_path.encode("ascii") + url.path,
+            "raw_path": self._root_path.encode("ascii") + raw_path,
             "query_string": url.query or b"",
             "state": self._app_state.copy(),
         }
 
     def on_body(self, body: bytes) -> None:
+        self._steps += 1
         exchange = self._newest
         if exchange is not None and not exchange.complete:
             exchange.body += body
@@ -214,6 +246,7 @@ class HardenedHttp(asyncio.Protocol):
             exchange.notify()
 
     def on_message_complete(self) -> None:
+        self._steps += 1
         self._in_body = False
         self._closes_at = inf
         exchange = self._newest
@@ -231,10 +264,23 @@ class HardenedHttp(asyncio.Protocol):
             self._default_headers = headers
         return self._default_head
 
+    def write(self, data: bytes) -> None:
+        self._written += len(data)
+        self.transport.write(data)
+
+    def close(self) -> None:
+        """As soon as everything is taken, which has to happen in time."""
+        self.transport.close()
+        self._watch_stall()
+
     def resume_reading(self) -> None:
-        if self._read_paused:
+        # no more requests come in while some wait
+        if self._read_paused and not self._waiting:
             self._read_paused = False
-            self.transport.resume_reading()
+            unparsed, self._unparsed = self._unparsed, b""
+            self._parse_pieces(unparsed)
+            if not self._read_paused:
+                self.transport.resume_reading()
 
     def _pause_reading(self) -> None:
         if not self._read_paused:
@@ -250,8 +296,9 @@ class HardenedHttp(asyncio.Protocol):
         if not self.transport.is_closing():
             if self._waiting:
                 self._start(self._waiting.popleft())
-            if not self._waiting:
-                self.resume_reading()
+            elif self._refusal is not None:
+                self._end(self._refusal)
+            self.resume_reading()
             if self._running is None:
                 self._await_head()
         self._watch_stall()
@@ -273,12 +320,35 @@ class HardenedHttp(asyncio.Protocol):
         self._state.tasks.add(task)
 
     def _refuse(self, status: int) -> None:
-        self.transport.write(STATUS_LINES[status] + _REFUSED)
-        self.transport.close()
+        """Answers what cannot be read in its turn: here it would be taken for an answer to another request."""
+        self._deaf = True
+        broken = self._newest if self._in_body else None
+        if broken is not None and broken is not self._running and not broken.complete:
+            self._waiting.pop()
+        if self._running is not None and broken is not self._running:
+            self._refusal = status
+        elif broken is not None and (broken.complete or broken.head_sent):
+            self._leave()
+            self.close()
+        else:
+            self._leave()
+            self._end(status)
+
+    def _end(self, status: int) -> None:
+        self.write(STATUS_LINES[status] + _REFUSED)
+        self.close()
+
+    def _leave(self) -> None:
+        """Nobody will get the answer that is under way."""
+        running = self._running
+        if running is not None and not running.complete and not running.disconnected:
+            running.disconnected = True
+            running.notify()
+            notify_disconnect(running.scope)
 
     def _await_head(self) -> None:
         """Nothing is under way: the next head has to come, or the rest of a body that nobody reads any more."""
-        idle = self._heads and not self._in_head and not self._in_body
+        idle = self._steps and not self._in_head and not self._in_body
         seconds = self._keep_alive_seconds if idle else self._bounds.head_seconds
         # from its first byte on, however many follow
         self._closes_at = min(self._closes_at, self._loop.time() + seconds)
@@ -298,18 +368,24 @@ class HardenedHttp(asyncio.Protocol):
         elif self._closes_at < inf:
             self._arm()
 
+    def _taken(self) -> int:
+        return self._written - self.transport.get_write_buffer_size()
+
     def _watch_stall(self) -> None:
-        left = self.transport.get_write_buffer_size()
-        if left and self._stall_timer is None:
-            self._stall_timer = self._loop.call_later(self._bounds.stalled_seconds, self._end_stalled, left)
+        if self._stall_timer is None and self.transport.get_write_buffer_size():
+            self._stall_timer = self._loop.call_later(self._bounds.stalled_seconds, self._end_stalled, self._taken())
 
     def _end_stalled(self, before: int) -> None:
         self._stall_timer = None
-        if self.transport.get_write_buffer_size() >= before:
+        if self._taken() <= before:
             # not `close`, which would wait until everything is taken
             self.transport.abort()
         else:
             self._watch_stall()
+
+
+def _expects_continue(version: str, headers: list[tuple[bytes, bytes]]) -> bool:
+    return version != "1.0" and dict(headers)[b"expect"].lower() == b"100-continue"
 
 
 def _address(transport: asyncio.BaseTransport, name: str) -> tuple[str, int] | None:

@@ -25,6 +25,10 @@ class HttpConnection(Protocol):
 
     def default_head(self) -> bytes: ...
 
+    def write(self, data: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
     def resume_reading(self) -> None: ...
 
     async def drain(self) -> None: ...
@@ -36,6 +40,7 @@ class HttpExchange:
     """The head of a response is sent with the first bytes of its body, in one system call."""
 
     __slots__ = (
+        "_bodiless",
         "_chunked",
         "_connection",
         "_delivered",
@@ -66,9 +71,13 @@ class HttpExchange:
         self.more_body = True
         self._delivered = False
         # the response
-        self.started = self.complete = self._chunked = False
+        self.started = self.complete = self._chunked = self._bodiless = False
         self._head = b""
-        self._left = 0
+        self._left: int | None = None  # of the body; None: it ends with the connection
+
+    @property
+    def head_sent(self) -> bool:
+        return self.started and not self._head
 
     def notify(self) -> None:
         """Something has come that a `receive` may wait for."""
@@ -87,9 +96,12 @@ class HttpExchange:
                 await self._fail()
 
     async def _fail(self) -> None:
-        if self.started:
-            self._connection.transport.close()
+        if self.complete:
             return
+        if self.head_sent:
+            self._connection.close()
+            return
+        self.started = False
         length = b"%d" % len(_FAILED)
         headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", length)]
         headers.append((b"connection", b"close"))
@@ -99,7 +111,7 @@ class HttpExchange:
     async def receive(self) -> dict[str, Any]:
         connection = self._connection
         if self._expects_continue and not connection.transport.is_closing():
-            connection.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             self._expects_continue = False
         while not self.disconnected and not self.complete:
             if self.body or not (self.more_body or self._delivered):
@@ -107,8 +119,8 @@ class HttpExchange:
                 self.body.clear()
                 self._delivered = not self.more_body
                 return message
-            connection.resume_reading()
             self._event = self._event or asyncio.Event()
+            connection.resume_reading()
             await self._event.wait()
             self._event.clear()
         return {"type": "http.disconnect"}
@@ -128,7 +140,7 @@ class HttpExchange:
             self._start(message["status"], message.get("headers", ()))
 
     def _start(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        length, lines, parts = None, 0, list[bytes]()
+        length, chunked, lines, parts = None, False, 0, list[bytes]()
         for name, value in headers:
             lines += 1
             parts += (name, b": ", value, b"\r\n")
@@ -136,7 +148,7 @@ class HttpExchange:
                 case b"content-length":
                     length = int(value)
                 case b"transfer-encoding":
-                    self._chunked = value.lower() == b"chunked"
+                    chunked = value.lower() == b"chunked"
                 case b"connection":
                     self.keep_alive = self.keep_alive and b"close" not in value.lower()
                     parts[-4:], lines = [], lines - 1
@@ -144,31 +156,33 @@ class HttpExchange:
         # INVARIANT: each header is one line, so that none can hold another one.
         if _HEADERS(given) is None or given.count(b"\n") != lines:
             raise RuntimeError("a header of the response is not valid")
-        if length is None and not self._chunked and self.scope["method"] != "HEAD" and status not in _NO_BODY:
-            self._chunked = True
+        self._bodiless = self.scope["method"] == "HEAD" or status in _NO_BODY
+        if length is None and not chunked and not self._bodiless and self.scope["http_version"] != "1.0":
+            chunked = True
             given += b"transfer-encoding: chunked\r\n"
+        # who was not asked for the body may keep it: nobody could tell the next request from it
+        self.keep_alive = self.keep_alive and not (self._expects_continue and self.more_body)
         closing = b"\r\n" if self.keep_alive else b"connection: close\r\n\r\n"
-        self._left = 0 if self._chunked else length or 0
+        self._left, self._chunked = length, chunked
         self._head = b"%b%b%b%b" % (STATUS_LINES[status], self._connection.default_head(), given, closing)
         self.started = True
         self._expects_continue = False
 
     def _send_body(self, body: bytes, *, more: bool) -> None:
-        if self.scope["method"] == "HEAD":
-            body, self._left = b"", 0
+        if self._bodiless:
+            body = b""
         elif self._chunked:
             body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + (b"" if more else b"0\r\n\r\n")
-        else:
+        elif self._left is not None:
             self._left -= len(body)
             if self._left < 0 or (self._left and not more):
                 raise RuntimeError("the body of the response is not as long as its content-length")
-        transport = self._connection.transport
         if self._head:
             body, self._head = self._head + body, b""
-        transport.write(body)
+        self._connection.write(body)
         if not more:
             self.complete = True
             self.notify()
             if not self.keep_alive:
-                transport.close()
+                self._connection.close()
             self._connection.answered()

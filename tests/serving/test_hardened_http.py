@@ -17,13 +17,17 @@ from uvicorn.server import ServerState
 
 from gateway.graph.http.running import DISCONNECT
 from gateway.serving.hardened_http import HardenedHttp, HttpLimits
+from gateway.serving.http_exchange import HttpExchange
 
 SOON = HttpLimits(head_bytes=20_000, head_seconds=0.05, stalled_seconds=0.05)
 # for who is served first: a busy machine may take a while to hand over a request
 LATER = HttpLimits(head_seconds=1.0)
 PATIENCE = 120.0
 GET = b"GET / HTTP/1.1\r\nhost: here\r\n\r\n"
+POST = b"POST %b HTTP/1.1\r\nhost: here\r\n"
+CHUNKED = b"transfer-encoding: chunked\r\n\r\n"
 LARGE = "a" * 20_000_000
+LARGER = LARGE * 2
 # by path: the headers of answers whose bodies have 21 bytes in three pieces
 ODD: dict[str, list[tuple[bytes, bytes]]] = {
     "/stream": [],
@@ -31,12 +35,30 @@ ODD: dict[str, list[tuple[bytes, bytes]]] = {
     "/long": [(b"content-length", b"20")],
     "/injected": [(b"x", b"a\r\nset-cookie: b"), (b"content-length", b"21")],
     "/name": [(b"x: a\r\ny", b"b"), (b"content-length", b"21")],
+    "/both": [(b"transfer-encoding", b"chunked"), (b"x", b"\0")],
 }
+
+
+async def _unfinished(path: str, receive: Receive, send: Send) -> None:
+    """Answers that have less of a body than their heads tell."""
+    length = b"100000000" if path == "/broken" else b"5"
+    status = 304 if path == "/unchanged" else 200
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", length)]})
+    if path == "/broken":
+        await send({"type": "http.response.body", "body": LARGE.encode(), "more_body": True})
+    elif path == "/half":
+        await send({"type": "http.response.body", "body": b"he", "more_body": True})
+        await receive()
+    elif path == "/unchanged":
+        await send({"type": "http.response.body"})
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
     request = Request(scope, receive)
-    answers = {"/large": LARGE, "/body": ""}
+    answers = {"/large": LARGE, "/larger": LARGER, "/body": ""}
+    if request.url.path in ("/begun", "/half", "/broken", "/unchanged"):
+        await _unfinished(request.url.path, receive, send)
+        return
     if request.url.path in ODD:
         await send({"type": "http.response.start", "status": 200, "headers": ODD[request.url.path]})
         for piece in (b"a" * 20, b"", b"b"):
@@ -48,7 +70,12 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
         await left.wait()
     if request.url.path == "/body":
         answers["/body"] = str(len(await request.body()))
+    if request.url.path == "/headers":
+        await request.body()
+        answers["/headers"] = " ".join(name.decode() for name, _ in scope["headers"])
     await PlainTextResponse(answers.get(request.url.path, "hello"))(scope, receive, send)
+    if request.url.path == "/late":
+        raise ValueError
 
 
 @dataclass
@@ -278,7 +305,7 @@ async def test_a_body_of_unknown_length_comes_in_chunks() -> None:
         assert body == b"14\r\n" + b"a" * 20 + b"\r\n1\r\nb\r\n0\r\n\r\n"
 
 
-@pytest.mark.parametrize("path", [b"/injected", b"/name"])
+@pytest.mark.parametrize("path", [b"/injected", b"/name", b"/both"])
 async def test_a_header_cannot_hold_another_one(path: bytes, caplog: pytest.LogCaptureFixture) -> None:
     async with serving(HttpLimits()) as served:
         reader, writer = await served.connect()
@@ -287,6 +314,7 @@ async def test_a_header_cannot_hold_another_one(path: bytes, caplog: pytest.LogC
         assert answer.startswith(b"HTTP/1.1 500 ")
         assert b"set-cookie" not in answer
         assert b"y: b" not in answer
+        assert answer.endswith(b"\r\n\r\nInternal Server Error")
     assert "Exception in ASGI application" in caplog.text
 
 
@@ -344,3 +372,193 @@ async def test_who_sends_empty_lines_between_requests_is_idle_all_the_same() -> 
         with suppress(ConnectionError):
             assert await _rest(reader) == b""
         dripping.cancel()
+
+
+async def test_what_comes_behind_a_body_is_no_header_of_its_request() -> None:
+    """A proxy has checked the head only."""
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(POST % b"/headers" + CHUNKED + b"1\r\na\r\n0\r\nauthorization: b\r\nhost: c\r\n\r\n")
+        assert (await _answer(reader))[1] == b"host transfer-encoding"
+
+
+@pytest.mark.parametrize("begun", [b"0\r\nx: ", b"0\r\n", b"1;x="])
+@pytest.mark.parametrize("piece", [b"a: b\r\n" * 2_000, b"a" * 1_000])
+async def test_what_surrounds_a_body_has_an_end(begun: bytes, piece: bytes) -> None:
+    async with serving(HttpLimits(head_bytes=20_000)) as served:
+        _, writer = await served.connect()
+        writer.write(POST % b"/body" + CHUNKED + begun)
+        with suppress(ConnectionError):
+            for _ in range(30):
+                writer.write(piece)
+                await asyncio.sleep(0)
+        await _until(lambda: not served.state.connections)
+
+
+@pytest.mark.parametrize("bad", [b"\0\r\n\r\n", GET.replace(b"\r\n", b"\n"), POST % b"/" + CHUNKED + b"x\r\n"])
+async def test_what_cannot_be_read_is_refused_in_its_turn(bad: bytes) -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(GET * 2 + bad)
+        assert (await _answer(reader))[1] == b"hello"
+        assert (await _answer(reader))[1] == b"hello"
+        assert (await _rest(reader)).startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize(("path", "answer"), [(b"/body", b"HTTP/1.1 400 "), (b"/half", b""), (b"/", b"")])
+async def test_a_body_that_cannot_be_read_is_refused_unless_its_answer_has_begun(path: bytes, answer: bytes) -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(POST % path + CHUNKED)
+        async with asyncio.timeout(PATIENCE):
+            if path == b"/":
+                await reader.readuntil(b"hello")
+            if path == b"/half":
+                await reader.readuntil(b"\r\n\r\nhe")
+        writer.write(b"x\r\n")
+        rest = await _rest(reader)
+        assert rest[: len(answer) or None] == answer
+
+
+async def test_few_requests_wait_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+
+    class Counted(HttpExchange):
+        def __init__(self, *args: Any, **named: Any) -> None:
+            super().__init__(*args, **named)
+            made.append(self)
+
+    monkeypatch.setattr("gateway.serving.hardened_http.HttpExchange", Counted)
+    async with serving(HttpLimits()) as served:
+        _, writer = await served.connect()
+        writer.write(GET.replace(b"/ ", b"/never ") + GET * 5_000)
+        await _until(lambda: bool(made))
+        await asyncio.sleep(0.1)
+        protocol: Any = await _only(served)
+        # whoever leaves is not noticed before the requests in front are answered
+        protocol.transport.abort()
+        assert len(made) < 300
+
+
+async def test_long_bodies_in_one_breath_come_whole() -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write((POST % b"/body" + b"content-length: 300000\r\n\r\n" + b"a" * 300_000 + GET) * 2)
+        for expected in (b"300000", b"hello") * 2:
+            assert (await _answer(reader))[1] == expected
+
+
+async def test_who_takes_one_answer_after_the_other_is_not_cut_off() -> None:
+    async with serving(HttpLimits(stalled_seconds=2)) as served:
+        reader, writer = await served.connect()
+        for path in (b"/large ", b"/larger "):
+            writer.write(GET.replace(b"/ ", path))
+            await _until(lambda path=path: served.state.total_requests == 1 + (path == b"/larger "))  # type: ignore[misc]
+            if path == b"/larger ":
+                # until after the moment at which the first answer would have been late
+                await asyncio.sleep(2)
+            assert len((await _answer(reader))[1]) == len(LARGE) * (1 + (path == b"/larger "))
+
+
+async def test_a_head_has_its_time_however_long_nothing_came() -> None:
+    async with serving(HttpLimits()) as served:
+        served.config.timeout_keep_alive = 1
+        reader, writer = await served.connect()
+        writer.write(GET)
+        await _answer(reader)
+        await asyncio.sleep(0.5)
+        writer.write(GET[:10])
+        await asyncio.sleep(1)
+        writer.write(GET[10:])
+        assert (await _answer(reader))[1] == b"hello"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/2.0\r\nhost: h\r\n\r\n",
+        b"GET / HTTP/0.9\r\nhost: h\r\n\r\n",
+        POST % b"/body" + b"connection: upgrade\r\nupgrade: h2c\r\ncontent-length: 3\r\n\r\nabc",
+        POST % b"/body" + b"content-length: 3\r\n" + CHUNKED + b"0\r\n\r\n",
+        POST % b"/body" + b"content-length: 3\r\ncontent-length: 3\r\n\r\nabc",
+        POST % b"/body" + b"x: a\r\n b\r\n\r\n",
+        POST % b"/body" + b"transfer-encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        POST % b"/body" + CHUNKED + b"fffffffffffffffff\r\n",
+    ],
+)
+async def test_what_may_be_read_in_two_ways_is_refused(head: bytes) -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(head)
+        assert (await _rest(reader)).startswith(b"HTTP/1.1 400 ")
+
+
+async def test_an_address_may_be_whole() -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(GET.replace(b"/ ", b"http://here ", 1))
+        assert (await _answer(reader))[1] == b"hello"
+
+
+async def test_who_was_not_asked_for_the_body_sends_the_next_request_elsewhere() -> None:
+    """It would be taken for the body."""
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(POST % b"/" + b"content-length: 3\r\nexpect: 100-continue\r\n\r\n")
+        head, _, body = (await _rest(reader)).partition(b"\r\n\r\n")
+        assert b"connection: close" in head
+        assert body == b"hello"
+
+
+async def test_an_old_client_gets_nothing_it_does_not_know() -> None:
+    async with serving(HttpLimits()) as served:
+        for path, body in ((b"/stream", b"a" * 20 + b"b"), (b"/body", b"3")):
+            reader, writer = await served.connect()
+            writer.write(b"POST %b HTTP/1.0\r\nexpect: 100-continue\r\ncontent-length: 3\r\n\r\nabc" % path)
+            head, _, rest = (await _rest(reader)).partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200 ")
+            assert b"chunked" not in head
+            assert rest == body
+
+
+async def test_an_answer_without_a_body_may_tell_its_length() -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(GET.replace(b"/ ", b"/unchanged ") + GET)
+        async with asyncio.timeout(PATIENCE):
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 304 ")
+        assert (await _answer(reader))[1] == b"hello"
+
+
+async def test_who_fails_before_anything_was_sent_is_answered_for() -> None:
+    """Without an answer clients ask again."""
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        writer.write(GET.replace(b"/ ", b"/begun "))
+        assert (await _rest(reader)).startswith(b"HTTP/1.1 500 ")
+
+
+async def test_who_fails_after_the_answer_does_not_end_the_next_one() -> None:
+    async with serving(HttpLimits()) as served:
+        reader, writer = await served.connect()
+        for _ in range(2):
+            writer.write(GET.replace(b"/ ", b"/late ") + GET)
+            assert (await _answer(reader))[1] == b"hello"
+            assert (await _answer(reader))[1] == b"hello"
+
+
+async def test_who_leaves_a_failed_answer_is_cut_off() -> None:
+    async with serving(HttpLimits(stalled_seconds=0.1)) as served:
+        _, writer = await served.connect()
+        writer.transport.pause_reading()  # type: ignore[attr-defined]  # a transport that reads
+        protocol: Any = await _only(served)
+        # nobody is asked to write more slowly
+        protocol.transport.set_write_buffer_limits(high=10**9)
+        writer.write(GET.replace(b"/ ", b"/broken "))
+        await _until(lambda: not served.state.connections)
+
+
+async def _only(served: Served) -> object:
+    await _until(lambda: len(served.state.connections) == 1)
+    return next(iter(served.state.connections))

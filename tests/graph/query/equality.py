@@ -71,6 +71,33 @@ def _equal(ours: tuple[int, bytes], theirs: tuple[int, bytes], *, in_lane: bool)
     return one.get("data") == other.get("data") and bool(one.get("errors")) == bool(other.get("errors"))
 
 
+def _sparser(one: Any, other: Any) -> bool:
+    """Whether `one` is `other` with null in some places."""
+    if one is None or one == other:
+        return True
+    if isinstance(one, dict) and isinstance(other, dict):
+        return list(one) == list(other) and all(_sparser(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_sparser, one, other))
+    return False
+
+
+def _merged(ours: tuple[int, bytes], theirs: tuple[int, bytes], *, in_lane: bool) -> bool:
+    """Whether graphql-core gave up more of a damaged row than it had to.
+
+    Its loaders read an item once, with all that its fields ask for: an attribute that is not stored as it is declared
+    fails each field that reads the item, and which reads meet in one batch depends on time. A lane reads for each
+    field what it needs. That is seldom, and a run with many of these fails.
+    """
+    one, other = orjson.loads(ours[1]), orjson.loads(theirs[1])
+    pairs = [(other, one)] if in_lane else [(other, one), (one, other)]
+    return any(
+        _sparser(sparse.get("data"), full.get("data"))
+        and any(error["extensions"]["code"] == "INTERNAL" for error in sparse.get("errors", ()))
+        for sparse, full in pairs
+    )
+
+
 def _half(answer: dict[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
     """The first key is left unprocessed, unless it is the only one."""
     [(table, wanted)] = body["RequestItems"].items()
@@ -95,7 +122,10 @@ class Findings:
 
     def report(self) -> str:
         names = ("documents", "not run", "comparisons", "lane", "reference", "before it ran", *Reason)
-        lines = [f"{name:<16}{self.counts[name]:>8}" for name in (*names, "other calls", "more calls", "read twice")]
+        lines = [
+            f"{name:<16}{self.counts[name]:>8}"
+            for name in (*names, "other calls", "more calls", "merged reads", "read twice")
+        ]
         return "\n".join([*self.differences[:5], *lines, f"{'differences':<16}{len(self.differences):>8}"])
 
 
@@ -156,7 +186,11 @@ class Comparison:
         if self.faulty.salt and set(our_calls) != set(their_calls):
             # other calls meet other faults; what they have in common was compared without any
             self.found.counts["other calls"] += 1
-        elif not _equal(ours, theirs, in_lane=outcome == "lane"):
+        elif _equal(ours, theirs, in_lane=outcome == "lane"):
+            pass
+        elif told and not self.faulty.salt and _merged(ours, theirs, in_lane=outcome == "lane"):
+            self.found.counts["merged reads"] += 1
+        else:
             self.found.differences.append(
                 f"{token}, faults {self.faulty.salt}, rows: {told}\nlane ({outcome}): {ours!r}\nreference: {theirs!r}\n"
                 + self._again(document, number)
@@ -243,7 +277,9 @@ def main() -> None:
             for each in pool.map(run_many, seeds, repeat(given.documents)):
                 found.add(each)
     print(found.report())
-    raise SystemExit(bool(found.differences or found.counts["read twice"]))
+    # one in ten thousand comparisons is what a correct lane has; a check that a lane lacks shows in hundreds
+    too_many = found.counts["merged reads"] > 2 + found.counts["comparisons"] // 4_000
+    raise SystemExit(bool(found.differences or found.counts["read twice"] or too_many))
 
 
 if __name__ == "__main__":

@@ -36,9 +36,10 @@ def about(**changed: Mapping[str, Any]) -> ProofSubject:
     return subject(MODEL, [role_meaning(MODEL, role) for role in ROLES], {**SHIPPED, **changed}, DEPLOYMENT)
 
 
-def leak(name: str, title: str) -> tuple[ProofSubject, TheoremOutcome]:
+def leaks(name: str, title: str) -> tuple[ProofSubject, Iterator[TheoremOutcome]]:
+    """The weakened documents, and the theorems that a request refutes; which request it is, is the solver's choice."""
     weak = about(**{name: named(name, title).document})
-    return weak, next(each for each in prove(of_document(weak, name), DEPLOYMENT) if each.example)
+    return weak, (outcome for outcome in prove(of_document(weak, name), DEPLOYMENT) if outcome.example)
 
 
 @pytest.mark.parametrize(
@@ -57,13 +58,15 @@ def leak(name: str, title: str) -> tuple[ProofSubject, TheoremOutcome]:
 def test_a_counterexample_succeeds_on_the_sandbox_and_not_with_the_shipped_document(
     iam_sandbox: IamSandbox, name: str, title: str
 ) -> None:
-    weak, outcome = leak(name, title)
-    assert " succeeds there" in sent(iam_sandbox, weak, outcome), outcome.lines()
+    weak, outcomes = leaks(name, title)
+    # some counterexamples cannot be sent, such as one on the resource `*`
+    outcome = next(outcome for outcome in outcomes if " succeeds there" in sent(iam_sandbox, weak, outcome))
     assert sent(iam_sandbox, about(), outcome).endswith(" is denied there"), outcome.lines()
 
 
 def test_what_is_denied_against_a_theorem_is_denied_on_the_sandbox(iam_sandbox: IamSandbox) -> None:
-    weak, outcome = leak("tenant-role.json", "OwnItems: drop dynamodb:PutItem")
+    weak, outcomes = leaks("tenant-role.json", "OwnItems: drop dynamodb:PutItem")
+    outcome = next(outcomes)
     assert outcome.theorem.name == "grants no less than declared"
     assert sent(iam_sandbox, weak, outcome) == "sent to the sandbox: PutItem is denied there"
 

@@ -178,5 +178,6 @@ def configure_logging(level: str, stream: Stream | None = None) -> WriteOperatio
     operations there, with less work."""
     buffer = LogBuffer(stream or sys.stdout.buffer)
     logging.basicConfig(level=level, handlers=[BufferedHandler(buffer)], force=True)
-    logging.getLogger("uvicorn").setLevel(max(logging.WARNING, logging.getLevelName(level)))
+    for library in ("uvicorn", "botocore"):
+        logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLevelName(level)))
     return buffer.add_operation if OPERATIONS.isEnabledFor(logging.INFO) else lambda fields: None

@@ -9,10 +9,12 @@ STAMP := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 # Suites that need more than Python have their own targets. CI runs them all.
 SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients --ignore=tests/chaos
+# The domains that this repository's own schema, policies and pages are made from.
+DEMO := GATEWAY_DOMAINS='["gateway.demo.commerce", "gateway.demo.devices", "gateway.demo.publishing"]'
 PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --durations=15 -p tests.cpu
 # The random cases of which `make test` runs a sample.
 DRAWN_TESTS := tests/iam/dynamodb/test_partial_evaluation_random.py tests/store/cache/test_isolation.py
-.PHONY: help install run test coverage test-random lint types imports format test-start test-engines test-chaos test-clients test-browser \
+.PHONY: help install run generate check-generated test coverage test-random lint types imports format test-start test-engines test-chaos test-clients test-browser \
   test-terraform mutate-policies prove prove-random check-protocols simulate bench bench-peers playground storefront lock clean
 
 help: ## list the commands
@@ -25,6 +27,22 @@ $(STAMP): pyproject.toml requirements-dev.lock requirements-uv.lock
 
 run: $(STAMP) ## start the gateway on the embedded sandbox, with demo tenants
 	@$(BIN)/gateway dev
+
+generate: $(STAMP) ## write the schema, the policies, the access patterns, Terraform's inputs and the records of the demo domains
+	$(DEMO) $(BIN)/gateway schema
+	$(DEMO) $(BIN)/gateway policies
+	$(DEMO) $(BIN)/gateway docs
+	$(DEMO) $(BIN)/gateway terraform-inputs
+	@for domain in commerce devices publishing; do \
+	  $(BIN)/gateway records --domains gateway.demo.$$domain --path gateway/demo/$$domain/records.py; done
+
+check-generated: $(STAMP) ## fail if one of these files is stale
+	$(DEMO) $(BIN)/gateway schema --check
+	$(DEMO) $(BIN)/gateway policies --check
+	$(DEMO) $(BIN)/gateway docs --check
+	$(DEMO) $(BIN)/gateway terraform-inputs --check
+	@for domain in commerce devices publishing; do \
+	  $(BIN)/gateway records --domains gateway.demo.$$domain --path gateway/demo/$$domain/records.py --check || exit 1; done
 
 test: $(STAMP) lint types imports ## lint, types, import rules, and tests with a sample of the random cases
 	$(PYTEST)

@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 from bench.ordered import Ordered
-from gateway.demo import MODEL, MUTATIONS
+from gateway.demo import MODEL
 from gateway.demo.commerce.order import OrderStatus
 from gateway.model.entity import Attribute, Entity
 from gateway.model.keys import rendered
@@ -126,7 +126,7 @@ def reading(pattern: AccessPattern, sample: dict[str, Any]) -> Work:
 
 def writing(engine: Ordered) -> dict[str, Work]:
     """Mutations that need nothing but what is there; each round changes another item."""
-    runs = {mutation.name: mutation.run for mutation in MUTATIONS}
+    runs = {mutation.name: mutation.run for mutation in MODEL.mutations}
     pending = list(dict.fromkeys(row["orderId"]["S"] for row in engine.rows.values() if row.get("status") == _PENDING))
     turn, confirmed = count(), OrderStatus.CONFIRMED
 

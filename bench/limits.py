@@ -7,7 +7,7 @@ from functools import partial
 from graphql import DocumentNode, OperationDefinitionNode, parse, validate
 from strawberry.extensions.query_depth_limiter import create_validator
 
-from gateway.demo import MODEL, MUTATIONS
+from gateway.demo import MODEL
 from gateway.errors import LimitExceeded
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
@@ -40,7 +40,7 @@ def best(work: Callable[[], object], times: int = 1) -> float:
 
 
 def main() -> None:
-    schema = core_schema(build_schema(MODEL, MUTATIONS))
+    schema = core_schema(build_schema(MODEL))
     floods = {
         "fragment bomb, 849 bytes": bomb(22, 849),
         "fragment bomb, 90 fragments": bomb(90),
@@ -50,7 +50,7 @@ def main() -> None:
         "depth 3,000": "{ a " * 3_000 + "}" * 3_000,
     }
     print(f"{'what':<34}{'ms to refuse':>14}")
-    documents = Documents(MODEL, schema, MUTATIONS, DocumentLimits(), introspection=False)
+    documents = Documents(MODEL, schema, DocumentLimits(), introspection=False)
     for title, text in floods.items():
         assert documents.get(text).ast is None
         print(f"{title:<34}{best(partial(documents.get, text)):>14.2f}")
@@ -63,7 +63,7 @@ def main() -> None:
     print(f"a new document: {new:.2f} ms, {new / known:.2f} times parse and validate")
     operation = documents.get(TYPICAL).operation(None)
     assert operation is not None
-    tree, pricing = operation.variant({}).tree, Pricing(MODEL, ReadLimits(), MUTATIONS)
+    tree, pricing = operation.variant({}).tree, Pricing(MODEL, ReadLimits())
     made = pricing.price(tree)
     print(f"a price, made once for a document: {best(lambda: pricing.price(tree), 20) * 1_000:.0f} us")
     print(f"an estimate that is not remembered: {best(lambda: made.estimate({'n': 20}), 500) * 1_000:.1f} us")

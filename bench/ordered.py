@@ -14,7 +14,7 @@ from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.model.table import TableSpec
 from gateway.store.write.items import item_bytes
-from tests.store.writes import transact
+from gateway.testing.transactions import transact
 
 Row = dict[str, Any]
 Key = tuple[str, str]

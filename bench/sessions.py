@@ -28,7 +28,7 @@ from gateway.iam.dynamodb.shared_permissions import SharedPermissions
 from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.language.evaluator import PolicySet
 from gateway.iam.policies.deployment import Deployment, render
-from gateway.iam.policies.generate import KINDS, TENANT_FILE, documents, session_file
+from gateway.iam.policies.generate import TENANT_FILE, documents, kind_of, session_file
 from gateway.identity.principal import Principal
 from gateway.model.tenant import TenantId, tenant_id
 
@@ -65,7 +65,7 @@ class Cost:
 
 def shipped(name: str) -> PolicyDocument:
     deployment = Deployment.of_role(ROLE_ARN, "eu-west-1", POOLED.table, "arn:aws:iam::123456789012:role/gateway")
-    return parse(render(documents(MODEL)[name], deployment), KINDS[name])
+    return parse(render(documents(MODEL)[name], deployment), kind_of(name))
 
 
 def sessions_over(sts: Sts, rate: CallRate | None = None) -> Sessions:
@@ -74,8 +74,8 @@ def sessions_over(sts: Sts, rate: CallRate | None = None) -> Sessions:
     place = TableRegistry("eu-west-1", "123456789012", tables={POOLED.table: KeySchema("PK")})
     shared = SharedPermissions(policies, {}, place)
 
-    def permissions_for(tenancy: Tenancy, tenant: TenantId, role: str) -> Permissions:
-        return Permissions.of_tenant(shared, tenant)
+    def permissions_for(tenancy: Tenancy, tenant: TenantId, role: str, subject: str | None) -> Permissions:
+        return Permissions.of_tenant(shared, tenant, subject)
 
     # what a session costs is measured, not what the rate makes it wait
     rules = SessionRules(calls_per_second=2_000)

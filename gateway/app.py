@@ -6,10 +6,11 @@ import ssl
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import boto3
+from graphql import GraphQLSchema
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -26,7 +27,8 @@ from gateway.aws.sts.sessions import Sessions
 from gateway.aws.sts.sts_client import StsClient
 from gateway.aws.wire.connection import WireLimits
 from gateway.aws.wire.dynamodb import DynamoDB, DynamoDBClient
-from gateway.domains import Loaded, load_domains
+from gateway.domains import ServedDomains, load_domains
+from gateway.graph.http.consistency import CONSISTENCY_HEADER
 from gateway.graph.http.endpoint import Endpoint, Send, ignored
 from gateway.graph.http.fair_queue import FairQueue
 from gateway.graph.http.log_lines import WriteOperation, log_operation
@@ -36,23 +38,29 @@ from gateway.graph.playground.first_query import first_query
 from gateway.graph.query.lane.lane import Lanes
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.reference.executor import ReferenceExecutor
+from gateway.graph.schema.role_schema import has_own_schema, role_schema
 from gateway.graph.schema.schema import core_schema
+from gateway.iam.policies.policies import Policies
 from gateway.identity.authenticator import Authenticator
 from gateway.identity.fetch import fetch
 from gateway.identity.keyring import Fetch
+from gateway.identity.revocations import Revocations
+from gateway.model.demo import demo_tenants
+from gateway.model.model import Model
 from gateway.model.tenant import TenantId
 from gateway.ops.metrics.metrics import Metrics
 from gateway.ops.policies.files import load_policies, permissions_for
 from gateway.ops.readiness.pool_check import PoolCheck
 from gateway.ops.readiness.readiness import Readiness
 from gateway.settings import Settings
+from gateway.store.consistency_token import ConsistencyTokens
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
 from gateway.wiring.caches import ReadPath, read_path
 from gateway.wiring.metrics import metrics_of, metrics_page
 from gateway.wiring.operations import cost_limits, document_limits, endpoint_limits, persisted, read_limits
 from gateway.wiring.pages import playground, sandbox_pages
-from gateway.wiring.tenants import issuers, pools, session_rules, tenants, warm_up
+from gateway.wiring.tenants import check_roles, issuers, pools, session_rules, tenants, warm_up
 
 GRAPHQL_PATH: Final = "/graphql"
 
@@ -105,13 +113,13 @@ def build_gateway(
     aws: boto3.Session | None = None,
     write: WriteOperation = log_operation,
     services: Services | None = None,
-    loaded: Loaded | None = None,
+    loaded: ServedDomains | None = None,
 ) -> Gateway:
     """Raises `ConfigurationError` where settings contradict the policies or the model.
 
     `loaded` is what to serve instead of the domains that the settings name.
     """
-    domains = loaded or load_domains(settings.domains)
+    domains = loaded or load_domains(settings.served_domains)
     model, schema, reads = domains.model, core_schema(domains.schema), read_limits(settings)
     aws = aws or boto3.Session(region_name=settings.region)
     policies = load_policies(settings.reviewed_policies, model)
@@ -119,27 +127,24 @@ def build_gateway(
     rules = session_rules(settings)
     rate = CallRate(rules.calls_per_second, rules.calls)
     services = services or _aws_services(settings, aws, rate)
+    roles = _roles(model, policies)
     sessions = Sessions(
         services.sts,
         tenants(settings),
-        Roles(policies.sessions),
+        roles,
         permissions_for(policies, model),
         rules,
         rate=rate,
         on_forget=cache.forget if cache is not None else lambda tenant: None,
     )
-    authenticator = Authenticator(issuers(settings), fetch=services.fetch_keys)
+    revocations = Revocations(settings.support_revocations)
+    trusted = issuers(settings, model.roles)
+    authenticator = Authenticator(trusted, fetch=services.fetch_keys, revocations=revocations)
     table = Table(services.dynamodb, model, sessions.renew, cache=cache)
     cursors = Cursors(settings.cursor_secret.get_secret_value())
-    documents = Documents(
-        model,
-        schema,
-        domains.mutations,
-        document_limits(settings),
-        introspection=settings.introspection,
-        reads=reads,
-    )
-    known, costs = persisted(settings, documents), cost_limits(settings)
+    documents = _documents(settings, model, schema)
+    reference = ReferenceExecutor(model, schema, table, cursors, reads, discreet=documents.discreet, act=sessions.act)
+    known, costs = persisted(settings, documents), cost_limits(settings, model)
     queue = FairQueue(settings.max_concurrent_operations, settings.max_queued_per_tenant)
     lanes = Lanes(model, table, cursors, reads, trusted=known.trusted_hashes)
     readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model.table).faults)
@@ -149,8 +154,10 @@ def build_gateway(
         cost_limits=costs,
         persisted=known,
         callers=Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units)),
-        reference=ReferenceExecutor(model, schema, table, cursors, reads, discreet=documents.discreet),
+        reference=reference,
         lanes=lanes,
+        tokens=ConsistencyTokens(cursors),
+        views=_views(settings, model, reference),
         limits=endpoint_limits(settings),
         queue=queue,
         preparing=FairQueue(1, settings.max_queued_per_tenant),
@@ -158,8 +165,32 @@ def build_gateway(
         observe=metrics.observe if metrics is not None else ignored,
         write=write,
     )
-    warmed = warm_up(settings, Roles(policies.sessions))
+    check_roles(settings, roles)
+    warmed = warm_up(settings, roles)
     return Gateway(endpoint, services, sessions, authenticator, readiness, cache, metrics, warmed)
+
+
+def _documents(settings: Settings, model: Model, schema: GraphQLSchema) -> Documents:
+    limits, reads = document_limits(settings), read_limits(settings)
+    return Documents(model, schema, limits, introspection=settings.introspection, reads=reads)
+
+
+def _views(
+    settings: Settings, model: Model, reference: ReferenceExecutor
+) -> dict[str, tuple[Documents, ReferenceExecutor]]:
+    """Of each role that has a schema of its own."""
+    roles = [role for role in model.roles.values() if has_own_schema(role)]
+    schemas = {role.name: role_schema(reference.schema, model, role) for role in roles}
+    return {
+        name: (_documents(settings, model, schema), replace(reference, schema=schema))
+        for name, schema in schemas.items()
+    }
+
+
+def _roles(model: Model, policies: Policies) -> Roles:
+    known = model.all_roles.values()
+    own, acting = [role.name for role in known if role.own], [role.name for role in known if role.acting]
+    return Roles(policies.sessions, own, acting)
 
 
 def _aws_services(settings: Settings, aws: boto3.Session, rate: CallRate) -> Services:
@@ -223,8 +254,9 @@ def create_app(
 def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
     pages = [*playground(settings), *sandbox_pages(settings), *metrics_page(settings, gateway.metrics)]
-    query = first_query(load_domains(settings.domains).model)
-    page = landing_page(address, pages={route.path for route in pages}, query=query)
+    model = load_domains(settings.served_domains).model
+    tenants = [tenant.name for tenant in demo_tenants(model)]
+    page = landing_page(address, pages={route.path for route in pages}, query=first_query(model), tenants=tenants)
 
     async def landing(request: Request) -> Response:
         return HTMLResponse(page, headers=HEADERS)
@@ -281,7 +313,9 @@ def _cors(settings: Settings) -> dict[str, Any] | None:
         "allow_origins": settings.cors_origins,
         "allow_origin_regex": own_machine,
         "allow_methods": ["GET", "POST"],
-        "allow_headers": ["authorization", "content-type", "content-encoding", "x-request-id", "traceparent"],
-        "expose_headers": ["x-request-id", "retry-after"],
+        "allow_headers": [
+            *("authorization", "content-type", "content-encoding", "x-request-id", "traceparent", CONSISTENCY_HEADER)
+        ],
+        "expose_headers": ["x-request-id", "retry-after", CONSISTENCY_HEADER],
         "max_age": 600,
     }

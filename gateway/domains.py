@@ -1,99 +1,124 @@
-"""Loads domains by the names of their modules: the shipped ones, or your own.
+"""Loads domains by name: an entry point of the group `gateway.domains`, or a module with a `DOMAIN`.
 
-A module has a `DOMAIN` and, where it can be changed, `MUTATIONS`; see docs/your-own-domain.md.
+See docs/your-own-domain.md.
 """
 
 import importlib
 import re
+import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
+from typing import Any, Final
 
 from strawberry import Schema
 
-from gateway.demo import MODEL, MUTATIONS
 from gateway.errors import ConfigurationError, ModelError
-from gateway.graph.mutation.mutation import Mutation
 from gateway.graph.schema.schema import build_schema
-from gateway.model.checks.declarations import field_faults
+from gateway.iam.policies.generate import size_faults
+from gateway.iam.policies.roles import roles_of
 from gateway.model.model import Domain, Model
 
+GROUP: Final = "gateway.domains"
+NONE_NAMED: Final = (
+    """domains: none is named; set GATEWAY_DOMAINS, such as '["helpdesk.domain"]', or give --domains to a command"""
+)
+_PACKAGE: Final = Path(__file__).parent
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """The served domains: their model, their mutations and the schema of both."""
+class ServedDomains:
+    """The served domains: their model and its schema."""
 
     model: Model
-    mutations: tuple[Mutation, ...]
 
     @cached_property
     def schema(self) -> Schema:
         """Built on first use: most commands do not need it, and building it takes longer than they do."""
-        return build_schema(self.model, self.mutations)
+        return build_schema(self.model)
 
 
-SHIPPED = Loaded(MODEL, MUTATIONS)
-
-
-def load_domains(names: Sequence[str] = ()) -> Loaded:
-    """Without names, the shipped domains; raises one `ConfigurationError` with every fault of every module."""
+def load_domains(names: Sequence[str]) -> ServedDomains:
+    """Raises one `ConfigurationError` with every fault of every domain."""
     if not names:
-        return SHIPPED
-    faults = [f"domains: `{name}` is named twice" for name, count in Counter(names).items() if count > 1]
-    found = {name: _module(name) for name in names}
-    faults += [f"domains: `{name}` {fault}" for name, module in found.items() for fault in _faults(module)]
-    if faults:
-        raise ConfigurationError(faults)
-    return _joined([module for module in found.values() if isinstance(module, ModuleType)])
-
-
-def _module(name: str) -> ModuleType | tuple[str, ...]:
-    """The module, or what is wrong with it."""
-    if not _NAME.fullmatch(name):
-        return ("is not a module name such as `helpdesk.domain`",)
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        return (f"cannot be imported: {error}",)
-    except ModelError as error:
-        return tuple(f"is declared wrongly: {fault}" for fault in error.faults)
-
-
-def _faults(module: ModuleType | tuple[str, ...]) -> Iterator[str]:
-    if isinstance(module, tuple):
-        yield from module
-        return
-    if not isinstance(getattr(module, "DOMAIN", None), Domain):
-        yield "has no `DOMAIN`"
-    mutations = getattr(module, "MUTATIONS", ())
-    if not isinstance(mutations, tuple) or not all(isinstance(each, Mutation) for each in mutations):
-        yield "has `MUTATIONS` that are not a tuple of mutations"
-
-
-def _joined(modules: list[ModuleType]) -> Loaded:
-    mutations = tuple(mutation for module in modules for mutation in getattr(module, "MUTATIONS", ()))
-    counts = Counter(mutation.name for mutation in mutations)
-    faults = [fault for mutation in mutations for fault in mutation_faults(mutation)]
-    faults += [f"the mutation `{name}` is declared twice" for name, count in counts.items() if count > 1]
-    try:
-        model = Model(domains=tuple(module.DOMAIN for module in modules))
-    except ModelError as error:
-        raise ConfigurationError([f"domains: {fault}" for fault in (*error.faults, *faults)]) from error
-    faults += [
-        f"the mutation `{mutation.name}` answers with `{mutation.returns}`, which no domain declares"
-        for mutation in mutations
-        if mutation.returns not in model.entities
-    ]
+        raise ConfigurationError([NONE_NAMED])
+    faults = [f"`{name}` is named twice" for name, count in Counter(names).items() if count > 1]
+    found = {name: _domain(name) for name in names}
+    faults += [f"`{name}` {fault}" for name, wrong in found.items() if isinstance(wrong, tuple) for fault in wrong]
     if faults:
         raise ConfigurationError([f"domains: {fault}" for fault in faults])
-    return Loaded(model, mutations)
+    try:
+        model = Model(domains=tuple(each for each in found.values() if isinstance(each, Domain)))
+        if too_long := size_faults(roles_of(model)):
+            raise ModelError(*too_long)
+        return ServedDomains(model)
+    except ModelError as error:
+        raise ConfigurationError([f"domains: {fault}" for fault in error.faults]) from error
 
 
-def mutation_faults(mutation: Mutation) -> Iterator[str]:
-    """What is wrong with a mutation by itself."""
-    faults = [*mutation.faults, *field_faults(mutation, "input"), *field_faults(mutation, "extras")]
-    return (f"mutation {mutation.name}: {fault}" for fault in faults)
+def _domain(name: str) -> Domain | tuple[str, ...]:
+    """The domain of this name, or what is wrong with it."""
+    if not _NAME.fullmatch(name):
+        return ("is not a name such as `helpdesk` or `helpdesk.domain`",)
+    installed = _installed(name)
+    if len(installed) > 1:
+        return (f"is an entry point of several packages: {', '.join(sorted(entry.value for entry in installed))}",)
+    try:
+        return _loaded(name, installed[0] if installed else None)
+    except ModelError as error:
+        return tuple(f"is declared wrongly: {fault}" for fault in error.faults)
+    except ModuleNotFoundError as error:
+        if not f"{name}.domain.".startswith(f"{error.name}."):  # something that the domain imports
+            return (f"cannot be imported: {_where(error)}{_text(error)}{_hint(error)}",)
+        known = ", ".join(f"`{name}`" for name in sorted(entry_points(group=GROUP).names))
+        return (f"cannot be imported: {error}{f'; installed domains are {known}' if known else ''}",)
+    except Exception as error:
+        return (f"cannot be imported: {_where(error)}{_text(error)}{_hint(error)}",)
+
+
+def _installed(name: str) -> list[EntryPoint]:
+    return list(entry_points(group=GROUP, name=name)) if "." not in name else []
+
+
+def _loaded(name: str, entry: EntryPoint | None) -> Domain | tuple[str, ...]:
+    found: Any = importlib.import_module(name) if entry is None else entry.load()
+    if isinstance(found, Domain):
+        return found
+    if hasattr(found, "__path__") and not hasattr(found, "DOMAIN") and find_spec(f"{found.__name__}.domain"):
+        found = importlib.import_module(f"{found.__name__}.domain")
+    domain = getattr(found, "DOMAIN", None) if isinstance(found, ModuleType) else None
+    if isinstance(domain, Domain):
+        return domain
+    if domain is None:
+        return ("has no `DOMAIN`; write `DOMAIN = Domain(...)` in it",)
+    kind = f"the class {domain.__name__}" if isinstance(domain, type) else f"a `{type(domain).__name__}`"
+    return (f"has a `DOMAIN` that is {kind}; write `DOMAIN = Domain(...)`",)
+
+
+def _text(error: Exception) -> str:
+    return error.msg if isinstance(error, SyntaxError) else str(error)
+
+
+def _hint(error: Exception) -> str:
+    module = (error.name or "").replace(".", "/") if isinstance(error, ImportError) else ""
+    return f"; write it with `gateway records --path {module}.py`" if module.endswith("/records") else ""
+
+
+def _where(error: Exception) -> str:
+    """The line of the adopter's own code that raised, such as `clinic/note.py:12: TypeError: `."""
+    kind = type(error).__name__
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}: {kind}: "
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    own = [frame for frame in frames if not Path(frame.filename).is_relative_to(_PACKAGE)]
+    if not own:
+        return f"{kind}: "
+    # the package of the domain, not what it calls
+    inside = [frame for frame in own if Path(frame.filename).is_relative_to(Path(own[0].filename).parent)]
+    return f"{inside[-1].filename}:{inside[-1].lineno}: {kind}: "

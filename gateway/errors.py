@@ -48,13 +48,17 @@ class TenantSuspended(Forbidden):
 
 
 class BadUserInput(GatewayError):
-    """`field` is the path of the wrong value in the caller's input, such as `address.city`, where it is about one."""
+    """`field` is the path of the wrong value in the caller's input, such as `lines.2.quantity`, where it is about one.
+
+    `others` are further faults of the same input.
+    """
 
     code = "BAD_USER_INPUT"
 
-    def __init__(self, message: str, field: str | None = None) -> None:
+    def __init__(self, message: str, field: str | None = None, others: "tuple[BadUserInput, ...]" = ()) -> None:
         super().__init__(message)
         self.field = field
+        self.others = others
 
 
 class LimitExceeded(BadUserInput):
@@ -121,5 +125,6 @@ class ConfigurationError(GatewayError):
     code = "CONFIGURATION"
 
     def __init__(self, faults: list[str]) -> None:
-        super().__init__("; ".join(faults))
-        self.faults = faults
+        # two checks may find the same fault
+        self.faults = [*dict.fromkeys(faults)]
+        super().__init__("; ".join(self.faults))

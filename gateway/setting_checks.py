@@ -30,7 +30,7 @@ class KnownSettings:
 
 
 def faults_of(checks: Sequence[Check], settings: "Settings") -> list[str]:
-    """Every fault that the checks find; a check that reads a wrong setting is skipped."""
+    """Every fault that the checks find, once each; a check that reads a wrong setting is skipped."""
     faults: list[str] = []
     for check in checks:
         try:
@@ -41,13 +41,20 @@ def faults_of(checks: Sequence[Check], settings: "Settings") -> list[str]:
             faults.extend(error.faults)
         except NotKnownError:
             continue
-    return faults
+    return [*dict.fromkeys(faults)]
 
 
 def _issuers(settings: "Settings") -> Iterator[str]:
     names = [issuer.issuer for issuer in settings.issuers]
     if len(set(names)) != len(names):
         yield "issuers: each issuer may be listed only once"
+
+
+def _revocations(settings: "Settings") -> Iterator[str]:
+    """A grant that nobody can revoke must not be possible."""
+    granting = [number for number, issuer in enumerate(settings.issuers) if issuer.support is not None]
+    if granting and settings.support_revocations is None:
+        yield f"support_revocations: required, because issuers.{granting[0]}.support grants support access"
 
 
 def _tenants(settings: "Settings") -> Iterator[str]:
@@ -157,7 +164,7 @@ def _drain(settings: "Settings") -> Iterator[str]:
         yield "drain_timeout_seconds: must be at least request_timeout_seconds, or a stop cuts off running requests"
 
 
-_UNSAFE = (_issuers_https, _dynamodb_https, _sts_https, _silos_https, _origins, _introspection, _drain)
+_UNSAFE = (_revocations, _issuers_https, _dynamodb_https, _sts_https, _silos_https, _origins, _introspection, _drain)
 CONTRADICTIONS: tuple[Check, ...] = (
     *(_issuers, _tenants, _warm_up, _readiness, _trusted, _metrics_port, _playground, _cache),
     *map(_in_production, _UNSAFE),

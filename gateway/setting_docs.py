@@ -8,13 +8,15 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from gateway.setting_types import IssuerSettings, SiloSettings
+from gateway.setting_types import ClientSettings, IssuerSettings, SiloSettings, SupportSettings
 from gateway.settings import Settings
 
 # the first column of a table's header says whose settings it lists
 _MODELS: dict[str, type[BaseModel]] = {
     "setting": Settings,
     "setting of an issuer": IssuerSettings,
+    "setting of a client": ClientSettings,
+    "setting of support access": SupportSettings,
     "setting of a silo": SiloSettings,
 }
 

@@ -1,12 +1,13 @@
 """The types of settings: checked strings, and the settings of an issuer and of a silo."""
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from gateway.errors import BadUserInput
 from gateway.model.tenant import tenant_id
+from gateway.setting_presets import PresetName, with_preset
 
 
 def _matching(pattern: str, expected: str) -> AfterValidator:
@@ -54,8 +55,37 @@ Region = Annotated[str, _matching(r"[a-z]{2}(-[a-z]+)+-[0-9]", "a region, such a
 Words = Annotated[str, Field(min_length=1)]
 
 
+# the exact name of a claim, a dotted path, or the list of names on the way to it
+Claim = Words | Annotated[list[Words], Field(min_length=1)]
+
+
 class _SettingsPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class ClientSettings(_SettingsPart):
+    """A machine client."""
+
+    roles: list[Words] = []
+    """The client's roles in the gateway, in place of those in its token. If empty, the token names them."""
+    tenant: Tenant | None = None
+    """The client's tenant. A token that names another one is refused. Without it, the token names the tenant."""
+
+
+class SupportSettings(_SettingsPart):
+    """What the support grants of an issuer may be."""
+
+    role: Words = "support"
+    """The only role of support access, whatever the token says."""
+    max_minutes: int = Field(default=30, ge=1, le=30)
+    """The longest time from `iat` to `exp`. There is no leeway at its end."""
+    actor_claim: list[Words] = Field(default=["act", "sub"], min_length=2)
+    """The claim inside `act` that names the person: 2 to 128 letters, digits and `_+=,.@-`, which CloudTrail
+    records."""
+    reason_claim: Claim = "reason"
+    """The claim with the reason: 1 to 200 printable characters."""
+    only: bool = True
+    """Refuses every token of this issuer that is no support grant. Use an issuer for support only where you can."""
 
 
 class IssuerSettings(_SettingsPart):
@@ -63,6 +93,9 @@ class IssuerSettings(_SettingsPart):
 
     issuer: Words
     """The exact value of `iss`."""
+    preset: PresetName | None = None
+    """The identity provider: `cognito`, `auth0`, `entra`, `okta` or `keycloak`. It fills in the settings of this table
+    that are not set; see [identity providers](identity.md)."""
     audience: list[Words] = Field(min_length=1)
     """The accepted values of `aud`."""
     jwks_url: Url
@@ -71,26 +104,51 @@ class IssuerSettings(_SettingsPart):
     """The accepted signature algorithms; RS384 and RS512 are also possible."""
     types: list[str | None] = [None, "jwt", "at+jwt"]
     """The accepted values of the header `typ`; `null` accepts a token without it."""
-    audience_claim: Words = "aud"
+    audience_claim: Claim = "aud"
     """The claim that holds the audience; `client_id` for access tokens of Cognito."""
     additional_audiences: list[Words] = []
     """Audiences that may be listed next to ours, such as the userinfo address of Auth0."""
-    subject_claim: Words = "sub"
-    """The claim that identifies the user."""
+    subject_claim: Claim = "sub"
+    """The claim that identifies the user. Choose one that is never given to somebody else."""
     tenants: list[Tenant] | None = None
     """The tenants that the issuer may name. Set it when a customer brings their own issuer. Without it, all."""
-    tenant_claim: Words = "tenant"
-    """The claim that names the tenant, by exact name or dotted path: `custom:tenant`, `org_id`, `app.tenant`."""
-    roles_claim: Words = "roles"
+    tenant_claim: Claim = "tenant"
+    """The claim that names the tenant, by exact name, dotted path or list of names: `custom:tenant`, `org_id`,
+    `app.tenant`, `["app", "tenant"]`."""
+    tenant_map: dict[Words, Tenant] = {}
+    """Values of that claim to tenants, where they are not tenant ids: `{"org_Xb2": "acme"}`. Other values are
+    refused."""
+    tenant_is_membership: bool = False
+    """The tenant claim may also be a list or an object with exactly one name, as `organization` of Keycloak."""
+    roles_claim: Claim = "roles"
     """The claim that names the roles, as a list or as one string separated by spaces."""
     role_map: dict[str, str] = {}
     """Roles in the token to roles of the gateway; others are ignored. If empty, the names are the gateway's own."""
     required_claims: dict[str, str] = {}
     """Claims that must have one exact value: `{"token_use": "access"}`."""
+    client_claims: list[Claim] = []
+    """The claims that name the client; the first that is there counts. If empty, every token is a user's."""
+    machine_claims: dict[Words, Words] = {}
+    """Claims and their values in the tokens of machines, with `{client}` for the client: `{"sub": "{client}"}`. A token
+    with only some of them is refused."""
+    user_claims: list[Claim] = []
+    """Claims of which a user's token has at least one and a machine's has none."""
+    client_roles_claim: Claim | None = None
+    """The claim that names the roles of a machine. Without it, `roles_claim`."""
+    client_roles: dict[Words, ClientSettings] = {}
+    """Roles and tenants of machines by client id: `{"4h57ijh2": {"roles": ["viewer"], "tenant": "acme"}}`."""
+    support: SupportSettings | None = None
+    """Allows the issuer to grant [support access](identity.md#support-access). Without it, its tokens with an `act`
+    claim are refused."""
     leeway_seconds: int = Field(default=30, ge=0, le=60)
     """The tolerance for clocks that differ."""
     max_lifetime_seconds: int = Field(default=86_400, ge=60)
     """Tokens with a longer lifetime are refused."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _preset(cls, values: Any) -> Any:
+        return with_preset(values) if isinstance(values, dict) else values
 
 
 class SiloSettings(_SettingsPart):

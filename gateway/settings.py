@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Any, Final, Literal, Self, cast
 
 from pydantic import (
     Field,
@@ -38,6 +38,8 @@ from gateway.setting_types import (
 )
 
 _PREFIX = "GATEWAY_"
+# only the sandbox serves them by itself
+DEMO_DOMAINS: Final = ("gateway.demo.commerce", "gateway.demo.devices", "gateway.demo.publishing")
 # take the place of required settings that are missing or wrong, so that the others can be checked; nothing reads them
 _STAND_INS: Mapping[str, Any] = {
     "table_name": "unknown",
@@ -49,6 +51,8 @@ _STAND_INS: Mapping[str, Any] = {
 
 
 class Settings(BaseSettings):
+    """Everything that an operator can set; docs/settings.md describes each."""
+
     # errors never repeat the input, which may be the secret
     model_config = SettingsConfigDict(
         env_prefix=_PREFIX,
@@ -96,12 +100,15 @@ class Settings(BaseSettings):
     """The directory of the reviewed IAM policies, which must match the model. Without it, `policies` in production and
     no check in the sandbox."""
     domains: list[Words] = []
-    """Modules that declare entities and mutations; see [your own domain](your-own-domain.md). If empty, the
-    domains that come with the gateway."""
+    """The served domains, by entry point or module; see [your own domain](your-own-domain.md). Required in production;
+    if empty, the sandbox serves the demo domains."""
 
     # who may call
     issuers: list[IssuerSettings] = Field(min_length=1)
     """The trusted token issuers, each with the settings below."""
+    support_revocations: Path | None = None
+    """A file with the ids of revoked [support grants](identity.md#support-access), one a line. It is read again for
+    every request with a grant. If it cannot be read, every grant is refused."""
     cursor_secret: SecretStr = Field(min_length=32)
     """Encrypts cursors: at least 32 characters, the same in every process. After a change, the cursors that clients
     hold are invalid."""
@@ -223,6 +230,11 @@ class Settings(BaseSettings):
             return Path("policies")
         return self.policies_dir
 
+    @property
+    def served_domains(self) -> Sequence[str]:
+        """The demo domains only where nothing is named in the sandbox."""
+        return self.domains or (DEMO_DOMAINS if self.environment == "sandbox" else ())
+
     @field_validator(
         "tenants",
         "silos",
@@ -280,6 +292,18 @@ def load_settings(config: Path | None = None, checks: Sequence[Check] = ()) -> S
     if faults := faults + faults_of(checks, settings):
         raise ConfigurationError(faults)
     return settings
+
+
+def domains_in_environment() -> list[str]:
+    """The setting `domains` alone, for commands that need no other setting."""
+    text = next((value for name, value in os.environ.items() if name.upper() == f"{_PREFIX}DOMAINS"), "[]")
+    try:
+        names = json.loads(text)
+    except ValueError as error:
+        raise ConfigurationError([f"domains: expected JSON: {error}"]) from error
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ConfigurationError(["domains: must be a JSON list of names"])
+    return names
 
 
 def settings_values(settings: Settings) -> dict[str, Any]:

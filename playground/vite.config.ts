@@ -3,8 +3,9 @@ import { defineConfig } from "vite";
 // the address that the browser knows stays: tokens are for pages of the gateway's own origin
 const gateway = { target: "http://127.0.0.1:8000", changeOrigin: false };
 
-export default defineConfig({
-  base: "/playground/",
+export default defineConfig(({ command }) => ({
+  // built files refer to each other by relative addresses, so that the gateway can be mounted anywhere
+  base: command === "build" ? "./" : "/playground/",
   build: {
     outDir: "../gateway/graph/playground/built",
     emptyOutDir: true,
@@ -25,4 +26,4 @@ export default defineConfig({
   server: {
     proxy: { "/graphql": gateway, "/sandbox": gateway, "/playground/config.json": gateway },
   },
-});
+}));

@@ -4,7 +4,6 @@ Settings, tokens, sessions, policies and the endpoint are the product's own. Onl
 in this process: `Memory` for DynamoDB, `MemorySts` for STS, and the development issuer, whose keys need no network.
 """
 
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,69 +13,24 @@ from typing import Any
 import boto3
 import orjson
 from httpx2 import ASGITransport, AsyncClient, Response
-from pydantic import SecretStr
 
 from gateway.app import GatewayApp, Services, State, create_app
-from gateway.aws.sts.assume_role import AssumeRole, Sts
-from gateway.aws.wire.credentials import Credentials
 from gateway.demo import MODEL
-from gateway.sandbox.dev.issuer import AUDIENCE, TokenIssuer
-from gateway.sandbox.dev.records import demo_items
+from gateway.demo.shops import SHOPS
+from gateway.graph.http.log_lines import WriteOperation, log_operation
+from gateway.model.demo import demo_examples
+from gateway.sandbox.dev.seeds import canary, seed_items
 from gateway.sandbox.sandbox import Sandbox
-from gateway.setting_types import IssuerSettings
 from gateway.settings import Settings
+from gateway.testing.memory import Memory, Row
+from gateway.testing.services import REGION, MemorySts, fetch_keys, settings, token
 from tests.store.fixtures import NOW, TABLE
-from tests.store.memory import Memory, Row
 
-REGION = "eu-west-1"
+EXAMPLES = [example for _, example in demo_examples(MODEL, NOW)]
+# a phrase that occurs in the texts of one tenant only, and the marker on its rows
+CATALOGUES: dict[str, str] = {shop.tenant: shop.catalogue for shop in SHOPS}
+CANARIES: dict[str, str] = {shop.tenant: canary(shop.tenant) for shop in SHOPS}
 TENANTS = frozenset({"acme", "globex", "initech"})
-_ISSUER = "http://issuer.test"
-
-
-@cache
-def issuer() -> TokenIssuer:
-    return TokenIssuer(_ISSUER, TENANTS)
-
-
-@cache
-def token(tenant: str = "acme", role: str = "viewer") -> str:
-    """A signed token; one of each kind for the whole run."""
-    return issuer().token(tenant, role)
-
-
-async def fetch_keys(url: str) -> bytes:
-    return orjson.dumps(issuer().jwks())
-
-
-class MemorySts(Sts):
-    """Gives a session to whoever asks; the engine in memory checks no signature."""
-
-    def __init__(self) -> None:
-        self.requests: list[AssumeRole] = []
-
-    async def assume_role(self, request: AssumeRole) -> Credentials:
-        self.requests.append(request)
-        return Credentials(f"ASIA{request.session_name}", "secret", "token", time.time() + request.seconds)
-
-
-@cache
-def _settings() -> Settings:
-    return Settings(
-        environment="sandbox",
-        table_name=TABLE,
-        region=REGION,
-        tenant_role_arn="arn:aws:iam::123456789012:role/gateway-tenant",
-        issuers=[IssuerSettings(issuer=_ISSUER, audience=[AUDIENCE], jwks_url=f"{_ISSUER}/keys", algorithms=["RS256"])],
-        cursor_secret=SecretStr("c" * 32),
-        introspection=True,
-        # where time is not what is tested, a slow machine has enough of it
-        request_timeout_seconds=60,
-    )
-
-
-def settings(**changes: Any) -> Settings:
-    """Settings of the sandbox. Changes are not validated: tests of the settings do that."""
-    return _settings().model_copy(update=changes)
 
 
 @cache
@@ -88,7 +42,7 @@ def aws() -> boto3.Session:
 def demo_rows() -> dict[tuple[str, str], Row]:
     """The rows of the demo shop, for all tenants, by their keys."""
     table = MODEL.table
-    return {(row[table.pk]["S"], row[table.sk]["S"]): row for row in demo_items(MODEL, NOW)}
+    return {(row[table.pk]["S"], row[table.sk]["S"]): row for row in seed_items(MODEL, NOW)}
 
 
 def demo_engine() -> Memory:
@@ -113,7 +67,7 @@ class MemoryGateway:
     async def post(
         self, query: str, variables: dict[str, Any] | None = None, *, tenant: str = "acme", role: str = "viewer"
     ) -> Response:
-        return await post(self.client, query, variables, token(tenant, role))
+        return await post(self.client, query, variables, token(tenant, role, roles=tuple(MODEL.roles)))
 
     async def ask(
         self, query: str, variables: dict[str, Any] | None = None, *, tenant: str = "acme", role: str = "viewer"
@@ -140,11 +94,13 @@ def data_of(response: Response) -> Any:
     return content["data"]
 
 
-def sandbox_app(sandbox: Sandbox, state: State | None = None, **changes: Any) -> GatewayApp:
+def sandbox_app(
+    sandbox: Sandbox, state: State | None = None, write: WriteOperation = log_operation, **changes: Any
+) -> GatewayApp:
     """The app on the sandbox: its engine, its STS, and IAM enforced by its front."""
     keys = sandbox.ready.gateway
     session = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
-    return create_app(sandbox.settings(**changes), state=state, aws=session)
+    return create_app(sandbox.settings(**changes), state=state, aws=session, write=write)
 
 
 @asynccontextmanager

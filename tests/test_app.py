@@ -1,9 +1,11 @@
 """The whole gateway on the sandbox, in process: real tokens, real sessions, IAM enforced by the front."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 import boto3
 import pytest
@@ -14,9 +16,9 @@ from starlette.routing import Mount
 from gateway.app import Services, State, _cors, build_gateway
 from gateway.errors import ConfigurationError
 from gateway.model.tenant import tenant_id
-from gateway.sandbox.dev.records import CATALOGUES
 from gateway.sandbox.sandbox import Sandbox
-from tests.fixtures import MemorySts, aws, client_of, demo_engine, fetch_keys, post, sandbox_app, settings
+from gateway.testing.services import MemorySts, fetch_keys, settings, token
+from tests.fixtures import CATALOGUES, MemoryGateway, aws, client_of, demo_engine, post, sandbox_app
 from tests.unmeasured import unmeasured
 
 QUERY = """{ activeOrders(first: 5) { nodes { orderId note user { name email } lines { title product { price } } } }
@@ -163,7 +165,7 @@ async def test_cors_is_a_setting(sandbox: Sandbox) -> None:
         other = await client.options("/graphql", headers={**ask_first, "Origin": "https://evil.example"})
         assert "access-control-allow-origin" not in other.headers
         answer = await client.get("/healthz", headers={"Origin": "https://shop.example"})
-        assert answer.headers["access-control-expose-headers"] == "x-request-id, retry-after"
+        assert answer.headers["access-control-expose-headers"] == "x-request-id, retry-after, x-consistency-token"
     async with client_of(sandbox_app(sandbox)) as client:
         assert "access-control-allow-origin" not in (await client.options("/graphql", headers=ask_first)).headers
 
@@ -203,7 +205,7 @@ async def test_answers_tell_browsers_who_may_read_them(sandbox: Sandbox) -> None
         response = await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)
         assert response.json() == {"data": {"__typename": "Query"}}
         assert response.headers["access-control-allow-origin"] == "https://shop.example"
-        assert response.headers["access-control-expose-headers"] == "x-request-id, retry-after"
+        assert response.headers["access-control-expose-headers"] == "x-request-id, retry-after, x-consistency-token"
 
 
 async def test_it_can_be_mounted_in_another_app(sandbox: Sandbox) -> None:
@@ -216,6 +218,50 @@ async def test_it_can_be_mounted_in_another_app(sandbox: Sandbox) -> None:
         assert response.json() == {"data": {"__typename": "Query"}}
         assert (await client.get("/api/healthz")).json() == {"status": "ok"}
         assert (await client.post("/graphql", json={"query": "{ __typename }"}, headers=headers)).status_code == 404
+
+
+async def test_the_guide_mounts_it_with_its_lifespan_and_its_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "your-own-domain.md").read_text()
+    [source] = [text for text in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "Mount(" in text]
+    inner = MemoryGateway()
+    monkeypatch.setattr("gateway.load_settings", lambda: inner.settings)
+    monkeypatch.setattr("gateway.create_app", lambda settings: inner.app)
+    known: dict[str, Any] = {}
+    exec(source, known)  # noqa: S102  the page is ours
+    outer: Starlette = known["app"]
+    transport = ASGITransport(app=outer)
+    async with (
+        outer.router.lifespan_context(outer),
+        AsyncClient(transport=transport, base_url="http://gateway") as client,
+    ):
+        headers = {"Authorization": f"Bearer {token()}"}
+        asked = await client.post("/api/graphql", json={"query": "{ __typename }"}, headers=headers)
+        assert asked.json() == {"data": {"__typename": "Query"}}
+        landing = (await client.get("/api/")).text
+        links = [urljoin("/api/", link) for link in re.findall(r'<a href="([^"]*)"', landing)]
+        assert "/api/healthz" in links
+        assert {(await client.get(link)).status_code for link in links} <= {200, 503}
+
+
+async def test_below_a_mount_the_playground_and_the_front_end_find_the_gateway(sandbox: Sandbox) -> None:
+    outer = Starlette(routes=[Mount("/api", sandbox_app(sandbox))])
+    transport = ASGITransport(app=outer)
+    async with AsyncClient(transport=transport, base_url="http://127.0.0.1:8000", follow_redirects=True) as client:
+        for name in ("playground", "demo"):
+            page = await client.get(f"/api/{name}")
+            assert page.url.path == f"/api/{name}/"
+            found = re.findall(r'(?:src|href)="([^"]*assets[^"]*)"', page.text)
+            assert found
+            scripts = [await client.get(urljoin(page.url.path, address)) for address in found]
+            assert {script.status_code for script in scripts} == {200}
+            code = "".join(script.text for script in scripts)
+            fetched = set(re.findall(r"""["'`]((?:\.\.)?/?(?:graphql|config\.json))["'`]""", code))
+            assert {"../graphql", "config.json"} <= fetched
+            assert "/graphql" not in fetched
+            config = (await client.get(urljoin(page.url.path, "config.json"))).json()
+            tokens = urljoin(page.url.path, (config.get("sandbox") or config)["tokens"])
+            assert tokens == "/api/sandbox/token"
+            assert (await client.post(tokens, json={"tenant": "acme", "role": "viewer"})).json()["token"]
 
 
 async def test_suspending_a_tenant_refuses_whoever_is_remembered(sandbox: Sandbox) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import gateway
+from gateway.demo import MODEL
 from gateway.errors import GatewayError
-from gateway.store.write.faults import UserErrorCode
+from gateway.model.error_code import UserErrorCode
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "errors"
@@ -43,7 +44,7 @@ def written() -> set[str]:
     return found
 
 
-CODES = sorted(raised() | written() | {code.name for code in UserErrorCode})
+CODES = sorted(raised() | written() | {code.name for code in (*UserErrorCode, *MODEL.error_codes)})
 
 
 def test_the_codes_are_found() -> None:

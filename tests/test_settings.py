@@ -470,3 +470,28 @@ def test_a_row_that_is_stale_is_written_anew_and_the_rest_is_kept() -> None:
     assert lines[:4] + lines[6:] == page.splitlines()[:4] + page.splitlines()[6:]
     assert "port" not in missing(fresh(page))
     assert "region" in missing(fresh(page))
+
+
+def test_support_access_that_nobody_could_revoke_is_refused_in_production() -> None:
+    granting = {**RIGHT, "issuers": [{**ISSUER, "support": {}}]}
+    assert faults_of_values(granting) == [
+        "support_revocations: required, because issuers.0.support grants support access"
+    ]
+    assert faults_of_values({**granting, "support_revocations": "/run/revoked"}) == []
+    assert faults_of_values({**granting, "environment": "sandbox"}) == []
+
+
+@pytest.mark.parametrize(
+    "support", [{"max_minutes": 31}, {"max_minutes": 0}, {"actor_claim": ["act"]}, {"roles": ["a"]}]
+)
+def test_support_access_has_limits_that_no_setting_lifts(support: dict[str, Any]) -> None:
+    granting = {**RIGHT, "support_revocations": "/run/revoked", "issuers": [{**ISSUER, "support": support}]}
+    assert len(faults_of_values(granting)) == 1
+
+
+def faults_of_values(values: dict[str, Any]) -> list[str]:
+    try:
+        Settings(**values)
+    except ConfigurationError as error:
+        return error.faults
+    return []

@@ -7,7 +7,7 @@ import pytest
 from httpx2 import ASGITransport, AsyncClient, Response
 from starlette.applications import Starlette
 
-from gateway.demo import MODEL, MUTATIONS
+from gateway.demo import MODEL
 from gateway.errors import ConfigurationError, UntrustedDocument
 from gateway.graph.http.request import GraphQLRequest
 from gateway.graph.query.limits import DocumentLimits
@@ -19,7 +19,8 @@ from gateway.settings import Settings
 from gateway.wiring.metrics import metrics_page
 from gateway.wiring.operations import cost_limits, persisted
 from gateway.wiring.pages import playground, sandbox_pages
-from gateway.wiring.tenants import pools
+from gateway.wiring.tenants import check_roles, pools
+from tests.aws.tenant_fixtures import ROLES
 from tests.test_settings import ISSUER, RIGHT
 
 SANDBOX: dict[str, Any] = {
@@ -33,7 +34,9 @@ SANDBOX: dict[str, Any] = {
 
 async def get(settings: Settings, path: str, method: str = "GET") -> Response:
     app = Starlette(routes=[*playground(settings), *sandbox_pages(settings)])
-    async with AsyncClient(transport=ASGITransport(app=app), base_url="http://127.0.0.1:8000") as client:
+    async with AsyncClient(
+        transport=ASGITransport(app=app), base_url="http://127.0.0.1:8000", follow_redirects=True
+    ) as client:
         wanted = {"tenant": "acme", "role": "viewer"}
         return await client.request(method, path, json=wanted if method == "POST" else None)
 
@@ -77,14 +80,14 @@ async def test_in_the_sandbox_it_speaks_of_the_domain_that_is_served() -> None:
     told = (await get(settings, "/playground/config.json")).json()
     assert told["query"].startswith("{ allDevices(")
     assert {example["domain"] for example in told["examples"]} == {"devices"}
-    assert [tenant["title"] for tenant in told["sandbox"]["tenants"]] == ["acme", "globex", "initech"]
+    assert [tenant["name"] for tenant in told["sandbox"]["tenants"]] == ["acme", "globex", "initech"]
     assert (await get(settings, "/demo")).status_code == 404
 
 
 async def test_in_the_sandbox_it_comes_with_a_switcher_and_examples() -> None:
     settings = Settings(**{**RIGHT, **SANDBOX})
     told = (await get(settings, "/playground/config.json")).json()
-    assert told["sandbox"]["tokens"] == "/sandbox/token"
+    assert told["sandbox"]["tokens"] == "../sandbox/token"
     assert {example["domain"] for example in told["examples"]} >= {"commerce"}
     # there is no issuer in this test, but there is somebody who would ask it
     assert (await get(settings, "/sandbox/token", "POST")).status_code == 503
@@ -101,7 +104,7 @@ async def test_the_order_desk_is_told_whom_it_can_serve() -> None:
     assert (await get(settings, "/demo")).status_code == 200
     offered = (await get(settings, "/demo/config.json")).json()
     assert [tenant["name"] for tenant in offered["tenants"]] == ["acme", "globex", "initech"]
-    assert offered["tokens"] == "/sandbox/token"
+    assert offered["tokens"] == "../sandbox/token"
     assert (await get(settings, "/sandbox/token", "POST")).status_code == 503
 
 
@@ -121,15 +124,15 @@ async def test_without_the_domain_that_it_shows_there_is_no_order_desk() -> None
 
 
 def test_a_cost_limit_of_an_unknown_role_is_refused() -> None:
-    limits = cost_limits(Settings(**{**RIGHT, "max_cost": 50, "max_cost_by_role": {"support": 5}}))
+    limits = cost_limits(Settings(**{**RIGHT, "max_cost": 50, "max_cost_by_role": {"support": 5}}), MODEL)
     assert (limits.units, limits.by_role) == (50, {"support": 5})
     with pytest.raises(ConfigurationError, match="max_cost_by_role: there is no role `suport`"):
-        cost_limits(Settings(**{**RIGHT, "max_cost_by_role": {"suport": 5}}))
+        cost_limits(Settings(**{**RIGHT, "max_cost_by_role": {"suport": 5}}), MODEL)
 
 
 def test_trusted_documents_are_read_and_checked_when_the_gateway_is_made(tmp_path: Path) -> None:
-    schema = core_schema(build_schema(MODEL, MUTATIONS))
-    documents = Documents(MODEL, schema, MUTATIONS, DocumentLimits(), introspection=False)
+    schema = core_schema(build_schema(MODEL))
+    documents = Documents(MODEL, schema, DocumentLimits(), introspection=False)
     path = tmp_path / "documents.json"
     path.write_text('{"abc": "{ __typename }"}')
     settings = Settings(**{**RIGHT, "trusted_documents": path, "trusted_documents_only": True})
@@ -149,3 +152,21 @@ def test_the_shared_table_is_checked_as_the_named_tenant_and_each_silo_as_itself
     found = [(pool.name, pool.tenant, pool.tenancy.table, pool.required) for pool in pools(settings)]
     assert found == [("pooled", "probe", settings.table_name, True), ("silo acme", "acme", "acme-table", False)]
     assert pools(Settings(**RIGHT)) == []
+
+
+SUPPORT = {"support_revocations": "/run/revoked"}
+
+
+def test_a_machine_has_only_roles_that_exist() -> None:
+    issuer = {**ISSUER, "preset": "okta", "client_roles": {"robot": {"roles": ["viewer", "nobody"]}}}
+    with pytest.raises(ConfigurationError) as caught:
+        check_roles(Settings(**{**RIGHT, "issuers": [issuer]}), ROLES)
+    assert caught.value.faults == ["issuers.0.client_roles.robot: there is no role `nobody`"]
+
+
+def test_support_access_has_a_role_that_exists_outside_the_sandbox() -> None:
+    values = {**RIGHT, **SUPPORT, "issuers": [{**ISSUER, "support": {}}]}
+    with pytest.raises(ConfigurationError) as caught:
+        check_roles(Settings(**values), ROLES)
+    assert caught.value.faults == ["issuers.0.support: there is no role `support`"]
+    check_roles(Settings(**{**values, "environment": "sandbox"}), ROLES)

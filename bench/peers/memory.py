@@ -60,10 +60,8 @@ def _resident() -> int:
 async def _asked(kind: str, asked: argparse.Namespace) -> None:
     with running(("acme", TENANT)) as backend, tempfile.TemporaryDirectory() as folder:
         recordings = await record(backend)
-        with stub(recordings, Path(folder)) as port:
-            app = backend.app(
-                configure_logging("INFO"), dynamodb_endpoint=f"http://127.0.0.1:{port}", request_timeout_seconds=60
-            )
+        with stub(recordings, Path(folder)) as dynamodb:
+            app = backend.app(configure_logging("INFO"), dynamodb_endpoint=dynamodb, request_timeout_seconds=60)
             async with app.lifespan():
                 await _measured(kind, app, KINDS[kind](backend), asked)
 

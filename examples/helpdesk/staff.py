@@ -1,9 +1,7 @@
 """Staff, listed by department: on the same index as tickets by priority, under another key prefix."""
 
-from gateway.graph.mutation.crud import crud
-from gateway.model.entity import Attribute, Entity, Key, OnIndex
-from gateway.model.patterns import Listing, Lookup
-from gateway.model.types import Id, Text
+from gateway import Attribute, Entity, Id, Key, Listing, Lookup, OnIndex, Text, crud
+from helpdesk.code import ONLINE
 
 STAFF = Entity(
     name="Staff",
@@ -15,6 +13,7 @@ STAFF = Entity(
     ),
     key=Key(pk="STAFF#{staffId}", sk="META"),
     indexes=(OnIndex(index="GSI1", pk="DEPARTMENT#{department}", sk="STAFF#{staffId}"),),
+    loaded=(ONLINE,),
 )
 PATTERNS = (
     Lookup(name="staffMember", many="staffMembers", entity="Staff", description="Staff by id, one or many at once."),

@@ -2,10 +2,26 @@
 
 import enum
 
-from gateway.graph.mutation.crud import crud, new_id, now
-from gateway.model.entity import Attribute, Entity, Key, OnIndex, Reference, Shards, When
-from gateway.model.patterns import Listing, Lookup
-from gateway.model.types import Boolean, EnumOf, Id, Text, Timestamp
+from gateway import (
+    Attribute,
+    Boolean,
+    Entity,
+    EnumOf,
+    Id,
+    Key,
+    Listing,
+    Lookup,
+    OnIndex,
+    Reference,
+    Shards,
+    Text,
+    Timestamp,
+    When,
+    crud,
+    new_id,
+    now,
+)
+from helpdesk.code import INITIALS
 
 
 class Priority(enum.Enum):
@@ -37,6 +53,7 @@ TICKET = Entity(
             when=When("open", ("true",)),
         ),
     ),
+    computed=(INITIALS,),
     relations=(Reference(name="staff", pattern="staffMember", description="The staff member in charge."),),
 )
 PATTERNS = (

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 const sources = dirname(fileURLToPath(import.meta.url));
-const built = join(sources, "../../gateway/sandbox/dev/storefront");
+const built = join(sources, "../../gateway/demo/storefront");
 // what is installed, what codegen writes, and what is only read by people
 const notSources = /^(node_modules|src\/gql)\/|\.md$/;
 
@@ -25,7 +25,7 @@ function hashes(folder, leftOut) {
   return Object.fromEntries(filesUnder(folder, leftOut).map((name) => [name, sha256(readFileSync(join(folder, name)))]));
 }
 
-// tests/sandbox/dev/test_storefront_build.py computes the same without Node
+// tests/demo/test_storefront_build.py computes the same without Node
 const lines = Object.entries(hashes(sources, notSources)).map(([name, hash]) => `${name} ${hash}\n`);
 const manifest = { sources: sha256(lines.join("")), files: hashes(built) };
 

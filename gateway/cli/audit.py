@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gateway.cli.errors import exit_on_error
-from gateway.cli.options import Domains
+from gateway.cli.options import Domains, named
 
 
 def audit(
@@ -35,7 +35,7 @@ def audit(
     from gateway.sandbox.sandbox import Sandbox
 
     with exit_on_error("the audit cannot run"):
-        model = load_domains(domains or domains_of(config)).model
+        model = load_domains(domains or domains_of(config) or named(None)).model
         skipped = tuple(skip or ())
         if sandbox:
             with Sandbox(Options(port=0)) as started:

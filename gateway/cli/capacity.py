@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gateway.cli.errors import exit_on_error
-from gateway.cli.options import Domains
+from gateway.cli.options import Domains, named
 
 
 def capacity(
@@ -30,7 +30,7 @@ def capacity(
 
     with exit_on_error("capacity cannot be planned"):
         check_format(output)
-        model = load_domains(domains or ()).model
+        model = load_domains(named(domains)).model
         assumed = DEFAULTS if traffic is None else read_assumptions(traffic, model)
         measured = None if from_logs is None else read_logs(from_logs)
         show(plan(model, assumed, read_prices(prices or SHIPPED), measured), output, Console())

@@ -1,8 +1,6 @@
 """The commands for development: `dev` runs the gateway on the sandbox, `token` gets a token for it."""
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +10,9 @@ from rich.console import Console
 from gateway.domains import load_domains
 from gateway.errors import GatewayError, Unavailable
 from gateway.graph.playground.first_query import first_query
+from gateway.model.demo import demo_tenants
+from gateway.model.model import Model
+from gateway.model.role import ALL
 from gateway.sandbox.dev.banner import RunningGateway, show
 from gateway.sandbox.dev.issuer import ask_for_token
 from gateway.sandbox.dev.supervisor import changes_under, sources_of, supervise, ticks, until_healthy
@@ -19,7 +20,7 @@ from gateway.sandbox.ready import DEFAULT_PORT, Options
 from gateway.sandbox.sandbox import Child, Sandbox
 from gateway.sandbox.server import HOST, free_port
 from gateway.serving.signals import ended_by_signals, interrupt
-from gateway.settings import environment_with
+from gateway.settings import Settings, environment_with
 
 DEFAULT_URL = f"http://{HOST}:{DEFAULT_PORT}"
 
@@ -36,9 +37,8 @@ class Dev:
     reload: bool = False
     dynamodb_endpoint: str | None = None
     aws_port: int = DEFAULT_PORT
-    # what is served instead of the shipped domains, and the directory with its policies for the sandbox's roles
+    # what is served instead of the demo domains
     domains: tuple[str, ...] = ()
-    policies: Path | None = None
     # the module that is the gateway, with its arguments
     command: tuple[str, ...] = ("gateway", "serve")
 
@@ -53,7 +53,7 @@ def token(
 def dev(wanted: Dev, console: Console | None = None) -> int:
     """Runs sandbox and gateway until Ctrl-C; the exit code."""
     console = console or Console()
-    options = Options(wanted.aws_port, wanted.dynamodb_endpoint, wanted.policies, domains=wanted.domains)
+    options = Options(wanted.aws_port, wanted.dynamodb_endpoint, domains=wanted.domains)
     try:
         # after a second signal the children end by themselves, since nobody holds their leash any more
         with ended_by_signals(interrupt), Sandbox(options) as sandbox:
@@ -83,39 +83,44 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     def start() -> Child:
         return Child(*wanted.command, environment=environment)
 
-    def start_again() -> Child:
-        if wanted.policies is not None:
-            _write_policies(wanted.domains, wanted.policies)
-        return start()
-
     changes = changes_under(_PACKAGE, *sources_of(wanted.domains)) if wanted.reload else ticks()
     child = start()
     try:
         until_healthy(child, visible, port)
-        show(console, _up(wanted, sandbox, url))
+        show(console, _up(wanted, sandbox, url, settings))
     except BaseException:
         child.stop()
         raise
-    return supervise(child, start_again, while_it_runs(sandbox, changes), reload=wanted.reload)
+
+    def tell(text: str) -> None:
+        console.print(text, style="yellow", markup=False)
+
+    return supervise(child, start, while_it_runs(sandbox, changes), tell, reload=wanted.reload)
 
 
-def _up(wanted: Dev, sandbox: Sandbox, url: str) -> RunningGateway:
-    model = load_domains(wanted.domains).model
+def _up(wanted: Dev, sandbox: Sandbox, url: str, settings: Settings) -> RunningGateway:
+    model = load_domains(settings.served_domains).model
+    tenants = demo_tenants(model)
+    role = shown_role(model)
     return RunningGateway(
         gateway=url,
         aws=sandbox.url,
         engine=_engine(wanted, sandbox),
-        token=sandbox.token("acme", "viewer"),
+        token=sandbox.token(tenants[0].name, role),
         query=first_query(model),
         domains=tuple(domain.name for domain in model.domains),
+        role=role,
+        roles=tuple(model.roles),
+        tenants=tenants,
+        front_end=any(domain.demo is not None and domain.demo.front_end is not None for domain in model.domains),
     )
 
 
-def _write_policies(domains: Iterable[str], directory: Path) -> None:
-    """From the domains as they are now, which this process has loaded before; the gateway says what is wrong there."""
-    options = [text for name in domains for text in ("--domains", name)]
-    command = [sys.executable, "-m", "gateway", "policies", *options, "--directory", str(directory)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)  # noqa: S603  # our own
+def shown_role(model: Model) -> str:
+    """The weakest that can send the first query: it reads every entity, or at least the rows of everybody."""
+    roles = model.roles.values()
+    everybody = [role for role in roles if not role.own]
+    return [*roles, *everybody, *(role for role in everybody if role.reads is ALL)][-1].name
 
 
 def while_it_runs(sandbox: Sandbox, changes: Iterable[bool]) -> Iterator[bool]:

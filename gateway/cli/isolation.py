@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gateway.cli.errors import exit_on_error
-from gateway.cli.options import Domains
+from gateway.cli.options import DemoDomains, named, project_domains
 from gateway.errors import BadUserInput, GatewayError
 
 isolation = typer.Typer(help="Prove that tenants are isolated.", no_args_is_help=True, add_completion=False)
@@ -26,18 +26,18 @@ def prove(
     formal: Annotated[
         bool,
         typer.Option(
-            "--formal", help="Send nothing; prove it for every possible request with a solver. Needs the extra [proof]."
+            "--formal", help="Send nothing; prove it for every possible request with a solver. Needs the extra `proof`."
         ),
     ] = False,
     policies_dir: Annotated[
         Path | None, typer.Option("--policies", help="With --formal: folder of policies. Default: those of the model.")
     ] = None,
-    domains: Domains = None,
+    domains: DemoDomains = None,
 ) -> None:
     """Try to cross every tenant boundary, with real sessions and below the gateway's own checks."""
     with exit_on_error():
         if formal:
-            raise typer.Exit(_prove_formally(domains or [], policies_dir, report))
+            raise typer.Exit(_prove_formally(named(domains), policies_dir, report))
         raise typer.Exit(_attack(endpoint, domains or [], config, report))
 
 
@@ -48,10 +48,10 @@ def _attack(endpoint: str, domains: list[str], config: Path | None, directory: P
 
     if endpoint not in ("sandbox", "aws"):
         raise GatewayError(f"`{endpoint}` is neither `sandbox` nor `aws`")
-    if endpoint == "aws" and domains:
+    if endpoint == "aws" and domains != project_domains(Path()):
         raise BadUserInput("--domains is for the sandbox; an account's domains are in its settings")
     on_sandbox = endpoint == "sandbox"
-    report = asyncio.run(prove_on_sandbox(domains) if on_sandbox else prove_on_account(load_settings(config)))
+    report = asyncio.run(prove_on_sandbox(named(domains)) if on_sandbox else prove_on_account(load_settings(config)))
     markdown, machine = write_report(report, directory)
     held = sum(result.passed for result in report.results)
     typer.echo(f"{held} of {len(report.results)} probes held; see {markdown} and {machine}")

@@ -10,13 +10,16 @@ import typer
 from gateway import __version__
 from gateway.cli.audit import audit
 from gateway.cli.capacity import capacity
-from gateway.cli.generate import docs, terraform_inputs
+from gateway.cli.generate import docs, records, terraform_inputs
 from gateway.cli.isolation import isolation
 from gateway.cli.migrate import migrate
+from gateway.cli.new import new
 from gateway.cli.policies import policies
 from gateway.cli.run import dev, serve, token
 from gateway.cli.schema import documents, explain_program, schema
+from gateway.cli.support import support
 
+_START: Final = "Start"
 _RUN: Final = "Run the gateway"
 _GENERATE: Final = "Write files from the model"
 _CHECK: Final = "Prove and check"
@@ -29,11 +32,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+app.command(rich_help_panel=_START)(new)
 app.command(rich_help_panel=_RUN)(serve)
 app.command(rich_help_panel=_RUN)(dev)
 app.command(rich_help_panel=_RUN)(token)
 app.command(rich_help_panel=_GENERATE)(schema)
 app.command(rich_help_panel=_GENERATE)(documents)
+app.command(rich_help_panel=_GENERATE)(records)
 app.add_typer(policies, name="policies", rich_help_panel=_GENERATE)
 app.command(rich_help_panel=_GENERATE)(docs)
 app.command("terraform-inputs", rich_help_panel=_GENERATE)(terraform_inputs)
@@ -42,6 +47,7 @@ app.command(rich_help_panel=_CHECK)(audit)
 app.command("explain-program", rich_help_panel=_CHECK)(explain_program)
 app.command(rich_help_panel=_OPERATE)(capacity)
 app.command(rich_help_panel=_OPERATE)(migrate)
+app.add_typer(support, name="support", rich_help_panel=_OPERATE)
 
 
 @app.command(rich_help_panel=_OPERATE)

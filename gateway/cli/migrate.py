@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from gateway.cli.errors import exit_on_error
-from gateway.cli.options import Domains
+from gateway.cli.options import Domains, named
 
 
 def migrate(
@@ -52,4 +52,4 @@ def migrate(
             dry_run=dry_run,
             checkpoint=checkpoint,
         )
-        raise typer.Exit(run(options, load_domains(domains or ()).model, ended_by_signals))
+        raise typer.Exit(run(options, load_domains(named(domains)).model, ended_by_signals))

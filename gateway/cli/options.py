@@ -1,5 +1,7 @@
 """What several commands share: the option `--domains`, and writing or checking a generated file."""
 
+import sys
+import tomllib
 from pathlib import Path
 from typing import Annotated
 
@@ -7,11 +9,53 @@ import typer
 
 from gateway.errors import GatewayError
 
+_GROUP = "gateway.domains"
+
+
+def project_domains(directory: Path) -> list[str]:
+    """The domains that the project in this folder declares as entry points; none where there is no project."""
+    try:
+        project = tomllib.loads((directory / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise typer.BadParameter(f"pyproject.toml cannot be read: {error}") from error
+    return [value.partition(":")[0] for value in project.get("entry-points", {}).get(_GROUP, {}).values()]
+
+
+def _own(names: list[str] | None) -> list[str]:
+    """The named domains, or those of the project in the current folder; modules there can be imported."""
+    here = Path.cwd()
+    if str(here) not in sys.path:
+        # at the end: a file of the project must not replace an installed package
+        sys.path.append(str(here))
+    return names or project_domains(here)
+
+
 Domains = Annotated[
     list[str] | None,
-    typer.Option(help="Module with a domain, such as helpdesk.domain. Can be repeated. Default: the demo domains."),
+    typer.Option(
+        callback=_own,
+        help="Domain, such as helpdesk or helpdesk.domain. Can be repeated. Default: the domains of the project in the "
+        "current folder, or those of GATEWAY_DOMAINS.",
+    ),
+]
+DemoDomains = Annotated[
+    list[str] | None,
+    typer.Option(
+        callback=_own,
+        help="Domain, such as helpdesk or helpdesk.domain. Can be repeated. Default: the domains of the project in the "
+        "current folder, those of GATEWAY_DOMAINS, or the demo domains.",
+    ),
 ]
 Check = Annotated[bool, typer.Option("--check", help="Write nothing; fail if the file is out of date.")]
+
+
+def named(domains: list[str] | None) -> list[str]:
+    """The domains that a command is about: those of its option, else those of the setting."""
+    from gateway.settings import domains_in_environment
+
+    return domains or domains_in_environment()
 
 
 def write_or_check(path: Path, text: str, *, check: bool, command: str) -> None:
@@ -19,6 +63,7 @@ def write_or_check(path: Path, text: str, *, check: bool, command: str) -> None:
     if check:
         if not path.is_file() or path.read_text() != text:
             raise GatewayError(f"`{path}` is stale; run `{command}`")
+        typer.echo(f"{path} is up to date")
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from gateway.cli.errors import exit_on_error
-from gateway.cli.options import Domains
+from gateway.cli.options import Domains, named
 
 policies = typer.Typer(
     help="Write the IAM policies of the model; check, explain, compare or prove policies.",
@@ -19,6 +19,12 @@ def write(
     context: typer.Context,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; fail if a file is out of date.")] = False,
     directory: Annotated[Path, typer.Option(help="Folder of the policies.")] = Path("policies"),
+    against: Annotated[
+        str | None, typer.Option(help="With --check: the last release, as a folder or a revision of git.")
+    ] = None,
+    announced: Annotated[
+        Path | None, typer.Option(help="Changelog. New permissions that its newest version names do not fail.")
+    ] = None,
     domains: Domains = None,
 ) -> None:
     """Write the IAM policies of the model; check, explain, compare or prove policies."""
@@ -27,8 +33,10 @@ def write(
 
     if context.invoked_subcommand is not None:
         return
+    if against is not None and not check:
+        raise typer.BadParameter("it goes with --check", param_hint="--against")
     with exit_on_error():
-        model = load_domains(domains or ()).model
+        model = load_domains(named(domains)).model
         if faults := unsafe_policies(model):
             _fail(f"the model would make unsafe policies; nothing is written to {directory}", faults)
         if not check:
@@ -37,6 +45,10 @@ def write(
         if faults := stale_policies(directory, model):
             _fail(f"{directory} is out of date; run `gateway policies`", faults)
         typer.echo(f"{directory} is up to date")
+        if against is not None:
+            from gateway.cli.policy_proofs import print_changes
+
+            raise typer.Exit(print_changes(model, directory, against, announced))
 
 
 @policies.command("explain")
@@ -44,6 +56,7 @@ def explain_request(
     request: Annotated[str, typer.Argument(help="For example 'GetItem PK=TENANT#globex#USER#1 SK=PROFILE'.")],
     role: Annotated[str, typer.Option(help="Role of the caller.")],
     tenant: Annotated[str, typer.Option(help="Tenant of the caller.")],
+    subject: Annotated[str | None, typer.Option(help="Subject of the caller, for a role of own rows.")] = None,
     domains: Domains = None,
 ) -> None:
     """Explain whether a role may send a request to DynamoDB."""
@@ -52,8 +65,8 @@ def explain_request(
     from gateway.ops.policies.explain import as_text, explain
 
     with exit_on_error():
-        model = load_domains(domains or ()).model
-        typer.echo(as_text(explain(model, generated(model), role, tenant, request)))
+        model = load_domains(named(domains)).model
+        typer.echo(as_text(explain(model, generated(model), role, tenant, request, subject)))
 
 
 @policies.command("diff")

@@ -1,4 +1,4 @@
-"""`gateway policies diff` and `gateway policies prove`: questions about policies that a solver answers."""
+"""`gateway policies diff`, `prove` and `--check --against`: questions about policies that a solver answers."""
 
 import re
 from collections.abc import Sequence
@@ -10,9 +10,13 @@ from gateway.errors import BadUserInput
 from gateway.iam.formal.difference import Documents, Widening, widenings
 from gateway.iam.formal.foreign_policies import REASONS, ForeignPolicy, questioned
 from gateway.iam.formal.proof import TheoremOutcome
+from gateway.iam.formal.solver.solver import INSTALL
 from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.language.grammar import Kind
+from gateway.iam.policies.generate import documents
+from gateway.model.model import Model
 from gateway.ops.isolation.formal_proof import EXAMPLE, read_document
+from gateway.ops.policies.changes import changes, read_baseline
 
 _VERSION = re.compile(r"^## ", re.MULTILINE)
 
@@ -34,16 +38,40 @@ def print_widenings(old: Path, new: Path, changelog: Path | None) -> int:
 
 def unannounced(wider: Sequence[Widening], changelog: str) -> list[Widening]:
     """Those that the newest version of the changelog does not name in backticks."""
+    return [widening for widening in wider if not in_newest_version(widening.coordinate, changelog)]
+
+
+def in_newest_version(coordinate: str, changelog: str) -> bool:
     parts = _VERSION.split(changelog)
-    newest = " ".join(parts[1].split()) if len(parts) > 1 else ""
-    return [widening for widening in wider if f"`{widening.coordinate}`" not in newest]
+    return len(parts) > 1 and f"`{coordinate}`" in " ".join(parts[1].split())
+
+
+def print_changes(model: Model, directory: Path, against: str, changelog: Path | None) -> int:
+    """Prints a line for each role and document; 1 if one of them may do more, and the changelog does not name it."""
+    found, proved = changes(read_baseline(against, directory), documents(model), model, EXAMPLE)
+    text = "" if changelog is None else changelog.read_text(encoding="utf-8")
+    silent = [
+        coordinate
+        for change in found
+        for coordinate in (f"{change.who} {action}" for action in change.more)
+        if not in_newest_version(coordinate, text)
+    ]
+    typer.echo(f"compared with {against}, {'for every request' if proved else 'by samples'}:")
+    for change in found:
+        typer.echo(f"  {change.line()}")
+    if not proved:
+        typer.echo(f"this is no proof: the evaluator judged sample requests, because {INSTALL}", err=True)
+    for coordinate in silent:
+        where = "" if changelog is None else f"; name `{coordinate}` in the newest version of {changelog}"
+        typer.echo(f"wider: {coordinate}{where}", err=True)
+    return 1 if silent else 0
 
 
 def _directory(path: Path) -> Documents:
-    documents = {file.name: read_document(file) for file in sorted(path.glob("*.json"))}
-    if not documents:
+    found = {file.name: read_document(file) for file in sorted(path.glob("*.json"))}
+    if not found:
         raise BadUserInput(f"`{path}` contains no policy documents (*.json)")
-    return documents
+    return found
 
 
 def print_proof(policy: Path, prefix: str, session: Path | None, boundary: Path | None, without: str) -> int:

@@ -1,14 +1,12 @@
 """The commands that run the gateway: `serve` in production, `dev` and `token` on the sandbox."""
 
-from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from gateway.cli.errors import exit_on_error
-from gateway.cli.options import Domains
+from gateway.cli.options import DemoDomains, named
 
 
 def serve(
@@ -29,25 +27,27 @@ def dev(
     host: Annotated[str, typer.Option(help="Address that the gateway listens on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port of the gateway. If it is in use, another one is chosen.")] = 8000,
     aws_port: Annotated[int, typer.Option(help="Port of the sandbox's DynamoDB, STS and token issuer.")] = 8001,
-    reload: Annotated[bool, typer.Option("--reload", help="Restart the gateway when its code changes.")] = False,
+    reload: Annotated[
+        bool | None,
+        typer.Option(help="Restart the gateway when code changes; rows stay. Default: for domains of your own."),
+    ] = None,
     dynamodb_endpoint: Annotated[
         str | None, typer.Option(help="URL of DynamoDB Local or another engine to keep the data in. Default: memory.")
     ] = None,
-    domains: Domains = None,
+    domains: DemoDomains = None,
 ) -> None:
     """Run the gateway on an AWS sandbox with demo tenants."""
     from gateway.cli.dev import Dev
     from gateway.cli.dev import dev as run
     from gateway.domains import load_domains
-    from gateway.ops.policies.files import write_policies
 
-    options = Dev(host, port, reload, dynamodb_endpoint, aws_port)
-    with exit_on_error(), TemporaryDirectory() as directory:
-        if domains:
-            # the sandbox has policies for the demo domains only, so it gets those that `gateway policies` writes
-            write_policies(Path(directory), load_domains(domains).model)
-            options = replace(options, domains=tuple(domains), policies=Path(directory))
-        raise typer.Exit(run(options))
+    with exit_on_error():
+        # one rule for the sandbox's rows and for what the gateway serves
+        served = tuple(named(domains))
+        if served:
+            load_domains(served)
+        reloads = bool(served) if reload is None else reload
+        raise typer.Exit(run(Dev(host, port, reloads, dynamodb_endpoint, aws_port, served)))
 
 
 def token(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gateway.cli.errors import exit_on_error
-from gateway.cli.options import Check, Domains, write_or_check
+from gateway.cli.options import Check, Domains, named, write_or_check
 from gateway.errors import BadUserInput
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def schema(
     from gateway.domains import load_domains
 
     with exit_on_error():
-        current = load_domains(domains or ()).schema
+        current = load_domains(named(domains)).schema
         if announced is not None and diff is None:
             raise BadUserInput("--announced needs --diff with the old schema")
         if diff is not None:
@@ -49,9 +49,9 @@ def documents(
     from gateway.graph.schema.schema import core_schema
 
     with exit_on_error():
-        loaded = load_domains(domains or ())
+        loaded = load_domains(named(domains))
         limits = DocumentLimits()
-        known = Documents(loaded.model, core_schema(loaded.schema), loaded.mutations, limits, introspection=True)
+        known = Documents(loaded.model, core_schema(loaded.schema), limits, introspection=True)
         text = json.dumps(make_manifest(paths, known), indent=2) + "\n"
         write_or_check(out, text, check=check, command="gateway documents")
 
@@ -74,7 +74,7 @@ def explain_program(
             text, values = path.read_text(), json.loads(variables)
         except (OSError, ValueError) as error:
             raise BadUserInput(f"`{path}` or --variables cannot be read: {error}") from error
-        typer.echo(program_text(load_domains(domains or ()), text, role, operation, values))
+        typer.echo(program_text(load_domains(named(domains)), text, role, operation, values))
 
 
 def _print_changes(old: Path, new: "strawberry.Schema", changelog: Path | None) -> int:

@@ -1,4 +1,7 @@
-"""Global ids: opaque, stable, and bound to their tenant, so that a foreign or altered id identifies nothing."""
+"""Global ids: opaque, stable, and bound to their scope, so that a foreign or altered id identifies nothing.
+
+The scope is the tenant; in a session of own rows it is the tenant and the subject.
+"""
 
 import base64
 import binascii
@@ -15,20 +18,20 @@ _CHECK_BYTES = 6
 _MAX_LENGTH = 2_048
 
 
-def global_id(tenant: TenantId, entity: str, parts: tuple[str, ...]) -> str:
+def global_id(scope: str, entity: str, parts: tuple[str, ...]) -> str:
     content = _SEPARATOR.join((entity, *parts)).encode()
-    return _text(_check(tenant, content) + content)
+    return _text(_check(scope, content) + content)
 
 
-def read_global_id(tenant: TenantId, text: str) -> tuple[str, tuple[str, ...]] | None:
-    """The entity and the key parts, or None for an id that this tenant was never given."""
+def read_global_id(scope: str, text: str) -> tuple[str, tuple[str, ...]] | None:
+    """The entity and the key parts, or None for an id that this tenant, or its subject, was never given."""
     try:
         if len(text) > _MAX_LENGTH:
             return None
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         check, content = raw[:_CHECK_BYTES], raw[_CHECK_BYTES:]
         # only the canonical spelling: base64 has spare bits in its last letter, and clients cache items by id
-        if check != _check(tenant, content) or _text(raw) != text:
+        if check != _check(scope, content) or _text(raw) != text:
             return None
         entity, *parts = content.decode().split(_SEPARATOR)
     except (ValueError, binascii.Error):
@@ -53,6 +56,6 @@ def _text(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def _check(tenant: TenantId, content: bytes) -> bytes:
+def _check(scope: str, content: bytes) -> bytes:
     # not a secret: an id must stay valid for years, and knowing how to compute one gives access to nothing
-    return hashlib.sha256(tenant.encode() + b"\x00" + content).digest()[:_CHECK_BYTES]
+    return hashlib.sha256(scope.encode() + b"\x00" + content).digest()[:_CHECK_BYTES]

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gateway.errors import ConfigurationError, Unauthenticated
-from gateway.identity.claims import expires, read_principal
+from gateway.identity.claims import expires, read_principal, roles_missing
 from gateway.identity.errors import KeysUnavailable, TokenRefused
 from gateway.identity.fetch import fetch as fetch_keys
 from gateway.identity.issuer import Issuer
 from gateway.identity.keyring import Clock, Fetch, Keyring
 from gateway.identity.keys import VerificationKey, signed_payload
 from gateway.identity.principal import Principal
+from gateway.identity.revocations import Revocations
 from gateway.identity.strict_json import json_object
 from gateway.identity.token import Header, claimed_issuer, read_header, read_token
 
@@ -31,7 +32,12 @@ class VerifiedToken:
     @property
     def good_until(self) -> float:
         """Until then the token need not be checked again, unless the issuer publishes other keys."""
-        return min(expires(self.principal.expires_at, self.keyring.issuer), self.keyring.fresh_until)
+        return min(expires(self.principal, self.keyring.issuer), self.keyring.fresh_until)
+
+    @property
+    def roles_missing(self) -> str:
+        """Why the token has no role, for the log."""
+        return roles_missing(self.principal, self.keyring.issuer)
 
 
 class Authenticator:
@@ -41,9 +47,17 @@ class Authenticator:
     nothing else.
     """
 
-    def __init__(self, issuers: Iterable[Issuer], *, fetch: Fetch = fetch_keys, clock: Clock = time.time) -> None:
+    def __init__(
+        self,
+        issuers: Iterable[Issuer],
+        *,
+        fetch: Fetch = fetch_keys,
+        clock: Clock = time.time,
+        revocations: Revocations | None = None,
+    ) -> None:
         self.epoch = 0
         self._clock = clock
+        self._revocations = revocations or Revocations()
         self._keyrings: dict[str, Keyring] = {}
         for issuer in issuers:
             if issuer.issuer in self._keyrings:
@@ -54,7 +68,7 @@ class Authenticator:
         return await _refusing(self._verify(authorization))
 
     async def still_holds(self, token: VerifiedToken) -> bool:
-        """Checks key and expiry again, but not the signature."""
+        """Checks key, expiry and revocation again, but not the signature."""
         return await _refusing(self._still_holds(token))
 
     async def close(self) -> None:
@@ -73,12 +87,17 @@ class Authenticator:
         _check_header(header, keyring.issuer)
         key = await keyring.find(header.key_id)
         claims = json_object(signed_payload(token.text, key, header.algorithm))
-        return VerifiedToken(read_principal(claims, keyring.issuer, self._clock()), key, keyring)
+        principal = read_principal(claims, keyring.issuer, self._clock())
+        if principal.support is not None:
+            await self._revocations.check(principal.support)
+        return VerifiedToken(principal, key, keyring)
 
     async def _still_holds(self, token: VerifiedToken) -> bool:
         # INVARIANT: a remembered token passes only while its very key is still published and it has not expired.
         key = await token.keyring.find(token.key.key_id)
-        return key == token.key and self._clock() < expires(token.principal.expires_at, token.keyring.issuer)
+        if token.principal.support is not None:
+            await self._revocations.check(token.principal.support)
+        return key == token.key and self._clock() < expires(token.principal, token.keyring.issuer)
 
 
 async def _refusing(work: Awaitable[T]) -> T:

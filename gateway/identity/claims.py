@@ -1,52 +1,102 @@
-"""Checks the claims of a verified token and turns them into a Principal."""
+"""Checks the claims of a verified token and turns them into a Principal: of a user, a machine or a support grant."""
 
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from gateway.errors import BadUserInput
+from gateway.identity.claim_path import ClaimPath, claim_name, find_claim
+from gateway.identity.clients import CLIENT_PREFIX, RESERVED, SUPPORT_PREFIX, KnownClient, machine_client
 from gateway.identity.errors import TokenRefused
 from gateway.identity.issuer import Issuer
 from gateway.identity.principal import Principal
+from gateway.identity.support import SupportAccess, support_access
 from gateway.model.tenant import TenantId, tenant_id
+from gateway.setting_presets import Need
 
 _YEAR_10000 = 253_402_300_800  # no date library goes further
 _MAX_SUBJECT = 255
+_UNKNOWN = KnownClient()
 
 
 def read_principal(claims: Mapping[str, Any], issuer: Issuer, now: float) -> Principal:
     if claims.get("iss") != issuer.issuer:
         raise TokenRefused("unknown issuer", "claim `iss` is not the issuer whose key was used")
-    expires_at = _expiry(claims, issuer, now)
+    issued_at, expires_at = _times(claims, issuer, now)
     _check_audience(claims, issuer)
     for name, value in issuer.required_claims.items():
-        if _claim(claims, name) != value:
+        if find_claim(claims, name) != value:
             raise TokenRefused(f"claim `{name}` does not have the required value")
-    _subject(claims, "sub")
-    return Principal(
-        tenant=_tenant(claims, issuer),
-        subject=_subject(claims, issuer.subject_claim),
-        roles=_roles(claims, issuer),
-        issuer=issuer.issuer,
-        expires_at=expires_at,
-    )
+    subject = _text(claims, "sub")
+    support = support_access(claims, issuer.support, expires_at - issued_at)
+    if support is not None:
+        return _support(claims, issuer, support, expires_at, now)
+    client = machine_client(claims, issuer.machines, issuer.hints["kind"])
+    if client is not None:
+        return _machine(claims, issuer, client, expires_at)
+    if issuer.subject_claim != "sub":
+        subject = _text(claims, issuer.subject_claim)
+    # INVARIANT: a user is never taken for a machine or for support, whatever name the issuer lets it choose.
+    if subject.startswith(RESERVED):
+        raise TokenRefused(f"claim `{claim_name(issuer.subject_claim)}` starts with a reserved prefix")
+    roles = _roles(claims, issuer, issuer.roles_claim)
+    return Principal(_tenant(claims, issuer, "tenant"), subject, roles, issuer.issuer, expires_at)
 
 
-def expires(expires_at: int, issuer: Issuer) -> int:
-    """From then on a token with this `exp` is refused."""
-    return expires_at + issuer.leeway_seconds
+def expires(principal: Principal, issuer: Issuer) -> int:
+    """From then on its token is refused. Support access ends when it says."""
+    return principal.expires_at + (issuer.leeway_seconds if principal.support is None else 0)
 
 
-def _expiry(claims: Mapping[str, Any], issuer: Issuer, now: float) -> int:
+def roles_missing(principal: Principal, issuer: Issuer) -> str:
+    """Why no role was found, for the log."""
+    machine = principal.subject.startswith(CLIENT_PREFIX)
+    path = issuer.roles_claim if not machine or issuer.machines is None else issuer.machines.roles_claim
+    hint = issuer.hints["client_roles" if machine else "roles"]
+    return f"claim `{claim_name(path or issuer.roles_claim)}` names no role of the gateway: {hint}"
+
+
+def _support(
+    claims: Mapping[str, Any], issuer: Issuer, support: SupportAccess, expires_at: int, now: float
+) -> Principal:
+    assert issuer.support is not None  # noqa: S101  else there is no grant
+    if now >= expires_at:
+        raise TokenRefused("token expired")
+    role = issuer.support.role
+    # INVARIANT: support access has one role; a token that claims more is refused rather than trimmed.
+    if not _roles(claims, issuer, issuer.roles_claim) <= {role}:
+        raise TokenRefused("support access has no other role", "the roles of the grant are not the role of support")
+    tenant = _tenant(claims, issuer, "tenant")
+    subject = f"{SUPPORT_PREFIX}{support.actor}"
+    return Principal(tenant, subject, _one_set(frozenset((role,))), issuer.issuer, expires_at, support)
+
+
+def _machine(claims: Mapping[str, Any], issuer: Issuer, client: str, expires_at: int) -> Principal:
+    assert issuer.machines is not None  # noqa: S101  else there is no machine
+    known = issuer.machines.known.get(client, _UNKNOWN)
+    path = issuer.machines.roles_claim or issuer.roles_claim
+    roles = known.roles or _roles(claims, issuer, path)
+    tenant = known.tenant
+    if tenant is None or find_claim(claims, issuer.tenant_claim) is not None:
+        tenant = _tenant(claims, issuer, "client_tenant")
+    # INVARIANT: a client that the settings tie to a tenant acts in no other, whatever its token says.
+    if known.tenant not in (None, tenant):
+        raise TokenRefused("the client may not act for this tenant", "the token and `client_roles` name two tenants")
+    _check_speaks_for(issuer, tenant)
+    return Principal(tenant, f"{CLIENT_PREFIX}{client}", _one_set(roles), issuer.issuer, expires_at)
+
+
+def _times(claims: Mapping[str, Any], issuer: Issuer, now: float) -> tuple[int, int]:
+    """`iat` and `exp`."""
     expires_at, issued_at = _moment(claims, "exp"), _moment(claims, "iat")
     not_before = _moment(claims, "nbf") if "nbf" in claims else issued_at
-    if now >= expires(expires_at, issuer):
+    if now >= expires_at + issuer.leeway_seconds:
         raise TokenRefused("token expired")
     if max(issued_at, not_before) > now + issuer.leeway_seconds:
         raise TokenRefused("token not valid yet")
     if not 0 < expires_at - issued_at <= issuer.max_lifetime_seconds:
         raise TokenRefused("token lives too long", "from `iat` to `exp` is negative or above the maximum life")
-    return expires_at
+    return issued_at, expires_at
 
 
 def _moment(claims: Mapping[str, Any], name: str) -> int:
@@ -58,14 +108,14 @@ def _moment(claims: Mapping[str, Any], name: str) -> int:
 
 
 def _check_audience(claims: Mapping[str, Any], issuer: Issuer) -> None:
-    names = [issuer.audience_claim]
-    if "aud" in claims and "aud" not in names:
-        names.append("aud")
-    for name in names:
-        value = _claim(claims, name)
+    paths = [issuer.audience_claim]
+    if "aud" in claims and "aud" not in paths:
+        paths.append("aud")
+    for path in paths:
+        value = find_claim(claims, path)
         audiences = [value] if isinstance(value, str) else value
         if not isinstance(audiences, list) or not all(isinstance(audience, str) for audience in audiences):
-            raise TokenRefused(f"claim `{name}` missing or malformed")
+            raise TokenRefused(f"claim `{claim_name(path)}` missing or malformed")
         # INVARIANT: a token made for others too is refused, or they could use here what was shown to them.
         if set(issuer.audience).isdisjoint(audiences) or not set(audiences) <= _company(issuer):
             raise TokenRefused("token is for another audience")
@@ -75,29 +125,54 @@ def _company(issuer: Issuer) -> set[str]:
     return {*issuer.audience, *issuer.additional_audiences}
 
 
-def _subject(claims: Mapping[str, Any], name: str) -> str:
-    value = _claim(claims, name)
+def _text(claims: Mapping[str, Any], path: ClaimPath) -> str:
+    value = find_claim(claims, path)
     # It goes to logs and to CloudTrail: no control characters, no lone surrogates.
     if not isinstance(value, str) or not 0 < len(value) <= _MAX_SUBJECT or not value.isprintable():
-        raise TokenRefused(f"claim `{name}` missing or malformed")
+        raise TokenRefused(f"claim `{claim_name(path)}` missing or malformed")
     return value
 
 
-def _tenant(claims: Mapping[str, Any], issuer: Issuer) -> TenantId:
+def _tenant(claims: Mapping[str, Any], issuer: Issuer, need: Need) -> TenantId:
+    name, value = claim_name(issuer.tenant_claim), find_claim(claims, issuer.tenant_claim)
+    if value is None:
+        raise TokenRefused(f"claim `{name}` is missing", f"claim `{name}` is missing: {issuer.hints[need]}")
+    if issuer.tenant_is_membership:
+        value = _only_member(value, name)
     try:
-        tenant = tenant_id(_claim(claims, issuer.tenant_claim))
+        tenant = _mapped(value, issuer, name) if issuer.tenant_map else tenant_id(value)
     except BadUserInput as error:
-        raise TokenRefused(f"claim `{issuer.tenant_claim}` names no tenant") from error
-    if issuer.tenants is not None and tenant not in issuer.tenants:
-        raise TokenRefused("the issuer may not speak for this tenant")
+        raise TokenRefused(f"claim `{name}` names no tenant") from error
+    _check_speaks_for(issuer, tenant)
     return tenant
 
 
-def _roles(claims: Mapping[str, Any], issuer: Issuer) -> frozenset[str]:
-    value = _claim(claims, issuer.roles_claim)
+def _mapped(value: object, issuer: Issuer, name: str) -> TenantId:
+    if not isinstance(value, str) or value not in issuer.tenant_map:
+        raise TokenRefused(f"claim `{name}` names no tenant", f"`tenant_map` does not list the value of `{name}`")
+    return issuer.tenant_map[value]
+
+
+def _only_member(value: object, name: str) -> object:
+    """The one name of a list or an object; which of several the caller means is not for the gateway to choose."""
+    if isinstance(value, str):
+        return value
+    members = list(value) if isinstance(value, list | Mapping) else []
+    if len(members) != 1:
+        raise TokenRefused(f"claim `{name}` must name one tenant", "it names none or several: request one of them")
+    return members[0]
+
+
+def _check_speaks_for(issuer: Issuer, tenant: TenantId) -> None:
+    if issuer.tenants is not None and tenant not in issuer.tenants:
+        raise TokenRefused("the issuer may not speak for this tenant")
+
+
+def _roles(claims: Mapping[str, Any], issuer: Issuer, path: ClaimPath) -> frozenset[str]:
+    value = find_claim(claims, path)
     named = value.split(" ") if isinstance(value, str) else [] if value is None else value
     if not isinstance(named, list) or not all(isinstance(role, str) for role in named):
-        raise TokenRefused(f"claim `{issuer.roles_claim}` is neither a list of names nor names with spaces between")
+        raise TokenRefused(f"claim `{claim_name(path)}` is neither a list of names nor names with spaces between")
     return _one_set(frozenset(issuer.role_map[role] for role in named if role in issuer.role_map))
 
 
@@ -105,13 +180,3 @@ def _roles(claims: Mapping[str, Any], issuer: Issuer) -> frozenset[str]:
 def _one_set(roles: frozenset[str]) -> frozenset[str]:
     """One object for all callers with the same roles: many callers are remembered."""
     return roles
-
-
-def _claim(claims: Mapping[str, Any], name: str) -> Any:
-    """The value under the exact name or at the dotted path, `None` where there is neither."""
-    nested: Any = claims
-    for step in name.split("."):
-        nested = nested.get(step) if isinstance(nested, Mapping) else None
-    if name in claims and "." in name and nested is not None:
-        raise TokenRefused(f"claim `{name}` is ambiguous", "it is there by its name and by its path")
-    return claims.get(name) if name in claims else nested

@@ -1,6 +1,6 @@
 """Errors of authentication, each with a message for the caller and a reason for the log."""
 
-from gateway.errors import Unauthenticated, Unavailable
+from gateway.errors import Forbidden, Unauthenticated, Unavailable
 
 
 class TokenRefused(Unauthenticated):
@@ -16,3 +16,11 @@ class KeysUnavailable(Unavailable):
     def __init__(self) -> None:
         super().__init__("signing keys of the issuer are unavailable, try again later")
         self.reason = "the issuer's keys cannot be fetched"
+
+
+class RolesMissing(Forbidden):
+    """The token is good, but none of its roles is one of the gateway's; `reason` says what to do at the provider."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("the token carries no role that this gateway knows")
+        self.reason = reason

@@ -7,12 +7,17 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from gateway.errors import ConfigurationError
+from gateway.identity.claim_path import ClaimPath
+from gateway.identity.clients import MachineClients
+from gateway.identity.support import SupportRules
+from gateway.model.role import STANDARD_ROLES
+from gateway.model.tenant import TenantId
+from gateway.setting_presets import GENERAL, Need
 
 # python-jose knows no PS* and no EdDSA; ES384 and ES512 need curves we do not take. HS* must never be added.
 ASYMMETRIC = frozenset({"RS256", "RS384", "RS512", "ES256"})
 MAX_LEEWAY_SECONDS = 60
 _LISTS = ("audience", "additional_audiences", "algorithms", "types")
-_ROLES = ("viewer", "support", "editor", "admin")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,8 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class Issuer:
-    """Claims are named by their exact name (`custom:tenant`, `https://example.com/tenant`) or by a dotted path."""
+    """Claims are named by their exact name (`custom:tenant`, `https://example.com/tenant`), by a dotted path, or by a
+    tuple of the names on the way to them."""
 
     issuer: str
     audience: tuple[str, ...]
@@ -46,16 +52,20 @@ class Issuer:
     algorithms: tuple[str, ...] = ("RS256", "ES256")
     types: tuple[str | None, ...] = (None, "jwt", "at+jwt")
     """Header `typ` in lower case; `None` allows a token without one, as Cognito's. RFC 9068 issuers: `("at+jwt",)`."""
-    audience_claim: str = "aud"
+    audience_claim: ClaimPath = "aud"
     """`client_id` for Cognito's access tokens, which carry no `aud`; an `aud` that is there must fit all the same."""
     additional_audiences: tuple[str, ...] = ()
     """May stand beside ours in a list (Auth0 adds its userinfo address); any other company is refused."""
-    subject_claim: str = "sub"
-    tenant_claim: str = "tenant"
+    subject_claim: ClaimPath = "sub"
+    tenant_claim: ClaimPath = "tenant"
+    tenant_map: Mapping[str, TenantId] = field(default_factory=dict)
+    """Value of the tenant claim to tenant; where it is not empty, other values are refused."""
+    tenant_is_membership: bool = False
+    """The tenant claim may also be a list of names or an object by names, with exactly one (Keycloak)."""
     tenants: frozenset[str] | None = None
     """The tenants this issuer may speak for: set it when a customer brings an issuer of its own. `None` is all."""
-    roles_claim: str = "roles"
-    role_map: Mapping[str, str] = field(default_factory=lambda: {role: role for role in _ROLES})
+    roles_claim: ClaimPath = "roles"
+    role_map: Mapping[str, str] = field(default_factory=lambda: {role.name: role.name for role in STANDARD_ROLES})
     """Role in the token to role of the gateway; what is not listed is ignored."""
     required_claims: Mapping[str, str] = field(default_factory=dict)
     """Claims with the one value they must have: `{"token_use": "access"}` for Cognito."""
@@ -64,9 +74,16 @@ class Issuer:
     freshness: Freshness = field(default_factory=Freshness)
     allow_http: bool = False
     """Keys over plain http: for the sandbox only."""
+    machines: MachineClients | None = None
+    """How machines are told from users; `None` takes every token for a user's."""
+    support: SupportRules | None = None
+    """`None` refuses every token with an `act` claim."""
+    hints: Mapping[Need, str] = field(default_factory=lambda: GENERAL)
+    """What to do at the provider where a claim is missing; for the log."""
 
     def __post_init__(self) -> None:
         faults = [*self._missing(), *_url_faults(self.jwks_url, self.allow_http), *self.freshness.faults()]
+        faults += [fault for part in (self.machines, self.support) if part is not None for fault in part.faults()]
         if not self.algorithms or not ASYMMETRIC.issuperset(self.algorithms):
             faults.append(f"algorithms must be some of {', '.join(sorted(ASYMMETRIC))}")
         if not 0 <= self.leeway_seconds <= MAX_LEEWAY_SECONDS:
@@ -80,7 +97,7 @@ class Issuer:
     def _freeze(self) -> None:
         for name in _LISTS:
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        for name in ("role_map", "required_claims"):
+        for name in ("role_map", "required_claims", "tenant_map"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         if self.tenants is not None:
             object.__setattr__(self, "tenants", frozenset(self.tenants))

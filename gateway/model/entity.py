@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 from typing import Literal as OneOf
 
+from gateway.model.code import Computed, Loaded
 from gateway.model.staleness import Staleness
 from gateway.model.template import DERIVED, Template, parse_template
 from gateway.model.types import Field, KeyType, Wire
@@ -17,8 +18,12 @@ PRIMARY = "primary"
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Field):
+    """A value that an item holds."""
+
     personal: bool = False  # personal information: some roles may not read it
     compressed: bool = False  # large text or bytes: stored compressed
+    immutable: bool = field(default=False, kw_only=True)  # set once, when the item is created
+    default: Any = field(default=None, kw_only=True)  # of a new item: a value, or a function that makes one
 
     def encode(self, value: Any) -> Wire:
         """The value as it is stored; a wrong value raises a `BadUserInput` that names the attribute."""
@@ -79,6 +84,16 @@ class OnIndex(Key):
     filling: bool = False  # written but not read yet: items from before it was declared are still missing
 
 
+def whole_list(index: str, word: str, *, sort: str, by: str, shards: int = 4) -> OnIndex:
+    """The place `all` of an index that lists every item of an entity, such as all users by the time they signed up.
+
+    `word` begins its partition key, `sort` is its order such as `{createdAt}`, and the items are spread by the id `by`,
+    since one partition for all of them would be a hot one.
+    """
+    spread = Shards(shards, by=by)
+    return OnIndex(index=index, name="all", pk=f"{word}#{{shard}}", sk=f"{sort}#{{{by}}}", shards=spread)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy(Key):
     """The whole item once more under another partition, written in the same transaction."""
@@ -103,7 +118,14 @@ class Reference:
     pattern: str
     description: str
     bind: Mapping[str, str] = field(default_factory=dict)
+    required: bool = False  # the other item must exist when this one begins to refer to it
+    on_remove: OneOf["restrict", "cascade"] | None = None  # of the other item: it stays, or this one goes with it
     deprecated: str | None = None
+
+    @property
+    def checked(self) -> bool:
+        """Whether a write that begins to refer to the other item checks that it exists."""
+        return self.required or self.on_remove is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +236,8 @@ KeyPart = tuple[str, KeyType, int, int]  # the attribute that fills a hole, its 
 
 @dataclass(frozen=True, kw_only=True)
 class Entity:
+    """A kind of item: its attributes, where its items live, and what they lead to."""
+
     name: str
     description: str
     attributes: tuple[Attribute, ...]
@@ -221,11 +245,16 @@ class Entity:
     indexes: tuple[OnIndex, ...] = ()
     copies: tuple[Copy, ...] = ()
     relations: tuple[Relation, ...] = ()
+    computed: tuple[Computed, ...] = ()
+    loaded: tuple[Loaded, ...] = ()
     expiry: Expiry | None = None
     unique: tuple[str, ...] = ()  # attributes whose values only one item of the tenant may have
     schema: int = 1  # how its items are stored; one more for each upgrade
     upgrades: tuple[Upgrade, ...] = ()
     cached: Staleness | None = None  # how stale an item that is read by its key may be
+    owner: str | None = None  # the attribute that holds the subject whose row it is
+    internal: bool = False  # in the table and not in the schema: code and totals read it
+    confidential: bool = False  # a role that reads everything does not read it, unless it names or writes it
 
     @cached_property
     def attribute(self) -> Mapping[str, Attribute]:
@@ -234,6 +263,12 @@ class Entity:
     @cached_property
     def relation(self) -> Mapping[str, Relation]:
         return {relation.name: relation for relation in self.relations}
+
+    @cached_property
+    def derived(self) -> Mapping[str, Computed | Loaded]:
+        """The fields that code answers."""
+        fields: tuple[Computed | Loaded, ...] = (*self.computed, *self.loaded)
+        return {field.name: field for field in fields}
 
     @cached_property
     def placements(self) -> tuple[Placement, ...]:

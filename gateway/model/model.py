@@ -7,23 +7,36 @@ from functools import cached_property
 from gateway.errors import ModelError
 from gateway.model.checks.entity import entity_faults
 from gateway.model.checks.model import check_model
+from gateway.model.code import CustomQuery
+from gateway.model.demo import Demo
 from gateway.model.entity import Entity, Placement
-from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
+from gateway.model.error_code import ErrorCode
+from gateway.model.mutation import Mutation
+from gateway.model.patterns import AccessPattern, Choice, ItemCollection, Listing, Lookup, counter_entity
+from gateway.model.referrers import Referrer, referrers
+from gateway.model.role import STANDARD_ROLES, Role
 from gateway.model.table import TableSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """Entities and patterns that belong together, such as commerce."""
+    """Entities, patterns and mutations that belong together, such as commerce."""
 
     name: str
     description: str
     entities: tuple[Entity, ...]
-    patterns: tuple[AccessPattern, ...]
+    patterns: tuple[AccessPattern | Choice, ...]
+    mutations: tuple[Mutation, ...] = ()
+    demo: Demo | None = None
+    queries: tuple[CustomQuery, ...] = ()
+    error_codes: tuple[ErrorCode, ...] = ()  # codes of its own, for the errors in payloads
+    roles: tuple[Role, ...] = ()  # strongest first; where no domain declares any, the standard roles
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
+    """All domains that one gateway serves; making it raises a `ModelError` with every fault."""
+
     domains: tuple[Domain, ...]
     table: TableSpec = field(default_factory=TableSpec)
 
@@ -36,7 +49,43 @@ class Model:
 
     @cached_property
     def patterns(self) -> Mapping[str, AccessPattern]:
-        return {pattern.name: pattern for domain in self.domains for pattern in domain.patterns}
+        declared = (pattern for domain in self.domains for pattern in domain.patterns)
+        return {pattern.name: pattern for pattern in declared if not isinstance(pattern, Choice)}
+
+    @cached_property
+    def choices(self) -> Mapping[str, Choice]:
+        """Fields that have several listings behind them."""
+        declared = (pattern for domain in self.domains for pattern in domain.patterns)
+        return {choice.name: choice for choice in declared if isinstance(choice, Choice)}
+
+    @cached_property
+    def choice_of(self) -> Mapping[str, Choice]:
+        """The choices by the listings behind them, which have no field of their own."""
+        return {name: choice for choice in self.choices.values() for name in choice.patterns}
+
+    @cached_property
+    def mutations(self) -> tuple[Mutation, ...]:
+        return tuple(mutation for domain in self.domains for mutation in domain.mutations)
+
+    @cached_property
+    def queries(self) -> Mapping[str, CustomQuery]:
+        return {query.name: query for domain in self.domains for query in domain.queries}
+
+    @cached_property
+    def error_codes(self) -> tuple[ErrorCode, ...]:
+        return tuple(code for domain in self.domains for code in domain.error_codes)
+
+    @cached_property
+    def all_roles(self) -> Mapping[str, Role]:
+        """Those that tokens carry, and those that mutations act in: each has a session policy."""
+        declared = [role for domain in self.domains for role in domain.roles]
+        callers = () if any(not role.acting for role in declared) else STANDARD_ROLES
+        return {role.name: role for role in (*callers, *declared)}
+
+    @cached_property
+    def roles(self) -> Mapping[str, Role]:
+        """The roles that a token can carry: those of all domains, strongest first, or the standard ones."""
+        return {name: role for name, role in self.all_roles.items() if not role.acting}
 
     def lookup(self, name: str) -> Lookup:
         pattern = self.patterns.get(name)
@@ -55,6 +104,30 @@ class Model:
         """The patterns that answer an entity and one of its collections at once."""
         found = (pattern for pattern in self.patterns.values() if isinstance(pattern, ItemCollection))
         return {(pattern.entity, pattern.collection): pattern for pattern in found}
+
+    @cached_property
+    def referrers(self) -> Mapping[str, tuple[Referrer, ...]]:
+        """By the entity that is referred to: the references that say what happens when an item of it is removed."""
+        found = {name: referrers(self, name) for name in self.entities}
+        return {name: each for name, each in found.items() if each}
+
+    @cached_property
+    def counters(self) -> Mapping[str, Entity]:
+        """By the name of a listing that is counted: the entity of the rows that count its items."""
+        found = (each for each in self.patterns.values() if isinstance(each, Listing))
+        return {each.name: counter_entity(self, each, each.counter) for each in found if each.counter is not None}
+
+    @cached_property
+    def counted(self) -> Mapping[str, tuple[Listing, ...]]:
+        """By entity: the listings that count its items."""
+        listings = [self.listing(name) for name in self.counters]
+        names = dict.fromkeys(listing.entity for listing in listings)
+        return {name: tuple(each for each in listings if each.entity == name) for name in names}
+
+    @cached_property
+    def stored(self) -> Mapping[str, Entity]:
+        """Every kind of row that is read as an item: the entities, and the rows of counters."""
+        return {**self.entities, **{counter.name: counter for counter in self.counters.values()}}
 
     def place(self, listing: Listing) -> Placement:
         place = self.entities[listing.entity].placement(listing.index)

@@ -1,12 +1,17 @@
 """Named access patterns: every way to read the table, and the parameters that a caller or an item fills."""
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from gateway.model.entity import PRIMARY, Collection, Entity, Placement, Relation, Total
+from gateway.errors import BadUserInput
+from gateway.model.entity import PRIMARY, Attribute, Collection, Entity, Key, Placement, Relation, Total
+from gateway.model.filters import FILTER
 from gateway.model.staleness import Staleness
-from gateway.model.template import DERIVED
+from gateway.model.template import DERIVED, Hole
+from gateway.model.types import KEY_SEPARATOR, Integer
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -21,6 +26,31 @@ class Traffic:
     item_bytes: int = 500
 
 
+LAST_HOURS = "lastHours"  # the argument of a listing with a window
+ORDER = "order"  # the argument with which callers choose the order of a list
+CONSISTENT = "consistent"  # the argument with which callers ask for a strongly consistent read
+# how a list on an index shows what its caller has just written: it reads the items from the table, it waits until the
+# index shows them, or it says that it may not show them yet
+Lag = Literal["through_table", "wait", "say"]
+
+
+class ListOrder(Enum):
+    """The order of a list by time."""
+
+    NEWEST_FIRST = "The latest time comes first."
+    OLDEST_FIRST = "The earliest time comes first."
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Counts the items of a listing in the transactions that change them.
+
+    The count is a sum over so many rows, since one row takes only so many writes a second; the number may only grow.
+    """
+
+    shards: int = 4
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
     """By the full key of an entity: GetItem for one, BatchGetItem for many."""
@@ -29,7 +59,8 @@ class Lookup:
     entity: str
     description: str
     many: str | None = None  # the name under which many are asked for at once
-    strong: bool = False
+    strong: bool = False  # every read is strongly consistent
+    consistent: bool = False  # callers may ask for a strongly consistent read
     traffic: Traffic = Traffic()
     deprecated: str | None = None
 
@@ -51,10 +82,16 @@ class Listing:
     between: str | None = None
     window: timedelta | None = None
     newest_first: bool = False  # descending sort keys
+    reversible: bool = False  # callers may ask for the newest or the oldest first
+    filter: tuple[str, ...] = ()  # attributes by which callers may leave items out
+    max_read: int = 500  # items that a page may read to fill itself when it is filtered
     single: bool = False  # at most one item answers
     follow: str | None = None  # with `single`: answer with what this reference of the item leads to
-    strong: bool = False
+    strong: bool = False  # every read is strongly consistent
+    consistent: bool = False  # callers may ask for a strongly consistent read
+    lag: Lag = "through_table"  # of an index: how callers see their own changes
     cached: Staleness | None = None  # how stale a page may be
+    counter: Counter | None = None  # callers may ask for its `totalCount`
     traffic: Traffic = Traffic(items=20)
     deprecated: str | None = None
 
@@ -91,6 +128,18 @@ def member_place(model: "Model", pattern: AccessPattern) -> Placement:
     return model.place(pattern) if isinstance(pattern, Listing) else model.entities[pattern.entity].primary
 
 
+def sorted_by(place: Placement) -> frozenset[str]:
+    """The attributes in the sort key: who names an item by its key, names them."""
+    return place.sk.names - DERIVED
+
+
+def searched_by(listing: Listing, given: Mapping[str, Any]) -> frozenset[str]:
+    """The attributes in the sort key that a caller compares with these arguments."""
+    between = () if listing.between is None else (listing.between,)
+    named = {name for name in (*listing.where, *between) if given.get(name) is not None}
+    return frozenset(named if given.get(LAST_HOURS) is None else named.union(between))
+
+
 def own_parameters(model: "Model", relation: Relation) -> tuple[str, ...]:
     """The parameters of the relation's pattern that the item fills: all but those that a total fills itself."""
     filled = {relation.over, *relation.fixed} if isinstance(relation, Total) else set()
@@ -107,3 +156,100 @@ def open_parameters(model: "Model", entity: Entity, relation: Relation) -> tuple
     each = relation.each if isinstance(relation, Collection) else None
     bound = {name: bound_attribute(relation, name) for name in own_parameters(model, relation)}
     return tuple(name for name, own in bound.items() if own == each or own not in entity.attribute)
+
+
+# The rows of a counter: items of an entity of their own, which callers do not see.
+
+COUNT = "COUNT"  # the first word of their partition keys
+SLOT = "countSlot"  # which of the rows it is
+
+
+def counter_entity(model: "Model", listing: Listing, counter: Counter) -> Entity:
+    """One row for each shard of the listing's partition: its key has the parameters that a caller gives."""
+    entity, place, names = model.entities[listing.entity], model.place(listing), parameters(model, listing)
+    holes = {hole.name: hole for hole in (*place.sk.holes, *place.pk.holes)}
+    word = "".join(f"_{char}" if char.isupper() else char.upper() for char in listing.name)
+    pk = [COUNT, word, *(_written(holes[name]) for name in names), f"{{{SLOT}:2}}"]
+    number = Attribute(model.table.counted, Integer(), f"The items of `{listing.name}` that this row counts.")
+    slot = Attribute(SLOT, Integer(max=counter.shards - 1), "The number of the row, from 0.")
+    return Entity(
+        name=f"Count.{listing.name}",
+        description=f"One row of the count of `{listing.name}`.",
+        attributes=(*(entity.attribute[name] for name in names), slot, number),
+        key=Key(pk=KEY_SEPARATOR.join(pk), sk=COUNT),
+        owner=entity.owner,
+    )
+
+
+def _written(hole: Hole) -> str:
+    return f"{{{hole.name}:{hole.width}.{hole.scale}}}" if hole.width else f"{{{hole.name}}}"
+
+
+def counter_lookup(counter: Entity, listing: Listing) -> Lookup:
+    return Lookup(name=counter.name, entity=counter.name, description=counter.description, strong=listing.strong)
+
+
+def counter_keys(model: "Model", listing: Listing, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The values of the keys of all rows that count the items of a listing with these parameters."""
+    group = {name: values[name] for name in parameters(model, listing)}
+    shards = listing.counter.shards if listing.counter is not None else 0
+    return [{**group, SLOT: number} for number in range(shards)]
+
+
+# Several listings behind one field: the arguments that a caller gives choose which of them answers.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One field over several listings of an entity, each with arguments of its own; they have no other field.
+
+    It may have the name of one of its patterns, so that a field that exists gets further arguments.
+    """
+
+    name: str
+    patterns: tuple[str, ...]
+    description: str
+    deprecated: str | None = None
+
+
+class ListingArguments(NamedTuple):
+    """Those that a listing cannot do without, and those that it also takes."""
+
+    required: frozenset[str]
+    optional: frozenset[str]
+
+    def fits(self, given: Set[str]) -> bool:
+        return self.required <= given <= self.required | self.optional
+
+
+def listing_arguments(model: "Model", listing: Listing) -> ListingArguments:
+    """The arguments that say what is asked for; those for paging fit every listing."""
+    optional = {listing.between, LAST_HOURS if listing.window is not None else None}
+    optional |= {ORDER if listing.reversible else None, FILTER if listing.filter else None}
+    optional |= {CONSISTENT if listing.consistent else None}
+    names = frozenset(name for name in optional if name is not None)
+    return ListingArguments(frozenset(parameters(model, listing)), names)
+
+
+def chosen(model: "Model", choice: Choice, given: Set[str]) -> Listing:
+    """The listing that answers these arguments, or `BadUserInput`: no two take the same ones, so it is one or none."""
+    listings = [model.listing(name) for name in choice.patterns]
+    for listing in listings:
+        if listing_arguments(model, listing).fits(given):
+            return listing
+    if CONSISTENT in given and any(listing_arguments(model, each).fits(given - {CONSISTENT}) for each in listings):
+        raise BadUserInput(
+            f"`{choice.name}` cannot be read consistently by these arguments; leave out `{CONSISTENT}`, and send the"
+            " consistency token of a change to see that change"
+        )
+    ways = "; ".join(_words(listing_arguments(model, listing)) for listing in listings)
+    raise BadUserInput(f"`{choice.name}` cannot be asked by {_names(given)}; it can be asked by {ways}")
+
+
+def _words(arguments: ListingArguments) -> str:
+    more = f" (optionally {_names(arguments.optional)})" if arguments.optional else ""
+    return _names(arguments.required) + more
+
+
+def _names(names: Set[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing"

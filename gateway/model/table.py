@@ -25,6 +25,8 @@ class TableSpec:
     version: str = "version"
     copy_of: str = "CopyOf"
     schema: str = "schema"
+    references: str = "references"  # counts how often a write began to refer to the item
+    counted: str = "counted"  # the number in the row of a counter
     indexes: tuple[Index, ...] = tuple(Index(f"GSI{n}", f"GSI{n}PK", f"GSI{n}SK") for n in (1, 2, 3))
 
     @property
@@ -35,7 +37,16 @@ class TableSpec:
     def reserved(self) -> frozenset[str]:
         """Attribute names that the gateway writes itself; no entity may declare one of them."""
         return frozenset(
-            {*self.key_attributes, self.ttl, self.entity_type, self.version, self.copy_of, self.schema},
+            {
+                *self.key_attributes,
+                self.ttl,
+                self.entity_type,
+                self.version,
+                self.copy_of,
+                self.schema,
+                self.references,
+                self.counted,
+            },
         )
 
     def create_request(self, name: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 from gateway.errors import ModelError
 from gateway.model.types import KEY_SEPARATOR
@@ -62,6 +63,11 @@ class Template:
         # literals and names are words, so that no brace can be mistaken
         parts = (each.text if isinstance(each, Literal) else f"{{{each.name}}}" for each in self.segments)
         return KEY_SEPARATOR.join(parts)
+
+    @cached_property
+    def leading_literals(self) -> tuple[str, ...]:
+        """The fixed words that it starts with."""
+        return tuple(str(part) for part in takewhile(lambda part: isinstance(part, Literal), self.segments))
 
     def render(self, parts: Mapping[str, str]) -> str:
         return self.form.format_map(parts)

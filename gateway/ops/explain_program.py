@@ -8,16 +8,18 @@ from gateway.aws.sts.tenants import Tenancy
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.dynamodb import DynamoDBClient
 from gateway.aws.wire.endpoint import AwsTarget
-from gateway.domains import Loaded
+from gateway.domains import ServedDomains
 from gateway.errors import BadUserInput
+from gateway.graph.query.binder import Tree
+from gateway.graph.query.lane.code_fields import CodeColumn
 from gateway.graph.query.lane.fallback import NoLane
 from gateway.graph.query.lane.generated import functions, source_of
 from gateway.graph.query.lane.lane import Lane, Lanes
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents, Operation
-from gateway.graph.schema.schema import build_schema, core_schema
+from gateway.graph.schema.schema import core_schema
 from gateway.iam.policies.policies import generated
-from gateway.iam.policies.roles import ROLE_NAMES
+from gateway.model.code import Loaded
 from gateway.model.tenant import tenant_id
 from gateway.ops.policies.files import permissions_for
 from gateway.store.access import Access
@@ -34,21 +36,32 @@ _ANYWHERE = Tenancy(
 )
 
 
-def program_text(loaded: Loaded, text: str, role: str, name: str | None, variables: Mapping[str, Any]) -> str:
+def program_text(loaded: ServedDomains, text: str, role: str, name: str | None, variables: Mapping[str, Any]) -> str:
     """`variables` decide what `@include` and `@skip` leave of the query."""
-    if role not in ROLE_NAMES:
-        raise BadUserInput(f"there is no role `{role}`; there are {', '.join(ROLE_NAMES)}")
+    if role not in loaded.model.roles:
+        raise BadUserInput(f"there is no role `{role}`; there are {', '.join(loaded.model.roles)}")
     before = set(functions())
     # held until its functions are printed: they go with it
-    lane = _lane(loaded, _operation(loaded, text, name), role, variables)
+    operation = _operation(loaded, text, name)
+    lane = _lane(loaded, operation, role, variables)
     made = [each for each in functions() if each not in before]
     assert lane.roots  # noqa: S101  a query selects something
-    return "\n".join(line for each in made for line in (*_legend(each), source_of(each)))
+    lines = [line for each in made for line in (*_legend(each), source_of(each))]
+    return "\n".join([*lines, *dict.fromkeys(_loads(operation.variant(variables).tree))])
 
 
-def _operation(loaded: Loaded, text: str, name: str | None) -> Operation:
-    schema = core_schema(build_schema(loaded.model, loaded.mutations))
-    documents = Documents(loaded.model, schema, loaded.mutations, DocumentLimits(), introspection=True)
+def _loads(tree: Tree) -> Iterator[str]:
+    """The fields that no generated function answers."""
+    for item, _ in tree.items:
+        for field in item.code:
+            if isinstance(field.declared, Loaded):
+                needs = ", ".join(field.declared.needs)
+                yield f"# {item.entity.name}.{field.declared.name}, loaded from {needs} in one call for all rows"
+
+
+def _operation(loaded: ServedDomains, text: str, name: str | None) -> Operation:
+    schema = core_schema(loaded.schema)
+    documents = Documents(loaded.model, schema, DocumentLimits(), introspection=True)
     document = documents.prepare(text)
     if document.ast is None:
         raise BadUserInput(f"the document cannot run: {document.errors[0].message}")
@@ -60,9 +73,10 @@ def _operation(loaded: Loaded, text: str, name: str | None) -> Operation:
     return operation
 
 
-def _lane(loaded: Loaded, operation: Operation, role: str, variables: Mapping[str, Any]) -> Lane:
+def _lane(loaded: ServedDomains, operation: Operation, role: str, variables: Mapping[str, Any]) -> Lane:
     model, tenant = loaded.model, tenant_id("any")
-    permissions = permissions_for(generated(model), model)(_ANYWHERE, tenant, role)
+    subject = "anybody" if model.roles[role].own else None
+    permissions = permissions_for(generated(model), model)(_ANYWHERE, tenant, role, subject)
     table = Table(DynamoDBClient(), model, _no_renewal)
     lanes = Lanes(model, table, Cursors("c" * 32), ReadLimits())
     session = Session(tenant, role, Credentials("", ""), _ANYWHERE, permissions)
@@ -83,5 +97,7 @@ def _legend(made: Callable[..., Any]) -> Iterator[str]:
         if hasattr(value, "__struct_encode_fields__"):
             fields = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
             yield f"# {name}: {', '.join(f'{field} = {known}' for field, known in fields)}"
+        elif isinstance(value, CodeColumn):
+            yield f"# {name}: {value.description}"
         elif isinstance(value, str):
             yield f"# {name} = {value!r}"

@@ -9,6 +9,7 @@ from starlette.applications import Starlette
 
 from gateway.domains import load_domains
 from gateway.errors import ConfigurationError
+from gateway.model.demo import demo_tenants
 from gateway.model.model import Model
 from gateway.sandbox.aws.account import Registry, administrator
 from gateway.sandbox.aws.engine import Engine, Forwarded
@@ -16,9 +17,10 @@ from gateway.sandbox.aws.front import Front
 from gateway.sandbox.aws.policies import account_with, deployment_of, gateway_caller, read_policies
 from gateway.sandbox.aws.tables import create, fill
 from gateway.sandbox.dev.issuer import PATH, TokenIssuer, routes
-from gateway.sandbox.dev.records import demo_items
-from gateway.sandbox.dev.shops import SHOPS
+from gateway.sandbox.dev.seeds import seed_items
+from gateway.sandbox.dev.support_grants import grant_route
 from gateway.sandbox.ready import Options, Ready
+from gateway.settings import DEMO_DOMAINS
 
 Seed = Callable[[Model, datetime], list[dict[str, Any]]]
 
@@ -41,12 +43,12 @@ def engine_for(options: Options) -> Engine:
     return Embedded(options.account, options.region)
 
 
-async def build(options: Options, engine: Engine, url: str, seed: Seed = demo_items) -> SandboxAssembly:
+async def build(options: Options, engine: Engine, url: str, seed: Seed = seed_items) -> SandboxAssembly:
     """`url` is the address at which the application will be served."""
     deployment = deployment_of(options.account, options.region, options.table)
-    policies = read_policies(deployment, options.policies)
+    model = load_domains(options.domains or DEMO_DOMAINS).model
+    policies = read_policies(deployment, model, options.policies)
     account = account_with(deployment, policies)
-    model = load_domains(options.domains).model
     seeded = await create(engine, options.table, model.table)
     if seeded:
         await fill(engine, options.table, seed(model, datetime.now(UTC)))
@@ -54,7 +56,7 @@ async def build(options: Options, engine: Engine, url: str, seed: Seed = demo_it
     registry = Registry()
     for caller in (admin, gateway):
         registry.add(caller)
-    tenants = tuple(shop.tenant for shop in SHOPS)
+    tenants = tuple(tenant.name for tenant in demo_tenants(model))
     ready = Ready(
         url=url,
         region=options.region,
@@ -65,5 +67,5 @@ async def build(options: Options, engine: Engine, url: str, seed: Seed = demo_it
         admin=admin.credentials,
         gateway=gateway.credentials,
     )
-    issuer = TokenIssuer(url + PATH, frozenset(tenants))
-    return SandboxAssembly(Front(account, registry, engine).app(routes(issuer)), ready)
+    issuer = TokenIssuer(url + PATH, frozenset(tenants), roles=tuple(model.roles))
+    return SandboxAssembly(Front(account, registry, engine).app([*routes(issuer), grant_route(issuer)]), ready)

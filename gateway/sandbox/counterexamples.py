@@ -15,7 +15,7 @@ from gateway.iam.formal.proof import TheoremOutcome
 from gateway.iam.formal.theorems import ProofSubject
 from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.verdict import Authorisation
-from gateway.iam.policies.generate import BOUNDARY_FILE, KINDS, TENANT_FILE, session_file
+from gateway.iam.policies.generate import BOUNDARY_FILE, TENANT_FILE, kind_of, session_file
 from gateway.sandbox.iam_sandbox import IamSandbox
 
 _EVERYTHING = {"Effect": "Allow", "Action": "*", "Resource": "*"}
@@ -115,7 +115,7 @@ def policies_of_theorem(about: ProofSubject, outcome: TheoremOutcome) -> Session
 
 def _alone(about: ProofSubject, theorem: str, file: str) -> SessionPolicies | None:
     """One document; every other layer allows everything."""
-    kind = KINDS.get(file, "session")
+    kind = kind_of(file)
     text = _part(theorem, about.documents[file])
     if kind == "session":
         role = file.removeprefix("session-").removesuffix(".json")

@@ -22,7 +22,7 @@ class Options:
     region: str = "eu-west-1"
     account: str = "123456789012"
     log: str = "INFO"  # `INFO` logs each denial and its reason
-    domains: tuple[str, ...] = ()  # served instead of the shipped domains; only the shipped ones have demo rows
+    domains: tuple[str, ...] = ()  # served instead of the demo domains; only those have demo rows
 
     def arguments(self) -> list[str]:
         values = {name: value for name, value in asdict(self).items() if value is not None and name != "domains"}

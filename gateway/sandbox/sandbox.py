@@ -11,7 +11,7 @@ from typing import Any, Self
 from gateway.errors import Unavailable
 from gateway.sandbox.dev.issuer import AUDIENCE, ask_for_token
 from gateway.sandbox.ready import Options, Ready, from_line
-from gateway.setting_types import IssuerSettings
+from gateway.setting_types import IssuerSettings, SupportSettings
 from gateway.settings import Settings
 
 # limits for a process that hangs; they are long because a busy machine is slow
@@ -79,7 +79,11 @@ class Sandbox:
     def settings(self, **changes: Any) -> Settings:
         """The settings of a gateway that uses this sandbox. Environment variables override them, as always."""
         issuer = IssuerSettings(
-            issuer=self.ready.issuer, audience=[AUDIENCE], jwks_url=self.ready.jwks_url, algorithms=["RS256"]
+            issuer=self.ready.issuer,
+            audience=[AUDIENCE],
+            jwks_url=self.ready.jwks_url,
+            algorithms=["RS256"],
+            support=SupportSettings(only=False),
         )
         tenants = changes.get("tenants", self.ready.tenants)
         elsewhere = {*changes.get("silos", ()), *changes.get("suspended_tenants", ())}

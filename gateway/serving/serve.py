@@ -79,13 +79,21 @@ def _metrics_port_is_free(settings: Settings) -> None:
 
 
 def _policies(settings: Settings) -> None:
-    load_policies(settings.reviewed_policies, load_domains(settings.domains).model)
+    load_policies(settings.reviewed_policies, load_domains(settings.served_domains).model)
+
+
+def _issuers(settings: Settings) -> None:
+    issuers(settings, load_domains(settings.served_domains).model.roles)
+
+
+def _cost_limits(settings: Settings) -> None:
+    cost_limits(settings, load_domains(settings.served_domains).model)
 
 
 # what makes a start fail beside the settings themselves, so that all of it is told at once
 START_CHECKS: tuple[Check, ...] = (
     *(_port_is_free, _metrics_port_is_free, _policies),
-    *(issuers, tenants, cost_limits),
+    *(_issuers, tenants, _cost_limits),
 )
 
 

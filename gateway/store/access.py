@@ -1,8 +1,9 @@
 """What one request may use: its tenant's session, its deadline, and the record of the calls it made."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
+from time import monotonic, time
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -10,7 +11,10 @@ import msgspec
 from gateway.aws.sts.sessions import Session
 from gateway.errors import Forbidden
 from gateway.iam.language.verdict import Allow, Deny
+from gateway.model.tenant import partition
+from gateway.store.cache.written_keys import Written
 from gateway.store.key_shapes import KeyShape
+from gateway.store.own_writes import OwnWrites
 
 T = TypeVar("T")
 Source = Literal["table", "cache", "dax"]
@@ -36,6 +40,16 @@ class Call(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
+class CodeCall:
+    """One call of a domain's code: its field, as `Product.deliveryDays`, and the rows that it was called for."""
+
+    field: str
+    rows: int
+    seconds: float
+    started: float
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """What the policies did not allow: a call, or one attribute; `reason` names statements and keys, no values."""
 
@@ -53,6 +67,55 @@ class Access:
     # what was answered to a lane that stepped back, with operation and body: the reference does not ask for it again
     replay: list[tuple[str, bytes, bytes | Exception]] = field(default_factory=list, repr=False)
     renewal: asyncio.Lock | None = field(default=None, repr=False)
+    subject: str = ""  # who asks, as the token says
+    # what fields with code have loaded, by what they were asked for: the reference does not load it again either
+    loaded: dict[tuple[str, ...], Any] | None = field(default=None, repr=False)
+    # the prefix of the tenant's partition keys, where it is known already; a renewed session is of the same tenant
+    prefix: str = ""
+    # whose the request's cursors and global ids are, where it is known already
+    scope: str = ""
+    code_calls: list[CodeCall] | None = None  # written only where the request is explained
+    acted_as: tuple[str, ...] = ()  # the acting roles of mutations that have run, each once
+
+    own_writes: OwnWrites | None = None  # of this request and of those whose token it has sent
+    wrote: bool = False
+    lagging: set[str] | None = None  # the listings that may not show all of these yet
+    acts_for: "Access | None" = field(default=None, repr=False)  # the caller's, where a mutation acts in another role
+
+    def acting(self, session: Session) -> "Access":
+        """What a mutation may use that acts in this session; its calls and its writes are part of the same record."""
+        self.acted_as = tuple(dict.fromkeys((*self.acted_as, session.role)))
+        return Access(
+            session,
+            self.deadline,
+            self.explained,
+            self.calls,
+            self.refusals,
+            subject=self.subject,
+            prefix=self.prefix,
+            own_writes=self.own_writes,
+            acts_for=self,
+        )
+
+    def has_written(self, writes: Iterable[Written] | None) -> None:
+        """None stands for a write that may have changed anything of the tenant."""
+        self.wrote = True
+        written = None if writes is None else tuple(writes)
+        self.own_writes = (self.own_writes or OwnWrites()).plus(written, int(time()))
+        if self.acts_for is not None:
+            self.acts_for.has_written(written)
+
+    def lags(self, listing: str) -> None:
+        """A list was answered that may not show all of the own writes."""
+        self.lagging = {*(self.lagging or ()), listing}
+
+    @property
+    def own(self) -> str:
+        return self.prefix or partition(self.session.tenant, "")
+
+    def ran_code(self, field: str, rows: int, started: float) -> None:
+        if self.explained:
+            self.code_calls = [*(self.code_calls or ()), CodeCall(field, rows, monotonic() - started, started)]
 
     def replayed(self, operation: str, content: bytes) -> bytes | Exception | None:
         """What was answered to this request before, once."""

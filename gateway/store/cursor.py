@@ -1,4 +1,4 @@
-"""Cursors: a position in the order of a listing, opaque and bound to tenant, listing and arguments.
+"""Cursors: a position in the order of a listing, opaque and bound to scope (tenant, or subject), listing and arguments.
 
 They are encrypted as well as authenticated (AES-SIV), because a sort key can hold personal data such as an e-mail
 address that the caller's role may not read. Equal positions give equal cursors, so clients can compare.
@@ -17,7 +17,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from gateway.errors import BadUserInput
-from gateway.model.tenant import TenantId
+from gateway.model.filters import Filter
 from gateway.store.plan import Range
 
 _VERSION = b"\x01"
@@ -30,11 +30,11 @@ class Cursors:
     def __init__(self, secret: str) -> None:
         self._cipher = AESSIV(hashlib.sha512(b"gateway cursor " + secret.encode()).digest())
 
-    def seal(self, tenant: TenantId, listing: str, arguments: Mapping[str, Any], position: str) -> str:
-        sealed = self._cipher.encrypt(position.encode(), _bound(tenant, listing, arguments))
+    def seal(self, scope: str, listing: str, arguments: Mapping[str, Any], position: str) -> str:
+        sealed = self._cipher.encrypt(position.encode(), _bound(scope, listing, arguments))
         return _text(_VERSION + sealed)
 
-    def open(self, tenant: TenantId, listing: str, arguments: Mapping[str, Any], cursor: str) -> str:
+    def open(self, scope: str, listing: str, arguments: Mapping[str, Any], cursor: str) -> str:
         """The position, or `BadUserInput`: forged, foreign and outdated cursors look alike."""
         try:
             if len(cursor) > _MAX_LENGTH:
@@ -43,7 +43,7 @@ class Cursors:
             # one spelling only: base64 has bits to spare in its last letter
             if raw[:1] != _VERSION or _text(raw) != cursor:
                 raise ValueError(raw[:1])
-            return self._cipher.decrypt(raw[1:], _bound(tenant, listing, arguments)).decode()
+            return self._cipher.decrypt(raw[1:], _bound(scope, listing, arguments)).decode()
         except (ValueError, TypeError, OverflowError, InvalidTag) as error:
             raise BadUserInput("the cursor does not belong to this list and these arguments") from error
 
@@ -52,9 +52,9 @@ def _text(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def _bound(tenant: TenantId, listing: str, arguments: Mapping[str, Any]) -> list[bytes]:
+def _bound(scope: str, listing: str, arguments: Mapping[str, Any]) -> list[bytes]:
     given = {name: _plain(value) for name, value in arguments.items() if value is not None}
-    return [tenant.encode(), listing.encode(), orjson.dumps(given, option=orjson.OPT_SORT_KEYS)]
+    return [scope.encode(), listing.encode(), orjson.dumps(given, option=orjson.OPT_SORT_KEYS)]
 
 
 def _plain(value: Any) -> Any:
@@ -62,6 +62,10 @@ def _plain(value: Any) -> Any:
     match value:
         case Range(first, last):
             return [_plain(first), _plain(last)]
+        case Filter(comparisons):
+            return [[each.attribute, each.operator, _plain(each.value)] for each in comparisons]
+        case tuple():
+            return [_plain(each) for each in value]
         case Enum():
             return value.name
         case datetime():

@@ -30,6 +30,10 @@ def exactly(text: str) -> KeyRange:
     return KeyRange(text, text)
 
 
+def contains(bounds: KeyRange, sort: str) -> bool:
+    return (bounds.low is None or bounds.low <= sort) and (bounds.high is None or sort <= bounds.high)
+
+
 def overlap(one: KeyRange, other: KeyRange) -> bool:
     return _reaches(one, other) and _reaches(other, one)
 

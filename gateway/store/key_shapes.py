@@ -84,7 +84,7 @@ def _query(model: Model, tenant: TenantId, body: Body) -> KeyShape:
 def _places(model: Model, tenant: TenantId, index: str | None, pk: str) -> Iterator[Placement]:
     """The placements whose partition keys have this form."""
     path = pk.removeprefix(partition(tenant, ""))
-    for entity in model.entities.values():
+    for entity in model.stored.values():
         for place in entity.placements:
             if place.index == index and _filled(place.pk, path) is not None:
                 yield place

@@ -5,17 +5,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from gateway.errors import BadUserInput
+from gateway.errors import BadUserInput, Internal
 from gateway.model.entity import Collection, Entity, Placement
-from gateway.model.key_overlap import leading_literals
+from gateway.model.filters import FILTER
 from gateway.model.keys import ItemKey, buckets_between, item_key, key_parts
 from gateway.model.model import Model
-from gateway.model.patterns import ItemCollection, Listing, Lookup, member_place, parameters
+from gateway.model.patterns import LAST_HOURS, ItemCollection, Lag, Listing, Lookup, member_place, parameters
 from gateway.model.staleness import Staleness
 from gateway.model.table import Index
 from gateway.model.template import BUCKET, SHARD
 from gateway.model.tenant import TenantId, partition
 from gateway.model.types import KEY_SEPARATOR
+from gateway.store.filters import FilterExpression, filter_expression
 from gateway.store.key_ranges import KeyRange, after, before, exactly, overlap, starting_with
 
 Attributes = frozenset[str]
@@ -25,7 +26,7 @@ EVERY = 2**31 - 1  # a limit that no partition reaches
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Both ends belong to it; an end that is None is open."""
+    """A range of a listing's `between`: both ends belong to it, and an end that is None is open."""
 
     first: Any = None
     last: Any = None
@@ -39,6 +40,7 @@ class Window:
     after: str | None = None
     before: str | None = None
     backward: bool = False  # the last ones of the order instead of the first
+    reverse: bool = False  # the order is the opposite of the listing's own
 
     def __post_init__(self) -> None:
         if self.limit < 0:
@@ -72,6 +74,7 @@ class QueryPartition:
     limit: int
     attributes: Attributes
     strong: bool = False
+    filter: FilterExpression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,8 @@ class QueryMany:
     groups: tuple[tuple[QueryPartition, ...], ...]
     window: Window
     cached: Staleness | None = None
+    listing: str = ""
+    lag: Lag = "through_table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +125,35 @@ def plan_listing(
     missing = [name for name in parameters(model, listing) if arguments.get(name) is None]
     if missing:
         raise BadUserInput(f"`{missing[0]}` is needed")
-    forward = listing.newest_first is window.backward
+    ascending = listing.newest_first is window.reverse
     query = QueryPartition(
         tenant=tenant,
         index=next((index for index in model.table.indexes if index.name == place.index), None),
         partition="",
-        bounds=_window_bounds(_bounds(entity, place, listing, arguments), window, not listing.newest_first),
-        forward=forward,
+        bounds=_window_bounds(_bounds(entity, place, listing, arguments), window, ascending),
+        forward=ascending is not window.backward,
         limit=window.limit + 1,  # one more tells whether there is a next page
         attributes=attributes,
         strong=listing.strong,
+        filter=_filter(entity, place, listing, arguments),
     )
     groups = tuple(
         tuple(replace(query, partition=partition(tenant, path)) for path in shards)
         for shards in _partitions(entity, place, listing, arguments, query)
     )
-    return QueryMany(entity.name, () if query.bounds.empty else groups, window, listing.cached)
+    return QueryMany(
+        entity.name, () if query.bounds.empty else groups, window, listing.cached, listing.name, listing.lag
+    )
+
+
+def _filter(
+    entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any]
+) -> FilterExpression | None:
+    asked = arguments.get(FILTER)
+    if asked is None:
+        return None
+    shards = place.shards.read if place.shards is not None else 1
+    return filter_expression(entity, asked, listing.max_read // shards)
 
 
 def _bounds(entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any]) -> KeyRange:
@@ -146,6 +164,8 @@ def _bounds(entity: Entity, place: Placement, listing: Listing, arguments: Mappi
     span = arguments.get(listing.between) if listing.between is not None else None
     if span is None:
         return bounds
+    if not isinstance(span, Range):
+        raise Internal(f"the listing {listing.name} takes a `Range` of `{listing.between}`, not {span!r}")
     closed = place.sk.segments[-1] == next(hole for hole in place.sk.holes if hole.name == listing.between)
     if span.first is not None:
         text = place.sk.prefix(_end(entity, place, fixed, listing, span.first))
@@ -207,7 +227,7 @@ def plan_item_collection(
     relation = root.relation[together.collection]
     assert isinstance(relation, Collection)  # noqa: S101  checked with the model; this tells the type checker
     pattern = model.patterns[relation.pattern]
-    prefix = leading_literals(member_place(model, pattern).sk)[0] + KEY_SEPARATOR
+    prefix = member_place(model, pattern).sk.leading_literals[0] + KEY_SEPARATOR
     key = item_key(tenant, root, values)
     ascending = key.sk < prefix
     bounds = KeyRange(key.sk, starting_with(prefix).high) if ascending else KeyRange(prefix, key.sk)
@@ -227,7 +247,6 @@ class ReadLimits:
 
 # The window of a listing over time: the range that is read where the caller leaves one or both ends open.
 
-LAST_HOURS = "lastHours"
 _MOST_HOURS = 960  # 40 days; time buckets are read up to 1,000 at once
 
 

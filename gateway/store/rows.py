@@ -34,6 +34,13 @@ class Item:
     position: str
     stale: bool = False
 
+    def __getitem__(self, name: str) -> Any:
+        """The attribute's value, None where it has none; raises what is stored in its place if it may not be read."""
+        value = self.values.get(name)
+        if isinstance(value, Exception):
+            raise value
+        return value
+
 
 class Upgrades:
     """The upgrades of one entity that has some; rows of the newest schema never come here."""
@@ -178,12 +185,12 @@ class Rows:
         return kind
 
     def _compile(self, name: str, attributes: Attributes) -> tuple[tuple[str, Decode], ...]:
-        entity: Entity = self._model.entities[name]
+        entity: Entity = self._model.stored[name]
         known = ((each.name, each.type.decoder()) for each in entity.attributes if each.name in attributes)
-        version = self._model.table.version
-        own = ((version, _version),) if version in attributes else ()
+        table = self._model.table
+        own = ((own, _whole) for own in (table.version, table.references) if own in attributes)
         return (*known, *own)
 
 
-def _version(wire: Wire) -> int:
+def _whole(wire: Wire) -> int:
     return int(wire["N"])

@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Coroutine, Sequence, Set
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from heapq import merge
 from time import monotonic
@@ -13,9 +14,9 @@ import orjson
 
 from gateway.aws.sts.sessions import Session
 from gateway.aws.wire.dynamodb import DynamoDB
-from gateway.aws.wire.errors import AccessDenied, CredentialsExpired
+from gateway.aws.wire.errors import AccessDenied, CredentialsExpired, TransactionCancelled
 from gateway.backoff import full_jitter
-from gateway.errors import DeadlineExceeded, IsolationBreach, Throttled, Unavailable
+from gateway.errors import DeadlineExceeded, Forbidden, IsolationBreach, Throttled, Unavailable
 from gateway.iam.language.verdict import Allow
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
@@ -25,8 +26,11 @@ from gateway.model.types import Wire
 from gateway.store import wire
 from gateway.store.access import Access, Call, authorize, gather_or_cancel
 from gateway.store.cache.read_path import Asked, Cache, Via
-from gateway.store.cache.written_keys import READS
+from gateway.store.cache.written_keys import READS, written, written_anywhere
+from gateway.store.filters import Reading, Stretch, merged_stretches
+from gateway.store.index_lag import LaggingIndex
 from gateway.store.key_shapes import KeyShape, key_shapes
+from gateway.store.own_writes import OwnWrites
 from gateway.store.plan import Attributes, GetItems, QueryItemCollection, QueryMany, QueryPartition
 from gateway.store.rows import Item, Rows
 from gateway.store.wire import items_in, units_of
@@ -47,6 +51,7 @@ class Page:
 
     items: tuple[Item, ...]
     more: bool
+    reached: str | None = None  # a filtered page that read all it may: the position where it ended
 
 
 class Table:
@@ -54,6 +59,7 @@ class Table:
         self, client: DynamoDB, model: Model, renew: Renew, rows: Rows | None = None, cache: Cache | None = None
     ) -> None:
         self._client = client
+        self._direct = Via(client, "table")
         self._model = model
         self._renew = renew
         self._rows = rows or Rows(model)
@@ -76,14 +82,20 @@ class Table:
     async def get_each(self, access: Access, plan: GetItems) -> list[Item | Exception | None]:
         """As `get`, but a row that cannot be read is an error in the place of its item."""
         _same_tenant(access, plan.tenant)
-        distinct = tuple(sorted(set(plan.keys)))  # one order for all, so that equal reads have equal texts
+        foreign = access.session.permissions.foreign
+        wanted = {key for key in plan.keys if not foreign(None, key.pk)}
+        distinct = tuple(sorted(wanted))  # one order for all, so that equal reads have equal texts
         names = self._rows.stored_names(plan.attributes, None, (plan.entity,))
         read = partial(self._read_items, names=names)
-        staleness = None if plan.fresh else self._model.entities[plan.entity].cached
-        if self._cache is None or staleness is None:
-            rows = await read(access, distinct, strong=plan.strong)
+        writes = access.own_writes
+        strong = plan.strong or (writes is not None and writes.hold(wanted))
+        staleness = None if plan.fresh else self._model.stored[plan.entity].cached
+        if not distinct:
+            rows: dict[ItemKey, Wire] = {}
+        elif self._cache is None or staleness is None:
+            rows = await read(access, distinct, strong=strong)
         else:
-            rows = await self._cache.items(access, distinct, Asked(names, plan.strong, staleness), read)
+            rows = await self._cache.items(access, distinct, Asked(names, strong, staleness), read)
         found = {key: self._item_or_error(plan, row) for key, row in rows.items()}
         return [found.get(key) for key in plan.keys]
 
@@ -125,6 +137,8 @@ class Table:
 
     async def query(self, access: Access, plan: QueryMany) -> Page:
         """The window's page of a listing, over all its shards and buckets."""
+        if plan.groups and plan.groups[0][0].filter is not None:
+            return await self._filtered(access, plan, plan.groups[0])
         items: list[Item] = []
         limit = plan.window.limit
         for start in range(0, len(plan.groups), PARALLEL_GROUPS):
@@ -136,10 +150,44 @@ class Table:
         page = items[:limit]
         return Page(tuple(reversed(page) if plan.window.backward else page), more=len(items) > limit)
 
+    async def _filtered(self, access: Access, plan: QueryMany, queries: tuple[QueryPartition, ...]) -> Page:
+        """Never from a cache: the positions where its reads ended are no part of a cached answer."""
+        stretches = await gather_or_cancel([self._stretch(access, plan, query) for query in queries])
+        forward, window = queries[0].forward, plan.window
+        found = merged_stretches(stretches, lambda item: item.position, forward=forward, limit=window.limit)
+        items = found.rows[::-1] if window.backward else found.rows
+        return Page(tuple(items), found.more, found.reached)
+
+    async def _stretch(self, access: Access, listing: QueryMany, plan: QueryPartition) -> Stretch[Item]:
+        _same_tenant(access, plan.tenant)
+        assert plan.filter is not None  # noqa: S101  the caller has checked; this tells the type checker
+        if _is_foreign(access, plan):
+            return Stretch([], None)
+        entity, position = listing.entity, plan.index.sk if plan.index is not None else self._model.table.sk
+        names = self._rows.stored_names(plan.attributes, None if plan.index is None else plan.index.sk, (entity,))
+        rows: list[Wire] = []
+        reading, start = Reading(plan.limit, plan.filter.reads), None
+        plan = self._as_own(access, plan, listing)
+        while (wanted := reading.next()) and len(rows) < plan.limit:
+            body = wire.query(self._model.table, access.session.tenancy.table, plan, names, wanted)
+            if start is not None:
+                body["ExclusiveStartKey"] = start
+            answer = await self.call(access, "Query", body)
+            found = self._rows.own(plan.tenant, plan.index, wire.part(answer, "Items"))
+            rows += [row for row in found if self._rows.live(row)]
+            reading.read(answer.get("ScannedCount", wanted))
+            start = answer.get("LastEvaluatedKey")
+            if start is None:
+                break
+        writes = access.own_writes
+        if writes is not None and plan.index is not None and writes.hold(set(map(self._rows.key, rows))):
+            access.lags(listing.listing)
+        items = [self._rows.item(plan.tenant, row, entity, plan.attributes, position) for row in rows]
+        stop = None if start is None else wire.part(start, position)["S"]
+        return Stretch([item for item in items if item is not None], stop)
+
     async def _group(self, access: Access, plan: QueryMany, queries: tuple[QueryPartition, ...]) -> list[Item]:
-        streams = await gather_or_cancel(
-            [self._partition(access, query, (plan.entity,), plan.cached) for query in queries]
-        )
+        streams = await gather_or_cancel([self._partition(access, query, (plan.entity,), plan) for query in queries])
         if len(streams) == 1:
             return streams[0]
         # the merge is stopped at one more than a page: each stream holds that many if it has them
@@ -153,17 +201,15 @@ class Table:
         return (roots[0] if roots else None), [item for item in items if item.entity != plan.root]
 
     async def _partition(
-        self, access: Access, plan: QueryPartition, entities: tuple[str, ...], staleness: Staleness | None = None
+        self, access: Access, plan: QueryPartition, entities: tuple[str, ...], listing: QueryMany | None = None
     ) -> list[Item]:
         _same_tenant(access, plan.tenant)
+        if _is_foreign(access, plan):
+            return []
         position = plan.index.sk if plan.index is not None else self._model.table.sk
         index_sk = plan.index.sk if plan.index is not None else None
         names = self._rows.stored_names(plan.attributes, index_sk, entities)
-        read = partial(self._read_page, names=names)
-        if self._cache is None or staleness is None:
-            rows = await read(access, plan)
-        else:
-            rows = await self._cache.page(access, plan, Asked(names, plan.strong, staleness), read)
+        rows = await self._rows_of(access, plan, names, listing)
         items: list[Item] = []
         for row in rows:
             kind = self._rows.kind(row)
@@ -172,6 +218,58 @@ class Table:
             if item is not None:
                 items.append(item)
         return items
+
+    async def _rows_of(
+        self, access: Access, plan: QueryPartition, names: tuple[str, ...], listing: QueryMany | None
+    ) -> list[Wire]:
+        writes, index = access.own_writes, plan.index
+        if writes is not None and index is None and writes.concern(None, plan.partition, plan.bounds):
+            plan = replace(plan, strong=True)
+        elif writes is not None and index is not None and listing is not None:
+            return await self._lagging(access, plan, names, listing, writes)
+        return await self._page(access, plan, names, listing)
+
+    async def _page(
+        self, access: Access, plan: QueryPartition, names: tuple[str, ...], listing: QueryMany | None
+    ) -> list[Wire]:
+        read = partial(self._read_page, names=names)
+        staleness = listing.cached if listing is not None else None
+        if self._cache is None or staleness is None:
+            return await read(access, plan)
+        return await self._cache.page(access, plan, Asked(names, plan.strong, staleness), read)
+
+    async def _lagging(
+        self, access: Access, plan: QueryPartition, names: tuple[str, ...], listing: QueryMany, writes: OwnWrites
+    ) -> list[Wire]:
+        """A page of an index; it is read as usual where none of the own writes is or was on it."""
+        assert plan.index is not None  # noqa: S101  the caller has checked; this tells the type checker
+        if not writes.concern(plan.index.name, plan.partition, plan.bounds):
+            rows = await self._page(access, plan, names, listing)
+            if not writes.hold(set(map(self._rows.key, rows))):
+                return rows
+        stored = tuple(sorted({*names, plan.index.pk}))
+        foreign = access.session.permissions.foreign
+
+        async def items(keys: Set[ItemKey]) -> dict[ItemKey, Wire]:
+            wanted = tuple(sorted(key for key in keys if not foreign(None, key.pk)))
+            found = await self._read_items(access, wanted, names=stored, strong=True) if wanted else {}
+            return {key: row for key, row in found.items() if self._rows.live(row)}
+
+        index = LaggingIndex(partial(self._read_page, access, names=names), items, self._rows.key)
+        rows, complete = await index.read(plan, writes, listing.lag)
+        if not complete:
+            access.lags(listing.listing)
+        return rows
+
+    def _as_own(self, access: Access, plan: QueryPartition, listing: QueryMany) -> QueryPartition:
+        """A filtered read: of the table consistent, of an index as it is, and the answer says so."""
+        writes, index = access.own_writes, plan.index
+        if writes is None or not writes.concern(index.name if index is not None else None, plan.partition, plan.bounds):
+            return plan
+        if index is None:
+            return replace(plan, strong=True)
+        access.lags(listing.listing)
+        return plan
 
     async def _read_page(
         self, access: Access, plan: QueryPartition, *, names: tuple[str, ...], via: Via | None = None
@@ -196,19 +294,32 @@ class Table:
                 break
         return rows[: plan.limit]
 
-    async def call(
+    def call(
         self, access: Access, operation: str, body: dict[str, Any], via: Via | None = None
-    ) -> dict[str, Any]:
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
         """INVARIANT: no request reaches DynamoDB that the session's policies do not allow."""
-        via = via or Via(self._client, "table")
-        if self._cache is None or operation in READS:
-            return await self._tried(access, operation, body, via)
-        # INVARIANT: a write is not answered before what it made wrong is forgotten.
-        with self._cache.writing(access.session, operation, body):
-            return await self._tried(access, operation, body, via)
+        if operation in READS:
+            return self._tried(access, operation, body, via or self._direct)
+        return self._written(access, operation, body, via or self._direct)
+
+    async def _written(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
+        cache = self._cache
+        try:
+            # INVARIANT: a write is not answered before what it made wrong is forgotten.
+            with cache.writing(access.session, operation, body) if cache is not None else nullcontext():
+                answer = await self._tried(access, operation, body, via)
+        except (Forbidden, TransactionCancelled):
+            raise
+        except Exception:
+            # a failure does not tell what was written
+            access.has_written(written(self._model.table, operation, body))
+            raise
+        access.has_written(written(self._model.table, operation, body))
+        return answer
 
     def forget_written(self, access: Access, keys: Sequence[ItemKey]) -> None:
         """Drops what the cache holds of items that another process may have written."""
+        access.has_written(written_anywhere(self._model.table, keys))
         if self._cache is not None:
             self._cache.forget_written(access.session, keys)
 
@@ -221,21 +332,13 @@ class Table:
         """What may be answered from a cache; None where there is no cache."""
         return None if self._cache is None else declared
 
-    async def cached_items(
-        self, access: Access, keys: tuple[ItemKey, ...], names: tuple[str, ...], staleness: Staleness, *, strong: bool
-    ) -> dict[ItemKey, Wire]:
+    async def cached_items(self, access: Access, keys: tuple[ItemKey, ...], asked: Asked) -> dict[ItemKey, Any]:
         assert self._cache is not None  # noqa: S101  `staleness` has told that there is one
-        return await self._cache.items(
-            access, keys, Asked(names, strong, staleness), partial(self._read_items, names=names)
-        )
+        return await self._cache.items(access, keys, asked, partial(self._read_items, names=asked.names))
 
-    async def cached_page(
-        self, access: Access, plan: QueryPartition, names: tuple[str, ...], staleness: Staleness
-    ) -> list[Wire]:
+    async def cached_page(self, access: Access, plan: QueryPartition, asked: Asked) -> list[Any]:
         assert self._cache is not None  # noqa: S101  `staleness` has told that there is one
-        return await self._cache.page(
-            access, plan, Asked(names, plan.strong, staleness), partial(self._read_page, names=names)
-        )
+        return await self._cache.page(access, plan, asked, partial(self._read_page, names=asked.names))
 
     def authorize(self, access: Access, operation: str, body: dict[str, Any]) -> Allow:
         return authorize(access, operation, body)
@@ -349,6 +452,11 @@ def _same_tenant(access: Access, tenant: TenantId) -> None:
     # INVARIANT: a plan is run with its own tenant's session and with no other.
     if access.session.tenant != tenant:
         raise IsolationBreach("a plan of one tenant met the session of another")
+
+
+def _is_foreign(access: Access, plan: QueryPartition) -> bool:
+    """The rows of another subject are as good as missing: nothing is asked, and nothing tells them from none."""
+    return access.session.permissions.foreign(plan.index.name if plan.index is not None else None, plan.partition)
 
 
 class Patience:

@@ -62,6 +62,10 @@ def query(table: TableSpec, name: str, plan: QueryPartition, names: tuple[str, .
         "Limit": min(limit, LARGEST_PAGE),
         "ReturnConsumedCapacity": "TOTAL",
     }
+    if plan.filter is not None:
+        body["FilterExpression"] = plan.filter.text
+        body["ExpressionAttributeNames"] |= plan.filter.names
+        body["ExpressionAttributeValues"] |= plan.filter.values
     if plan.index is not None:
         body["IndexName"] = plan.index.name
     else:

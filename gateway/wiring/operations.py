@@ -7,7 +7,7 @@ from gateway.graph.http.persisted import Persisted
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Documents
 from gateway.graph.query.price import CostLimits
-from gateway.iam.policies.roles import ROLE_NAMES
+from gateway.model.model import Model
 from gateway.settings import Settings
 from gateway.store.plan import ReadLimits
 
@@ -37,8 +37,8 @@ def endpoint_limits(settings: Settings) -> EndpointLimits:
     )
 
 
-def cost_limits(settings: Settings) -> CostLimits:
-    unknown = [name for name in settings.max_cost_by_role if name not in ROLE_NAMES]
+def cost_limits(settings: Settings, model: Model) -> CostLimits:
+    unknown = [name for name in settings.max_cost_by_role if name not in model.roles]
     if unknown:
         raise ConfigurationError([f"max_cost_by_role: there is no role `{name}`" for name in unknown])
     return CostLimits(settings.max_cost, settings.max_cost_by_role)

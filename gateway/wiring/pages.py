@@ -2,49 +2,63 @@
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 from starlette.routing import Route
 
-from gateway.demo.examples import load_examples
 from gateway.domains import load_domains
-from gateway.graph.playground.built_page import playground_routes
+from gateway.graph.playground.built_page import page_routes, playground_routes
 from gateway.graph.playground.first_query import first_query
+from gateway.model.demo import demo_examples, demo_tenants
+from gateway.model.model import Model
+from gateway.model.role import Role
 from gateway.settings import Settings
+
+DEMO_PATH: Final = "/demo"
 
 
 def playground(settings: Settings) -> list[Route]:
-    """GraphiQL, where it is on; in the sandbox with a token switcher and examples."""
+    """GraphiQL, where it is on; in the sandbox with a token switcher and the examples of the domains."""
     if not settings.playground:
         return []
     # INVARIANT: in production, the page shows no name of the schema to a visitor without a token
     content: dict[str, Any] = {"explain": settings.explain, "sandbox": None, "examples": [], "query": "{ __typename }"}
     if settings.environment != "sandbox":
         return playground_routes(content)
-    from gateway.sandbox.dev.token_route import sandbox_address, switcher  # noqa: PLC0415  never in production
+    from gateway.sandbox.dev.token_route import sandbox_address, switcher  # noqa: PLC0415
 
-    domains = _domains(settings)
-    content["query"] = first_query(load_domains(settings.domains).model)
-    examples = load_examples(datetime.now(UTC))
-    content["examples"] = [asdict(example) for example in examples if example.domain in domains]
+    model = _model(settings)
+    content["query"] = first_query(model)
+    examples = demo_examples(model, datetime.now(UTC))
+    content["examples"] = [{"domain": domain, **asdict(example)} for domain, example in examples]
     if sandbox_address(settings) is not None:
-        content["sandbox"] = switcher(settings, shops="commerce" in domains)
+        content["sandbox"] = switcher(settings, demo_tenants(model), _offered(model))
     return playground_routes(content)
 
 
 def sandbox_pages(settings: Settings) -> list[Route]:
-    """The storefront, and the tokens for it and for the playground; only the sandbox has them."""
+    """The front end that a domain's demo has, and the tokens for it and for the playground.
+
+    INVARIANT: only a gateway in the sandbox environment has these pages.
+    """
     if settings.environment != "sandbox":
         return []
-    from gateway.sandbox.dev.storefront_page import storefront_routes  # noqa: PLC0415  never in production
     from gateway.sandbox.dev.token_route import sandbox_address, switcher, token_route  # noqa: PLC0415
 
     address = sandbox_address(settings)
     if address is None:
         return []
-    desk = storefront_routes(switcher(settings)) if "commerce" in _domains(settings) else []
-    return [*desk, token_route(address)]
+    model = _model(settings)
+    folders = [domain.demo.front_end for domain in model.domains if domain.demo and domain.demo.front_end]
+    offered = switcher(settings, demo_tenants(model), _offered(model))
+    pages = page_routes(DEMO_PATH, folders[0], offered) if folders else []
+    return [*pages, token_route(address)]
 
 
-def _domains(settings: Settings) -> set[str]:
-    return {domain.name for domain in load_domains(settings.domains).model.domains}
+def _offered(model: Model) -> tuple[Role, ...]:
+    """The roles that the pages offer: a role of own rows needs a subject, which they do not ask for yet."""
+    return tuple(role for role in model.roles.values() if not role.own)
+
+
+def _model(settings: Settings) -> Model:
+    return load_domains(settings.served_domains).model

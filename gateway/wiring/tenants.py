@@ -1,5 +1,6 @@
 """Who is served and where their data is: issuers, tenants and the rules of their sessions."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from gateway.aws.sts.roles import Roles
@@ -7,39 +8,73 @@ from gateway.aws.sts.sessions import SessionRules
 from gateway.aws.sts.tenants import Tenancy, Tenants
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.errors import ConfigurationError, GatewayError
+from gateway.identity.claim_path import claim_path
+from gateway.identity.clients import KnownClient, MachineClients
 from gateway.identity.issuer import Issuer
+from gateway.identity.support import SupportRules
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.ops.readiness.pool_check import TenantPool
+from gateway.setting_presets import hints_of
 from gateway.setting_types import IssuerSettings, SiloSettings
 from gateway.settings import Settings
 
 _POOLED = SiloSettings()  # sets nothing of its own
 
 
-def issuers(settings: Settings) -> list[Issuer]:
-    """The trusted token issuers."""
-    return [_issuer(issuer, allow_http=settings.environment == "sandbox") for issuer in settings.issuers]
+def issuers(settings: Settings, roles: Collection[str]) -> list[Issuer]:
+    """The trusted token issuers; `roles` are those of the model, which a token names unless a `role_map` does."""
+    return [issuer_of(issuer, roles, allow_http=settings.environment == "sandbox") for issuer in settings.issuers]
 
 
-def _issuer(settings: IssuerSettings, *, allow_http: bool) -> Issuer:
+def issuer_of(settings: IssuerSettings, roles: Collection[str], *, allow_http: bool) -> Issuer:
     issuer = Issuer(
         issuer=settings.issuer,
         audience=tuple(settings.audience),
         jwks_url=settings.jwks_url,
         algorithms=tuple(settings.algorithms),
         types=tuple(settings.types),
-        audience_claim=settings.audience_claim,
+        audience_claim=claim_path(settings.audience_claim),
         additional_audiences=tuple(settings.additional_audiences),
-        subject_claim=settings.subject_claim,
+        subject_claim=claim_path(settings.subject_claim),
         tenants=None if settings.tenants is None else frozenset(settings.tenants),
-        tenant_claim=settings.tenant_claim,
-        roles_claim=settings.roles_claim,
+        tenant_claim=claim_path(settings.tenant_claim),
+        tenant_map={value: TenantId(tenant) for value, tenant in settings.tenant_map.items()},
+        tenant_is_membership=settings.tenant_is_membership,
+        roles_claim=claim_path(settings.roles_claim),
         required_claims=settings.required_claims,
         leeway_seconds=settings.leeway_seconds,
         max_lifetime_seconds=settings.max_lifetime_seconds,
         allow_http=allow_http,
+        machines=_machines(settings),
+        support=_support(settings),
+        hints=hints_of(settings.preset),
     )
-    return replace(issuer, role_map=settings.role_map) if settings.role_map else issuer
+    return replace(issuer, role_map=settings.role_map or {role: role for role in roles})
+
+
+def _machines(settings: IssuerSettings) -> MachineClients | None:
+    if not (settings.client_claims or settings.machine_claims or settings.client_roles):
+        return None
+    known = {
+        client: KnownClient(frozenset(entry.roles), None if entry.tenant is None else TenantId(entry.tenant))
+        for client, entry in settings.client_roles.items()
+    }
+    roles_claim = None if settings.client_roles_claim is None else claim_path(settings.client_roles_claim)
+    return MachineClients(
+        client_claims=tuple(map(claim_path, settings.client_claims)),
+        signs=dict(settings.machine_claims),
+        user_claims=tuple(map(claim_path, settings.user_claims)),
+        roles_claim=roles_claim,
+        known=known,
+    )
+
+
+def _support(settings: IssuerSettings) -> SupportRules | None:
+    rules = settings.support
+    if rules is None:
+        return None
+    actor, reason = tuple(rules.actor_claim), claim_path(rules.reason_claim)
+    return SupportRules(rules.role, rules.max_minutes * 60, actor, reason, rules.only)
 
 
 def tenants(settings: Settings) -> Tenants:
@@ -71,10 +106,28 @@ def session_rules(settings: Settings) -> SessionRules:
     )
 
 
+def check_roles(settings: Settings, roles: Roles) -> None:
+    """Raises `ConfigurationError` where a machine or support access would have a role that does not exist."""
+    named = [(f"issuers.{number}", issuer) for number, issuer in enumerate(settings.issuers)]
+    used = [
+        (f"{where}.client_roles.{client}", role)
+        for where, issuer in named
+        for client, entry in issuer.client_roles.items()
+        for role in entry.roles
+    ]
+    if settings.environment == "production":
+        # the sandbox grants support access whatever the roles of the domains are
+        used += [(f"{where}.support", issuer.support.role) for where, issuer in named if issuer.support is not None]
+    if unknown := [(where, role) for where, role in used if role not in roles.names]:
+        raise ConfigurationError([f"{where}: there is no role `{role}`" for where, role in unknown])
+
+
 def warm_up(settings: Settings, roles: Roles) -> tuple[tuple[TenantId, ...], tuple[str, ...]]:
     """The tenants and roles whose sessions are opened at start."""
     if unknown := [role for role in settings.warm_up_roles if role not in roles.names]:
         raise ConfigurationError([f"warm_up_roles: there is no role `{role}`" for role in unknown])
+    if own := [role for role in settings.warm_up_roles if role in roles.own]:
+        raise ConfigurationError([f"warm_up_roles: a session of `{role}` is that of one subject" for role in own])
     names = settings.tenants or () if settings.warm_up_roles else ()
     return tuple(_tenant("tenants", name) for name in names), tuple(settings.warm_up_roles)
 

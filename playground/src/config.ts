@@ -29,7 +29,7 @@ export interface Config {
 }
 
 export async function loadConfig(): Promise<Config> {
-  const answer = await fetch("/playground/config.json");
+  const answer = await fetch("config.json");
   if (!answer.ok) throw new Error(`the gateway answered ${answer.status} to /playground/config.json`);
   return answer.json();
 }

@@ -15,7 +15,8 @@ const never = new Promise<never>(() => {});
 type Headers = Record<string, string>;
 
 export async function ask(config: Config, params: FetcherParams, headers: Headers = {}, token = identity.get()?.token) {
-  return fetch("/graphql", {
+  // relative to this page, so that the gateway can be mounted anywhere
+  return fetch("../graphql", {
     method: "POST",
     headers: {
       ...headers,

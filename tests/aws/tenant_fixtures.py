@@ -13,10 +13,12 @@ from gateway.aws.sts.tenants import Tenancy, Tenants
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.aws.wire.errors import AccessDenied, AwsUnavailable, InvalidRequest
+from gateway.iam.dynamodb.condition_keys import PRINCIPAL_SUBJECT
 from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
 from gateway.iam.dynamodb.permissions import Permissions
 from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.language.evaluator import PolicySet
+from gateway.iam.language.variables import Value
 from gateway.identity.principal import Principal
 from gateway.model.tenant import TenantId, tenant_id
 
@@ -40,12 +42,14 @@ ROLES = Roles({"admin": session_policy("GetItem", "PutItem"), "viewer": session_
 
 @cache
 def _policies(role: str) -> PolicySet:
-    return PolicySet((), (parse(ROLES.policy(role), "session"),))
+    # any other role may do what a viewer may
+    return PolicySet((), (parse(ROLES.policy(role if role in ROLES.names else "viewer"), "session"),))
 
 
-def permissions_for(tenancy: Tenancy, tenant: TenantId, role: str) -> Permissions:
+def permissions_for(tenancy: Tenancy, tenant: TenantId, role: str, subject: str | None = None) -> Permissions:
     place = TableRegistry("eu-west-1", "123456789012", tables={tenancy.table: KeySchema("PK")})
-    return Permissions(_policies(role), {"aws:PrincipalTag/TenantId": tenant}, place)
+    tags: dict[str, Value] = {"aws:PrincipalTag/TenantId": tenant}
+    return Permissions(_policies(role), tags if subject is None else {**tags, PRINCIPAL_SUBJECT: subject}, place)
 
 
 def principal(tenant: TenantId = ACME, *roles: str, subject: str = "ann") -> Principal:

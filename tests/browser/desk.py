@@ -16,7 +16,7 @@ class Desk:
         self.page = screen.page
         self.api = Api(screen)
 
-    def enter(self, tenant: str, role: str = "editor") -> Self:
+    def enter(self, tenant: str, role: str = "admin") -> Self:
         if "/demo" not in self.page.url:
             self.page.goto(f"{self.screen.url}/demo")
         self.page.get_by_role("radio", name=role).check(force=True)
@@ -88,7 +88,7 @@ class Api:
         self._url = screen.url
         self._http = screen.context.request
 
-    def ask(self, query: str, /, tenant: str = "acme", role: str = "editor", **variables: Any) -> Any:
+    def ask(self, query: str, /, tenant: str = "acme", role: str = "admin", **variables: Any) -> Any:
         wanted = {"tenant": tenant, "role": role}
         token = self._http.post(f"{self._url}/sandbox/token", data=wanted).json()["token"]
         answer = self._http.post(

@@ -6,15 +6,13 @@ from typing import Any
 
 import pytest
 
-from gateway.demo.examples import load_examples
-from gateway.sandbox.dev.records import CATALOGUES
 from tests.browser.conftest import Look
 from tests.browser.screen import Screen
-from tests.graph.fixtures import NOW
+from tests.fixtures import CATALOGUES, EXAMPLES
 
 PRODUCT = 'query Secret { product(productId: "p-1001") { title description } }'
 CHANGE = 'mutation Late { updateProduct(input: {productId: "p-1002", tags: ["late"]}) { product { description } } }'
-TABS = [example for example in load_examples(NOW) if example.tab]
+TABS = [example for example in EXAMPLES if example.tab]
 
 
 def test_it_opens_with_examples_documentation_and_the_explorer(look: Look, sandbox: str) -> None:
@@ -70,7 +68,7 @@ def test_support_may_not_read_a_name_and_is_told_why(look: Look, sandbox: str) -
     assert (error["extensions"]["code"], error["path"]) == ("FORBIDDEN", ["user", "name"])
     refused = screen.panel("Explain").locator(".refused li").inner_text()
     assert refused.startswith("name")
-    assert "NeverPersonal" in refused
+    assert "NeverHidden" in refused
 
 
 def test_the_plan_of_the_last_operation_is_explained(look: Look, sandbox: str) -> None:

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from gateway.sandbox.dev.records import CATALOGUES
 from tests.browser.conftest import Look
+from tests.fixtures import CATALOGUES
 
 PRODUCT = 'query Secret { product(productId: "p-1001") { title description } }'
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from gateway.sandbox.dev.issuer import LIFE_SECONDS
-from gateway.sandbox.dev.records import CATALOGUES
 from tests.browser.conftest import Look
 from tests.browser.desk import PAGE, Desk
+from tests.fixtures import CATALOGUES
 
 Open = Callable[..., Desk]
 

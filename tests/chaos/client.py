@@ -83,7 +83,7 @@ class Client:
             self._ledger.surprises.append(f"{entry.mutation} {entry.key}: two answers to one key: {item}, {entry.item}")
         if item is not None and item.get("available", 0) < 0:
             self._ledger.surprises.append(f"stock of {item['productId']} was answered as {item['available']}")
-        entry.acknowledged, entry.item = True, item or entry.item
+        self._ledger.acknowledge(entry, item)
 
     def _surprised(self, entry: Entry, what: list[Any], content: Any) -> None:
         if what:

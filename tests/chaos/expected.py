@@ -1,12 +1,14 @@
 """What the ledger says the table must hold: every acknowledged change exactly once, every refused one not at all."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from gateway.demo import MODEL
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId, partition
 from tests.chaos.ledger import Entry, Ledger
 from tests.chaos.stored import Contents, Stored
+from tests.chaos.updates import miscounted
 from tests.chaos.workload import DEVICE, POSTS, STOCK, Shop
 
 
@@ -15,7 +17,7 @@ def contradictions(found: Contents, ledger: Ledger, shops: list[Shop]) -> list[s
     faults += [f"outcomes: {fault}" for fault in outcomes(found, ledger)]
     made = Ledger([entry for entry in ledger.entries if applied(found, entry)])
     for shop in shops:
-        for check in (stock, placed, moved, people, products, likes, readings):
+        for check in (stock, placed, moved, people, products, references, likes, readings):
             faults += [f"{check.__name__}: {shop.tenant}: {fault}" for fault in check(found, made, shop)]
     return faults
 
@@ -67,11 +69,13 @@ def placed(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
 
 
 def moved(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
-    """Every step of an order was taken once: its version counts them."""
+    """Every step of an order was taken once: its version counts them, and its history has each."""
     steps = Counter(entry.input["orderId"] for entry in made.of(shop.tenant, "cancelOrder", "changeOrderStatus"))
+    events = Counter(event.values["orderId"] for event in _of(found, shop.tenant, "OrderEvent"))
     for item in _of(found, shop.tenant, "Order"):
-        if _ours(item) and item.version != 1 + steps[item.values["orderId"]]:
-            yield f"{item.key} has version {item.version} after {steps[item.values['orderId']]} changes"
+        order = item.values["orderId"]
+        if _ours(item) and not item.version == events[order] == 1 + steps[order]:
+            yield f"{item.key} has version {item.version} and {events[order]} events after {steps[order]} changes"
 
 
 def people(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
@@ -83,18 +87,32 @@ def people(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
     }
     for user in (created - removed) ^ there.keys():
         yield f"user {user} {'is there and should not be' if user in there else 'is missing'}"
-    steps = Counter(entry.input["userId"] for entry in made.of(shop.tenant, "updateUser", "addEmail"))
+    changes = _by(made.of(shop.tenant, "createUser", "updateUser", "addEmail"), "userId")
     for user, item in there.items():
-        if item.version != 1 + steps[user]:
-            yield f"user {user} has version {item.version} after {steps[user]} changes"
+        yield from miscounted(found, item, changes.get(user, []))
 
 
 def products(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
-    steps = Counter(entry.input["productId"] for entry in made.of(shop.tenant, "createProduct", "updateProduct"))
-    there = {item.values["productId"]: item.version for item in _of(found, shop.tenant, "Product")}
-    for product, count in steps.items():
-        if there.get(product) != count:
-            yield f"product {product} has version {there.get(product)} after {count} changes"
+    there = {item.values["productId"]: item for item in _of(found, shop.tenant, "Product")}
+    for product, changes in _by(made.of(shop.tenant, "createProduct", "updateProduct"), "productId").items():
+        if product not in there:
+            yield f"product {product} is missing"
+        else:
+            yield from miscounted(found, there[product], changes)
+
+
+def references(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
+    """What cannot be removed while others refer to it counts those that began to since the start; nothing else does."""
+    began = Counter(("Author", entry.input["authorId"]) for entry in made.of(shop.tenant, "createPost"))
+    began.update(("Category", entry.input["categoryId"]) for entry in made.of(shop.tenant, "createProduct"))
+    for item in _of(found, shop.tenant, *MODEL.entities):
+        counted = item.row.get(MODEL.table.references, {"N": "0"})["N"]
+        wanted = began.pop((item.entity.name, item.values[item.entity.key_names[0]]), 0)
+        if counted != str(wanted):
+            yield f"{item.key} counts {counted} references, and {wanted} began"
+    yield from (
+        f"{entity} {name} is missing, and {count} began to refer to it" for (entity, name), count in began.items()
+    )
 
 
 def likes(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
@@ -148,8 +166,15 @@ def _order_of(found: Contents, entry: Entry) -> str:
     return str(outcome.partition(prefix)[2].partition('"')[0])
 
 
-def _of(found: Contents, tenant: TenantId, entity: str) -> Iterator[Stored]:
-    return (item for item in found.items(entity) if item.tenant == tenant)
+def _of(found: Contents, tenant: TenantId, *entities: str) -> Iterator[Stored]:
+    return (item for item in found.items(*entities) if item.tenant == tenant)
+
+
+def _by(entries: Iterable[Entry], name: str) -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.input[name], []).append(entry)
+    return found
 
 
 def _ours(item: Stored) -> bool:

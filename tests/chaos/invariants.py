@@ -6,18 +6,21 @@ from typing import Any
 import orjson
 
 from gateway.demo import MODEL
+from gateway.model.entity import Reference
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.tenant import partition
-from gateway.sandbox.dev.records import CANARIES, CANARY
+from gateway.sandbox.dev.seeds import CANARY
 from gateway.store.write.items import items_for
+from gateway.store.write.references import referred
 from tests.chaos.stored import Contents, Row, Stored, key_of, kind, tenant_of
+from tests.fixtures import CANARIES
 
 _OWN = ("Unique", "Idempotency")
 _TABLE = MODEL.table
 
 
 def violations(found: Contents) -> list[str]:
-    checks = (foreign, derived, copies, marks, records, main_addresses, negative_stock, orders)
+    checks = (foreign, derived, copies, marks, records, main_addresses, negative_stock, orders, histories, referred_to)
     return [f"{check.__name__}: {fault}" for check in checks for fault in check(found)]
 
 
@@ -43,8 +46,9 @@ def derived(found: Contents) -> Iterator[str]:
         if kind(row) not in MODEL.entities and kind(row) not in _OWN:
             yield f"{key} is of an unknown kind: {kind(row)}"
     for item in found.items():
-        if _comparable(_expected(item)[0]) != _comparable(item.row):
-            yield f"{item.key} is not derived from its values: {_differences(_expected(item)[0], item.row)}"
+        expected = {**_expected(item)[0], **_counted(item)}
+        if _comparable(expected) != _comparable(item.row):
+            yield f"{item.key} is not derived from its values: {_differences(expected, item.row)}"
 
 
 def copies(found: Contents) -> Iterator[str]:
@@ -120,6 +124,26 @@ def orders(found: Contents) -> Iterator[str]:
     yield from (f"order {order} of {tenant} has lines and does not exist" for tenant, order in lines)
 
 
+def histories(found: Contents) -> Iterator[str]:
+    """The newest event of an order has its status; no event is left without its order."""
+    events = sorted(found.items("OrderEvent"), key=lambda each: each.key.sk)
+    newest = {(event.tenant, event.values["orderId"]): event.values["status"] for event in events}
+    for order in found.items("Order"):
+        if newest.pop((order.tenant, order.values["orderId"]), None) != order.values["status"]:
+            yield f"{order.key} has a status that its history does not end with"
+    yield from (f"order {order} of {tenant} has a history and does not exist" for tenant, order in newest)
+
+
+def referred_to(found: Contents) -> Iterator[str]:
+    """What a write makes sure of stays: nobody refers to an item that is not there."""
+    for item in found.items():
+        for relation in item.entity.relations:
+            if isinstance(relation, Reference) and relation.checked:
+                target = referred(MODEL, item.entity, relation, item.values)
+                if target is not None and item_key(item.tenant, target.entity, target.key) not in found.rows:
+                    yield f"{item.key} refers to a {target.entity.name} that is not there: {target.key}"
+
+
 def _mark(item: Stored, attribute: str) -> ItemKey:
     kind_of: Any = item.entity.attribute[attribute].type  # unique attributes fill keys
     text = kind_of.key_text(attribute, item.values[attribute])
@@ -128,6 +152,16 @@ def _mark(item: Stored, attribute: str) -> ItemKey:
 
 def _expected(item: Stored) -> list[Row]:
     return items_for(MODEL, item.entity, item.tenant, item.values, item.version)
+
+
+def _counted(item: Stored) -> Row:
+    """How often a write began to refer to the item, which its values do not tell: a number above zero.
+
+    Only what others keep from being removed has it; `references` of the expectations compares the number.
+    """
+    count = item.row.get(_TABLE.references, {}).get("N", "")
+    known = item.entity.name in MODEL.referrers and count.isdecimal() and int(count) > 0
+    return {_TABLE.references: {"N": count}} if known else {}
 
 
 def _comparable(row: Row) -> Row:

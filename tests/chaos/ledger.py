@@ -1,6 +1,7 @@
 """What the clients asked for and what they were told: the truth that the table is compared with."""
 
 import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,9 @@ class Entry:
     refused: tuple[str, ...] = ()
     # attempts that ended without a result: the change may have been made, or may still be
     uncertain: int = 0
+    # by the ledger's own clock: the change was made between these moments, if it was
+    began: float = 0
+    ended: float = math.inf
 
     @property
     def settled(self) -> bool:
@@ -41,11 +45,21 @@ class Ledger:
     # what should never happen, told while it happens
     surprises: list[str] = field(default_factory=list)
     retries: int = 0
+    moments: int = 0
 
     def open(self, tenant: TenantId, mutation: str, given: dict[str, Any]) -> Entry:
-        entry = Entry(tenant, mutation, given, f"{mutation}-{len(self.entries)}")
+        entry = Entry(tenant, mutation, given, f"{mutation}-{len(self.entries)}", began=self._moment())
         self.entries.append(entry)
         return entry
+
+    def acknowledge(self, entry: Entry, item: dict[str, Any] | None) -> None:
+        """A repeat is acknowledged again; the change was made before the first time."""
+        entry.acknowledged, entry.item = True, item or entry.item
+        entry.ended = min(entry.ended, self._moment())
+
+    def _moment(self) -> int:
+        self.moments += 1
+        return self.moments
 
     def of(self, tenant: TenantId, *mutations: str) -> Iterator[Entry]:
         return (each for each in self.entries if each.tenant == tenant and each.mutation in mutations)

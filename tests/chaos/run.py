@@ -91,7 +91,7 @@ def _clients(
 ) -> list[Client]:
     urls = [each.url for each in processes]
     return [
-        Client(shop, sandbox.token(shop.tenant, "editor"), urls, ledger, Random(f"{wanted.seed} {number}"))
+        Client(shop, sandbox.token(shop.tenant, "admin"), urls, ledger, Random(f"{wanted.seed} {number}"))
         for number in range(wanted.clients)
         for shop in [shops[number % len(shops)]]
     ]

@@ -1,6 +1,7 @@
 """The comparison of ledger and table notices what was lost, made twice, or made although it was refused."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -14,7 +15,7 @@ from gateway.model.keys import ItemKey
 from gateway.model.tenant import tenant_id
 from gateway.store.write.items import items_for
 from tests.chaos.expected import contradictions
-from tests.chaos.ledger import Ledger
+from tests.chaos.ledger import Entry, Ledger
 from tests.chaos.stored import contents
 from tests.chaos.workload import DEVICE, STOCK, Shop, reading
 
@@ -41,6 +42,18 @@ def order(**changes: Any) -> list[dict[str, Any]]:
     return rows("Order", 2, **{**values, **changes})
 
 
+def event(name: str, status: OrderStatus) -> list[dict[str, Any]]:
+    return rows("OrderEvent", orderId="o", eventId=name, at=NOW, status=status, actor="a")
+
+
+def written(entry: Entry) -> list[list[str]]:
+    """What the record of a change of a user or a product says it wrote."""
+    given = entry.input
+    if "userId" in given and entry.mutation in ("createUser", "updateUser", "addEmail"):
+        return [[f"TENANT#acme#USER#{given['userId']}", "PROFILE"]]
+    return [[f"TENANT#acme#PRODUCT#{given.get('productId')}", "DETAILS"]]
+
+
 class World:
     """A shop after one change of every kind, as it should be."""
 
@@ -51,20 +64,30 @@ class World:
         self.acknowledge("placeOrder", {"lines": [{"productId": "p", "quantity": 3}], "note": NOTE}, {"orderId": "o"})
         self.acknowledge("changeOrderStatus", {"orderId": "o", "status": "CONFIRMED"})
         self.acknowledge("adjustStock", {"productId": "p", "by": 1})
-        self.acknowledge("createUser", {"userId": "f-1"})
+        self.acknowledge("createUser", {"userId": "f-1", "name": "m", "email": "e@x.org"})
         self.acknowledge("updateUser", {"userId": "f-1", "name": "n"})
-        self.acknowledge("createProduct", {"productId": "f-2"})
+        self.acknowledge("createProduct", {"productId": "f-2", "price": "1.0", "categoryId": "c", "tags": ["a", "b"]})
         self.acknowledge("likePost", {"postId": "f-1", "userId": "fan"})
         self.acknowledge("recordReadings", {"deviceId": DEVICE, "readings": [measured]})
         moment = NOW + timedelta(milliseconds=1)
         taken: dict[str, Any] = {"deviceId": DEVICE, "recordedAt": moment, "value": Decimal(1), "expiresAt": moment}
         counter: dict[str, Any] = {"counter": CounterName.LIKES, "subjectId": "f-1", "slot": 3}
-        product: dict[str, Any] = {"title": "t", "price": Decimal(1), "currency": "EUR", "categoryId": "c"}
+        product: dict[str, Any] = {
+            "title": "t",
+            "price": Decimal(1),
+            "currency": "EUR",
+            "categoryId": "c",
+            "tags": {"b", "a"},
+        }
+        category = {**rows("Category", categoryId="c", title="t")[0], "references": {"N": "1"}}
         self.found = contents(
             [
                 *order(),
+                *event("1", OrderStatus.PENDING),
+                *event("2", OrderStatus.CONFIRMED),
+                category,
                 *rows("Stock", productId="p", available=STOCK - 2, updatedAt=NOW),
-                *rows("User", 2, userId="f-1", name="n", email="e", createdAt=NOW),
+                *rows("User", 2, userId="f-1", name="n", email="e@x.org", createdAt=NOW),
                 *rows("Product", productId="f-2", **product),
                 *rows("Like", userId="fan", postId="f-1", likedAt=NOW, slot=3),
                 *rows("Counter", **counter, count=1),
@@ -73,15 +96,21 @@ class World:
             ]
         )
         for entry in self.ledger.entries:
-            self.record(entry.record)
+            self.record(entry.record, written=written(entry))
 
     def acknowledge(self, mutation: str, given: dict[str, Any], item: dict[str, Any] | None = None) -> None:
-        entry = self.ledger.open(ACME, mutation, given)
-        entry.acknowledged, entry.item = True, item
+        self.ledger.acknowledge(self.ledger.open(ACME, mutation, given), item)
 
-    def record(self, key: ItemKey, order: str = "o") -> None:
+    def update(self, given: dict[str, Any], *, wrote: bool) -> None:
+        """An acknowledged update of a user or a product, whose record says whether it wrote the item."""
+        self.acknowledge("updateUser" if "userId" in given else "updateProduct", given)
+        entry = self.ledger.entries[-1]
+        self.record(entry.record, written=written(entry) if wrote else [])
+
+    def record(self, key: ItemKey, order: str = "o", written: Sequence[list[str]] = ()) -> None:
         row = {"PK": {"S": key.pk}, "SK": {"S": key.sk}, "EntityType": {"S": "Idempotency"}}
-        self.found.rows[key] = {**row, "outcome": {"S": f'["TENANT#acme#ORDER#{order}","META"]'}}
+        outcome = {"key": [f"TENANT#acme#ORDER#{order}", "META"], "written": list(written)}
+        self.found.rows[key] = {**row, "outcome": {"S": json.dumps(outcome)}}
 
     def put(self, entity: str, version: int = 1, **values: Any) -> None:
         self.found.rows.update(contents(rows(entity, version, **values)).rows)
@@ -120,6 +149,10 @@ def drop(path: str, sk: str) -> Callable[[World], None]:
     return lambda world: world.drop(path, sk)
 
 
+def counts(path: str, number: str, sk: str = "DETAILS") -> Callable[[World], None]:
+    return lambda world: world.found.rows[ItemKey(f"TENANT#acme#{path}", sk)].update(references={"N": number})
+
+
 def test_what_the_ledger_says_is_what_the_table_holds() -> None:
     assert World().told() == set()
 
@@ -136,8 +169,17 @@ def test_what_the_ledger_says_is_what_the_table_holds() -> None:
         (second_order, "placed"),
         (lambda world: world.acknowledge("cancelOrder", {"orderId": "o"}), "moved"),
         (drop("USER#f-1", "PROFILE"), "people"),
-        (fix("User", 3, userId="f-1", name="n", email="e", createdAt=NOW), "people"),
-        (fix("User", userId="f-9", name="n", email="e", createdAt=NOW), "people"),
+        (fix("User", 3, userId="f-1", name="n", email="e@x.org", createdAt=NOW), "people"),
+        (fix("User", userId="f-9", name="n", email="e@x.org", createdAt=NOW), "people"),
+        (fix("User", 2, userId="f-1", name="n", email="other@x.org", createdAt=NOW), "people"),
+        (lambda world: world.update({"userId": "f-1", "name": "new"}, wrote=True), "people"),
+        (lambda world: world.update({"userId": "f-1", "name": "new"}, wrote=False), "people"),
+        (lambda world: world.update({"userId": "f-1", "name": "m"}, wrote=False), "people"),
+        (lambda world: world.update({"productId": "f-2", "tags": ["a"]}, wrote=False), "products"),
+        (drop("ORDER#o", "HISTORY#2"), "moved"),
+        (counts("CATEGORY#c", "2"), "references"),
+        (counts("USER#f-1", "1", "PROFILE"), "references"),
+        (drop("CATEGORY#c", "DETAILS"), "references"),
         (drop("PRODUCT#f-2", "DETAILS"), "products"),
         (drop("LIKES#fan", "POST#f-1"), "likes"),
         (fix("Counter", counter=CounterName.LIKES, subjectId="f-1", slot=3, count=2), "likes"),
@@ -166,4 +208,27 @@ def test_an_order_whose_answer_never_came_is_found_by_its_record() -> None:
     world = World()
     entry = world.ledger.entries[0]
     entry.acknowledged, entry.item, entry.refused, entry.uncertain = False, None, ("CONFLICT",), 2
+    assert world.told() == set()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"userId": "f-1", "name": "n"},
+        {"userId": "f-1", "email": "e@x.org"},
+        {"productId": "f-2", "tags": ["b", "a"], "price": "1.0"},
+    ],
+)
+def test_an_update_to_what_is_there_already_changes_nothing(given: dict[str, Any]) -> None:
+    world = World()
+    world.update(given, wrote=False)
+    assert world.told() == set()
+
+
+def test_an_update_may_leave_a_value_that_is_replaced_while_it_runs() -> None:
+    """`m` was replaced by `n` at the same time, so the item may have had either."""
+    world = World()
+    replaced = next(entry for entry in world.ledger.entries if entry.mutation == "updateUser")
+    world.update({"userId": "f-1", "name": "m"}, wrote=False)
+    world.ledger.entries[-1].began = replaced.began
     assert world.told() == set()

@@ -7,12 +7,13 @@ from random import Random
 from typing import Any
 
 from gateway.model.tenant import TenantId
-from gateway.sandbox.dev.records import CANARIES
+from tests.fixtures import CANARIES
 
 PRODUCTS = 5
 STOCK = 10
 POSTS = ("f-1", "f-2")
 DEVICE = "f-device"
+_CATEGORY = "f-category"
 _ADDRESSES = 14
 _FEW, _MANY = 3, 8
 _FANS = 6
@@ -34,9 +35,11 @@ RETURNS = {
     "removeUser": "user { userId }",
     "addEmail": "email { userId email }",
     "removeEmail": "email { userId email }",
+    "createCategory": "category { categoryId }",
     "createProduct": "product { productId tags version }",
     "updateProduct": "product { productId tags version }",
     "createAuthor": "author { authorId }",
+    "createReader": "reader { userId }",
     "createPost": "post { postId }",
     "publishPost": "post { postId }",
     "likePost": "like { postId userId }",
@@ -87,7 +90,9 @@ class Shop:
         post = {"authorId": "f-author", "title": self.canary, "content": self.canary, "category": "chaos"}
         return [
             *stock,
+            ("createCategory", {"categoryId": _CATEGORY, "title": self.canary}),
             ("createAuthor", {"authorId": "f-author", "penName": self.canary}),
+            *(("createReader", {"userId": f"fan-{fan}", "nickname": self.canary}) for fan in range(_FANS)),
             *(("createPost", {**post, "postId": name}) for name in POSTS),
             *(("publishPost", {"postId": name}) for name in POSTS),
             ("registerDevice", {"deviceId": DEVICE, "title": self.canary}),
@@ -176,7 +181,7 @@ def _create_product(shop: Shop, random: Random) -> Input:
         "title": shop.canary,
         "price": f"{random.randint(1, 99)}.50",
         "currency": "EUR",
-        "categoryId": "chaos",
+        "categoryId": _CATEGORY,
         "tags": random.sample(_WORDS, 4),
     }
 

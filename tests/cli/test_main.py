@@ -5,9 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from gateway import __version__
@@ -35,6 +38,22 @@ def test_help_lists_the_commands_in_groups() -> None:
     ]
     assert places == sorted(places)
     assert places[0] < text.index("serve") < places[1] < text.index("terraform-inputs") < places[2]
+
+
+def test_no_help_text_has_brackets_which_its_printer_takes_for_markup() -> None:
+    def texts(command: Any) -> Iterator[str]:
+        yield from filter(None, (command.help, *(getattr(each, "help", None) for each in command.params)))
+        for inner in getattr(command, "commands", {}).values():
+            yield from texts(inner)
+
+    assert [text for text in texts(get_command(app)) if "[" in text] == []
+
+
+def test_serve_without_settings_names_each_fault_once(clean: Path) -> None:
+    result = RUN.invoke(app, ["serve"], env={"GATEWAY_DOMAINS": "[]"})
+    assert result.exit_code == 2
+    lines = [line for line in result.output.splitlines() if "domains: none is named" in line]
+    assert len(lines) == 1
 
 
 def test_help_loads_no_library_that_only_a_command_needs() -> None:

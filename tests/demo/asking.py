@@ -9,7 +9,7 @@ Row = dict[str, Any]
 
 async def change(world: World, query: str, tenant: str = "acme", **variables: Any) -> Any:
     """The payload of the one mutation in a document."""
-    data = await world.ask(query, variables, token=f"{tenant}/editor")
+    data = await world.ask(query, variables, token=f"{tenant}/admin")
     [payload] = data.values()
     return payload
 

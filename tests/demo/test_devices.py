@@ -145,7 +145,7 @@ async def test_the_latest_reading_is_one_call_and_one_that_comes_late_does_not_t
 async def test_the_latest_reading_is_right_when_many_are_recorded_at_once(world: World) -> None:
     await register(world)
     given = [{"input": {"deviceId": "d", **each}} for each in measured(*range(1, 13))]
-    answers = await asyncio.gather(*(world.post(RECORD, each, "acme/editor") for each in given))
+    answers = await asyncio.gather(*(world.post(RECORD, each, "acme/admin") for each in given))
     assert all(answer.json()["data"]["recordReading"]["errors"] == [] for answer in answers)
     assert (await ask(world, LATEST, id="d"))["value"] == "60"
     assert len(rows(world, "Reading", deviceId="d")) == 12
@@ -183,7 +183,7 @@ async def test_a_bulk_that_cannot_be_written_in_time_says_how_much_is_missing(
     await register(world)
     world.memory.left_out = repeat(2)
     variables: dict[str, Any] = {"id": "d", "readings": measured(*range(20)), "key": "once"}
-    answer = (await world.post(BULK, variables, "acme/editor")).json()
+    answer = (await world.post(BULK, variables, "acme/admin")).json()
     [error] = answer["errors"]
     assert error["extensions"]["code"] == "THROTTLED"
     assert error["message"] == "2 of 20 items were not written in time; send them again"
@@ -217,7 +217,7 @@ async def test_a_key_does_not_reach_over_to_the_next_mutation_of_an_operation(wo
       a: recordReading(input: $one, idempotencyKey: "k") { errors { message } }
       b: recordReading(input: $two) { errors { message } } }"""
     inputs = [{"deviceId": "d", **each} for each in measured(1, 2)]
-    data = await world.ask(both, {"one": inputs[0], "two": inputs[1]}, token="acme/editor")
+    data = await world.ask(both, {"one": inputs[0], "two": inputs[1]}, token="acme/admin")
     assert data == {"a": {"errors": []}, "b": {"errors": []}}
     assert await values(world) == [60, 120]
 
@@ -303,7 +303,7 @@ async def test_a_tenant_reads_its_own_devices_only(world: World) -> None:
     for query in (READ, LATEST):
         [found] = (await world.post(query, {"id": "d"}, "globex/viewer")).json()["data"].values()
         assert not (found and found["nodes"])
-    refused = (await world.post(BULK, {"id": "d", "readings": measured(1)}, "globex/editor")).json()
+    refused = (await world.post(BULK, {"id": "d", "readings": measured(1)}, "globex/admin")).json()
     assert refused["data"]["recordReadings"]["errors"][0]["code"] == "NOT_FOUND"
 
 
@@ -311,7 +311,7 @@ async def test_a_bulk_is_explained_by_the_form_of_its_keys() -> None:
     world = World(explain=True)
     await register(world)
     body = {"query": BULK, "variables": {"id": "d", "readings": measured(1, 2)}, "extensions": {"explain": True}}
-    headers = {"Authorization": "Bearer acme/editor"}
+    headers = {"Authorization": "Bearer acme/admin"}
     answer = (await world.client.post("/graphql", json=body, headers=headers)).json()
     [bulk] = [call for call in answer["extensions"]["explain"]["calls"] if call["operation"] == "BatchWriteItem"]
     assert sum(each["keys"] for each in bulk["touched"]) == 2

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from gateway.demo import MODEL
 from gateway.demo.publishing.like import SHARDS
 from gateway.demo.publishing.score import EXACT
-from gateway.sandbox.dev.records import CATALOGUES
+from gateway.demo.shops import ACME
+from gateway.store.write.change import created
 from tests.demo.asking import ask, change, rows
-from tests.graph.fixtures import World
+from tests.fixtures import CATALOGUES
+from tests.graph.fixtures import NOW, World
 
 CREATE = """mutation ($input: CreatePostInput!, $key: String) {
   createPost(input: $input, idempotencyKey: $key) {
@@ -34,6 +37,18 @@ TOP = "query ($first: Int) { topPosts(first: $first) { nodes { score postId post
 
 DRAFT = {"authorId": "a-1001", "title": "T", "content": "text", "category": "fresh"}
 MONTH = f"{datetime.now(UTC):%Y-%m}"
+
+
+READERS = ("u", "v", "u-1", "first", *(f"u{number}" for number in range(100)))
+
+
+@pytest.fixture
+def world() -> World:
+    world = World()
+    for user in READERS:
+        for row in created(MODEL, "Reader", ACME.tenant, {"userId": user, "nickname": user, "joinedAt": NOW}):
+            world.memory.rows[row["PK"]["S"], row["SK"]["S"]] = row
+    return world
 
 
 async def post(world: World, name: str = "p", *, published: bool = True, **more: Any) -> None:
@@ -182,6 +197,19 @@ async def test_only_a_published_post_is_commented_and_liked(world: World, name: 
     assert not rows(world, "Like", postId=name) + rows(world, "Comment", postId=name)
 
 
+async def test_nobody_who_is_not_there_likes_or_comments(world: World) -> None:
+    await post(world)
+    before = dict(world.memory.rows)
+    for query, more in ((COMMENT.replace("u-1", "ghost"), {"body": "x"}), (LIKE, {"user": "ghost"})):
+        assert (await change(world, query, id="p", **more))["errors"] == [{"code": "NOT_FOUND", "field": "userId"}]
+    assert world.memory.rows == before
+    join = 'mutation { createReader(input: {userId: "ghost", nickname: "Boo"}) { errors { code } } }'
+    assert (await change(world, join))["errors"] == []
+    assert (await change(world, COMMENT.replace("u-1", "ghost"), id="p", body="x"))["errors"] == []
+    found = await ask(world, '{ post(postId: "p") { comments { nodes { reader { nickname } } } } }')
+    assert found["comments"]["nodes"] == [{"reader": {"nickname": "Boo"}}]
+
+
 async def test_a_user_likes_a_post_once(world: World) -> None:
     await post(world)
     liked = await change(world, LIKE, id="p", user="u1")
@@ -208,7 +236,7 @@ async def test_likes_spread_over_the_shards_and_none_is_lost_or_negative(world: 
     random.seed(7)
     await post(world)
     users = [f"u{number}" for number in range(80)]
-    answers = await asyncio.gather(*(world.post(LIKE, {"id": "p", "user": user}, "acme/editor") for user in users))
+    answers = await asyncio.gather(*(world.post(LIKE, {"id": "p", "user": user}, "acme/admin") for user in users))
     assert all(answer.json()["data"]["likePost"]["errors"] == [] for answer in answers)
     counts = {row["slot"]["N"]: int(row["count"]["N"]) for row in rows(world, "Counter", subjectId="p")}
     assert len(counts) == SHARDS
@@ -383,16 +411,17 @@ async def test_a_draft_with_too_many_comments_is_not_removed_in_part(world: Worl
     assert len(rows(world, "Comment", postId="p")) == 81
 
 
-async def test_an_author_is_created_changed_and_removed_and_posts_stay(world: World) -> None:
+async def test_an_author_is_created_and_changed_and_stays_while_there_are_posts(world: World) -> None:
     create = 'mutation { createAuthor(input: {authorId: "a", penName: "Ada"}) { author { version } errors { code } } }'
     assert (await change(world, create))["author"] == {"version": 1}
     await post(world, authorId="a")
     update = 'mutation { updateAuthor(input: {authorId: "a", bio: "x"}) { author { penName bio } errors { code } } }'
     assert (await change(world, update))["author"] == {"penName": "Ada", "bio": "x"}
-    assert (await change(world, 'mutation { removeAuthor(input: {authorId: "a"}) { errors { code } } }'))[
-        "errors"
-    ] == []
-    assert (await ask(world, '{ post(postId: "p") { title author { penName } } }')) == {"title": "T", "author": None}
+    remove = 'mutation { removeAuthor(input: {authorId: "a"}) { errors { code } } }'
+    assert (await change(world, remove))["errors"] == [{"code": "IN_USE"}]
+    await change(world, UNPUBLISH, id="p")
+    assert (await change(world, REMOVE, id="p"))["errors"] == []
+    assert (await change(world, remove))["errors"] == []
 
 
 async def test_support_reads_posts_and_boards_which_hold_nothing_personal(world: World) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.demo import MODEL, MUTATIONS
+from gateway.demo import MODEL
 from gateway.demo.publishing.liking import shard_keys
 from gateway.demo.publishing.post import PostStatus
 from gateway.errors import GatewayError
@@ -20,7 +20,7 @@ from tests.engines.shop import Shop
 from tests.store.editing import editing
 from tests.store.fixtures import tenancy
 
-RUN = {mutation.name: mutation.run for mutation in MUTATIONS}
+RUN = {mutation.name: mutation.run for mutation in MODEL.mutations}
 NOW = datetime.now(UTC).replace(microsecond=0)
 
 
@@ -73,6 +73,8 @@ async def test_the_latest_reading_is_the_newest_in_whatever_order_they_come(writ
 
 async def _published(writer: Writer) -> None:
     await run(writer, "createAuthor", authorId="a", penName="Ada")
+    for user in ("u", *(f"u{number}" for number in range(12))):
+        await run(writer, "createReader", userId=user, nickname=user)
     await run(writer, "createPost", postId="p", authorId="a", title="T", content="text", category="news")
     await run(writer, "publishPost", postId="p")
 

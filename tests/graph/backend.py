@@ -30,7 +30,7 @@ from gateway.sandbox.server import address_of, listen, served_in_thread
 from gateway.setting_types import IssuerSettings
 from gateway.settings import Settings
 from gateway.store.write.change import created
-from tests.store.memory import Memory
+from gateway.testing.memory import Memory
 
 TABLE, REGION = "app", "eu-west-1"
 ROLE_ARN = "arn:aws:iam::123456789012:role/gateway-tenant"

@@ -11,17 +11,15 @@ from typing import Any
 from httpx2 import ASGITransport, AsyncClient, Response
 from strawberry import Schema
 
-from gateway import domains
 from gateway.app import Services, build_gateway
 from gateway.aws.sts.callers import Caller, caller_of
 from gateway.aws.sts.sessions import PermissionsFor, Session
 from gateway.aws.wire.credentials import Credentials
-from gateway.demo import MODEL, MUTATIONS
-from gateway.domains import Loaded
+from gateway.demo import MODEL
+from gateway.domains import ServedDomains
 from gateway.errors import Unauthenticated
 from gateway.graph.http.endpoint import Endpoint, EndpointLimits
 from gateway.graph.http.persisted import Persisted
-from gateway.graph.mutation.mutation import Mutation
 from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.price import CostLimits
@@ -32,17 +30,18 @@ from gateway.model.tenant import tenant_id
 from gateway.ops.policies.files import permissions_for
 from gateway.settings import Settings
 from gateway.store.plan import ReadLimits
-from tests.fixtures import MemorySts, aws, data_of, demo_rows, fetch_keys, post, settings
+from gateway.testing.memory import Memory
+from gateway.testing.services import MemorySts, fetch_keys, settings
+from tests.fixtures import aws, data_of, demo_rows, post
 from tests.store import fixtures as store_fixtures
 from tests.store.fixtures import TABLE, tenancy
-from tests.store.memory import Memory
 
 NOW = store_fixtures.NOW
 no_renewal = store_fixtures.no_renewal
 
 # every query runs in a lane, if there is one for it
 IN_LANES = LaneRules(uses=0, per_second=1e9)
-SCHEMA = domains.SHIPPED.schema
+SCHEMA = ServedDomains(MODEL).schema
 PERMISSIONS = permissions_for(generated(MODEL), MODEL)
 
 
@@ -54,7 +53,6 @@ class Setting:
     schema: Schema
     permissions: PermissionsFor
     items: list[dict[str, Any]]
-    mutations: tuple[Mutation, ...] = MUTATIONS
 
     @cached_property
     def rows(self) -> dict[tuple[str, str], dict[str, Any]]:
@@ -62,8 +60,8 @@ class Setting:
         return {(row[table.pk]["S"], row[table.sk]["S"]): row for row in self.items}
 
     @cached_property
-    def loaded(self) -> Loaded:
-        loaded = Loaded(self.model, self.mutations)
+    def loaded(self) -> ServedDomains:
+        loaded = ServedDomains(self.model)
         vars(loaded)["schema"] = self.schema  # it takes half a second to make, and is made already
         return loaded
 
@@ -94,7 +92,8 @@ class OpenDoor:
         identified(principal)
         role, place = min(principal.roles), tenancy()
         credentials = Credentials(f"AKID{principal.tenant}", "secret")
-        session = Session(principal.tenant, role, credentials, place, self.permissions(place, principal.tenant, role))
+        permissions = self.permissions(place, principal.tenant, role, None)
+        session = Session(principal.tenant, role, credentials, place, permissions)
         return caller_of(principal, session, self.cost_limits.by_role.get(role, self.cost_limits.units))
 
 

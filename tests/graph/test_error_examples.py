@@ -18,6 +18,8 @@ PLACE = """mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) {
   order { orderId } errors { code field message } } }"""
 UPDATE = """mutation ($input: UpdateCategoryInput!) { updateCategory(input: $input) {
   category { title } errors { code field currentVersion message } } }"""
+ADJUST = """mutation ($input: AdjustStockInput!) { adjustStock(input: $input) {
+  stock { available } errors { code field message } } }"""
 USER = '{ user(userId: "u-1001") { name } }'
 
 
@@ -38,6 +40,7 @@ OPERATIONS: dict[str, tuple[str, dict[str, Any], str]] = {
     "NOT_FOUND": (PLACE, order(userId="nobody"), "editor"),
     "INVALID": (PLACE, order(lines=[]), "editor"),
     "OUT_OF_STOCK": (PLACE, order(lines=[{"productId": "p-1001", "quantity": 9}]), "editor"),
+    "OUT_OF_RANGE": (ADJUST, {"input": {"productId": "p-1001", "by": 2**31 - 1}}, "editor"),
     "ALREADY_EXISTS": (PLACE, order(orderId="o-1001"), "editor"),
     "CONFLICT": (UPDATE, {"input": {"categoryId": "tools", "title": "T", "version": 7}}, "editor"),
 }

@@ -26,7 +26,6 @@ async def test_the_attack_is_refused_for_its_own_reason(name: str) -> None:
         "\N{KELVIN SIGN}elvin",
         "a" * 300,
         "",
-        None,
         7,
         ["acme"],
         {"id": "acme"},

@@ -7,8 +7,11 @@ import pytest
 
 from gateway.errors import ModelError
 from gateway.model.entity import Attribute, Entity, Key, OnIndex, Relation
+from gateway.model.error_code import ErrorCode
 from gateway.model.model import Domain, Model
-from gateway.model.patterns import AccessPattern
+from gateway.model.mutation import Mutation
+from gateway.model.patterns import AccessPattern, Choice
+from gateway.model.role import Role
 from gateway.model.table import TableSpec
 from gateway.model.types import Boolean, DecimalNumber, EnumOf, Id, Integer, KeyString, ListOf, Text, Timestamp
 
@@ -43,18 +46,35 @@ def on(index: str = "GSI1", pk: str = "OWNER#{ownerId}", sk: str = "{thingId}", 
     return OnIndex(index=index, pk=pk, sk=sk, **more)
 
 
-def model(*entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: TableSpec | None = None) -> Model:
-    domain = Domain(name="test", description="For tests.", entities=entities, patterns=patterns)
+def model(
+    *entities: Entity,
+    patterns: tuple[AccessPattern | Choice, ...] = (),
+    mutations: tuple[Mutation, ...] = (),
+    error_codes: tuple[ErrorCode, ...] = (),
+    roles: tuple[Role, ...] = (),
+    table: TableSpec | None = None,
+) -> Model:
+    domain = Domain(
+        name="test",
+        description="For tests.",
+        entities=entities,
+        patterns=patterns,
+        mutations=mutations,
+        error_codes=error_codes,
+        roles=roles,
+    )
     return Model(domains=(domain,), table=table or TableSpec())
 
 
-def passes(*entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: TableSpec | None = None) -> bool:
+def passes(
+    *entities: Entity, patterns: tuple[AccessPattern | Choice, ...] = (), table: TableSpec | None = None
+) -> bool:
     """True for a right model; a wrong one raises and shows its fault."""
     return set(model(*entities, patterns=patterns, table=table).entities) == {entity.name for entity in entities}
 
 
 def faults(
-    *entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: TableSpec | None = None
+    *entities: Entity, patterns: tuple[AccessPattern | Choice, ...] = (), table: TableSpec | None = None
 ) -> tuple[str, ...]:
     """Everything that is said about a wrong model."""
     with pytest.raises(ModelError) as caught:
@@ -62,7 +82,7 @@ def faults(
     return caught.value.faults
 
 
-def fault(*entities: Entity, patterns: tuple[AccessPattern, ...] = (), table: TableSpec | None = None) -> str:
+def fault(*entities: Entity, patterns: tuple[AccessPattern | Choice, ...] = (), table: TableSpec | None = None) -> str:
     """What is said first about a wrong model."""
     return faults(*entities, patterns=patterns, table=table)[0]
 

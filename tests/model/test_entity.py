@@ -1,4 +1,4 @@
-from gateway.model.entity import Bucket, Copy, Key, Reference, Shards
+from gateway.model.entity import Bucket, Copy, Key, OnIndex, Reference, Shards, whole_list
 from tests.model.build import on, thing
 
 COPIED = thing(
@@ -39,3 +39,10 @@ def test_an_item_is_identified_by_the_attributes_of_its_key_in_their_order() -> 
 def test_what_chooses_the_shard_identifies_the_item_too() -> None:
     key = Key(pk="COUNTER#{thingId}#{shard}", sk="COUNT", shards=Shards(8, by="ownerId"))
     assert thing(key=key).key_names == ("thingId", "ownerId")
+
+
+def test_a_list_of_all_items_is_spread_over_shards() -> None:
+    place = whole_list("GSI2", "USERS", sort="{createdAt}", by="userId", shards=8)
+    assert place == OnIndex(
+        index="GSI2", name="all", pk="USERS#{shard}", sk="{createdAt}#{userId}", shards=Shards(8, by="userId")
+    )

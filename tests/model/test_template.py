@@ -55,3 +55,9 @@ def test_a_part_is_a_word_in_capitals_or_one_attribute(text: str) -> None:
 def test_a_template_cannot_write_the_tenant_prefix(text: str) -> None:
     with pytest.raises(ModelError, match=r"entity Order: .* writes the tenant prefix itself"):
         parse_template("entity Order", text)
+
+
+def test_leading_words_end_at_the_first_hole() -> None:
+    assert parse_template("entity Subject", "A#B#{id}#C").leading_literals == ("A", "B")
+    assert parse_template("entity Subject", "{id}#A").leading_literals == ()
+    assert parse_template("entity Subject", "A#B").leading_literals == ("A", "B")

@@ -11,6 +11,7 @@ from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.aws.wire.errors import AccessDenied, AwsFailure, ConditionFailed, InvalidRequest
 from gateway.demo import MODEL
+from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT
 from gateway.iam.policies.policies import generated
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId, tenant_id
@@ -29,8 +30,9 @@ Answer = dict[str, Any]
 
 
 def session(tenant: TenantId = ACME, role: str = "viewer") -> Session:
-    credentials = Credentials(f"AKID{tenant}{role}", "secret", f"{tenant} {role}")
-    return Session(tenant, role, credentials, TENANCY, PERMISSIONS(TENANCY, tenant, role))
+    subject = SAMPLE_SUBJECT if MODEL.all_roles[role].own else None
+    credentials = Credentials(f"AKID{tenant}{role}", "secret", f"{tenant} {role} {subject or ''}")
+    return Session(tenant, role, credentials, TENANCY, PERMISSIONS(TENANCY, tenant, role, subject))
 
 
 def row(tenant: TenantId) -> Answer:
@@ -58,12 +60,12 @@ class Judging(DynamoDB):
         target: AwsTarget,
         deadline: float | None = None,
     ) -> Answer:
-        tenant, role = (credentials.session_token or "").split()
+        tenant, role, *subject = (credentials.session_token or "").split()
         self.sent.append((credentials.access_key, operation))
         answer = self.hole(tenant_id(tenant), operation, body)
         if answer is not None:
             return answer
-        if not PERMISSIONS(TENANCY, tenant_id(tenant), role).check(operation, body).allowed:
+        if not PERMISSIONS(TENANCY, tenant_id(tenant), role, *subject).check(operation, body).allowed:
             raise denied()
         if "ExclusiveStartKey" in body:
             raise InvalidRequest(

@@ -10,6 +10,9 @@ from typer.testing import CliRunner
 
 from gateway.cli.main import app
 from gateway.graph.query.lane.generated import function, functions, source_of
+from gateway.settings import DEMO_DOMAINS
+
+DOMAINS = [text for name in DEMO_DOMAINS for text in ("--domains", name)]
 
 _QUERY = """query Orders($n: Int!, $all: Boolean!) { reviewQueue(first: $n) { nodes {
   number: orderId currency @include(if: $all) user { name } } } }"""
@@ -17,7 +20,7 @@ _QUERY = """query Orders($n: Int!, $all: Boolean!) { reviewQueue(first: $n) { no
 
 def _run(tmp_path: Path, text: str, *options: str) -> tuple[int, str]:
     (tmp_path / "one.graphql").write_text(text)
-    result = CliRunner().invoke(app, ["explain-program", str(tmp_path / "one.graphql"), *options])
+    result = CliRunner().invoke(app, ["explain-program", str(tmp_path / "one.graphql"), *options, *DOMAINS])
     return result.exit_code, result.output
 
 
@@ -68,3 +71,11 @@ def test_a_function_that_is_gone_leaves_no_source_behind() -> None:
     del made
     gc.collect()
     assert file not in linecache.cache
+
+
+def test_fields_with_code_are_named(tmp_path: Path) -> None:
+    query = '{ linesOfProduct(productId: "p-1001") { nodes { lineTotal product { deliveryDays } } } }'
+    _, text = _run(tmp_path, query)
+    assert "# c0: OrderLine.lineTotal, computed from quantity, unitPrice\n" in text
+    assert "add(Out(c0(row), None))" in text
+    assert "# Product.deliveryDays, loaded from productId, categoryId in one call for all rows\n" in text

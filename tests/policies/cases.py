@@ -1,14 +1,17 @@
 """What a document must let through and must stop, as questions to it alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
 from gateway.demo import MODEL
 from gateway.iam.language.variables import Value
-from gateway.iam.policies.personal_data import personal_attributes, personal_partitions
+from gateway.iam.policies.hidden_data import personal_attributes, personal_partitions
 from gateway.iam.policies.review import EVERY_ACTION
 from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING
+from gateway.model.model import Model
+from gateway.model.role import Role
+from tests.policies.declared_meaning import may, paths
 from tests.policies.fixtures import ACCOUNT, GATEWAY_ROLE, INDEXES, NAME, REGION, ROLE, TABLE, TENANT_ROLE
 
 Context = dict[str, Value]
@@ -135,14 +138,87 @@ def layer_cases(granted: tuple[str, ...]) -> Iterator[Case]:
 
 
 def session_cases(role: str) -> Iterator[Case]:
-    granted = ROLE[role].actions
-    yield from row_cases(granted)
-    yield from other_action_cases(granted)
+    whole = tuple(action for grant in ROLE[role].grants if grant.paths is None for action in grant.actions)
+    yield from row_cases(whole)
+    yield from other_action_cases(ROLE[role].actions)
     yield from key_cases()
-    yield from attribute_cases(sees_personal=ROLE[role].sees_personal)
+    yield from partition_cases(MODEL, MODEL.all_roles[role], () if whole else ROLE[role].actions)
+    if whole:
+        yield from partition_cases(MODEL, MODEL.all_roles[role], tuple(set(ROLE[role].actions) - set(whole)))
+        found = {find.path: find.attributes for find in ROLE[role].finds}
+        yield from attribute_cases(sees_personal=not ROLE[role].hidden, finds=tuple(found))
+        yield from (case for path, names in found.items() for case in find_cases(path, names))
+    yield from closed_cases(role)
 
 
-def attribute_cases(*, sees_personal: bool) -> Iterator[Case]:
+def partition_cases(model: Model, role: Role, actions: Sequence[str]) -> Iterator[Case]:
+    """Every partition of the model, on the table and on every index, for its owner, for others and for nobody."""
+    subjects: tuple[Context, ...] = ({"aws:PrincipalTag/Subject": "u-1"}, {}, {"aws:PrincipalTag/Subject": ""})
+    everywhere = {path: None for _, path in paths(model)}
+    places: dict[str | None, str] = {
+        None: TABLE,
+        **{index.name: f"{TABLE}/index/{index.name}" for index in model.table.indexes},
+    }
+    for action in sorted(actions):
+        for index, resource in places.items() if action == "Query" else [(None, TABLE)]:
+            for subject in subjects:
+                name = str(subject.get("aws:PrincipalTag/Subject", "")) or None
+                allowed = {path: may(model, role, action, index, path, name) for path in everywhere}
+                yield from _partition_cases(action, resource, subject, allowed)
+
+
+def _partition_cases(action: str, resource: str, subject: Context, allowed: Mapping[str, bool]) -> Iterator[Case]:
+    name = f"dynamodb:{action}"
+    for path, expected in allowed.items():
+        yield Case(expected, name, resource, asked(action, (f"TENANT#acme#{path}",)) | subject)
+        yield Case(False, name, resource, asked(action, (f"TENANT#globex#{path}",)) | subject)
+        globex: Context = {"aws:PrincipalTag/TenantId": "globex"}
+        yield Case(expected, name, resource, asked(action, (f"TENANT#globex#{path}",)) | subject | globex)
+        if "/index/" in resource:
+            yield Case(False, name, f"{resource}9", asked(action, (f"TENANT#acme#{path}",)) | subject)
+    good = next((path for path, expected in allowed.items() if expected), None)
+    bad = next((path for path, expected in allowed.items() if not expected), None)
+    if good is None:
+        return
+    own = f"TENANT#acme#{good}"
+    for others in ((f"TENANT#globex#{good}",), (own, f"TENANT#globex#{good}"), (), (own, f"TENANT#acme#{bad}")):
+        yield Case(False, name, resource, asked(action, others) | subject)
+    yield Case(False, name, resource, asked(action, None) | subject)
+    for tenant in ({}, {"aws:PrincipalTag/TenantId": ""}, {"aws:PrincipalTag/TenantId": "globex"}):
+        bare = {key: value for key, value in asked(action, (own,)).items() if key not in _TAGS}
+        yield Case(False, name, resource, {**bare, **subject, **tenant})
+
+
+def find_cases(path: str, names: Sequence[str]) -> Iterator[Case]:
+    """Who knows the whole value finds the id, in one tenant, and reads nothing else there."""
+    key, own = f"TENANT#acme#{path.replace('*', 'ann@example.com')}", OWN_KEYS[1][0]
+    every = {attribute.name for entity in MODEL.entities.values() for attribute in entity.attributes}
+    for action in READS:
+        name = f"dynamodb:{action}"
+        for attribute in sorted(every | MODEL.table.reserved):
+            for keys in ((key,), (own, key)):
+                yield Case(attribute in names, name, INDEXES[0], asked(action, keys, Attributes=("PK", attribute)))
+        yield Case(True, name, INDEXES[0], asked(action, (key,), Attributes=tuple(names)))
+        yield Case(False, name, INDEXES[0], asked(action, (key.replace("acme", "globex"),), Attributes=tuple(names)))
+        for select in ("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):
+            yield Case(False, name, INDEXES[0], asked(action, (key,), Select=select))
+        elsewhere = asked(action, (key.replace("acme", "globex"),), Attributes=("PK", "verified"))
+        yield Case(False, name, INDEXES[0], elsewhere | {"aws:PrincipalTag/TenantId": "globex"})
+
+
+def closed_cases(role: str) -> Iterator[Case]:
+    """What is confidential stays closed, in any company and in every tenant, on the table and on each index."""
+    keys = [f"TENANT#acme#{path.replace('*', 's-1')}" for path in ROLE[role].closed]
+    for action in ROLE[role].actions:
+        for key in keys:
+            for resource in (TABLE, *INDEXES, ELSEWHERE[0]):
+                for found in ((key,), (OWN_KEYS[1][0], key)):
+                    yield Case(False, f"dynamodb:{action}", resource, asked(action, found, Attributes=("PK",)))
+                other = asked(action, (key.replace("acme", "globex"),), Attributes=("PK",))
+                yield Case(False, f"dynamodb:{action}", resource, other | {"aws:PrincipalTag/TenantId": "globex"})
+
+
+def attribute_cases(*, sees_personal: bool, finds: Sequence[str] = ()) -> Iterator[Case]:
     """Personal attributes in any company, whole items, personal keys; everything else stays readable."""
     keys = OWN_KEYS[1]
     names = {attribute.name for entity in MODEL.entities.values() for attribute in entity.attributes}
@@ -160,10 +236,11 @@ def attribute_cases(*, sees_personal: bool) -> Iterator[Case]:
         yield Case(True, f"dynamodb:{action}", TABLE, asked(action, keys, Select="COUNT"))
         for pattern in personal_partitions(MODEL):
             named = f"TENANT#acme#{pattern.replace('*', 'ann@example.com')}"
+            opened = sees_personal or pattern in finds
             for found in ((named,), (keys[0], named)):
-                yield Case(sees_personal, f"dynamodb:{action}", INDEXES[0], asked(action, found))
+                yield Case(opened, f"dynamodb:{action}", INDEXES[0], asked(action, found))
             other = asked(action, (named.replace("acme", "globex"),)) | {"aws:PrincipalTag/TenantId": "globex"}
-            yield Case(sees_personal, f"dynamodb:{action}", INDEXES[0], other)
+            yield Case(opened, f"dynamodb:{action}", INDEXES[0], other)
 
 
 def gateway_cases() -> Iterator[Case]:

@@ -8,8 +8,8 @@ from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.language.evaluator import PolicySet
 from gateway.iam.language.grammar import Kind
 from gateway.iam.policies.deployment import Deployment, render
-from gateway.iam.policies.generate import KINDS, documents
-from gateway.iam.policies.roles import ROLES
+from gateway.iam.policies.generate import documents, kind_of
+from gateway.iam.policies.roles import roles_of
 
 ACCOUNT, REGION, NAME = "123456789012", "eu-west-1", "shop-table"
 TENANT_ROLE = f"arn:aws:iam::{ACCOUNT}:role/gateway-tenant"
@@ -18,7 +18,7 @@ DEPLOYMENT = Deployment("aws", REGION, ACCOUNT, NAME, TENANT_ROLE, GATEWAY_ROLE)
 TABLE = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{NAME}"
 INDEXES = tuple(f"{TABLE}/index/{index.name}" for index in MODEL.table.indexes)
 SHIPPED: Mapping[str, Mapping[str, Any]] = documents(MODEL)
-ROLE = {role.name: role for role in ROLES}
+ROLE = {role.name: role for role in roles_of(MODEL)}
 
 
 def everything(kind: Kind) -> PolicyDocument:
@@ -30,7 +30,7 @@ EVERYTHING = everything("identity")
 
 
 def rendered(name: str, document: Mapping[str, Any] | None = None) -> PolicyDocument:
-    return parse(render(document or SHIPPED[name], DEPLOYMENT), KINDS[name])
+    return parse(render(document or SHIPPED[name], DEPLOYMENT), kind_of(name))
 
 
 def alone(document: PolicyDocument) -> PolicySet:

@@ -8,7 +8,7 @@ from gateway.iam.language.errors import PolicyError
 from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.verdict import Authorisation
 from gateway.iam.policies.deployment import render
-from gateway.iam.policies.generate import ENDPOINT_FILE, GATEWAY_FILE, KINDS, TRUST_FILE
+from gateway.iam.policies.generate import ENDPOINT_FILE, GATEWAY_FILE, TRUST_FILE, kind_of
 from gateway.iam.policies.lint import lint
 from gateway.iam.policies.review import review
 from tests.policies.cases import Case, cases
@@ -19,7 +19,7 @@ from tests.policies.trust_cases import trust_faults
 def faults(name: str, document: Mapping[str, Any]) -> Iterator[str]:
     """Everything that is wrong with a document under this name; nothing for the shipped one."""
     try:
-        parsed = parse(render(document, DEPLOYMENT), KINDS[name])
+        parsed = parse(render(document, DEPLOYMENT), kind_of(name))
     except PolicyError as error:
         yield f"refused: {error.message}"
         return

@@ -23,6 +23,7 @@ _EXEMPT = {
     "dynamodb:LeadingKeys": ("*", "TENANT#*"),
     "dynamodb:Select": ("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"),
     "dynamodb:ReturnValues": ("ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"),
+    "dynamodb:Attributes": ("verified", "addedAt", "version"),
 }
 
 

@@ -1,11 +1,12 @@
 """What the gateway really sends for each access pattern: plans of the store in their wire form."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gateway.demo import MODEL
 from gateway.iam.policies.pattern_requests import sample
 from gateway.model.patterns import ItemCollection, Listing, Lookup, parameters
+from gateway.model.role_reach import Find
 from gateway.model.tenant import TenantId
 from gateway.store import wire
 from gateway.store.plan import QueryPartition, Range, Window, plan_item_collection, plan_listing, plan_lookup
@@ -17,11 +18,12 @@ Sent = tuple[str, str, dict[str, Any]]
 _ROWS = Rows(MODEL)
 
 
-def requests(tenant: TenantId, *, hidden: frozenset[str] = frozenset()) -> Iterator[Sent]:
-    """Pattern, operation and body, asking for every attribute that is not hidden."""
+def requests(tenant: TenantId, *, hidden: frozenset[str] = frozenset(), finds: Sequence[Find] = ()) -> Iterator[Sent]:
+    """Pattern, operation and body, asking for every attribute that is not hidden; of what is found, for the id."""
+    found = {find.pattern: frozenset(find.attributes) for find in finds}
     for pattern in MODEL.patterns.values():
         entity = MODEL.entities[pattern.entity]
-        names = frozenset(entity.attribute) - hidden
+        names = (frozenset(entity.attribute) - hidden) & found.get(pattern.name, frozenset(entity.attribute))
         match pattern:
             case Lookup():
                 plan = plan_lookup(MODEL, pattern, tenant, (sample(entity, entity.primary),), names)

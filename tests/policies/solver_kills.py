@@ -10,7 +10,7 @@ from gateway.iam.formal.solver.solver import solve
 from gateway.iam.formal.specification import SPLITS, role_meaning
 from gateway.iam.formal.theorems import ProofSubject, Theorem, of_document, subject
 from gateway.iam.language.errors import PolicyError
-from gateway.iam.policies.roles import ROLES
+from gateway.iam.policies.roles import roles_of
 from tests.policies.fixtures import DEPLOYMENT, SHIPPED
 from tests.policies.mutations import Mutant
 
@@ -19,7 +19,7 @@ Fate = Literal["refused", "refuted", "no weaker", "survived"]
 
 @cache
 def shipped() -> ProofSubject:
-    return subject(MODEL, [role_meaning(MODEL, role) for role in ROLES], SHIPPED, DEPLOYMENT)
+    return subject(MODEL, [role_meaning(role) for role in roles_of(MODEL)], SHIPPED, DEPLOYMENT)
 
 
 def fate(name: str, mutant: Mutant) -> tuple[Fate, Theorem | None]:

@@ -7,10 +7,9 @@ import pytest
 from gateway.demo import MODEL
 from gateway.iam.dynamodb.permissions import Permissions
 from gateway.iam.language.verdict import Allow, Deny
-from gateway.iam.policies.pattern_requests import questions
-from gateway.iam.policies.personal_data import personal_attributes
+from gateway.iam.policies.hidden_data import personal_attributes
+from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT, questions
 from gateway.iam.policies.policies import generated, permissions_at
-from gateway.iam.policies.roles import ROLE_NAMES
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.ops.isolation.probe_operations import probes
 from gateway.ops.isolation.probes import Probe, ProbeScene
@@ -25,7 +24,7 @@ PERMISSIONS = permissions_at(generated(MODEL), MODEL)
 
 
 def allowed(role: str, tenant: TenantId) -> Permissions:
-    return PERMISSIONS(DEPLOYMENT, tenant, role)
+    return PERMISSIONS(DEPLOYMENT, tenant, role, SAMPLE_SUBJECT if ROLE[role].own else None)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -33,17 +32,16 @@ def test_each_document_holds_by_itself(name: str) -> None:
     assert list(faults(name, SHIPPED[name])) == []
 
 
-@pytest.mark.parametrize("role", ROLE_NAMES)
+@pytest.mark.parametrize("role", tuple(MODEL.all_roles))
 def test_what_the_gateway_sends_for_a_tenant_is_allowed(role: str) -> None:
-    hidden = frozenset[str]() if ROLE[role].sees_personal else HIDDEN
-    personal = {asked.pattern for asked in questions(MODEL, TENANTS[0]) if asked.personal}
-    for pattern, operation, body in requests(TENANTS[0], hidden=hidden):
-        expected = ROLE[role].sees_personal or pattern not in personal
+    hidden = frozenset(ROLE[role].hidden)
+    for pattern, operation, body in requests(TENANTS[0], hidden=hidden, finds=ROLE[role].finds):
+        expected = pattern in ROLE[role].patterns
         verdict = allowed(role, TENANTS[0]).check(operation, body)
         assert verdict.allowed is expected, (pattern, operation, verdict)
 
 
-@pytest.mark.parametrize("role", ROLE_NAMES)
+@pytest.mark.parametrize("role", tuple(MODEL.all_roles))
 @pytest.mark.parametrize(("tenant", "victim"), PAIRS)
 def test_what_the_gateway_sends_for_one_tenant_is_denied_to_another(
     role: str, tenant: TenantId, victim: TenantId
@@ -62,7 +60,7 @@ def test_every_pattern_and_every_index_is_in_the_table() -> None:
     assert {asked.pattern for asked in questions(MODEL, TENANTS[0])} == set(MODEL.patterns)
 
 
-@pytest.mark.parametrize("role", ROLE_NAMES)
+@pytest.mark.parametrize("role", tuple(MODEL.all_roles))
 @pytest.mark.parametrize(("tenant", "victim"), PAIRS[:4])
 def test_every_probe_gets_the_verdict_that_it_expects(role: str, tenant: TenantId, victim: TenantId) -> None:
     scene = ProbeScene(MODEL, DEPLOYMENT, tenant, ROLE[role], victim)
@@ -76,7 +74,7 @@ def _as_expected(permissions: Permissions, probe: Probe) -> bool:
     return probe.expected == "harmless" or verdict.allowed is (probe.expected == "allowed")
 
 
-@pytest.mark.parametrize("role", ROLE_NAMES)
+@pytest.mark.parametrize("role", tuple(MODEL.all_roles))
 @pytest.mark.parametrize("principal", [{}, {"aws:PrincipalTag/TenantId": ""}, {"aws:PrincipalTag/Tenant": "acme"}])
 def test_a_session_without_a_tenant_gets_nothing(role: str, principal: dict[str, str]) -> None:
     given = allowed(role, TENANTS[0])
@@ -87,9 +85,7 @@ def test_a_session_without_a_tenant_gets_nothing(role: str, principal: dict[str,
 
 def test_writers_write_and_readers_do_not() -> None:
     item = {"PK": {"S": "TENANT#acme#USER#1"}, "SK": {"S": "PROFILE"}}
-    verdicts = {
-        role: allowed(role, TENANTS[0]).check("PutItem", {"TableName": NAME, "Item": item}) for role in ROLE_NAMES
-    }
+    verdicts = {role: allowed(role, TENANTS[0]).check("PutItem", {"TableName": NAME, "Item": item}) for role in ROLE}
     assert {role for role, verdict in verdicts.items() if isinstance(verdict, Allow)} == {"admin", "editor"}
 
 

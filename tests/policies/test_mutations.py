@@ -34,7 +34,7 @@ def test_every_mutant_of_a_document_is_killed(name: str) -> None:
         ("tenant-role.json", "NeverWholeTable: drop the statement"),
         ("tenant-trust.json", "OneTenantOneRole: drop Null"),
         ("tenant-trust.json", "GatewayAssumes: drop Null aws:RequestTag/TenantId"),
-        ("session-support.json", "NeverPersonal: drop `email`"),
+        ("session-support.json", "NeverHidden: drop `email`"),
         ("session-viewer.json", "NothingElse: add dynamodb:Scan"),
     ],
 )

@@ -19,7 +19,13 @@ def role_request(**changed: Any) -> RoleRequest:
     return RoleRequest(TENANT_ROLE, **given)
 
 
-GOOD_REQUESTS = tuple(role_request(tags=(("TenantId", "acme"), ("GatewayRole", role))) for role in ROLE)
+def _tags(role: str) -> tuple[tuple[str, str], ...]:
+    tags = (("TenantId", "acme"), ("GatewayRole", role))
+    return (*tags, ("Subject", "u-1")) if ROLE[role].own else tags
+
+
+GOOD_REQUESTS = tuple(role_request(tags=_tags(role)) for role in ROLE)
+OWN_TAGS = (("TenantId", "acme"), ("GatewayRole", "customer"))
 BAD_REQUESTS = {
     "no tags": role_request(tags=()),
     "no tenant": role_request(tags=(("GatewayRole", "viewer"),)),
@@ -28,6 +34,17 @@ BAD_REQUESTS = {
     "a tenant of one letter": role_request(tags=(("TenantId", "a"), ("GatewayRole", "viewer"))),
     "an unknown role": role_request(tags=(("TenantId", "acme"), ("GatewayRole", "root"))),
     "a further tag": role_request(tags=(*GOOD_TAGS, ("Team", "x"))),
+    "a subject of a role that has none": role_request(tags=(*GOOD_TAGS, ("Subject", "u-1"))),
+    "no subject of a role of own rows": role_request(tags=OWN_TAGS),
+    "an empty subject": role_request(tags=(*OWN_TAGS, ("Subject", ""))),
+    "a further tag beside the subject": role_request(tags=(*OWN_TAGS, ("Subject", "u-1"), ("Team", "x"))),
+    "a subject without a tenant": role_request(tags=(("GatewayRole", "customer"), ("Subject", "u-1"))),
+    "a subject with a tenant of one letter": role_request(
+        tags=(("TenantId", "a"), ("GatewayRole", "customer"), ("Subject", "u-1"))
+    ),
+    "a subject that is carried on": role_request(
+        tags=(*OWN_TAGS, ("Subject", "u-1")), transitive_tag_keys=("Subject",)
+    ),
     "a tag that is carried on": role_request(transitive_tag_keys=("TenantId",)),
     "no source identity": role_request(source_identity=None),
 }
@@ -43,7 +60,10 @@ STRANGERS = (f"{GATEWAY_ROLE}2", f"arn:aws:iam::{ACCOUNT}:user/somebody", "arn:a
 _STS = ("sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity")
 # What each action must refuse by itself; the other two are not even asked about it.
 _REFUSED = {
-    "sts:AssumeRole": set(BAD_REQUESTS) - {"a further tag", "a tag that is carried on"},
+    "sts:AssumeRole": {
+        *("no tags", "no tenant", "no role", "an empty tenant", "a tenant of one letter", "an unknown role"),
+        *("no source identity", "a subject without a tenant", "a subject with a tenant of one letter"),
+    },
     "sts:TagSession": set(BAD_REQUESTS) - {"no tags", "no source identity"},
     "sts:SetSourceIdentity": set(),
 }
@@ -59,7 +79,8 @@ def trust_faults(document: PolicyDocument) -> Iterator[str]:
         for what in sorted(_REFUSED[action]):
             if _assumed(role, BAD_REQUESTS[what]):
                 yield f"{action}: lets a session start with {what}"
-        yield from (f"{action}: trusts {arn}" for arn in STRANGERS if _assumed(role, GOOD_REQUESTS[0], arn))
+        for request in GOOD_REQUESTS:
+            yield from (f"{action}: trusts {arn}" for arn in STRANGERS if _assumed(role, request, arn))
 
 
 def _assumed(role: AssumableRole, request: RoleRequest, arn: str = GATEWAY_ROLE) -> bool:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from gateway.demo.shops import SHOPS
 from gateway.model.model import Model
+from gateway.model.tenant import owns
 from gateway.sandbox.assembly import SandboxAssembly, build, engine_for
-from gateway.sandbox.dev.records import demo_items
-from gateway.sandbox.dev.shops import SHOPS
+from gateway.sandbox.dev.seeds import seed_items
 from gateway.sandbox.pytest_plugin import iam_sandbox
 from gateway.sandbox.ready import Options
 from tests.sandbox.documents import ACCOUNT, REGION, written
@@ -22,7 +23,8 @@ __all__ = ["assembly", "iam_sandbox", "small"]
 
 def some_rows(model: Model, now: datetime) -> list[dict[str, Any]]:
     """Suppliers, categories and the first users of each tenant: all rows take a second."""
-    return [item for shop in SHOPS for item in demo_items(model, now, [shop])[:30]]
+    items = seed_items(model, now)
+    return [item for shop in SHOPS for item in [each for each in items if owns(shop.tenant, each["PK"]["S"])][:30]]
 
 
 @pytest.fixture(scope="session")

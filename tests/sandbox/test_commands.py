@@ -18,9 +18,7 @@ from rich.console import Console
 
 from gateway.cli import dev as commands
 from gateway.cli.dev import Dev, dev, while_it_runs
-from gateway.domains import load_domains
 from gateway.errors import Unavailable
-from gateway.ops.policies.files import write_policies
 from gateway.sandbox.assembly import SandboxAssembly
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Sandbox
@@ -217,7 +215,7 @@ DOMAIN = Domain(name="notes", description="", entities=(NOTE,), patterns=())
 """
 
 
-def test_with_reload_a_change_of_ones_own_domain_counts_with_its_policies(
+def test_with_reload_a_change_of_ones_own_domain_restarts_the_gateway(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = tmp_path / "adopter_notes"
@@ -226,8 +224,7 @@ def test_with_reload_a_change_of_ones_own_domain_counts_with_its_policies(
     (package / "domain.py").write_text(ADOPTER)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    name, policies = "adopter_notes.domain", tmp_path / "policies"
-    write_policies(policies, load_domains([name]).model)
+    name = "adopter_notes.domain"
     out = io.StringIO()
     pids: list[str] = []
 
@@ -249,12 +246,11 @@ def test_with_reload_a_change_of_ones_own_domain_counts_with_its_policies(
 
     _until(out, "Stop with Ctrl-C", change)
     with another_engine() as url:
-        wanted = replace(WANTED, reload=True, dynamodb_endpoint=url, domains=(name,), policies=policies)
+        wanted = replace(WANTED, reload=True, dynamodb_endpoint=url, domains=(name,))
         assert dev(wanted, Console(file=out, width=200)) == 0
     assert len(pids) == 2
-    assert "secret" in (policies / "session-support.json").read_text()
     assert "notes" in out.getvalue()
-    assert "Demo shop" not in out.getvalue()
+    assert "/demo" not in out.getvalue()
 
 
 def test_a_token_comes_from_the_running_sandbox(assembly: SandboxAssembly) -> None:

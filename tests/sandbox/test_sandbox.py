@@ -14,9 +14,10 @@ from gateway.demo import MODEL
 from gateway.errors import Unavailable
 from gateway.identity.authenticator import Authenticator
 from gateway.identity.issuer import Issuer
-from gateway.sandbox.dev.records import CANARIES, demo_items
+from gateway.sandbox.dev.seeds import seed_items
 from gateway.sandbox.ready import Options
 from gateway.sandbox.sandbox import Child, Sandbox
+from tests.fixtures import CANARIES
 from tests.sandbox.documents import TABLE
 from tests.sandbox.wire import another_engine, boto
 
@@ -35,7 +36,7 @@ def test_it_is_up_when_it_is_made(sandbox: Sandbox) -> None:
 
 
 def test_every_row_that_was_written_carries_its_tenants_marker(sandbox: Sandbox) -> None:
-    items = demo_items(MODEL, datetime.now(UTC))
+    items = seed_items(MODEL, datetime.now(UTC))
     expected = Counter(item["PK"]["S"].split("#")[1] for item in items)
     with boto("dynamodb", sandbox.url, sandbox.ready.admin) as client:
         for tenant, marker in CANARIES.items():

@@ -8,8 +8,8 @@ from gateway.demo import MODEL
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import tenant_id
 from gateway.store.cache.keeper import CacheRules
+from gateway.testing.memory import Row
 from tests.simulation.network import LAG, State
-from tests.store.memory import Row
 
 TENANTS = tuple(tenant_id(name) for name in ("acme", "acme2"))
 STOCK = 1_000

@@ -11,7 +11,7 @@ from typing import Any
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.aws.wire.errors import AnswerLate, AwsError, ConnectionBroken, CredentialsExpired, ThroughputExceeded
-from tests.store.memory import Answer, Memory, Row
+from gateway.testing.memory import Answer, Memory, Row
 
 EPOCH = 1_800_000_000.0
 """The time of day when a simulation begins."""

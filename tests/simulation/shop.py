@@ -9,24 +9,25 @@ from random import Random
 from typing import Any
 
 from gateway.demo import MODEL
+from gateway.demo.commerce.stocking import OUT_OF_STOCK
 from gateway.errors import GatewayError, IsolationBreach
+from gateway.model.role_reach import IDEMPOTENCY
 from gateway.model.tenant import TenantId, partition
 from gateway.store.access import Access
 from gateway.store.plan import Window, plan_listing, plan_lookup
 from gateway.store.rows import Item
-from gateway.store.write.faults import Fault, Rejected, UserErrorCode
-from gateway.store.write.idempotency import IDEMPOTENCY, once
+from gateway.store.write.change import created
+from gateway.store.write.faults import Fault, Rejected
+from gateway.store.write.idempotency import once
 from gateway.store.write.writer import MutationResult, Writer
 from tests.simulation.history import STOCK, TENANTS, History, Looked
 from tests.simulation.network import LAG, BadNetwork, RowKey, State
 from tests.simulation.process import BadSts, Crashed, Process
-from tests.store.editing import editing
 from tests.store.fixtures import TABLE
-from tests.store.memory import Memory
 
 CALLERS, ROUNDS, ATTEMPTS = 3, 12, 12
-PRODUCTS, CATEGORIES, ROLES = ("p", "q"), ("c", "d"), ("editor", "viewer")
-_LESS = Fault(UserErrorCode.OUT_OF_STOCK, "there is not enough")
+PRODUCTS, CATEGORIES, ROLES = ("p", "q"), ("c", "d"), ("admin", "viewer")
+_LESS = Fault(OUT_OF_STOCK, "there is not enough")
 _STOCK = {"productId": "p"}
 _NAMES = frozenset(("productId", "title"))
 # a history is a busy one, a slow one, or any; so is its network
@@ -54,7 +55,7 @@ class Shop:
     async def run(self) -> History:
         self.processes = [self._process(), self._process()]
         for tenant in TENANTS:
-            await self._stocked(tenant)
+            self._stocked(tenant)
         trouble = asyncio.ensure_future(self._trouble())
         await asyncio.gather(*(self._caller(tenant, name) for tenant in TENANTS for name in range(CALLERS)))
         trouble.cancel()
@@ -81,14 +82,18 @@ class Shop:
     def _process(self) -> Process:
         return Process(self.client, self.sts, self.random, self.history.faults)
 
-    async def _stocked(self, tenant: TenantId) -> None:
-        """Nothing goes wrong before the start."""
-        writer = editing(Memory(MODEL.table, TABLE, rows=self.client.rows), tenant)
-        change = writer.change()
-        change.create("Stock", {**_STOCK, "available": STOCK, "updatedAt": datetime(2026, 3, 1, tzinfo=UTC)})
-        await writer.commit(change, MutationResult(Item("Stock", {}, "")))
-        key = _row(tenant, "p", "STOCK")
-        self.client.states[key].append((-inf, self.client.rows[key]))
+    def _stocked(self, tenant: TenantId) -> None:
+        """What products refer to is there before the start; the products themselves come and go."""
+        updated = datetime(2026, 3, 1, tzinfo=UTC)
+        items: list[tuple[str, dict[str, Any]]] = [
+            *(("Category", {"categoryId": each, "title": each}) for each in CATEGORIES),
+            ("Stock", {**_STOCK, "available": STOCK, "updatedAt": updated}),
+        ]
+        for entity, values in items:
+            for row in created(MODEL, entity, tenant, values):
+                key = row[MODEL.table.pk]["S"], row[MODEL.table.sk]["S"]
+                self.client.rows[key] = row
+                self.client.states[key].append((-inf, row))
 
     async def _trouble(self) -> None:
         """What operators and machines do meanwhile."""
@@ -147,7 +152,7 @@ class Shop:
         process = self.processes[at]
 
         async def request() -> None:
-            access = Access(await process.session(tenant, "editor"))
+            access = Access(await process.session(tenant, "admin"))
             await Writer(MODEL, process.table, access).run(work, once(key, "change", {}))
 
         try:

@@ -18,8 +18,6 @@ from gateway.store.write.idempotency import Records
 from tests.simulation.run import one
 
 SEEDS = 150
-FOUND = {"a read that began before a write answers after it": 85, "a suspended tenant's answers are kept": 69}
-"""Where to begin looking, so that it does not take long; a change of the code moves it."""
 EVERYBODY = tenant_id("everybody")
 _OF = Segments.of
 _TOO_OLD = "older than declared"
@@ -66,5 +64,4 @@ def test_a_planted_defect_is_found(defect: str, monkeypatch: pytest.MonkeyPatch)
     changes, told = DEFECTS[defect]
     for owner, name, replacement in changes:
         monkeypatch.setattr(owner, name, replacement)
-    first = FOUND.get(defect, 0)
-    assert any(told in fault for seed in range(first, first + SEEDS) for fault in one(seed)[0].check())
+    assert any(told in fault for seed in range(SEEDS) for fault in one(seed)[0].check())

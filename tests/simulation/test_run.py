@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
+from gateway.testing.memory import Row
 from tests.simulation.history import DECLARED, TENANTS, History, Looked
 from tests.simulation.loop import simulate
 from tests.simulation.network import LAG, State
 from tests.simulation.run import main, one, replay
-from tests.store.memory import Row
 
 
 # a seed that was wrong once stays here: 38 shared a read of an index that was older than its own change

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, settings
 from gateway.store.access import Access
 from gateway.store.rows import Rows
 from gateway.store.table import Table
+from gateway.testing.memory import Memory
 from tests.store.fixtures import MODEL, NOW, TABLE, no_renewal, session
-from tests.store.memory import Memory
 
 # a slow machine is no fault of the code
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])

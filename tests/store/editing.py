@@ -11,8 +11,8 @@ from gateway.ops.policies.files import permissions_for
 from gateway.store.access import Access
 from gateway.store.table import Table
 from gateway.store.write.writer import Writer
+from gateway.testing.memory import Memory
 from tests.store.fixtures import ACME, TABLE, tenancy
-from tests.store.memory import Memory
 
 _PERMISSIONS = permissions_for(generated(MODEL), MODEL)
 
@@ -22,10 +22,14 @@ async def _no_renewal(refused: Session) -> Session:
 
 
 def editing(
-    client: DynamoDB, tenant: TenantId = ACME, deadline: float | None = None, place: Tenancy | None = None
+    client: DynamoDB,
+    tenant: TenantId = ACME,
+    deadline: float | None = None,
+    place: Tenancy | None = None,
+    role: str = "admin",
 ) -> Writer:
     place = place or tenancy()
-    session = Session(tenant, "editor", Credentials("AKID", "secret"), place, _PERMISSIONS(place, tenant, "editor"))
+    session = Session(tenant, role, Credentials("AKID", "secret"), place, _PERMISSIONS(place, tenant, role, None))
     return Writer(MODEL, Table(client, MODEL, _no_renewal), Access(session, deadline))
 
 

@@ -13,8 +13,8 @@ from gateway.store.plan import Range, Window, plan_listing
 from gateway.store.rows import Rows
 from gateway.store.table import Page, Table
 from gateway.store.write.items import items_for
+from gateway.testing.memory import Memory, Row
 from tests.store.fixtures import ACME, MODEL, NOW, READING, TABLE, TAG, THING, no_renewal, session
-from tests.store.memory import Memory, Row
 
 CURSORS = Cursors("a secret for tests")
 SPAN = Range(NOW - timedelta(hours=31), NOW)
@@ -50,13 +50,15 @@ class Shelf:
         plan = plan_listing(MODEL, self.listing, ACME, self.arguments, window, frozenset())
         return await self.table.query(Access(session()), plan)
 
-    async def walk(self, size: int, backward: bool) -> list[str]:
+    async def walk(self, size: int, backward: bool, reverse: bool = False) -> list[str]:
         """Every page, with a cursor sealed and opened between two of them."""
         seen: list[str] = []
         cursor: str | None = None
         for _ in range(len(self.expected) + 1):
             position = cursor and CURSORS.open(ACME, self.listing.name, self.arguments, cursor)
-            window = Window(size, None, position, True) if backward else Window(size, position, None, False)
+            window = (
+                Window(size, None, position, True, reverse) if backward else Window(size, position, reverse=reverse)
+            )
             page = await self.page(window)
             found = [item.position for item in page.items]
             assert len(found) == size or not page.more
@@ -70,6 +72,8 @@ class Shelf:
     async def check(self, size: int) -> None:
         assert await self.walk(size, backward=False) == self.expected
         assert await self.walk(size, backward=True) == self.expected
+        assert await self.walk(size, backward=False, reverse=True) == self.expected[::-1]
+        assert await self.walk(size, backward=True, reverse=True) == self.expected[::-1]
 
 
 def things(found: dict[str, datetime]) -> list[Row]:

@@ -18,8 +18,8 @@ from gateway.store.access import Access
 from gateway.store.plan import Window
 from gateway.store.rows import Rows
 from gateway.store.table import Table
+from gateway.testing.memory import Answer, Memory
 from tests.store.fixtures import ACME, GLOBEX, MODEL, NOW, renamed, session, tenancy
-from tests.store.memory import Answer, Memory
 from tests.store.things import ids, listing, lookup, thing
 
 

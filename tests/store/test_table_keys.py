@@ -11,8 +11,8 @@ from gateway.store import table as table_module
 from gateway.store.access import Access
 from gateway.store.plan import plan_lookup
 from gateway.store.table import Table
+from gateway.testing.memory import Answer, Memory
 from tests.store.fixtures import ACME, MODEL
-from tests.store.memory import Answer, Memory
 from tests.store.things import NAMES, ids, lookup, operations, tag, thing
 
 

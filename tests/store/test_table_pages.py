@@ -12,8 +12,8 @@ from gateway.store.access import Access
 from gateway.store.plan import QueryMany, Range, Window, plan_item_collection, plan_listing
 from gateway.store.table import Table
 from gateway.store.write.items import items_for
+from gateway.testing.memory import Memory, Row
 from tests.store.fixtures import ACME, MODEL, NOW, READING
-from tests.store.memory import Memory, Row
 from tests.store.things import NAMES, listing, operations, tag, thing, words
 
 

@@ -9,9 +9,10 @@ import pytest
 from gateway.aws.sts.sessions import Session
 from gateway.aws.wire.credentials import Credentials
 from gateway.errors import Internal
-from gateway.iam.policies.personal_data import personal_attributes
+from gateway.iam.policies.hidden_data import personal_attributes
 from gateway.iam.policies.policies import generated
 from gateway.model.entity import Attribute, Entity, Upgrade
+from gateway.model.error_code import UserErrorCode
 from gateway.model.model import Model
 from gateway.model.types import DecimalNumber, Integer, Text
 from gateway.ops.policies.files import permissions_for
@@ -20,13 +21,13 @@ from gateway.store.plan import Window, plan_listing
 from gateway.store.rows import Item, Rows
 from gateway.store.table import Table
 from gateway.store.write.change import Change
-from gateway.store.write.faults import Fault, Rejected, UserErrorCode
+from gateway.store.write.faults import Fault, Rejected
 from gateway.store.write.items import items_for
 from gateway.store.write.upserts import tally
 from gateway.store.write.writer import MutationResult, Writer
+from gateway.testing.memory import Memory
 from tests.store.fixtures import ACME, TABLE, tenancy
 from tests.store.growing import AFTER, BEFORE, NEW, OLD, SPLIT, State, model, old_rows, ticket
-from tests.store.memory import Memory
 
 KEY = ("TENANT#acme#TICKET#t000", "META")
 COPY = ("TENANT#acme#USER#u", "TICKET#2026-03-01T12:00:00.000000Z#t000")
@@ -39,7 +40,7 @@ async def no_renewal(refused: Session) -> Session:
 
 def writer(memory: Memory, known: Model) -> Writer:
     place = tenancy()
-    may = permissions_for(generated(known), known)(place, ACME, "editor")
+    may = permissions_for(generated(known), known)(place, ACME, "editor", None)
     session = Session(ACME, "editor", Credentials("AKID", "secret"), place, may)
     return Writer(known, Table(memory, known, no_renewal), Access(session))
 

@@ -7,8 +7,8 @@ from gateway.model.tenant import TenantId
 from gateway.store.plan import GetItems, QueryMany, Window, plan_listing, plan_lookup
 from gateway.store.rows import Item
 from gateway.store.write.items import items_for
+from gateway.testing.memory import Memory, Row
 from tests.store.fixtures import ACME, MODEL, NOW, TAG, THING
-from tests.store.memory import Memory, Row
 
 NAMES = frozenset({"thingId", "word"})
 

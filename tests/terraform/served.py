@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 
 from gateway.sandbox.dev.issuer import AUDIENCE, JWKS_PATH, PATH, TokenIssuer, routes
 from gateway.sandbox.server import address_of, listen, served_in_thread
+from gateway.settings import DEMO_DOMAINS
 from tests.terraform.servers import free_port, running
 from tests.terraform.tool import REPOSITORY
 
@@ -64,6 +65,7 @@ def serving(config: Mapping[str, Any], folder: Path, environment: Mapping[str, s
         "GATEWAY_CURSOR_SECRET": "a-secret-of-the-tests-0123456789-0123456789",
         "GATEWAY_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),
+        "GATEWAY_DOMAINS": json.dumps(DEMO_DOMAINS),
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,

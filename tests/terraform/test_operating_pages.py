@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.model.role import STANDARD_ROLES
 from gateway.settings import Settings
 from tests.terraform.conftest import WorkspaceOf
 from tests.terraform.served import _IN_IMAGE
@@ -107,10 +108,10 @@ def test_the_layer_with_a_domain_of_ones_own_is_an_image_that_can_serve_it(tmp_p
     assert name.removeprefix("GATEWAY_").lower() in Settings.model_fields
     # what the start of the gateway checks: its policies are those of the model it serves
     code = (
-        "from gateway.domains import load_domains; from gateway.ops.policies.files import stale_policies; "
+        "from gateway.domains import load_domains; from gateway.ops.policies.files import load_policies; "
         "from pathlib import Path; import json, os; "
         "model = load_domains(json.loads(os.environ['GATEWAY_DOMAINS'])).model; "
-        "print(sorted(model.entities), stale_policies(Path('policies'), model))"
+        "print(sorted(model.entities), list(load_policies(Path('policies'), model).sessions))"
     )
     told = _shell(f'{sys.executable} -c "{code}"', app, PYTHONPATH=str(app), **{name: value})
-    assert told.strip() == "['Staff', 'Ticket'] []"
+    assert told.strip() == f"['Staff', 'Ticket'] {[role.name for role in STANDARD_ROLES]}"

@@ -43,7 +43,7 @@ const PLACE = graphql(/* GraphQL */ `
   }
 `);
 
-export type Product = NonNullable<BasketQuery["products"][number]>;
+export type Product = NonNullable<NonNullable<BasketQuery["products"]>[number]>;
 
 export function BasketPage() {
   const lines = useStored(basket);

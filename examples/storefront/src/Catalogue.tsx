@@ -48,13 +48,13 @@ const PRODUCTS = graphql(/* GraphQL */ `
   }
 `);
 
-type Product = ProductsOfCategoryQuery["page"]["nodes"][number];
+type Product = NonNullable<ProductsOfCategoryQuery["page"]>["nodes"][number];
 
 const SIZE = 8;
 
 export function Catalogue({ chosen, query }: { chosen?: string; query: URLSearchParams }) {
   const [{ data, error, fetching }] = useQuery({ query: CATEGORIES });
-  const categories = data?.categories.nodes ?? [];
+  const categories = data?.categories?.nodes ?? [];
   const category = chosen ?? categories[0]?.categoryId;
   return (
     <>
@@ -80,19 +80,20 @@ function Shelf({ category, query }: { category: string; query: URLSearchParams }
     // stock changes while people look: what is known is shown at once, and asked again
     requestPolicy: "cache-and-network",
   });
-  if (!data) {
+  const page = data?.page;
+  if (!page) {
     if (fetching) return <p className="waiting">Looking at the shelf…</p>;
     return error ? <Failure error={error} retry={() => again({ requestPolicy: "network-only" })} /> : null;
   }
-  if (data.page.nodes.length === 0) return <p className="empty">There is nothing on this shelf.</p>;
+  if (page.nodes.length === 0) return <p className="empty">There is nothing on this shelf.</p>;
   return (
     <>
       <ul className="products">
-        {data.page.nodes.map((product) => (
+        {page.nodes.map((product) => (
           <Card key={product.id} product={product} />
         ))}
       </ul>
-      <Pager info={data.page.pageInfo} path={["catalogue", category]} query={{}} words={["Cheaper", "Dearer"]} />
+      <Pager info={page.pageInfo} path={["catalogue", category]} query={{}} words={["Cheaper", "Dearer"]} />
     </>
   );
 }

@@ -43,7 +43,7 @@ interface FieldProps {
 export function CustomerField({ customer, choose }: FieldProps) {
   const [{ data }] = useQuery({ query: RECENT });
   const recent = new Map<string, Customer>();
-  for (const { userId, user } of data?.activeOrders.nodes ?? []) recent.set(userId, { userId, name: user?.name ?? userId });
+  for (const { userId, user } of data?.activeOrders?.nodes ?? []) recent.set(userId, { userId, name: user?.name ?? userId });
   if (customer) recent.set(customer.userId, customer);
   const sorted = [...recent.values()].sort((one, other) => one.name.localeCompare(other.name));
   return (

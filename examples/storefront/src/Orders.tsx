@@ -43,13 +43,14 @@ interface ListProps extends ReturnType<typeof useOrderList> {
 }
 
 function List({ result: { data, error, fetching }, again, query }: ListProps) {
-  if (!data) {
+  const page = data?.page;
+  if (!page) {
     if (fetching) return <p className="waiting">Looking for orders…</p>;
     // a cursor that was made for somebody else, or before the sandbox was started anew
     if (codesOf(error).includes("BAD_USER_INPUT")) return <PageIsGone query={query} />;
     return error ? <Failure error={error} retry={() => again({ requestPolicy: "network-only" })} /> : null;
   }
-  const { nodes, pageInfo } = data.page;
+  const { nodes, pageInfo } = page;
   if (nodes.length === 0) return <p className="empty">There are no such orders.</p>;
   return (
     <div aria-busy={fetching}>

@@ -12,7 +12,8 @@ const WORTH_A_RETRY = ["THROTTLED", "UNAVAILABLE"];
 /** One client for each session: the cache of one tenant is gone before the next one signs in. */
 export function createClient(config: Config): Client {
   return new Client({
-    url: "/graphql",
+    // relative to this page, so that the gateway can be mounted anywhere
+    url: "../graphql",
     preferGetMethod: false,
     exchanges: [
       cacheExchange,

@@ -45,6 +45,8 @@ const REFUSALS: Record<UserErrorCode, string> = {
   ALREADY_EXISTS: "That exists already.",
   NOT_FOUND: "That does not exist any more.",
   INVALID: "That is not possible.",
+  OUT_OF_RANGE: "That number is too large or too small.",
+  IN_USE: "Something else still needs it.",
 };
 
 export function refusal(code: UserErrorCode): string {

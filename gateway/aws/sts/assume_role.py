@@ -1,11 +1,15 @@
 """The question to STS: a role for one tenant in one gateway role, and the names that CloudTrail shows for it.
 
 A session is shared by everybody who acts for a tenant in a role, because its rights depend on nothing else: one STS
-call an hour for each, whatever the number of users. So it cannot name a subject. RoleSessionName is `<role>@<tenant>`,
+call an hour for each, whatever the number of users. Only a role of own rows has sessions of one subject, which their
+tag names. A shared session cannot name a subject. RoleSessionName is `<role>@<tenant>`,
 SourceIdentity is the tenant; the gateway's own log line carries the subject hash beside the request id, and an event in
 CloudTrail is joined to it by session name and time. Where CloudTrail itself has to name the subject, sessions are kept
 per subject: SourceIdentity becomes `<tenant>.<subject hash>`, at the price of one STS call an hour for each subject and
 role (an account has 600 a second) and of as many cached sessions.
+
+Support access always has a session of its own for each person: SourceIdentity is `<tenant>+<person>`. It is in every
+event of CloudTrail, where a session tag is in the event of AssumeRole only.
 """
 
 import hashlib
@@ -17,6 +21,8 @@ from gateway.model.tenant import TenantId
 
 # what AWS takes as a session name and as a source identity
 _LONGEST_NAME = 64
+# of it, for the person who has support access; the rest is enough for a tenant's name that is cut
+_LONGEST_ACTOR = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,15 @@ def source_identity(tenant: TenantId, subject: str | None = None) -> str:
         return tenant
     digest = subject_hash(subject)
     return f"{_fit(tenant, _LONGEST_NAME - len(digest) - 1)}.{digest}"
+
+
+def support_identity(tenant: TenantId, actor: str) -> str:
+    """Names the tenant and the person who has support access there; each event in CloudTrail shows it.
+
+    '+' keeps it apart from the identities of a tenant's own subjects.
+    """
+    person = _fit(actor, _LONGEST_ACTOR)
+    return f"{_fit(tenant, _LONGEST_NAME - len(person) - 1)}+{person}"
 
 
 def subject_hash(subject: str) -> str:

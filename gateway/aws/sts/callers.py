@@ -14,7 +14,9 @@ from hashlib import sha256
 from gateway.aws.sts.assume_role import subject_hash
 from gateway.aws.sts.sessions import Session, Sessions
 from gateway.identity.authenticator import Authenticator, VerifiedToken
+from gateway.identity.errors import RolesMissing
 from gateway.identity.principal import Principal
+from gateway.model.tenant import partition
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +28,13 @@ class Caller:
     role: str
     subject: str  # hashed, as it is logged
     cost_limit: float  # capacity units that one operation may take
+    own: str  # the prefix of the tenant's partition keys
+    scope: str  # of its session
 
 
 def caller_of(principal: Principal, session: Session, cost_limit: float) -> Caller:
-    return Caller(principal, session, session.role, subject_hash(principal.subject), cost_limit)
+    own = partition(session.tenant, "")
+    return Caller(principal, session, session.role, subject_hash(principal.subject), cost_limit, own, session.scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +115,17 @@ class Callers:
             # whatever becomes of its session, the token is not verified again for each request
             before = self._remember(digest, _Remembered(verification))
         identified(verification.token.principal)
+        if not verification.token.principal.roles:
+            raise RolesMissing(verification.token.roles_missing)
         token, keys_epoch, sessions_epoch = verification.token, self._authenticator.epoch, self._sessions.epoch
         # the session may be forgotten while it is opened: then the epoch has moved, and the next request asks again
         session = await self._sessions.open(token.principal)
         caller = before.caller
         if caller is None or caller.session is not session:
             caller = caller_of(token.principal, session, self._cost_limit_of(session.role))
+        if token.principal.support is not None:
+            # INVARIANT: support access is checked for each request, so a revoked grant is refused at once.
+            return caller
         until = min(token.good_until, verification.at + self._seconds, self._sessions.fresh_until(session))
         self._remember(digest, _Remembered(verification, caller, self._clock(), until, keys_epoch, sessions_epoch))
         return caller

@@ -7,31 +7,62 @@ from types import MappingProxyType
 from gateway.errors import ConfigurationError, Forbidden
 from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.policy_text import SESSION_LIMIT
+from gateway.model.types import Id
 
 # INVARIANT: no '@', so that a role and a tenant stay apart in the name of a session.
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 
 
 class Roles:
-    """A request acts in one role: the strongest that its token carries and the gateway knows."""
+    """A request acts in one role: the first of those declared that its token carries."""
 
-    def __init__(self, policies: Mapping[str, PolicyDocument]) -> None:
+    def __init__(
+        self, policies: Mapping[str, PolicyDocument], own: Collection[str] = (), acting: Collection[str] = ()
+    ) -> None:
+        """`own` are the roles whose sessions are those of one subject, `acting` those that no token can carry."""
         faults = [fault for name, policy in policies.items() for fault in _faults(name, policy)]
-        if not policies:
+        if not set(policies) - set(acting):
             faults.append("there is no gateway role")
         if faults:
             raise ConfigurationError(faults)
         self._policies = MappingProxyType(dict(policies))
+        self._own = frozenset(own)
+        self._acting = frozenset(acting)
 
     def role_of(self, carried: Collection[str]) -> str:
-        for name in self._policies:
+        # INVARIANT: no token opens a session in an acting role.
+        for name in self.names:
             if name in carried:
                 return name
         raise Forbidden("the token carries no role that this gateway knows")
 
+    def subject_of(self, role: str, subject: str) -> str | None:
+        """The subject that a session in this role is for; None where everybody of the tenant shares one.
+
+        Raises `Forbidden` for a subject that is not safe in a key.
+        """
+        if role not in self._own:
+            return None
+        # INVARIANT: what becomes a part of keys has no '#', '*', '?' or '$', and can be the value of a session tag.
+        if Id.key_pattern.fullmatch(subject) is None:
+            raise Forbidden(
+                f"the subject of the token is not an id, which the role `{role}` needs: letters, digits and `._:@+-`; "
+                "let `subject_claim` name a claim that has one"
+            )
+        return subject
+
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._policies)
+        """Those that a token can carry."""
+        return tuple(name for name in self._policies if name not in self._acting)
+
+    @property
+    def own(self) -> frozenset[str]:
+        return self._own
+
+    @property
+    def acting(self) -> frozenset[str]:
+        return self._acting
 
     def policy(self, role: str) -> str:
         """The text that goes to STS: the very one that the evaluator judges by."""

@@ -9,7 +9,7 @@ from gateway.aws.sts.tenants import Tenancy
 from gateway.aws.wire.credentials import Credentials
 from gateway.backoff import exponential
 from gateway.errors import Forbidden, GatewayError, Internal
-from gateway.iam.dynamodb.condition_keys import ROLE_TAG, TENANT_TAG
+from gateway.iam.dynamodb.condition_keys import ROLE_TAG, SUBJECT_TAG, TENANT_TAG
 from gateway.iam.dynamodb.permissions import Permissions
 from gateway.model.tenant import TenantId
 
@@ -26,6 +26,17 @@ class Session:
     # by our own clock; it is over when its credentials expire
     opened_at: float = 0.0
     refresh_at: float = inf
+
+    @property
+    def subject(self) -> str | None:
+        """Whose rows it has, where its role is one of own rows."""
+        return self.permissions.reader
+
+    @property
+    def scope(self) -> str:
+        """Whose it is: what is sealed for one scope is worth nothing in another; no tenant id has a `#`."""
+        subject = self.subject
+        return self.tenant if subject is None else f"{self.tenant}#{subject}"
 
     def serves(self, now: float, margin: float) -> bool:
         # A clock that is set back must not prolong a session.
@@ -64,15 +75,17 @@ class SessionKey(NamedTuple):
     role: str
     source_identity: str
     tenancy: Tenancy
+    subject: str | None = None
 
 
 def question(key: SessionKey, policy: str, seconds: int) -> AssumeRole:
     """What STS is asked for a session of this key; `policy` is the session policy of its role."""
+    subject = () if key.subject is None else ((SUBJECT_TAG, key.subject),)
     return AssumeRole(
         role_arn=key.tenancy.role_arn,
         session_name=session_name(key.tenant, key.role),
         source_identity=key.source_identity,
-        tags=((TENANT_TAG, key.tenant), (ROLE_TAG, key.role)),
+        tags=((TENANT_TAG, key.tenant), (ROLE_TAG, key.role), *subject),
         policy=policy,
         seconds=seconds,
         region=key.tenancy.sts_region,

@@ -2,7 +2,8 @@
 
 An unexpired session keeps serving whatever STS says meanwhile, because AWS judges each call to DynamoDB by itself; who
 has to be refused at once is suspended. Without a session there is no access: no failure leads to the gateway's own
-credentials. Only use refreshes a session: a tenant that nobody asks for costs no call, unless it is warmed up.
+credentials. Only use refreshes a session: a tenant or subject that nobody asks for costs no call, unless it is warmed
+up, and its session is dropped once it is over.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from gateway.aws.sts.assume_role import Sts, source_identity
+from gateway.aws.sts.assume_role import Sts, source_identity, support_identity
 from gateway.aws.sts.call_rate import CallRate, Priority, Ticket
 from gateway.aws.sts.roles import Roles
 from gateway.aws.sts.session import Failure, Session, SessionKey, SessionRules, failure, question
@@ -28,7 +29,7 @@ from gateway.single_flight import Flight, SingleFlight, copy_for_waiter
 
 __all__ = ["PermissionsFor", "Session", "SessionRules", "Sessions"]
 
-PermissionsFor = Callable[[Tenancy, TenantId, str], Permissions]
+PermissionsFor = Callable[[Tenancy, TenantId, str, str | None], Permissions]
 
 V = TypeVar("V")
 _RULES = SessionRules()
@@ -77,14 +78,31 @@ class Sessions:
         # INVARIANT: the tenant is looked up before any cached session, so a suspended one is refused at once.
         tenancy = self._tenants.lookup(principal.tenant)
         role = self._roles.role_of(principal.roles)
-        subject = principal.subject if self._rules.per_subject else None
-        key = SessionKey(principal.tenant, role, source_identity(principal.tenant, subject), tenancy)
+        # INVARIANT: the session of an own-rows role is that of its subject alone.
+        subject = self._roles.subject_of(role, principal.subject)
+        key = SessionKey(principal.tenant, role, self._identity(principal, subject), tenancy, subject)
+        return self._serving(key) or await self._obtain(key)
+
+    def _identity(self, principal: Principal, subject: str | None) -> str:
+        if principal.support is not None:
+            return support_identity(principal.tenant, principal.support.actor)
+        shown = principal.subject if self._rules.per_subject or subject is not None else None
+        return source_identity(principal.tenant, shown)
+
+    async def act(self, session: Session, role: str, subject: str) -> Session:
+        """The session in which a mutation acts for the caller of this one: of the same tenant and the same subject."""
+        tenancy = self._tenants.lookup(session.tenant)
+        if role not in self._roles.acting:
+            raise Internal(f"`{role}` is not an acting role")
+        # INVARIANT: a session acts for the subject that it was opened for, never for another one.
+        bound = self._roles.subject_of(role, session.subject or subject)
+        key = SessionKey(session.tenant, role, session.source_identity, tenancy, bound)
         return self._serving(key) or await self._obtain(key)
 
     async def renew(self, session: Session) -> Session:
         """A session for one that AWS no longer accepts: the kept one where it is another, else a new one."""
         tenancy = self._tenants.lookup(session.tenant)
-        key = SessionKey(session.tenant, session.role, session.source_identity, tenancy)
+        key = SessionKey(session.tenant, session.role, session.source_identity, tenancy, session.subject)
         kept = self._kept.get(key)
         if kept is not None and kept.credentials == session.credentials:
             # A new one would fare no better, and every request would ask STS for yet another.
@@ -96,7 +114,8 @@ class Sessions:
 
     def fresh_until(self, session: Session) -> float:
         """Until then `open` hands out this very session, unless the epoch moves; 0 where it is not kept any more."""
-        kept = self._kept.get(SessionKey(session.tenant, session.role, session.source_identity, session.tenancy))
+        key = SessionKey(session.tenant, session.role, session.source_identity, session.tenancy, session.subject)
+        kept = self._kept.get(key)
         return session.refresh_at if kept is session else 0.0
 
     def suspend(self, tenant: TenantId) -> None:
@@ -188,9 +207,16 @@ class Sessions:
             session = await self._assume(key, ticket)
         except Exception as error:  # INVARIANT: trouble of any kind is no session
             return self._failed(key, error)
+        self._drop_idle()
         _put(self._kept, key, session, self._rules.sessions)
         self._failures.pop(key, None)
         return session
+
+    def _drop_idle(self) -> None:
+        """Those that ended unused: use refreshes a session, and the one unused for longest comes first."""
+        now = self._clock()
+        while self._kept and not next(iter(self._kept.values())).serves(now, self._rules.margin):
+            self._kept.popitem(last=False)
 
     async def _assume(self, key: SessionKey, ticket: Ticket) -> Session:
         permissions = self._permissions(key)
@@ -209,7 +235,14 @@ class Sessions:
         first, last = self._rules.refresh
         refresh_at = asked_at + usable * (first + (last - first) * self._jitter())
         session = Session(
-            key.tenant, key.role, credentials, key.tenancy, permissions, key.source_identity, asked_at, refresh_at
+            tenant=key.tenant,
+            role=key.role,
+            credentials=credentials,
+            tenancy=key.tenancy,
+            permissions=permissions,
+            source_identity=key.source_identity,
+            opened_at=asked_at,
+            refresh_at=refresh_at,
         )
         if not session.serves(self._clock(), self._rules.margin):
             raise Unavailable("sts gave a session that is already over")
@@ -218,7 +251,7 @@ class Sessions:
     def _permissions(self, key: SessionKey) -> Permissions:
         # A refreshed session keeps those it has.
         kept = self._kept.get(key)
-        return kept.permissions if kept else self._permissions_for(key.tenancy, key.tenant, key.role)
+        return kept.permissions if kept else self._permissions_for(key.tenancy, key.tenant, key.role, key.subject)
 
     def _failed(self, key: SessionKey, error: Exception) -> GatewayError:
         ours = error if isinstance(error, _EXPECTED) else Internal("the session could not be opened")

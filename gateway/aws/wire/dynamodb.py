@@ -2,7 +2,7 @@
 
 import re
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from types import TracebackType
 from typing import Any, Protocol, Self
 from uuid import uuid4
@@ -75,7 +75,7 @@ class DynamoDBClient(AwsClient, DynamoDB):
     ) -> None:
         super().__init__(Service("dynamodb", form, body_of), limits, retry, tls=tls, on_retry=on_retry)
 
-    async def call(
+    def call(
         self,
         operation: str,
         body: Mapping[str, Any],
@@ -83,9 +83,8 @@ class DynamoDBClient(AwsClient, DynamoDB):
         credentials: Credentials,
         target: AwsTarget,
         deadline: float | None = None,
-    ) -> dict[str, Any]:
-        content = payload(operation, body)
-        return await self.ask(decoded, operation, content, credentials, target, deadline)
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
+        return self.ask(decoded, operation, payload(operation, body), credentials, target, deadline)
 
     async def __aenter__(self) -> Self:
         return self

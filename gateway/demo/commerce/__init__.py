@@ -1,16 +1,49 @@
 """Commerce: users, orders and products."""
 
-from gateway.demo.commerce import account, category, contact, order, order_line, product, stock, supplier, user
-from gateway.demo.commerce.mutations import MUTATIONS
-from gateway.model.model import Domain
+from pathlib import Path
 
-__all__ = ["DOMAIN", "MUTATIONS"]
+from gateway import Demo, Domain, create, crud, update
+from gateway.demo.commerce import (
+    account,
+    category,
+    history,
+    order,
+    order_line,
+    product,
+    supplier,
+    user,
+)
+from gateway.demo.commerce.account import ACCOUNT
+from gateway.demo.commerce.examples import EXAMPLES
+from gateway.demo.commerce.ordering import ORDERING
+from gateway.demo.commerce.people import PEOPLE
+from gateway.demo.commerce.roles import ROLES
+from gateway.demo.commerce.seeds import rows
+from gateway.demo.commerce.shipping import QUERIES
+from gateway.demo.commerce.stocking import OUT_OF_STOCK, REMOVE_PRODUCT, STOCKING
+from gateway.demo.shops import TENANTS
 
-_FILES = (user, contact, account, order, order_line, product, stock, category, supplier)
+_FILES = (user, account, order, order_line, history, product, category, supplier)
+_PRODUCT = product.ENTITIES[0]
 
 DOMAIN = Domain(
     name="commerce",
     description="Users, their orders, and the products they buy.",
     entities=tuple(entity for file in _FILES for entity in file.ENTITIES),
     patterns=tuple(pattern for file in _FILES for pattern in file.PATTERNS),
+    queries=QUERIES,
+    mutations=(
+        *PEOPLE,
+        *ACCOUNT,
+        *crud(category.ENTITIES[0]),
+        *crud(supplier.ENTITIES[0]),
+        create(_PRODUCT),
+        update(_PRODUCT),
+        REMOVE_PRODUCT,
+        *STOCKING,
+        *ORDERING,
+    ),
+    demo=Demo(tenants=TENANTS, rows=rows, examples=EXAMPLES, front_end=Path(__file__).parents[1] / "storefront"),
+    error_codes=(OUT_OF_STOCK,),
+    roles=ROLES,
 )

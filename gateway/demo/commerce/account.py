@@ -2,14 +2,29 @@
 
 from datetime import timedelta
 
-from gateway.graph.mutation.crud import crud, new_id, now
-from gateway.model.entity import Attribute, Collection, Entity, Expiry, Key, OnIndex, Reference
-from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import Boolean, Id, Text, Timestamp
+from gateway import (
+    Attribute,
+    Boolean,
+    Collection,
+    Entity,
+    Expiry,
+    Id,
+    Key,
+    Listing,
+    Lookup,
+    OnIndex,
+    Reference,
+    Text,
+    Timestamp,
+    Traffic,
+    crud,
+    new_id,
+    now,
+)
 
-_USER_ID = Attribute("userId", Id(), "The user.")
+_USER_ID = Attribute("userId", Id(), "The user.", immutable=True)
 _CREATED_AT = Attribute("createdAt", Timestamp(), "When it was created.")
-_USER = Reference(name="user", pattern="user", description="The user.")
+_USER = Reference(name="user", pattern="user", description="The user.", required=True)
 
 SESSION = Entity(
     name="Session",
@@ -22,7 +37,10 @@ SESSION = Entity(
         Attribute("device", Text(200), "The device that the user signed in on.", required=False),
     ),
     key=Key(pk="SESSION#{sessionId}", sk="META"),
-    indexes=(OnIndex(index="GSI1", pk="USER#{userId}", sk="SESSION#{createdAt}#{sessionId}"),),
+    owner="userId",
+    # who knows the id of a session may act in it
+    confidential=True,
+    indexes=(OnIndex(index="GSI1", pk="SESSIONS#{userId}", sk="{createdAt}#{sessionId}"),),
     relations=(_USER,),
     expiry=Expiry(at="expiresAt"),
 )
@@ -37,6 +55,7 @@ NOTIFICATION = Entity(
         Attribute("read", Boolean(), "Whether the user has seen it."),
     ),
     key=Key(pk="USER#{userId}", sk="NOTIF#{createdAt}#{notificationId}"),
+    owner="userId",
     relations=(_USER,),
     expiry=Expiry(since="createdAt", after=timedelta(days=90)),
 )
@@ -50,6 +69,7 @@ SUBSCRIPTION = Entity(
         _CREATED_AT,
     ),
     key=Key(pk="USER#{userId}", sk="SUBSCRIPTION#{subscriptionId}"),
+    owner="userId",
     relations=(_USER,),
 )
 
@@ -67,6 +87,18 @@ PATTERNS = (
         newest_first=True,
         description="Sessions of a user, newest first.",
         traffic=Traffic(5, 3, 300),
+    ),
+    Lookup(
+        name="notification",
+        entity="Notification",
+        description="One notification of a user.",
+        traffic=Traffic(1, 1, 400),
+    ),
+    Lookup(
+        name="subscription",
+        entity="UserSubscription",
+        description="One subscription of a user.",
+        traffic=Traffic(1, 1, 300),
     ),
     Listing(
         name="notificationsOfUser",

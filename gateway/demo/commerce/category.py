@@ -1,9 +1,6 @@
 """A category of products."""
 
-from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex
-from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.staleness import Staleness
-from gateway.model.types import Id, Text
+from gateway import Attribute, Collection, Entity, Id, Key, Listing, Lookup, OnIndex, Staleness, Text, Traffic
 
 _CACHED = Staleness(300, absence_seconds=30)  # it changes a few times a month
 

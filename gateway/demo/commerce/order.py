@@ -2,9 +2,29 @@
 
 import enum
 
-from gateway.model.entity import Attribute, Collection, Copy, Entity, Key, OnIndex, Reference, Shards, When
-from gateway.model.patterns import ItemCollection, Listing, Lookup, Traffic
-from gateway.model.types import DecimalNumber, EnumOf, Id, ListOf, Text, Timestamp
+from gateway import (
+    Attribute,
+    Choice,
+    Collection,
+    Copy,
+    Currency,
+    DecimalNumber,
+    Entity,
+    EnumOf,
+    Id,
+    ItemCollection,
+    Key,
+    Listing,
+    ListOf,
+    Lookup,
+    OnIndex,
+    Reference,
+    Shards,
+    Text,
+    Timestamp,
+    Traffic,
+    When,
+)
 
 
 class OrderStatus(enum.Enum):
@@ -32,13 +52,15 @@ ENTITIES = (
             Attribute("status", EnumOf(OrderStatus), "The status of the order."),
             Attribute("placedAt", Timestamp(), "When it was placed."),
             Attribute("total", DecimalNumber(), "The sum of its lines."),
-            Attribute("currency", Text(3), "The currency, as an ISO 4217 code."),
+            Attribute("currency", Currency(), "The currency, as an ISO 4217 code."),
             Attribute("productIds", ListOf(Id(), max_items=100), "The products of its lines, in their order."),
             Attribute("note", Text(100_000), "A remark by the user.", required=False, personal=True, compressed=True),
         ),
         key=Key(pk="ORDER#{orderId}", sk="META"),
+        owner="userId",
         copies=(Copy(name="byUser", pk="USER#{userId}", sk="ORDER#{placedAt}#{orderId}"),),
         indexes=(
+            OnIndex(index="GSI1", name="byUserAndStatus", pk="USER#{userId}", sk="ORDER#{status}#{placedAt}#{orderId}"),
             OnIndex(index="GSI2", pk="STATUS#{status}#{shard}", sk=_NEWEST, shards=_SHARDS),
             OnIndex(
                 index="GSI3",
@@ -60,6 +82,7 @@ ENTITIES = (
         relations=(
             Reference(name="user", pattern="user", description="The user who placed it."),
             Collection(name="lines", pattern="orderLine", each="productIds", description="The lines of the order."),
+            Collection(name="history", pattern="historyOfOrder", description="What happened to it, oldest first."),
         ),
     ),
 )
@@ -70,6 +93,7 @@ PATTERNS = (
         many="orders",
         entity="Order",
         description="One order by id, or many at once.",
+        consistent=True,
         traffic=Traffic(100),
     ),
     ItemCollection(
@@ -85,8 +109,28 @@ PATTERNS = (
         index="byUser",
         between="placedAt",
         newest_first=True,
+        reversible=True,
+        filter=("total",),
+        consistent=True,
         description="Orders of a user, newest first; optionally in a range of dates.",
         traffic=Traffic(100, 10, 600),
+    ),
+    Listing(
+        name="ordersOfUserByStatus",
+        entity="Order",
+        index="byUserAndStatus",
+        where=("status",),
+        between="placedAt",
+        newest_first=True,
+        reversible=True,
+        filter=("total",),
+        description="Orders of a user in one status, newest first; optionally in a range of dates.",
+        traffic=Traffic(10, 10, 600),
+    ),
+    Choice(
+        name="ordersOfUser",
+        patterns=("ordersOfUser", "ordersOfUserByStatus"),
+        description="Orders of a user, newest first.",
     ),
     Listing(
         name="ordersByStatus",
@@ -94,6 +138,8 @@ PATTERNS = (
         index="GSI2",
         between="placedAt",
         newest_first=True,
+        reversible=True,
+        filter=("total", "userId"),
         description="Orders in one status, newest first; read from all shards in parallel.",
         traffic=Traffic(20, 25, 600),
     ),
@@ -103,6 +149,8 @@ PATTERNS = (
         index="active",
         between="placedAt",
         newest_first=True,
+        reversible=True,
+        filter=("status", "total", "userId"),
         description="Active orders, newest first; an order leaves this list when it is delivered or cancelled.",
         traffic=Traffic(20, 25, 600),
     ),
@@ -111,6 +159,7 @@ PATTERNS = (
         entity="Order",
         index="review",
         between="placedAt",
+        reversible=True,
         description="Orders that wait for a review, oldest first.",
         traffic=Traffic(1, 10, 600),
     ),

@@ -1,8 +1,21 @@
 """One product in an order."""
 
-from gateway.model.entity import Attribute, Entity, Key, OnIndex, Reference
-from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import DecimalNumber, Id, Integer, Text, Timestamp
+from gateway import (
+    Attribute,
+    DecimalNumber,
+    Entity,
+    Id,
+    Integer,
+    Key,
+    Listing,
+    Lookup,
+    OnIndex,
+    Reference,
+    Text,
+    Timestamp,
+    Traffic,
+)
+from gateway.demo.commerce.shipping import LINE_TOTAL
 
 ENTITIES = (
     Entity(
@@ -18,6 +31,7 @@ ENTITIES = (
         ),
         key=Key(pk="ORDER#{orderId}", sk="ITEM#{productId}"),
         indexes=(OnIndex(index="GSI1", pk="PRODUCT#{productId}", sk="ORDER#{placedAt}#{orderId}"),),
+        computed=(LINE_TOTAL,),
         relations=(
             Reference(name="order", pattern="order", description="The order it belongs to."),
             Reference(name="product", pattern="product", description="The product as it is today."),

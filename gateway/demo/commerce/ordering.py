@@ -3,17 +3,35 @@
 from decimal import Decimal
 from typing import Any
 
+from gateway import (
+    VERSION,
+    Boolean,
+    Change,
+    EnumOf,
+    Fault,
+    Field,
+    Id,
+    Integer,
+    ListOf,
+    Mutation,
+    MutationResult,
+    Rejected,
+    Struct,
+    Subject,
+    Text,
+    UserErrorCode,
+    Writer,
+    invalid,
+    missing,
+    new_id,
+    now,
+)
+from gateway.demo.commerce.history import moved
 from gateway.demo.commerce.order import OrderStatus
+from gateway.demo.commerce.records import Order, OrderLine, Product
 from gateway.demo.commerce.stocking import out_of_stock
-from gateway.graph.mutation.crud import VERSION, new_id, now
-from gateway.graph.mutation.mutation import Mutation
-from gateway.model.types import Boolean, EnumOf, Field, Id, Integer, ListOf, Struct, Text
-from gateway.store.rows import Item
-from gateway.store.write.change import Change
-from gateway.store.write.faults import Fault, Rejected, UserErrorCode, invalid, missing
-from gateway.store.write.writer import MutationResult, Writer
 
-# order, copy, user and idempotency record, and two writes for each line: within the 100 of a transaction
+# order, copy, event, user and idempotency record, and two writes for each line: within the 100 of a transaction
 MAX_LINES = 40
 MAX_QUANTITY = 10_000
 
@@ -28,7 +46,10 @@ _NEXT: dict[OrderStatus, tuple[OrderStatus, ...]] = {
 
 _LINE = Struct(
     "OrderLine",
-    (Field("productId", Id(), "The product."), Field("quantity", Integer(), "The quantity to order.")),
+    (
+        Field("productId", Id(), "The product."),
+        Field("quantity", Integer(min=1, max=MAX_QUANTITY), "The quantity to order."),
+    ),
     "One product of a new order.",
 )
 _ORDER_ID = Field("orderId", Id(), "The order.")
@@ -38,7 +59,7 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
     lines = _checked(values["lines"])
     products = await _products(writer, list(lines))
     placed, order_id = now(), values.get("orderId") or new_id()
-    total = sum((product.values["price"] * lines[name] for name, product in products.items()), Decimal(0))
+    total = sum((product.price * lines[name] for name, product in products.items()), Decimal(0))
     change = writer.change()
     order = {
         "orderId": order_id,
@@ -46,16 +67,17 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
         "status": OrderStatus.PENDING,
         "placedAt": placed,
         "total": total,
-        "currency": next(iter(products.values())).values["currency"],
+        "currency": next(iter(products.values())).currency,
         "productIds": list(lines),
         "note": values.get("note"),
     }
     item = change.create("Order", order)
+    moved(writer, change, item)
     there = Fault(UserErrorCode.NOT_FOUND, f"there is no user `{values['userId']}`", "userId")
     change.require("User", {"userId": values["userId"]}, there)
     for name, quantity in lines.items():
         line = {"orderId": order_id, "productId": name, "placedAt": placed, "quantity": quantity}
-        bought = {"title": products[name].values["title"], "unitPrice": products[name].values["price"]}
+        bought = {"title": products[name].title, "unitPrice": products[name].price}
         change.create("OrderLine", {**line, **bought})
         _take(change, name, -quantity)
     return await writer.commit(change, MutationResult(item))
@@ -67,18 +89,16 @@ def _checked(given: list[dict[str, Any]]) -> dict[str, int]:
     lines = {line["productId"]: line["quantity"] for line in given}
     if len(lines) != len(given):
         raise invalid("two lines have the same product; add their quantities", "lines")
-    if any(not 1 <= quantity <= MAX_QUANTITY for quantity in lines.values()):
-        raise invalid(f"a quantity must be between 1 and {MAX_QUANTITY}", "lines")
     return lines
 
 
-async def _products(writer: Writer, names: list[str]) -> dict[str, Item]:
-    found = await writer.many("Product", [{"productId": name} for name in names])
+async def _products(writer: Writer, names: list[str]) -> dict[str, Product]:
+    found = await writer.many(Product, [{"productId": name} for name in names])
     products = {name: item for name, item in zip(names, found, strict=True) if item is not None}
     for name in names:
         if name not in products:
             raise missing("Product", {"productId": name})
-    if len({item.values["currency"] for item in products.values()}) > 1:
+    if len({item.currency for item in products.values()}) > 1:
         raise invalid("the products have different currencies", "lines")
     return products
 
@@ -90,24 +110,24 @@ def _take(change: Change, product: str, amount: int) -> None:
 
 
 async def change_status(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    order = await writer.stored("Order", {"orderId": values["orderId"]}, values.get("version"))
-    status: OrderStatus = order.values["status"]
-    wanted: OrderStatus = values["status"]
+    order = await writer.stored(Order, {"orderId": values["orderId"]}, values.get("version"))
+    status, wanted = order.status, values["status"]
     if wanted not in _NEXT[status]:
         legal = ", ".join(each.name for each in _NEXT[status]) or "nothing"
         raise invalid(f"`status` cannot change from {status.name} to {wanted.name}; it can change to {legal}", "status")
     change = writer.change()
-    item = change.update(order, {"status": wanted})
+    item = change.update(order.as_item, {"status": wanted})
+    moved(writer, change, item)
     if wanted is OrderStatus.CANCELLED:
         await _return_stock(writer, change, order)
     return await writer.commit(change, MutationResult(item))
 
 
-async def _return_stock(writer: Writer, change: Change, order: Item) -> None:
-    keys = [{"orderId": order.values["orderId"], "productId": name} for name in order.values["productIds"]]
-    for line in await writer.many("OrderLine", keys):
+async def _return_stock(writer: Writer, change: Change, order: Order) -> None:
+    keys = [{"orderId": order.orderId, "productId": name} for name in order.productIds]
+    for line in await writer.many(OrderLine, keys):
         if line is not None:
-            _take(change, line.values["productId"], line.values["quantity"])
+            _take(change, line.productId, line.quantity)
 
 
 async def cancel_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
@@ -119,8 +139,8 @@ async def hold_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
 
 
 async def release_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    order = await writer.stored("Order", {"orderId": values["orderId"]}, values.get("version"))
-    if order.values["status"] is not OrderStatus.REVIEW:
+    order = await writer.stored(Order, {"orderId": values["orderId"]}, values.get("version"))
+    if order.status is not OrderStatus.REVIEW:
         raise Rejected(Fault(UserErrorCode.INVALID, "the order is not in the review queue", "orderId"))
     status = OrderStatus.CONFIRMED if values["approve"] else OrderStatus.CANCELLED
     return await change_status(writer, {**values, "status": status})
@@ -132,12 +152,13 @@ ORDERING = (
         description="Place an order; the order, its lines and the stock are written in one transaction.",
         returns="Order",
         input=(
-            Field("userId", Id(), "The user who orders."),
+            Field("userId", Id(), "The user who orders; by default the caller.", required=False, default=Subject()),
             Field("lines", ListOf(_LINE, max_items=MAX_LINES), "The products to order."),
             Field("note", Text(100_000), "A remark by the user.", required=False),
             Field("orderId", Id(), "An id of your choice; if omitted, the gateway generates one.", required=False),
         ),
         run=place_order,
+        acts_as="ordering",
     ),
     Mutation(
         name="changeOrderStatus",
@@ -152,6 +173,7 @@ ORDERING = (
         returns="Order",
         input=(_ORDER_ID, VERSION),
         run=cancel_order,
+        acts_as="ordering",
     ),
     Mutation(
         name="holdOrderForReview",

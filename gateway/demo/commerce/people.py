@@ -1,19 +1,26 @@
 """Mutations of users and their contacts; e-mail addresses and phone numbers are unique in the tenant."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from gateway.demo.commerce.contact import ENTITIES as CONTACTS
+from gateway import (
+    VERSION,
+    Change,
+    Entity,
+    Fault,
+    Field,
+    Item,
+    Mutation,
+    MutationResult,
+    UserErrorCode,
+    Writer,
+    invalid,
+    remove,
+)
 from gateway.demo.commerce.user import ENTITIES as USERS
-from gateway.graph.mutation.crud import VERSION, remove
-from gateway.graph.mutation.mutation import Mutation
-from gateway.model.types import Field
-from gateway.store.rows import Item
-from gateway.store.write.change import Change
-from gateway.store.write.faults import Fault, UserErrorCode, invalid
-from gateway.store.write.writer import MutationResult, Writer
 
-USER, (EMAIL, PHONE) = USERS[0], CONTACTS
+USER, EMAIL, PHONE = USERS
 # the main address on the user, and the entity that holds all of them
 _CONTACTS = {"email": "Email", "phone": "Phone"}
 
@@ -82,11 +89,8 @@ def _add(attribute: str) -> Mutation:
         item = _contact(change, values["userId"], attribute, values[attribute])
         return await writer.commit(change, MutationResult(item))
 
-    fields = tuple(
-        Field(name, entity.attribute[name].type, entity.attribute[name].description) for name in entity.key_names
-    )
     name, words = f"add{entity.name}", f"Give a user another {entity.name.lower()}; it must not be taken in the tenant."
-    return Mutation(name=name, description=words, returns=entity.name, input=fields, run=run)
+    return Mutation(name=name, description=words, returns=entity.name, input=_key(entity), run=run)
 
 
 def _remove(attribute: str) -> Mutation:
@@ -104,7 +108,26 @@ def _remove(attribute: str) -> Mutation:
             change.unchanged(user)
         return await writer.commit(change, MutationResult(change.remove(item)))
 
-    return Mutation(name=plain.name, description=plain.description, returns=plain.returns, input=plain.input, run=run)
+    return replace(plain, run=run)
+
+
+def _verify(attribute: str) -> Mutation:
+    entity = EMAIL if attribute == "email" else PHONE
+
+    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
+        key = {name: values[name] for name in entity.key_names}
+        item = await writer.stored(entity.name, key, values.get("version"))
+        change = writer.change()
+        return await writer.commit(change, MutationResult(change.update(item, {"verified": True})))
+
+    name, words = f"verify{entity.name}", f"Note that the user has confirmed this {entity.name.lower()}."
+    return Mutation(name=name, description=words, returns=entity.name, input=(*_key(entity), VERSION), run=run)
+
+
+def _key(entity: Entity) -> tuple[Field, ...]:
+    return tuple(
+        Field(name, entity.attribute[name].type, entity.attribute[name].description) for name in entity.key_names
+    )
 
 
 def _fields(*, optional: bool) -> tuple[Field, ...]:
@@ -141,7 +164,9 @@ PEOPLE: tuple[Mutation, ...] = (
         returns="User",
         input=(_fields(optional=False)[0], VERSION),
         run=remove_user,
+        removes=True,
     ),
     *(_add(attribute) for attribute in _CONTACTS),
+    *(_verify(attribute) for attribute in _CONTACTS),
     *(_remove(attribute) for attribute in _CONTACTS),
 )

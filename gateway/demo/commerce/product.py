@@ -1,9 +1,26 @@
-"""A product of the tenant's catalogue."""
+"""A product of the tenant's catalogue, and its stock: an item of its own, which a sale changes and nothing else."""
 
-from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex, Reference
-from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.staleness import Staleness
-from gateway.model.types import DecimalNumber, Id, SetOf, Text
+from gateway import (
+    Attribute,
+    Collection,
+    Currency,
+    DecimalNumber,
+    Entity,
+    Id,
+    Integer,
+    Key,
+    Listing,
+    Lookup,
+    OnIndex,
+    Reference,
+    SetOf,
+    Staleness,
+    Text,
+    Timestamp,
+    Traffic,
+    whole_list,
+)
+from gateway.demo.commerce.shipping import DELIVERY_DAYS
 
 # readers may see an old price for a moment; an order is placed with the current price
 _CACHED = Staleness(30, absence_seconds=5)
@@ -16,8 +33,8 @@ ENTITIES = (
             Attribute("productId", Id(), "The product's id, unique in the tenant."),
             Attribute("title", Text(200), "The name of the product."),
             Attribute("description", Text(200_000), "A description of the product.", required=False, compressed=True),
-            Attribute("price", DecimalNumber(), "The current price."),
-            Attribute("currency", Text(3), "The currency, as an ISO 4217 code."),
+            Attribute("price", DecimalNumber(min=0), "The current price."),
+            Attribute("currency", Currency(), "The currency, as an ISO 4217 code."),
             Attribute("categoryId", Id(), "The category it is in."),
             Attribute("supplierId", Id(), "The supplier.", required=False),
             Attribute("tags", SetOf(Text(50)), "Search words.", required=False),
@@ -26,16 +43,37 @@ ENTITIES = (
         cached=_CACHED,
         indexes=(
             OnIndex(index="GSI1", pk="CATEGORY#{categoryId}", sk="PRICE#{price:10.2}#{productId}"),
+            whole_list("GSI3", "PRODUCTS", sort="{price:10.2}", by="productId"),
             OnIndex(index="GSI2", pk="SUPPLIER#{supplierId}", sk="PRODUCT#{productId}"),
         ),
+        loaded=(DELIVERY_DAYS,),
         relations=(
-            Reference(name="category", pattern="category", description="The category it is in."),
-            Reference(name="supplier", pattern="supplier", description="The supplier."),
+            Reference(
+                name="category",
+                pattern="category",
+                description="The category it is in.",
+                required=True,
+                on_remove="restrict",
+            ),
+            Reference(
+                name="supplier", pattern="supplier", description="The supplier.", required=True, on_remove="restrict"
+            ),
             Reference(name="stock", pattern="stock", description="The stock of the product."),
             Collection(
                 name="orderLines", pattern="linesOfProduct", description="Order lines for the product, newest first."
             ),
         ),
+    ),
+    Entity(
+        name="Stock",
+        description="The stock of a product.",
+        attributes=(
+            Attribute("productId", Id(), "The product."),
+            Attribute("available", Integer(min=0), "The number of units that can be sold."),
+            Attribute("updatedAt", Timestamp(), "When it last changed."),
+        ),
+        key=Key(pk="PRODUCT#{productId}", sk="STOCK"),
+        relations=(Reference(name="product", pattern="product", description="The product.", required=True),),
     ),
 )
 
@@ -45,7 +83,18 @@ PATTERNS = (
         many="products",
         entity="Product",
         description="One product by id, or many at once.",
+        consistent=True,
         traffic=Traffic(500, 1, 800),
+    ),
+    Listing(
+        name="allProducts",
+        entity="Product",
+        index="all",
+        between="price",
+        filter=("title", "tags"),
+        description="All products by price, cheapest first, or in a range of prices.",
+        cached=_CACHED,
+        traffic=Traffic(1, 25, 800),
     ),
     Listing(
         name="productsByCategory",
@@ -61,7 +110,11 @@ PATTERNS = (
         entity="Product",
         index="GSI2",
         description="Products of a supplier.",
+        lag="say",
         cached=_CACHED,
         traffic=Traffic(5, 25, 800),
+    ),
+    Lookup(
+        name="stock", entity="Stock", description="The stock of a product.", strong=True, traffic=Traffic(200, 1, 200)
     ),
 )

@@ -1,30 +1,38 @@
 """Mutations of stock: set it after counting, or adjust it."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from gateway.graph.mutation.crud import VERSION
-from gateway.graph.mutation.mutation import Mutation
-from gateway.model.types import Field, Id, Integer
-from gateway.store.write.faults import Fault, UserErrorCode, invalid
-from gateway.store.write.writer import MutationResult, Writer
+from gateway import (
+    VERSION,
+    ErrorCode,
+    Fault,
+    Field,
+    Id,
+    Integer,
+    Mutation,
+    MutationResult,
+    Writer,
+    remove,
+    upserts,
+)
+from gateway.demo.commerce.product import ENTITIES as PRODUCTS
 
+OUT_OF_STOCK = ErrorCode("OUT_OF_STOCK", "there is not enough left")
 _PRODUCT = Field("productId", Id(), "The product.")
 
 
 def out_of_stock(product: str) -> Fault:
-    return Fault(UserErrorCode.OUT_OF_STOCK, f"there is not enough stock of product `{product}`", "productId")
+    return Fault(OUT_OF_STOCK, f"there is not enough stock of product `{product}`", "productId")
 
 
 async def set_stock(writer: Writer, values: dict[str, Any]) -> MutationResult:
     key, available = {"productId": values["productId"]}, values["available"]
-    if available < 0:
-        raise invalid("`available` cannot be negative", "available")
     stored = await writer.find("Stock", key)
     change = writer.change()
     changes = {"available": available, "updatedAt": datetime.now(UTC)}
     if stored is None:
-        await writer.stored("Product", key)
         return await writer.commit(change, MutationResult(change.create("Stock", {**key, **changes})))
     stored = await writer.stored("Stock", key, values.get("version"))
     return await writer.commit(change, MutationResult(change.update(stored, changes)))
@@ -41,6 +49,22 @@ async def adjust_stock(writer: Writer, values: dict[str, Any]) -> MutationResult
     return MutationResult(await writer.stored("Stock", key))
 
 
+async def remove_product(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    """Its stock goes with it, or a product that later has the same id would begin with it."""
+    key = {"productId": values["productId"]}
+    product = await writer.stored("Product", key, values.get("version"))
+    change = writer.change()
+    await writer.remove(change, product)
+    upserts.discard(change, "Stock", key)
+    return await writer.commit(change, MutationResult(product))
+
+
+REMOVE_PRODUCT: Mutation = replace(
+    remove(PRODUCTS[0]),
+    description="Remove a product and its stock; the payload has its last values.",
+    run=remove_product,
+)
+
 STOCKING = (
     Mutation(
         name="setStock",
@@ -48,7 +72,7 @@ STOCKING = (
         returns="Stock",
         input=(
             _PRODUCT,
-            Field("available", Integer(), "The number of units counted."),
+            Field("available", Integer(min=0), "The number of units counted."),
             VERSION,
         ),
         run=set_stock,

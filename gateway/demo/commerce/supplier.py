@@ -1,9 +1,6 @@
 """A supplier of products."""
 
-from gateway.model.entity import Attribute, Collection, Entity, Key
-from gateway.model.patterns import Lookup, Traffic
-from gateway.model.staleness import Staleness
-from gateway.model.types import Id, KeyString, Text
+from gateway import Attribute, Collection, Entity, Id, Key, KeyString, Lookup, Staleness, Text, Traffic
 
 ENTITIES = (
     Entity(

@@ -1,8 +1,21 @@
 """A device, and how long its readings are kept."""
 
-from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex, Reference, Shards
-from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import Id, Integer, Text, Timestamp
+from gateway import (
+    Attribute,
+    Collection,
+    Entity,
+    Id,
+    Integer,
+    Key,
+    Listing,
+    Lookup,
+    OnIndex,
+    Reference,
+    Shards,
+    Text,
+    Timestamp,
+    Traffic,
+)
 
 DEVICE = Entity(
     name="Device",
@@ -11,7 +24,12 @@ DEVICE = Entity(
         Attribute("deviceId", Id(), "The device's id, unique in the tenant."),
         Attribute("title", Text(200), "The name of the device."),
         Attribute("location", Text(200), "The location of the device.", required=False),
-        Attribute("retentionDays", Integer(), "For how many days its readings are kept."),
+        Attribute(
+            "retentionDays",
+            Integer(min=1, max=3_650),
+            "For how many days its readings are kept.",
+            default=30,
+        ),
         Attribute("registeredAt", Timestamp(), "When it was registered."),
     ),
     key=Key(pk="DEVICE#{deviceId}", sk="DETAILS"),

@@ -8,9 +8,21 @@ avoid. A device that is asked for its latest reading so costs one read, whenever
 
 from datetime import timedelta
 
-from gateway.model.entity import Attribute, Bucket, Entity, Expiry, Key, Reference
-from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import DecimalNumber, Id, Text, Timestamp
+from gateway import (
+    Attribute,
+    Bucket,
+    DecimalNumber,
+    Entity,
+    Expiry,
+    Id,
+    Key,
+    Listing,
+    Lookup,
+    Reference,
+    Text,
+    Timestamp,
+    Traffic,
+)
 
 _MEASURED = (
     Attribute("deviceId", Id(), "The device."),
@@ -41,12 +53,14 @@ LATEST = Entity(
 ENTITIES = (READING, LATEST)
 
 PATTERNS = (
+    Lookup(name="reading", entity="Reading", description="One reading of a device.", traffic=Traffic(1, 1, 200)),
     Listing(
         name="readings",
         entity="Reading",
         between="recordedAt",
         window=timedelta(hours=24),
         newest_first=True,
+        reversible=True,
         description="Readings of a device, newest first: in a range of time, or of the last hours, 24 by default.",
         traffic=Traffic(20, 60, 200),
     ),

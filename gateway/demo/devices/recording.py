@@ -3,13 +3,23 @@
 from datetime import datetime, timedelta
 from typing import Any
 
-from gateway.graph.mutation.crud import now
-from gateway.graph.mutation.mutation import Mutation
-from gateway.model.types import DecimalNumber, Field, Id, Integer, ListOf, Struct, Text, Timestamp
-from gateway.store.rows import Item
-from gateway.store.write.faults import invalid
-from gateway.store.write.upserts import newest, replace
-from gateway.store.write.writer import MutationResult, Writer
+from gateway import (
+    DecimalNumber,
+    Field,
+    Id,
+    Integer,
+    ListOf,
+    Mutation,
+    MutationResult,
+    Struct,
+    Text,
+    Timestamp,
+    Writer,
+    invalid,
+    now,
+    upserts,
+)
+from gateway.demo.devices.records import Device
 
 MAX_READINGS = 500  # of one bulk: 20 batches
 _AHEAD = timedelta(minutes=15)  # how far the clock of a device may be ahead of ours
@@ -23,8 +33,8 @@ _MEASURED = (
 _NEW_READING = Struct("NewReading", _MEASURED, "A value that a device measured.")
 
 
-def _reading(device: Item, values: dict[str, Any], today: datetime, field: str) -> dict[str, Any]:
-    days, recorded = device.values["retentionDays"], values["recordedAt"]
+def _reading(device: Device, values: dict[str, Any], today: datetime, field: str) -> dict[str, Any]:
+    days, recorded = device.retentionDays, values["recordedAt"]
     if recorded > today + _AHEAD:
         raise invalid(f"`recordedAt` is in the future: `{recorded.isoformat()}`", field)
     expires = recorded + timedelta(days=days)
@@ -33,15 +43,15 @@ def _reading(device: Item, values: dict[str, Any], today: datetime, field: str) 
             f"`recordedAt` is older than the {days} days for which readings are kept: `{recorded.isoformat()}`", field
         )
     given = {name: value for name, value in values.items() if value is not None}
-    return {**given, "deviceId": device.values["deviceId"], "expiresAt": expires}
+    return {**given, "deviceId": device.deviceId, "expiresAt": expires}
 
 
 async def record_reading(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    device = await writer.stored("Device", {"deviceId": values["deviceId"]})
+    device = await writer.stored(Device, {"deviceId": values["deviceId"]})
     reading = _reading(device, values, now(), "recordedAt")
     change = writer.change()
-    item = replace(change, "Reading", reading)
-    newest(change, "LatestReading", reading, by="recordedAt")
+    item = upserts.replace(change, "Reading", reading)
+    upserts.newest(change, "LatestReading", reading, by="recordedAt")
     return await writer.commit(change, MutationResult(item))
 
 
@@ -50,13 +60,13 @@ async def record_readings(writer: Writer, values: dict[str, Any]) -> MutationRes
     given = values["readings"]
     if not 1 <= len(given) <= MAX_READINGS:
         raise invalid(f"send 1 to {MAX_READINGS} readings at once", "readings")
-    device = await writer.stored("Device", {"deviceId": values["deviceId"]})
+    device = await writer.stored(Device, {"deviceId": values["deviceId"]})
     today = now()
     readings = [_reading(device, each, today, "readings") for each in given]
     written = await writer.put_all("Reading", readings)
     change = writer.change()
-    newest(change, "LatestReading", max(readings, key=lambda each: each["recordedAt"]), by="recordedAt")
-    return await writer.commit(change, MutationResult(device, {"written": written}))
+    upserts.newest(change, "LatestReading", max(readings, key=lambda each: each["recordedAt"]), by="recordedAt")
+    return await writer.commit(change, MutationResult(device.as_item, {"written": written}))
 
 
 RECORDING = (

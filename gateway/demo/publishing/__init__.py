@@ -1,18 +1,20 @@
 """Publishing: posts, their authors, comments, likes and the leaderboard."""
 
-from gateway.demo.publishing import author, comment, like, post, score
+from gateway import Demo, Domain, crud
+from gateway.demo.publishing import author, comment, like, post, reader, score
+from gateway.demo.publishing.examples import EXAMPLES
 from gateway.demo.publishing.liking import LIKING
+from gateway.demo.publishing.seeds import rows
 from gateway.demo.publishing.writing import WRITING
-from gateway.graph.mutation.crud import crud
-from gateway.graph.mutation.mutation import Mutation
-from gateway.model.model import Domain
+from gateway.demo.shops import TENANTS
 
-_FILES = (author, post, comment, like, score)
+_FILES = (author, reader, post, comment, like, score)
 
 DOMAIN = Domain(
     name="publishing",
     description="Posts with their authors and comments, likes, and a leaderboard of the most liked posts.",
     entities=tuple(entity for file in _FILES for entity in file.ENTITIES),
     patterns=tuple(pattern for file in _FILES for pattern in file.PATTERNS),
+    mutations=(*crud(author.AUTHOR), *reader.READING, *WRITING, *LIKING),
+    demo=Demo(tenants=TENANTS, rows=rows, examples=EXAMPLES),
 )
-MUTATIONS: tuple[Mutation, ...] = (*crud(author.AUTHOR), *WRITING, *LIKING)

@@ -1,8 +1,6 @@
 """Authors of posts."""
 
-from gateway.model.entity import Attribute, Collection, Entity, Key
-from gateway.model.patterns import ItemCollection, Lookup, Traffic
-from gateway.model.types import Id, Text
+from gateway import Attribute, Collection, Entity, Id, ItemCollection, Key, Lookup, Text, Traffic
 
 AUTHOR = Entity(
     name="Author",

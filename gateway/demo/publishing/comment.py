@@ -1,8 +1,6 @@
 """Comments on posts."""
 
-from gateway.model.entity import Attribute, Entity, Key, Reference
-from gateway.model.patterns import Listing, Traffic
-from gateway.model.types import Id, Text, Timestamp
+from gateway import Attribute, Entity, Id, Key, Listing, Lookup, Reference, Text, Timestamp, Traffic
 
 COMMENT = Entity(
     name="Comment",
@@ -11,16 +9,20 @@ COMMENT = Entity(
         Attribute("postId", Id(), "The post."),
         Attribute("createdAt", Timestamp(), "When it was written."),
         Attribute("commentId", Id(), "The comment's id, unique for the post."),
-        Attribute("userId", Id(), "The user who wrote it."),
+        Attribute("userId", Id(), "The reader who wrote it."),
         Attribute("body", Text(5_000), "The text of the comment."),
     ),
     key=Key(pk="POST#{postId}", sk="COMMENT#{createdAt}#{commentId}"),
-    relations=(Reference(name="post", pattern="post", description="The post."),),
+    relations=(
+        Reference(name="post", pattern="post", description="The post."),
+        Reference(name="reader", pattern="reader", description="Who wrote it.", required=True),
+    ),
 )
 
 ENTITIES = (COMMENT,)
 
 PATTERNS = (
+    Lookup(name="comment", entity="Comment", description="One comment on a post.", traffic=Traffic(1, 1, 400)),
     Listing(
         name="commentsOfPost",
         entity="Comment",

@@ -6,9 +6,7 @@ read in batches of 100 keys, however many posts there are.
 
 import enum
 
-from gateway.model.entity import Attribute, Entity, Key, Reference, Total
-from gateway.model.patterns import Listing, Lookup, Traffic
-from gateway.model.types import EnumOf, Id, Integer, Timestamp
+from gateway import Attribute, Entity, EnumOf, Id, Integer, Key, Listing, Lookup, Reference, Timestamp, Total, Traffic
 
 SHARDS = 8
 
@@ -29,19 +27,24 @@ COUNTER = Entity(
         Attribute("count", Integer(), "The sum of this shard."),
     ),
     key=Key(pk="COUNTER#{counter}#{subjectId}#{slot:2}", sk="COUNT"),
+    # callers see the sum of all shards
+    internal=True,
 )
 LIKE = Entity(
     name="Like",
-    description="A user's like of a post; liking again changes nothing.",
+    description="A reader's like of a post; liking again changes nothing.",
     attributes=(
-        Attribute("userId", Id(), "The user who likes the post."),
+        Attribute("userId", Id(), "The reader who likes the post."),
         Attribute("postId", Id(), "The post."),
         Attribute("likedAt", Timestamp(), "When the user liked it."),
         Attribute("slot", Integer(), "The counter shard that counts this like."),
     ),
     # by user: under the post they would all go to one partition, which is what the shards avoid
     key=Key(pk="LIKES#{userId}", sk="POST#{postId}"),
-    relations=(Reference(name="post", pattern="post", description="The post."),),
+    relations=(
+        Reference(name="post", pattern="post", description="The post."),
+        Reference(name="reader", pattern="reader", description="Who likes it.", required=True),
+    ),
 )
 
 ENTITIES = (LIKE, COUNTER)

@@ -3,21 +3,28 @@
 import random
 from typing import Any
 
+from gateway import (
+    Change,
+    Fault,
+    Field,
+    Id,
+    Item,
+    Mutation,
+    MutationResult,
+    Rejected,
+    UserErrorCode,
+    Writer,
+    gather_or_cancel,
+    missing,
+    now,
+    upserts,
+)
 from gateway.demo.publishing.like import SHARDS, CounterName
 from gateway.demo.publishing.post import PostStatus
 from gateway.demo.publishing.score import EXACT
-from gateway.graph.mutation.crud import now
-from gateway.graph.mutation.mutation import Mutation
-from gateway.model.types import Field, Id
-from gateway.store.access import gather_or_cancel
-from gateway.store.rows import Item
-from gateway.store.write.change import Change
-from gateway.store.write.faults import Fault, Rejected, UserErrorCode, missing
-from gateway.store.write.upserts import discard, newest, tally
-from gateway.store.write.writer import MutationResult, Writer
 
 UNPUBLISHED = Fault(UserErrorCode.INVALID, "the post is not published", "postId")
-_INPUT = (Field("postId", Id(), "The post."), Field("userId", Id(), "The user who likes the post."))
+_INPUT = (Field("postId", Id(), "The post."), Field("userId", Id(), "The reader who likes the post."))
 
 
 def shard_keys(post_id: str) -> list[dict[str, Any]]:
@@ -33,7 +40,7 @@ async def like_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
     slot = random.randrange(SHARDS)  # noqa: S311  any shard will do
     change = writer.change()
     like = change.create("Like", {**values, "likedAt": now(), "slot": slot})
-    tally(change, "Counter", shard_keys(values["postId"])[slot], {"count": 1})
+    upserts.tally(change, "Counter", shard_keys(values["postId"])[slot], {"count": 1})
     await _rank(writer, change, (post, score), by=1)
     return await writer.commit(change, MutationResult(like))
 
@@ -45,7 +52,7 @@ async def unlike_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
     change.remove(like)
     if post is not None:
         # from the shard that counted it, so that no shard falls below zero
-        tally(change, "Counter", shard_keys(values["postId"])[like.values["slot"]], {"count": -1})
+        upserts.tally(change, "Counter", shard_keys(values["postId"])[like.values["slot"]], {"count": -1})
         await _rank(writer, change, (post, score), by=-1)
     return await writer.commit(change, MutationResult(like))
 
@@ -77,15 +84,15 @@ async def rank(writer: Writer, change: Change, post: Item, by: int = 0) -> None:
     if likes > 0:
         month = f"{post.values['publishedAt']:%Y-%m}"
         standing = {"postId": post_id, "score": likes, "month": month, "countedAt": counted}
-        newest(change, "PostScore", standing, by="countedAt")
+        upserts.newest(change, "PostScore", standing, by="countedAt")
     else:
-        discard(change, "PostScore", {"postId": post_id})
+        upserts.discard(change, "PostScore", {"postId": post_id})
 
 
 LIKING = (
     Mutation(
         name="likePost",
-        description="Like a published post; a user can like a post only once.",
+        description="Like a published post; a reader can like a post only once.",
         returns="Like",
         input=_INPUT,
         run=like_post,
@@ -96,5 +103,6 @@ LIKING = (
         returns="Like",
         input=_INPUT,
         run=unlike_post,
+        removes=True,
     ),
 )

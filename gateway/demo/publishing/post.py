@@ -2,10 +2,25 @@
 
 import enum
 
+from gateway import (
+    Attribute,
+    Collection,
+    Copy,
+    Entity,
+    EnumOf,
+    Id,
+    ItemCollection,
+    Key,
+    Listing,
+    Lookup,
+    OnIndex,
+    Reference,
+    Text,
+    Timestamp,
+    Traffic,
+    When,
+)
 from gateway.demo.publishing.like import LIKES_OF_POST
-from gateway.model.entity import Attribute, Collection, Copy, Entity, Key, OnIndex, Reference, When
-from gateway.model.patterns import ItemCollection, Listing, Lookup, Traffic
-from gateway.model.types import EnumOf, Id, Text, Timestamp
 
 
 class PostStatus(enum.Enum):
@@ -39,7 +54,7 @@ POST = Entity(
         ),
     ),
     relations=(
-        Reference(name="author", pattern="author", description="The author."),
+        Reference(name="author", pattern="author", description="The author.", required=True, on_remove="restrict"),
         Collection(name="comments", pattern="commentsOfPost", description="Comments on the post, newest first."),
         LIKES_OF_POST,
     ),

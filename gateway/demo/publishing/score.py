@@ -10,12 +10,25 @@ large ones, and a post with n likes has cost about EXACT * (1 + ln(n / EXACT)) u
 Each reads the shards once and moves one entry in either index. The exact number is that of `post { likes }`.
 """
 
-from gateway.model.entity import Attribute, Entity, Key, OnIndex, Reference, Shards
-from gateway.model.patterns import Listing, Traffic
-from gateway.model.types import Id, Integer, KeyString, Timestamp
+from gateway import (
+    Attribute,
+    Entity,
+    Id,
+    Integer,
+    Key,
+    KeyString,
+    Listing,
+    Lookup,
+    OnIndex,
+    Reference,
+    Shards,
+    Timestamp,
+    Traffic,
+)
 
 EXACT = 50
 
+MONTH = KeyString(pattern="[0-9]{4}-(0[1-9]|1[0-2])", example="2026-01")
 _BY_SCORE = "{score:10}#{postId}"
 
 SCORE = Entity(
@@ -24,7 +37,7 @@ SCORE = Entity(
     attributes=(
         Attribute("postId", Id(), "The post."),
         Attribute("score", Integer(), "The number of likes when they were last counted."),
-        Attribute("month", KeyString(), "The month in which it was published, such as 2026-01."),
+        Attribute("month", MONTH, "The month in which it was published, such as 2026-01."),
         Attribute("countedAt", Timestamp(), "When its likes were last counted."),
     ),
     key=Key(pk="POST#{postId}", sk="SCORE"),
@@ -38,6 +51,7 @@ SCORE = Entity(
 ENTITIES = (SCORE,)
 
 PATTERNS = (
+    Lookup(name="postScore", entity="PostScore", description="The score of one post.", traffic=Traffic(1, 1, 200)),
     Listing(
         name="topPosts",
         entity="PostScore",

@@ -3,15 +3,27 @@
 from dataclasses import replace
 from typing import Any
 
+from gateway import (
+    VERSION,
+    Field,
+    Id,
+    Mutation,
+    MutationResult,
+    Rejected,
+    Writer,
+    create,
+    invalid,
+    missing,
+    new_id,
+    now,
+    remove,
+    update,
+    upserts,
+)
 from gateway.demo.publishing.comment import COMMENT
 from gateway.demo.publishing.liking import UNPUBLISHED, rank, shard_keys
 from gateway.demo.publishing.post import POST, PostStatus
-from gateway.graph.mutation.crud import VERSION, create, new_id, now, remove, update
-from gateway.graph.mutation.mutation import Mutation
-from gateway.model.types import Field, Id
-from gateway.store.write.faults import Fault, Rejected, UserErrorCode, invalid, missing
-from gateway.store.write.upserts import discard
-from gateway.store.write.writer import MutationResult, Writer
+from gateway.demo.publishing.records import Post
 
 # with the post, its copy, its score, its shards and the idempotency record: within the 100 of a transaction
 MAX_REMOVED_COMMENTS = 80
@@ -25,49 +37,47 @@ async def create_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
     change = writer.change()
     post = {"postId": new_id(), **given, "status": PostStatus.DRAFT, "createdAt": now()}
     item = change.create("Post", post)
-    there = Fault(UserErrorCode.NOT_FOUND, f"there is no author `{values['authorId']}`", "authorId")
-    change.require("Author", {"authorId": values["authorId"]}, there)
     return await writer.commit(change, MutationResult(item))
 
 
 async def publish_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    post = await writer.stored("Post", {"postId": values["postId"]}, values.get("version"))
-    if post.values["status"] is PostStatus.PUBLISHED:
+    post = await writer.stored(Post, {"postId": values["postId"]}, values.get("version"))
+    if post.status is PostStatus.PUBLISHED:
         raise invalid("the post is already published", "postId")
     change = writer.change()
-    item = change.update(post, {"status": PostStatus.PUBLISHED, "publishedAt": now()})
+    item = change.update(post.as_item, {"status": PostStatus.PUBLISHED, "publishedAt": now()})
     # it may have been published and liked before
     await rank(writer, change, item)
     return await writer.commit(change, MutationResult(item))
 
 
 async def unpublish_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    post = await writer.stored("Post", {"postId": values["postId"]}, values.get("version"))
-    if post.values["status"] is PostStatus.DRAFT:
+    post = await writer.stored(Post, {"postId": values["postId"]}, values.get("version"))
+    if post.status is PostStatus.DRAFT:
         raise Rejected(UNPUBLISHED)
     change = writer.change()
-    item = change.update(post, {"status": PostStatus.DRAFT, "publishedAt": None})
-    discard(change, "PostScore", {"postId": values["postId"]})
+    item = change.update(post.as_item, {"status": PostStatus.DRAFT, "publishedAt": None})
+    upserts.discard(change, "PostScore", {"postId": values["postId"]})
     return await writer.commit(change, MutationResult(item))
 
 
 async def remove_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
     """Only for drafts: nobody can comment on one meanwhile, so that no comment is left behind."""
     key = {"postId": values["postId"]}
-    post = await writer.stored("Post", key, values.get("version"))
-    if post.values["status"] is PostStatus.PUBLISHED:
+    post = await writer.stored(Post, key, values.get("version"))
+    if post.status is PostStatus.PUBLISHED:
         raise invalid("the post is published; unpublish it first", "postId")
     comments = await writer.listed("commentsOfPost", key)
     if len(comments) > MAX_REMOVED_COMMENTS:
         raise invalid(f"the post has more than {MAX_REMOVED_COMMENTS} comments; remove some of them first", "postId")
     change = writer.change()
-    change.remove(post)
+    change.remove(post.as_item)
     for comment in comments:
         change.remove(comment)
     for shard in shard_keys(values["postId"]):
-        discard(change, "Counter", shard)
-    discard(change, "PostScore", key)
-    return await writer.commit(change, MutationResult(post))
+        upserts.discard(change, "Counter", shard)
+    upserts.discard(change, "PostScore", key)
+    return await writer.commit(change, MutationResult(post.as_item))
 
 
 async def create_comment(writer: Writer, values: dict[str, Any]) -> MutationResult:
@@ -104,11 +114,13 @@ WRITING: tuple[Mutation, ...] = (
         returns="Post",
         input=(_POST_ID, VERSION),
         run=unpublish_post,
+        removes=True,
     ),
     replace(
         remove(POST),
         description="Remove a draft with its comments and likes; unpublish a published post first.",
         run=remove_post,
+        removes=True,
     ),
     replace(
         create(COMMENT, filled={"createdAt": now, "commentId": new_id}),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Protocol
@@ -12,6 +13,7 @@ from graphql import ExecutionResult, GraphQLError
 from gateway.aws.sts.callers import Caller
 from gateway.errors import DeadlineExceeded, Unauthenticated
 from gateway.graph.http.compression import accepts_gzip, compressed
+from gateway.graph.http.consistency import SENT_TOKEN, add_consistency, sent_token
 from gateway.graph.http.explain import EXPLAIN, explanation
 from gateway.graph.http.fair_queue import OPERATION_COST, FairQueue
 from gateway.graph.http.http_error import HttpError
@@ -38,8 +40,10 @@ from gateway.graph.query.operation import Admitted, Documents, Operation, Parsed
 from gateway.graph.query.price import COST, CostLimits
 from gateway.graph.query.reference.executor import ReferenceExecutor
 from gateway.identity.principal import Principal
+from gateway.identity.support import SupportAccess
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access
+from gateway.store.consistency_token import ConsistencyTokens
 
 Send = Callable[[Message], Awaitable[None]]
 Observe = Callable[[RequestLog, list[str]], None]  # a request that was answered, and the codes of its errors
@@ -53,6 +57,7 @@ class CallerSource(Protocol):
     async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller: ...
 
 
+SUPPORT = "supportAccess"
 _OK = int(HTTPStatus.OK)
 _ANSWERING = 0.1  # share of the time that a mutation leaves for its answer
 
@@ -78,10 +83,13 @@ class Endpoint:
     callers: CallerSource
     reference: ReferenceExecutor
     lanes: Lanes
+    tokens: ConsistencyTokens
     limits: EndpointLimits
+    # of roles that have a schema of their own, the documents that fit it and what runs them
+    views: Mapping[str, tuple[Documents, ReferenceExecutor]] = field(default_factory=dict)
     queue: FairQueue = field(default_factory=FairQueue)
     preparing: FairQueue = field(default_factory=partial(FairQueue, 1))
-    parsing: dict[tuple[TenantId, str], "asyncio.Task[ParsedDocument]"] = field(default_factory=dict)
+    parsing: dict[tuple[TenantId, str, int], "asyncio.Task[ParsedDocument]"] = field(default_factory=dict)
     explain: bool = False  # whether a request may ask what was done for it
     observe: Observe = ignored
     write: WriteOperation = log_operation
@@ -97,6 +105,11 @@ class Endpoint:
         answer = await self._guarded(scope, headers, receive, log)
         if log.estimate is not None and (log.priced or log.explained):
             answer.content["extensions"] = _extensions(log, log.estimate)
+        access = log.access
+        if access is not None and (access.wrote or access.lagging):
+            add_consistency(answer, access, self.tokens)
+        if log.principal is not None and log.principal.support is not None:
+            answer.content.setdefault("extensions", {})[SUPPORT] = support_notice(log.principal, log.principal.support)
         codes: list[str] = []
         if answer.data is not None and not answer.content:
             content = b'{"data":%b}' % answer.data
@@ -139,15 +152,18 @@ class Endpoint:
                 or self.persisted.trusted_documents_only
             ):
                 text = self.persisted.text(tenant, asked)
-            document = self.documents.recent.get(text) or await self._document(tenant, text, running)
+            view = self.views.get(caller.role)
+            documents, reference = view if view is not None else (self.documents, self.reference)
+            document = documents.recent.get(text) or await self._document(documents, tenant, text, running)
             log.document = document.hash
             operation = document.by_name.get(asked.operation_name)
             if operation is None:
-                return await self._refused(document, asked, log, media_type)
+                return await self._refused(reference, document, asked, log, media_type)
             admitted = self._admit(operation, asked, log, scope["method"])
             if isinstance(admitted, list):
                 return executed(ExecutionResult(None, admitted), log, media_type)
-            return await self._run(admitted, asked, log, running, media_type)
+            token = sent_token(headers, asked) if asked.extensions or SENT_TOKEN in headers else None
+            return await self._run(reference, admitted, asked, log, running, media_type, token)
         except asyncio.CancelledError:
             reason = running.take_cancellation()
             if reason is None:
@@ -174,38 +190,47 @@ class Endpoint:
             self.preparing.release()
 
     async def _refused(
-        self, document: ParsedDocument, asked: GraphQLRequest, log: RequestLog, media_type: str
+        self,
+        reference: ReferenceExecutor,
+        document: ParsedDocument,
+        asked: GraphQLRequest,
+        log: RequestLog,
+        media_type: str,
     ) -> HttpResponse:
         if document.ast is None:
             return refused(document, log, media_type)
         # which operation is meant is not clear, and graphql-core says so
-        return executed(await self.reference.execute(document, asked.operation_name, asked.variables), log, media_type)
+        return executed(await reference.execute(document, asked.operation_name, asked.variables), log, media_type)
 
-    async def _document(self, tenant: TenantId, text: str, running: RunningRequest) -> ParsedDocument:
-        document = self.documents.known(text)
+    async def _document(
+        self, documents: Documents, tenant: TenantId, text: str, running: RunningRequest
+    ) -> ParsedDocument:
+        document = documents.known(text)
         if document is not None:
             return document
-        check_text(text, self.documents.limits)
+        check_text(text, documents.limits)
         # a tenant's requests for one new document wait for it together
-        parsing = self.parsing.get((tenant, text))
+        key = tenant, text, id(documents)
+        parsing = self.parsing.get(key)
         if parsing is None:
-            parsing = self.parsing[tenant, text] = asyncio.ensure_future(self._parse(tenant, text, running.deadline))
-            parsing.add_done_callback(lambda done: self._parsed((tenant, text), done))
+            parsing = asyncio.ensure_future(self._parse(documents, tenant, text, running.deadline))
+            self.parsing[key] = parsing
+            parsing.add_done_callback(lambda done: self._parsed(key, done))
         return await asyncio.shield(parsing)
 
-    async def _parse(self, tenant: TenantId, text: str, deadline: float) -> ParsedDocument:
+    async def _parse(self, documents: Documents, tenant: TenantId, text: str, deadline: float) -> ParsedDocument:
         # INVARIANT: new documents are parsed one at a time, tenants in turn, and beside the loop that serves everybody.
         await self.preparing.acquire(tenant, len(text), deadline)
         try:
-            document = self.documents.known(text)
+            document = documents.known(text)
             if document is None:
-                document = await asyncio.to_thread(self.documents.prepare, text)
-                self.documents.remember(text, document)
+                document = await asyncio.to_thread(documents.prepare, text)
+                documents.remember(text, document)
             return document
         finally:
             self.preparing.release()
 
-    def _parsed(self, key: tuple[TenantId, str], done: "asyncio.Task[ParsedDocument]") -> None:
+    def _parsed(self, key: tuple[TenantId, str, int], done: "asyncio.Task[ParsedDocument]") -> None:
         del self.parsing[key]
         if not done.cancelled():
             done.exception()  # perhaps nobody waits for it any more; then nobody misses how it failed
@@ -234,10 +259,18 @@ class Endpoint:
         return admitted
 
     async def _run(
-        self, admitted: Admitted, asked: GraphQLRequest, log: RequestLog, running: RunningRequest, media_type: str
+        self,
+        reference: ReferenceExecutor,
+        admitted: Admitted,
+        asked: GraphQLRequest,
+        log: RequestLog,
+        running: RunningRequest,
+        media_type: str,
+        token: str | None,
     ) -> HttpResponse:
         assert log.caller is not None  # noqa: S101  whoever is admitted is known
-        session = log.caller.session
+        session, subject = log.caller.session, log.caller.principal.subject
+        own_writes = None if token is None else self.tokens.open(session.tenant, subject, token)
         variant, variables, is_query = admitted.variant, admitted.variables, admitted.operation.is_query
         running.cancel_on_disconnect()
         await self.queue.acquire(session.tenant, OPERATION_COST + admitted.estimate, running.deadline)
@@ -248,12 +281,20 @@ class Endpoint:
             # a call of a query gives up later than the request is ended, so that a late one is always answered as late;
             # a mutation leaves time for answering with what was done
             margin = 2 * TICK if is_query else -self.limits.seconds * _ANSWERING
-            access = log.access = Access(session, running.deadline + margin, log.explained)
+            access = log.access = Access(
+                session,
+                running.deadline + margin,
+                log.explained,
+                prefix=log.caller.own,
+                scope=log.caller.scope,
+                subject=subject,
+                own_writes=own_writes,
+            )
             found = await self.lanes.run(variant, access, variables) if is_query else None
             if found is not None:
                 data, left_out = found
                 return HttpResponse(_OK, unread(left_out, log) if left_out else {}, media_type, data=data)
-            result = await self.reference.run(
+            result = await reference.run(
                 variant, admitted.operation.document, asked.operation_name, asked.variables, variables, access
             )
         finally:
@@ -267,6 +308,12 @@ def _late_with_nothing(result: ExecutionResult) -> bool:
     """Whether the time ran out before any root field had an answer."""
     late = [isinstance(error.original_error, DeadlineExceeded) for error in result.errors or ()]
     return bool(late) and all(late) and not any(value is not None for value in (result.data or {}).values())
+
+
+def support_notice(principal: Principal, support: SupportAccess) -> dict[str, str]:
+    """INVARIANT: each answer to a request with support access says so, whatever else it says."""
+    until = datetime.fromtimestamp(principal.expires_at, UTC).isoformat().replace("+00:00", "Z")
+    return {"actor": support.actor, "tenant": principal.tenant, "reason": support.reason, "expiresAt": until}
 
 
 def _extensions(log: RequestLog, estimate: float) -> dict[str, Any]:

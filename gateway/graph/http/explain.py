@@ -1,4 +1,5 @@
-"""What an operation did, for `extensions.explain`: its DynamoDB calls, what allowed them, what they cost.
+"""What an operation did, for `extensions.explain`: its DynamoDB calls, what allowed them, what they cost,
+and the domain's own code that was called.
 
 INVARIANT: it holds forms of keys and names of statements, never the value of a key or of an item.
 """
@@ -18,9 +19,14 @@ def explanation(access: Access, started: float) -> dict[str, Any]:
     return {
         "tenant": session.tenant,
         "role": session.role,
+        "actsAs": list(access.acted_as),
         "policies": session.permissions.fingerprint,
         "calls": [_call(call, first) for call in access.calls],
         "refused": [{"what": each.what, "reason": each.reason} for each in dict.fromkeys(access.refusals)],
+        "code": [
+            {"field": each.field, "rows": each.rows, "durationMs": _milliseconds(each.seconds)}
+            for each in access.code_calls or ()
+        ],
         "keys": sum(_keys(call) for call in access.calls),
         "items": sum(call.items for call in access.calls),
         "capacity": access.capacity,

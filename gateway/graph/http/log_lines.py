@@ -21,6 +21,7 @@ import orjson
 from gateway.aws.sts.assume_role import subject_hash
 from gateway.aws.sts.callers import Caller
 from gateway.identity.principal import Principal
+from gateway.identity.support import SupportAccess
 from gateway.store.access import Access
 
 _FULL_BYTES = 64 * 1024
@@ -83,6 +84,7 @@ class RequestLog:
             else:
                 dynamodb_calls += 1
             capacity += call.capacity
+        support = principal.support if principal is not None else None
         write(
             {
                 "request_id": self.request_id,
@@ -103,8 +105,23 @@ class RequestLog:
                 "cached_reads": cached_reads,
                 "estimated_capacity": self.estimate,
                 "consumed_capacity": capacity,
+                **(_NOTHING if support is None else support_fields(support)),
+                **(_NOTHING if self.access is None or not self.access.acted_as else acting_fields(self.access)),
             }
         )
+
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+def acting_fields(access: Access) -> dict[str, Any]:
+    """What the lines of a request have beside the others whose mutations acted in another role."""
+    return {"acts_as": list(access.acted_as)}
+
+
+def support_fields(support: SupportAccess) -> dict[str, str]:
+    """What the lines of a request with support access have beside the others."""
+    return {"actor": support.actor, "grant": support.grant_id, "grant_reason": support.reason}
 
 
 def outcome(codes: Sequence[str]) -> str:

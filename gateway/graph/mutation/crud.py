@@ -3,17 +3,17 @@
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from gateway.graph.mutation.mutation import Mutation
-from gateway.model.entity import Entity
+from gateway.model.entity import Attribute, Entity
 from gateway.model.model import is_sound
+from gateway.model.mutation import Mutation
 from gateway.model.types import Field, Integer
-from gateway.store.write.faults import invalid
 from gateway.store.write.writer import MutationResult, Writer
 
-VERSION = Field(
+VERSION: Field = Field(
     "version",
     Integer(),
     "The version that you have read; without it, the change applies to any version.",
@@ -38,7 +38,7 @@ def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
         name=f"create{entity.name}",
         description=f"Create {_article(entity.name)} {entity.name}.",
         returns=entity.name,
-        input=tuple(_field(entity, name) for name in _attributes(entity) if name not in filled),
+        input=tuple(_new_field(entity, name) for name in _attributes(entity) if name not in filled),
         run=run,
         faults=_unknown(entity, "filled", filled),
     )
@@ -54,12 +54,10 @@ def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
         item = await writer.stored(entity.name, key, version)
         change = writer.change()
         changes = {name: value for name, value in values.items() if name not in keys}
-        for name, value in changes.items():
-            if value is None and entity.attribute[name].required:
-                raise invalid(f"`{name}` cannot be removed", name)
         return await writer.commit(change, MutationResult(change.update(item, changes)))
 
-    open_fields = (_field(entity, name, optional=name not in keys) for name in _attributes(entity) if name not in but)
+    fixed = {*but, *(name for name in _attributes(entity) if entity.attribute[name].immutable and name not in keys)}
+    open_fields = (_field(entity, name, optional=name not in keys) for name in _attributes(entity) if name not in fixed)
     return Mutation(
         name=f"update{entity.name}",
         description=(
@@ -73,12 +71,14 @@ def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
 
 
 def remove(entity: Entity) -> Mutation:
+    """Removes an item by its key, and only in the given version where the caller names one."""
+
     async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
         item = await writer.stored(
             entity.name, {name: values[name] for name in entity.key_names}, values.get("version")
         )
         change = writer.change()
-        return await writer.commit(change, MutationResult(change.remove(item)))
+        return await writer.commit(change, MutationResult(await writer.remove(change, item)))
 
     return Mutation(
         name=f"remove{entity.name}",
@@ -86,15 +86,18 @@ def remove(entity: Entity) -> Mutation:
         returns=entity.name,
         input=(*(_field(entity, name) for name in _keys(entity)), VERSION),
         run=run,
+        removes=True,
     )
 
 
 def crud(entity: Entity, *, filled: Filled = _NONE) -> tuple[Mutation, ...]:
+    """`create`, `update` and `remove`; what the gateway fills in at creation cannot be updated."""
     fixed = tuple(name for name in filled if name in _attributes(entity) and name not in _keys(entity))
     return create(entity, filled=filled), update(entity, but=fixed), remove(entity)
 
 
 def now() -> datetime:
+    """The time in UTC, for attributes such as `createdAt`."""
     return datetime.now(UTC)
 
 
@@ -126,6 +129,23 @@ def _field(entity: Entity, name: str, *, optional: bool = False) -> Field:
     attribute = entity.attribute[name]
     required = attribute.required and not optional
     return Field(name, attribute.type, attribute.description, required, deprecated=attribute.deprecated)
+
+
+def _new_field(entity: Entity, name: str) -> Field:
+    """Of a new item: what has a default may be left out."""
+    attribute = entity.attribute[name]
+    if attribute.default is None:
+        return _field(entity, name)
+    field = _field(entity, name, optional=True)
+    return replace(field, description=f"{field.description} {_default_words(attribute)}")
+
+
+def _default_words(attribute: Attribute) -> str:
+    if callable(attribute.default):
+        return "If omitted, the gateway sets it."
+    write = attribute.type.json()
+    shown = attribute.default if write is None else write(attribute.default)
+    return f"Default: {str(shown).lower() if isinstance(shown, bool) else shown}."
 
 
 def _present(values: dict[str, Any]) -> dict[str, Any]:

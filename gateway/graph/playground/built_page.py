@@ -8,14 +8,14 @@ import gzip
 import json
 import mimetypes
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from gateway.graph.http.compression import GZIP, accepts_gzip
@@ -53,6 +53,11 @@ def page_routes(path: str, folder: Path, config: Mapping[str, Any]) -> list[Rout
     # INVARIANT: a requested name is looked up in this dict and never joined to a path.
     assets = {asset.name: asset for asset in (folder / ASSETS).iterdir()}
 
+    async def with_slash(request: Request) -> Response:
+        # the addresses in the page are relative to its folder, and this one to the folder above
+        query = f"?{request.url.query}" if request.url.query else ""
+        return RedirectResponse(f"{path.removeprefix('/')}/{query}", headers={**_HEADERS, "cache-control": "no-cache"})
+
     async def page(request: Request) -> Response:
         headers = {**_HEADERS, "cache-control": "no-cache"}
         return FileResponse(folder / "index.html", headers=headers, media_type="text/html")
@@ -74,7 +79,7 @@ def page_routes(path: str, folder: Path, config: Mapping[str, Any]) -> list[Rout
         )
 
     return [
-        Route(path, page),
+        Route(path, with_slash),
         Route(f"{path}/", page),
         Route(f"{path}/config.json", config_file),
         Route(f"{path}/{ASSETS}/{{name}}", asset),
@@ -102,10 +107,17 @@ HEADERS = {
 _PAGES = ("playground", "demo", "metrics")
 
 
-def landing_page(address: str | None = None, *, pages: Collection[str] = (), query: str = "") -> str:
+def landing_page(
+    address: str | None = None,
+    *,
+    pages: Collection[str] = (),
+    query: str = "",
+    tenants: Sequence[str] = ("acme", "globex"),
+) -> str:
     """With an address, the page of the sandbox, with demo tenants and a token; without one, the page of production.
 
-    `pages` are the paths of the other pages that are served, `query` is an example query.
+    `pages` are the paths of the other pages that are served, `query` is an example query, and `tenants` are the ids of
+    two or more demo tenants.
     """
     page = (files("gateway.graph.playground") / "landing.html").read_text()
     if address is None:
@@ -113,7 +125,11 @@ def landing_page(address: str | None = None, *, pages: Collection[str] = (), que
     for name in _PAGES:
         if f"/{name}" not in pages:
             page = _without(name, page)
-    return page.replace("ADDRESS", address or "").replace("QUERY", escape(query, quote=False))
+    names = ", ".join(f"<code>{name}</code>" for name in tenants)
+    values = {"ADDRESS": address or "", "TENANTS": names, "FIRST": tenants[0], "SECOND": tenants[1]}
+    for word, text in values.items():
+        page = page.replace(word, text)
+    return page.replace("QUERY", escape(query, quote=False))
 
 
 def _without(part: str, page: str) -> str:

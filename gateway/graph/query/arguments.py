@@ -23,6 +23,8 @@ from graphql import (
 )
 from graphql.execution.values import get_variable_values
 
+from gateway.model.types import AttributeType, Field, ListOf, SetOf, Struct
+
 Variables = Mapping[str, Any]
 
 MAX_ERRORS = 5  # that one answer tells of a document or its variables
@@ -73,6 +75,11 @@ class Arguments:
         """The names of the variables in these arguments."""
         return frozenset[str]().union(*(self._names_in.get(name, ()) for name in arguments))
 
+    def present(self, given: frozenset[str]) -> frozenset[str]:
+        """The arguments that have a value, where only these variables have one."""
+        variables = {name for name, variable, required, _ in self._variables if required or variable in given}
+        return frozenset({*self.fixed, *variables, *(name for name, _, _ in self._nested)})
+
     def values(self, variables: Variables) -> dict[str, Any]:
         """Those that are given and not null; raises `InvalidArguments` where graphql-core would answer an error."""
         values = dict(self.fixed)
@@ -111,3 +118,21 @@ def _variable_names(node: ValueNode) -> list[str]:
         case ObjectValueNode():
             return [name for field in node.fields for name in _variable_names(field.value)]
     return []
+
+
+def model_values(fields: tuple[Field, ...], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as values of the model; an absent one stays absent, and null is None."""
+    return {field.name: _model_value(field.type, values[field.name]) for field in fields if field.name in values}
+
+
+def _model_value(kind: AttributeType, value: Any) -> Any:
+    if value is None or type(value) is str:
+        return value
+    match kind:
+        case Struct(_, fields):
+            return {name: member for name, member in model_values(fields, value).items() if member is not None}
+        case ListOf(of):
+            return [_model_value(of, member) for member in value]
+        case SetOf():
+            return frozenset(value) or None
+    return value

@@ -1,18 +1,29 @@
 """Binds the fields of a validated operation to the model: which pattern, relation or attribute answers each."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from graphql import GraphQLField, GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema, get_named_type
+from graphql import (
+    BooleanValueNode,
+    GraphQLField,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    VariableNode,
+    get_named_type,
+)
 
 from gateway.graph.query.arguments import Arguments
-from gateway.graph.query.selections import Holds, Selected, below, grouped
+from gateway.graph.query.paging import PAGING
+from gateway.graph.query.selections import Holds, IncludeCondition, Selected, argument_value, below, grouped
 from gateway.graph.query.tree import (
     AttributeField,
     ChangeField,
+    CodeField,
     CollectionSelection,
     CursorField,
+    CustomField,
     EdgesField,
     IdField,
     ItemField,
@@ -34,19 +45,34 @@ from gateway.graph.query.tree import (
     SingleField,
     StructField,
     StructFields,
+    TotalCountField,
     TotalField,
     Typename,
     VersionField,
 )
+from gateway.model.code import CustomQuery
 from gateway.model.entity import Collection, Entity, Reference, Total
 from gateway.model.model import Model
-from gateway.model.patterns import Listing, Lookup, bound_attribute, open_parameters, own_parameters, parameters
+from gateway.model.patterns import (
+    CONSISTENT,
+    AccessPattern,
+    ItemCollection,
+    Listing,
+    Lookup,
+    bound_attribute,
+    chosen,
+    open_parameters,
+    own_parameters,
+    parameters,
+)
 from gateway.model.types import AttributeType, ListOf, SetOf, Struct
+
+Readable = TypeVar("Readable", bound=Lookup | Listing)
 
 ID, VERSION, TYPENAME = "id", "version", "__typename"
 Path = tuple[str, ...]
 # a bound field by the type that it is selected on and its response keys from the root
-Places = dict[tuple[str, Path], RootField | RelationField]
+Places = dict[tuple[str, Path], RootField | RelationField | CodeField]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +99,21 @@ class Binder:
         kinds = schema.get_possible_types(node) if isinstance(node, GraphQLInterfaceType) else ()
         self.nodes = tuple(kind.name for kind in kinds)
 
-    def bind(self, owner: GraphQLObjectType, selected: Iterable[Selected], holds: Holds) -> Tree:
-        return _Binding(self, holds).tree(owner, selected)
+    def bind(
+        self, owner: GraphQLObjectType, selected: Iterable[Selected], holds: Holds, given: frozenset[str] = frozenset()
+    ) -> Tree:
+        """`given` are those of the `choosing` variables that have a value."""
+        return _Binding(self, holds, given).tree(owner, selected)
+
+    def choosing(self, selected: Iterable[Selected]) -> frozenset[str]:
+        """The variables that decide which listing answers a field, by having a value or none."""
+        return frozenset(
+            argument.value.name.value
+            for each in selected
+            if each.name in self.model.choices
+            for argument in each.node.arguments or ()
+            if isinstance(argument.value, VariableNode) and argument.name.value not in PAGING
+        )
 
     def object_type(self, definition: GraphQLField) -> GraphQLObjectType:
         kind = get_named_type(definition.type)
@@ -89,17 +128,18 @@ class Binder:
             return set(entity.key_names)
         relation = entity.relation.get(name)
         if relation is None:
-            return set()
+            return set(entity.derived[name].needs) if name in entity.derived else set()
         bound = {bound_attribute(relation, parameter) for parameter in own_parameters(self.model, relation)}
         each = {relation.each} if isinstance(relation, Collection) and relation.each else set()
         return {attribute for attribute in bound if attribute in entity.attribute} | each
 
 
 class _Binding:
-    def __init__(self, binder: Binder, holds: Holds) -> None:
+    def __init__(self, binder: Binder, holds: Holds, given: frozenset[str]) -> None:
         self._binder = binder
         self._model = binder.model
         self._holds = holds
+        self._given = given
         self._places: Places = {}
         self._items: list[tuple[ItemSelection, Path | None]] = []
         self._typed = True
@@ -125,7 +165,16 @@ class _Binding:
             return self._change(key, name, arguments, definition, group)
         if name in ("node", "nodes"):
             return self._node(key, arguments, group, plural=name == "nodes")
-        pattern = self._binder.plurals.get(name) or self._model.patterns[name]
+        if name in self._model.queries:
+            return self._custom(key, self._model.queries[name], arguments, definition, group)
+        return self._read(key, name, arguments, definition, group)
+
+    def _read(
+        self, key: str, name: str, arguments: Arguments, definition: GraphQLField, group: list[Selected]
+    ) -> RootField:
+        pattern = self._binder.plurals.get(name) or self._pattern(name, arguments)
+        assert not isinstance(pattern, ItemCollection)  # noqa: S101  it has no field of its own
+        pattern = self._as_asked(pattern, group)
         match pattern:
             case Lookup() if name == pattern.many:
                 parameter = parameters(self._model, pattern)[0]
@@ -135,9 +184,37 @@ class _Binding:
                 return LookupField(key, arguments, self._target(pattern, group, definition, (key,)))
             case Listing(single=True):
                 return self._single(key, arguments, pattern, definition, group)
-            case Listing():
-                return PageField(key, None, pattern, arguments, self._page(pattern, group, definition, (key,)))
-        raise AssertionError(name)  # the schema has no other fields
+        return PageField(key, None, pattern, arguments, self._page(pattern, group, definition, (key,)))
+
+    def _as_asked(self, pattern: Readable, group: list[Selected]) -> Readable:
+        """The pattern as this field reads it: strongly consistent where the caller asks for that.
+
+        INVARIANT: this is the one place that decides it; price and both executors read it from the tree.
+        """
+        if not pattern.consistent:
+            return pattern
+        match argument_value(group[0], CONSISTENT):
+            case BooleanValueNode(value=wanted):
+                pass
+            case VariableNode() as variable:
+                wanted = self._holds(IncludeCondition(variable.name.value, True))
+            case _:
+                wanted = False
+        return replace(pattern, strong=True) if wanted else pattern
+
+    def _custom(
+        self, key: str, query: CustomQuery, arguments: Arguments, definition: GraphQLField, group: list[Selected]
+    ) -> CustomField:
+        item = None
+        if isinstance(query.returns, str):
+            item = self._item(self._model.entities[query.returns], group, definition, (key,))
+        return CustomField(key, query, arguments, item)
+
+    def _pattern(self, name: str, arguments: Arguments) -> AccessPattern:
+        choice = self._model.choices.get(name)
+        if choice is None:
+            return self._model.patterns[name]
+        return chosen(self._model, choice, arguments.present(self._given) - PAGING)
 
     def _change(
         self, key: str, name: str, arguments: Arguments, definition: GraphQLField, group: list[Selected]
@@ -173,7 +250,9 @@ class _Binding:
                 self._model.item_collections.get((item.entity.name, field.relation.name)) if field.relation else None
             )
             alone = sum(other.relation is field.relation for other in relations) == 1
-            if pattern is not None and alone and isinstance(field, PageField | MembersField):
+            if pattern is None or not alone or (isinstance(field, PageField) and field.page.counts_only):
+                continue
+            if isinstance(field, PageField | MembersField):
                 return CollectionSelection(pattern, field)
         return None
 
@@ -219,9 +298,16 @@ class _Binding:
         if attribute is not None:
             below_it = self._struct(attribute.type, owner.fields[name], group)
             return AttributeField(key, attribute, below_it, tuple(each.node for each in group))
-        relation = self._relation(entity, owner.fields[name], key, group, path)
-        self._places[owner.name, path] = relation
-        return relation
+        derived = entity.derived.get(name)
+        field: CodeField | RelationField
+        if derived is not None:
+            definition = owner.fields[name]
+            arguments, nodes = Arguments(definition, group[0].node), tuple(each.node for each in group)
+            field = CodeField(key, derived, arguments, self._struct(derived.type, definition, group), nodes)
+        else:
+            field = self._relation(entity, owner.fields[name], key, group, path)
+        self._places[owner.name, path] = field
+        return field
 
     def _struct(self, kind: AttributeType, definition: GraphQLField, group: list[Selected]) -> StructFields:
         while isinstance(kind, ListOf | SetOf):
@@ -245,7 +331,7 @@ class _Binding:
     ) -> RelationField:
         relation = entity.relation[group[0].name]
         if isinstance(relation, Collection) and relation.each is None:
-            listing = self._model.listing(relation.pattern)
+            listing = self._as_asked(self._model.listing(relation.pattern), group)
             arguments = Arguments(definition, group[0].node)
             return PageField(key, relation, listing, arguments, self._page(listing, group, definition, path))
         lookup = self._model.lookup(relation.pattern)
@@ -259,7 +345,7 @@ class _Binding:
 
     def _page(self, listing: Listing, group: list[Selected], definition: GraphQLField, path: Path) -> PageSelection:
         entity, owner = self._model.entities[listing.entity], self._binder.object_type(definition)
-        fields: list[NodesField | EdgesField | PageInfoField | Typename] = []
+        fields: list[NodesField | EdgesField | PageInfoField | TotalCountField | Typename] = []
         for key, inner in grouped(below(group), owner, self._holds).items():
             name = inner[0].name
             if name == TYPENAME:
@@ -268,6 +354,8 @@ class _Binding:
                 fields.append(NodesField(key, self._item(entity, inner, owner.fields[name], (*path, key))))
             elif name == "edges":
                 fields.append(self._edges(entity, key, inner, owner.fields[name], (*path, key)))
+            elif name == "totalCount":
+                fields.append(TotalCountField(key))
             else:
                 fields.append(self._page_info(key, inner, owner.fields[name]))
         return PageSelection(tuple(fields))

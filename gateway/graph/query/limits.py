@@ -3,9 +3,19 @@
 from dataclasses import dataclass
 from typing import Any
 
-from graphql import DocumentNode, OverlappingFieldsCanBeMergedRule, TokenKind, ValidationContext, specified_rules
+from graphql import (
+    ArgumentNode,
+    DocumentNode,
+    GraphQLError,
+    KnownArgumentNamesRule,
+    OverlappingFieldsCanBeMergedRule,
+    TokenKind,
+    ValidationContext,
+    specified_rules,
+)
 
 from gateway.errors import BadUserInput, LimitExceeded
+from gateway.model.patterns import CONSISTENT
 
 # no value of the schema has as many, and Python refuses to read more than 4,300
 _DIGITS = 400
@@ -38,7 +48,25 @@ class _Merging(OverlappingFieldsCanBeMergedRule):
         self.rule_context.remaining_complexity_budget = self._BUDGET
 
 
-RULES = (*(rule for rule in specified_rules if rule is not OverlappingFieldsCanBeMergedRule), _Merging)
+class _KnownArguments(KnownArgumentNamesRule):
+    """Says why a field cannot be read consistently, and what to do instead."""
+
+    def enter_argument(self, arg_node: ArgumentNode, *args: Any) -> None:
+        if arg_node.name.value != CONSISTENT or self.context.get_argument() or not self.context.get_field_def():
+            super().enter_argument(arg_node, *args)
+            return
+        self.report_error(
+            GraphQLError(
+                f"'{self.context.get_parent_type()}.{args[3][-1].name.value}' cannot be read consistently: it reads an"
+                f" index, or does not declare it. Leave out '{CONSISTENT}', and send the consistency token of a change"
+                " to see that change.",
+                arg_node,
+            )
+        )
+
+
+_REPLACED = (OverlappingFieldsCanBeMergedRule, KnownArgumentNamesRule)
+RULES = (*(rule for rule in specified_rules if rule not in _REPLACED), _Merging, _KnownArguments)
 
 
 def check_text(text: str, limits: DocumentLimits) -> None:
@@ -68,11 +96,10 @@ def check_variables(variables: dict[str, Any], limits: DocumentLimits) -> None:
     values = 0
     while pending:
         value = pending.pop()
-        if not isinstance(value, list | dict):
-            continue
         values += len(value)
         if len(value) > limits.members:
             raise LimitExceeded(f"a variable has {len(value)} members, at most {limits.members} are allowed")
         if values > limits.values:
             raise LimitExceeded(f"the variables have more than {limits.values} values")
-        pending.extend(value if isinstance(value, list) else value.values())
+        members = value if isinstance(value, list) else value.values()
+        pending += [member for member in members if isinstance(member, (list, dict))]

@@ -27,13 +27,14 @@ from graphql.language.parser import Parser
 from graphql.validation.validate import ValidationAbortedError
 
 from gateway.errors import BadUserInput, LimitExceeded
-from gateway.graph.mutation.mutation import Mutation
 from gateway.graph.query.arguments import MAX_ERRORS, coerced
 from gateway.graph.query.binder import Binder, Tree
+from gateway.graph.query.coercion import Read, Unusual, reader
 from gateway.graph.query.limits import RULES, DocumentLimits, check_text, check_tokens, check_variables
 from gateway.graph.query.price import Price, Pricing
-from gateway.graph.query.selections import Selected, condition_variables, expand
+from gateway.graph.query.selections import Selected, argument_variables, condition_variables, expand
 from gateway.model.model import Model
+from gateway.model.patterns import CONSISTENT
 from gateway.store.plan import ReadLimits
 
 _READS = ReadLimits()
@@ -83,12 +84,17 @@ class Operation:
         self.is_query = node.operation is OperationType.QUERY
         self._selected = selected
         self._conditions = tuple(sorted(condition_variables(selected)))
+        self._choosing = tuple(sorted(binder.choosing(selected)))
+        # a consistent read is another read: as with a condition, its variable decides what is bound
+        self._consistent = tuple(sorted(argument_variables(selected, CONSISTENT) - {*self._conditions}))
+        self._varies = bool(self._conditions or self._choosing or self._consistent)
         self._binder = binder
         self._pricing = pricing
         self._limits = limits
         self._variants: dict[tuple[Any, ...], Variant] = {}
         self._definitions = tuple(node.variable_definitions or ())
-        self._plain = _plain_variables(binder.schema, self._definitions)
+        self._declared = _declared(binder.schema, self._definitions)
+        self._has_parts = any(kind is None for _, kind, _, _ in self._declared or ())
         with_default = [each for each in self._definitions if each.default_value is not None]
         defaults = coerced(binder.schema, with_default, {}, discreet=True)
         self._defaults = defaults if isinstance(defaults, dict) else None
@@ -98,25 +104,29 @@ class Operation:
         variables = self._values(given)
         if isinstance(variables, list):
             return variables
-        variant = self._variants.get(()) if not self._conditions else None
+        variant = self._variants.get(()) if not self._varies else None
         if variant is None:
             variant = self.variant(variables)
         return Admitted(self, variant, variables, _estimate(variant.price, variables))
 
     def _values(self, given: dict[str, Any]) -> dict[str, Any] | list[GraphQLError]:
-        """Values of plain types are taken as they are; graphql-core reads all others."""
-        if self._plain is None or self._defaults is None:
+        """Values of plain types are taken as they are, others are read; graphql-core words what is wrong with one."""
+        if self._declared is None or self._defaults is None:
             return self._coerced(given)
+        if self._has_parts:
+            check_variables(given, self._limits)
         values, taken = dict(self._defaults), 0
-        for name, kind, required in self._plain:
+        for name, kind, read, required in self._declared:
             value: Any = given.get(name, Undefined)
             if value is Undefined:
                 if required and name not in values:
                     return self._coerced(given)
                 continue
-            fits = type(value) is kind and (kind is not int or -_INT <= value < _INT)
-            if not fits and (value is not None or required):
-                return self._coerced(given)
+            if type(value) is not kind or (kind is int and not -_INT <= value < _INT):
+                try:
+                    value = read(value)
+                except Unusual:
+                    return self._coerced(given)
             values[name] = value
             taken += 1
         if taken != len(given):
@@ -130,19 +140,30 @@ class Operation:
 
     def variant(self, variables: Mapping[str, Any]) -> Variant:
         """What is asked for with these variables, which have been read already."""
-        truths = tuple([variables.get(name) for name in self._conditions]) if self._conditions else ()
-        known = self._variants.get(truths)
+        truths = tuple([variables.get(name) for name in self._conditions])
+        if self._consistent:
+            truths += tuple([variables.get(name) is True for name in self._consistent])
+        given = frozenset([name for name in self._choosing if variables.get(name) is not None])
+        key = (*truths, given) if given else truths
+        known = self._variants.get(key)
         if known is None:
             if len(self._variants) >= _VARIANTS:
                 del self._variants[next(iter(self._variants))]
-            known = self._variants[truths] = self._bind(dict(zip(self._conditions, truths, strict=True)))
+            known = self._variants[key] = self._bind(
+                dict(zip((*self._conditions, *self._consistent), truths, strict=True)), given
+            )
         return known
 
-    def _bind(self, truths: Mapping[str, Any]) -> Variant:
+    def bind_at_once(self) -> None:
+        """While it is prepared, beside the loop, where no variable decides what is asked for."""
+        if not self._varies:
+            self.variant({})
+
+    def _bind(self, truths: Mapping[str, Any], given: frozenset[str]) -> Variant:
         schema = self._binder.schema
         owner = schema.get_root_type(self.node.operation)
         assert owner is not None  # noqa: S101  validation refuses an operation of a type that the schema lacks
-        tree = self._binder.bind(owner, self._selected, lambda each: truths[each.variable] is each.wanted)
+        tree = self._binder.bind(owner, self._selected, lambda each: truths[each.variable] is each.wanted, given)
         return Variant(tree, self._pricing.price(tree), self.document)
 
 
@@ -162,17 +183,21 @@ def _estimate(price: Price, variables: dict[str, Any]) -> float:
     return estimate
 
 
-def _plain_variables(
+def _declared(
     schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode]
-) -> tuple[tuple[str, Any, bool], ...] | None:
-    """Their names, types and whether they are required; None where one is of another type."""
+) -> tuple[tuple[str, Any, Read, bool], ...] | None:
+    """Their names, their plain types if they have one, how they are read otherwise, and whether they are required.
+
+    None where graphql-core has to read them.
+    """
     found = []
     for definition in definitions:
         kind: Any = type_from_ast(schema, definition.type)
-        plain = _PLAIN.get(str(get_nullable_type(kind)))
-        if plain is None:
+        read = reader(kind)
+        if read is None:
             return None
-        found.append((definition.variable.name.value, plain, isinstance(kind, GraphQLNonNull)))
+        plain = _PLAIN.get(str(get_nullable_type(kind)))
+        found.append((definition.variable.name.value, plain, read, isinstance(kind, GraphQLNonNull)))
     return tuple(found)
 
 
@@ -202,14 +227,13 @@ class Documents:
         self,
         model: Model,
         schema: GraphQLSchema,
-        mutations: Sequence[Mutation],
         limits: DocumentLimits,
         *,
         introspection: bool,
         reads: ReadLimits = _READS,
     ) -> None:
-        self._binder = Binder(model, schema, {mutation.name: mutation.returns for mutation in mutations})
-        self._pricing = Pricing(model, reads, mutations)
+        self._binder = Binder(model, schema, {mutation.name: mutation.returns for mutation in model.mutations})
+        self._pricing = Pricing(model, reads)
         self.limits = limits
         # suggestions spell out the schema: they go where introspection goes
         self.discreet = not introspection
@@ -273,6 +297,7 @@ class Documents:
         document = ParsedDocument(made.hash, made.size, ast, discreet=self.discreet)
         for node, fields in zip(nodes, selected, strict=True):
             operation = Operation(document, node, fields, self._binder, self._pricing, self.limits)
+            operation.bind_at_once()
             document.operations[operation.name] = operation
         document.by_name.update(document.operations)
         if len(nodes) == 1:

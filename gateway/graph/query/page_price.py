@@ -5,15 +5,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from gateway.model.capacity_units import query_units
+from gateway.model.filters import FILTER
 from gateway.model.keys import MAX_BUCKETS
 from gateway.model.model import Model
-from gateway.model.patterns import Listing
-from gateway.store.plan import LAST_HOURS, ReadLimits
+from gateway.model.patterns import LAST_HOURS, Listing
+from gateway.store.capacity_units import query_units, read_units
+from gateway.store.plan import ReadLimits
 from gateway.store.table import PARALLEL_GROUPS
 
 _HOUR = timedelta(hours=1)
 _SIZES = {"hour": _HOUR, "day": 24 * _HOUR, "month": 28 * 24 * _HOUR}
+
+
+def count_units(listing: Listing) -> float:
+    """What `totalCount` takes: the rows of the counter, each read by its key."""
+    shards = listing.counter.shards if listing.counter is not None else 0
+    return shards * read_units(1, strong=listing.strong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,8 @@ class PagePrice:
     probed: bool
 
     def each(self, arguments: Mapping[str, Any]) -> tuple[float, float]:
+        if self.listing.filter and arguments.get(FILTER):
+            return self._filtered(arguments), self._size(arguments)
         traffic, strong = self.listing.traffic, self.listing.strong
         place = self.model.place(self.listing)
         shards = place.shards.read if place.shards is not None else 1
@@ -39,6 +48,16 @@ class PagePrice:
             ends = ("after" in arguments) + ("before" in arguments)
             units += ends * shards * ahead * empty
         return units, count
+
+    def _filtered(self, arguments: Mapping[str, Any]) -> float:
+        """All that the page may read, whatever the filter leaves of it; each of its Queries is rounded up."""
+        listing, place = self.listing, self.model.place(self.listing)
+        shards = place.shards.read if place.shards is not None else 1
+        reads = listing.max_read // shards
+        queries = reads.bit_length() * query_units(1, 1, strong=listing.strong)
+        once = shards * (queries + query_units(reads, listing.traffic.item_bytes, strong=listing.strong))
+        ends = ("after" in arguments) + ("before" in arguments) if self.probed else 0
+        return (1 + ends) * once
 
     def _size(self, arguments: Mapping[str, Any]) -> int:
         """What is too large is refused when it runs."""

@@ -1,18 +1,39 @@
-"""Relay's four arguments as a window of a listing."""
+"""The arguments of a list: which of its items are asked for, and Relay's four as a window of them."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from gateway.errors import BadUserInput
-from gateway.model.patterns import Listing
-from gateway.model.tenant import TenantId
+from gateway.model.filters import FILTER, filter_of
+from gateway.model.patterns import CONSISTENT, ORDER, Listing, ListOrder
 from gateway.store.cursor import Cursors
-from gateway.store.plan import ReadLimits, Window
+from gateway.store.plan import Range, ReadLimits, Window
+
+PAGING = dict.fromkeys(("first", "after", "last", "before")).keys()
+
+
+def take_arguments(listing: Listing, given: dict[str, Any]) -> list[Any]:
+    """Takes Relay's arguments out of those given, and leaves the others in the form that a plan reads.
+
+    Cursors are bound to what is left. An order that the listing has by itself is none that is asked for.
+    """
+    span = given.get(listing.between or "")
+    if span is not None and listing.between is not None:
+        given[listing.between] = Range(span.get("from"), span.get("to"))
+    if listing.reversible and (given.get(ORDER) is ListOrder.NEWEST_FIRST) is listing.newest_first:
+        given.pop(ORDER, None)
+    if listing.filter:
+        asked = filter_of(given.pop(FILTER, None) or {})
+        if asked is not None:
+            given[FILTER] = asked
+    if listing.consistent:
+        given.pop(CONSISTENT, None)  # the binder has read it; a cursor serves both kinds of read
+    return [given.pop(name, None) for name in PAGING]
 
 
 def page_window(
     cursors: Cursors,
-    tenant: TenantId,
+    scope: str,
     limits: ReadLimits,
     listing: Listing,
     arguments: Mapping[str, Any],
@@ -27,7 +48,8 @@ def page_window(
     limit = first if first is not None else last if last is not None else limits.default_page
     if not 0 <= limit <= limits.page:
         raise BadUserInput(f"`{'last' if last is not None else 'first'}` lies between 0 and {limits.page}")
+    reverse = ORDER in arguments
     if after is None and before is None:
-        return Window(limit, backward=last is not None)
-    ends = [None if each is None else cursors.open(tenant, listing.name, arguments, each) for each in (after, before)]
-    return Window(limit, ends[0], ends[1], backward=last is not None)
+        return Window(limit, backward=last is not None, reverse=reverse)
+    ends = [None if each is None else cursors.open(scope, listing.name, arguments, each) for each in (after, before)]
+    return Window(limit, ends[0], ends[1], last is not None, reverse)

@@ -4,17 +4,17 @@ An estimate is what an operation takes where every page is full and every refere
 fields ask for in common is read once but counted each time, so an operation mostly takes less than its estimate.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.errors import LimitExceeded
-from gateway.graph.mutation.mutation import Mutation
 from gateway.graph.query.arguments import Arguments, InvalidArguments, Variables
 from gateway.graph.query.binder import Tree
-from gateway.graph.query.page_price import PagePrice
+from gateway.graph.query.page_price import PagePrice, count_units
 from gateway.graph.query.tree import (
     ChangeField,
+    CustomField,
     ItemSelection,
     ItemTarget,
     LookupField,
@@ -28,11 +28,13 @@ from gateway.graph.query.tree import (
     SingleField,
     TotalField,
 )
-from gateway.model.capacity_units import index_write_units, item_write_units, query_units, read_units
+from gateway.model.code import Loaded
 from gateway.model.entity import Entity
 from gateway.model.model import Model
+from gateway.model.mutation import Mutation
 from gateway.model.patterns import Lookup
 from gateway.model.types import ListOf, Struct
+from gateway.store.capacity_units import index_write_units, item_write_units, query_units, read_units
 from gateway.store.plan import ReadLimits
 
 # What a mutation takes: its item with copies, marks and index entries, and what its lists write beside it.
@@ -58,11 +60,12 @@ def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> Calla
 
 
 def item_units(model: Model, entity: Entity, *, record: bool = False) -> float:
-    """One item read and written in a transaction, with its copies, its unique values and its index entries."""
+    """One item read and written in a transaction, with its copies, unique values, counters and index entries."""
     sizes = [pattern.traffic.item_bytes for pattern in model.patterns.values() if pattern.entity == entity.name]
     size = max(sizes, default=500)
     places = len({place.index for place in entity.placements if place.index is not None})
-    written = item_write_units(size, copies=len(entity.copies), records=len(entity.unique) + record)
+    records = len(entity.unique) + record + len(model.counted.get(entity.name, ()))
+    written = item_write_units(size, copies=len(entity.copies), records=records)
     return read_units(size, strong=True) + written + places * index_write_units(size)
 
 
@@ -131,12 +134,12 @@ class CostLimits:
 
 
 class Pricing:
-    """Makes prices; one for a model and its mutations."""
+    """Makes prices; one for a model."""
 
-    def __init__(self, model: Model, limits: ReadLimits, mutations: Sequence[Mutation]) -> None:
+    def __init__(self, model: Model, limits: ReadLimits) -> None:
         self._model = model
         self._limits = limits
-        self._mutations = {mutation.name: mutation for mutation in mutations}
+        self._mutations = {mutation.name: mutation for mutation in model.mutations}
 
     def price(self, tree: Tree) -> Price:
         reads = tuple(read for root in tree.roots if (read := self._root(root)) is not None)
@@ -160,6 +163,9 @@ class Pricing:
                 return self._single(root)
             case PageField():
                 return self._page(root)
+            case CustomField(_, query, _, item):
+                cost, items = query.cost, query.max_items if query.many else 1
+                return PricedReads(lambda _: (cost, items), (self._below(item),) if item is not None else ())
             case ChangeField():
                 below = tuple(read for item in root.items for read in self._below(item))
                 return PricedReads(write_price(self._model, self._mutations[root.name], root.arguments), (below,))
@@ -198,7 +204,7 @@ class Pricing:
             units, items = found.each(variables)
             return (0, items) if collection.applies(variables) else (units, items)
 
-        rest = (self._relation(entity, other) for other in target.item.relations if other is not member)
+        rest = self._below(target.item, without=member)
         return PricedReads(each, ((PricedReads(members, found.below), *rest),))
 
     def _single(self, root: SingleField) -> PricedReads:
@@ -206,8 +212,11 @@ class Pricing:
         below = self._below(root.item) if root.target is None else (self._target(root.target),)
         return PricedReads(lambda _: (unit, 1), (below,))
 
-    def _below(self, item: ItemSelection) -> tuple[PricedReads, ...]:
-        return tuple(self._relation(item.entity, relation) for relation in item.relations)
+    def _below(self, item: ItemSelection, without: RelationField | None = None) -> tuple[PricedReads, ...]:
+        relations = (self._relation(item.entity, each) for each in item.relations if each is not without)
+        # computed fields read nothing but their item
+        costs = (field.declared.cost for field in item.code if isinstance(field.declared, Loaded))
+        return (*relations, *(_fixed(cost) for cost in costs))
 
     def _relation(self, entity: Entity, relation: RelationField) -> PricedReads:
         match relation:
@@ -226,7 +235,15 @@ class Pricing:
     def _page(self, page: PageField) -> PricedReads:
         below = tuple(read for item in page.page.items for read in self._below(item))
         price = PagePrice(self._model, page.listing, self._limits, probed=page.page.has_page_info)
-        return PricedReads(lambda variables: price.each(given(page.arguments, variables)), (below,))
+        counts = count_units(page.listing) if page.page.counted else 0
+        if page.page.counts_only:
+            return _fixed(counts)
+
+        def each(variables: Variables) -> tuple[float, float]:
+            units, items = price.each(given(page.arguments, variables))
+            return units + counts, items
+
+        return PricedReads(each, (below,))
 
 
 def _reads_arguments(field: Any) -> bool:
@@ -245,6 +262,10 @@ def given(arguments: Arguments, variables: Variables) -> dict[str, Any]:
         return arguments.values(variables)
     except InvalidArguments:
         return {}
+
+
+def _fixed(cost: float) -> PricedReads:
+    return PricedReads(lambda _: (cost, 0))
 
 
 def _counted(unit: float, count: Callable[[Variables], float], below: tuple[PricedReads, ...]) -> PricedReads:

@@ -19,6 +19,7 @@ from graphql import (
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
+    ValueNode,
     VariableNode,
 )
 
@@ -162,6 +163,20 @@ def grouped(selected: Iterable[Selected], owner: GraphQLObjectType, holds: Holds
 
 def below(group: list[Selected]) -> list[Selected]:
     return [child for each in group for child in each.children]
+
+
+def argument_variables(selected: Iterable[Selected], name: str) -> frozenset[str]:
+    """The variables that are the value of an argument of this name, of any field."""
+    names: set[str] = set()
+    for each in selected:
+        value = argument_value(each, name)
+        names |= {value.name.value} if isinstance(value, VariableNode) else set()
+        names |= argument_variables(each.children, name)
+    return frozenset(names)
+
+
+def argument_value(selected: Selected, name: str) -> ValueNode | None:
+    return next((each.value for each in selected.node.arguments or () if each.name.value == name), None)
 
 
 def condition_variables(selected: Iterable[Selected]) -> frozenset[str]:

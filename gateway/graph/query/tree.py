@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from graphql import FieldNode
 
 from gateway.graph.query.arguments import Arguments, InvalidArguments, Variables
+from gateway.model.code import Computed, CustomQuery, Loaded
 from gateway.model.entity import Attribute, Collection, Entity, Reference, Total
 from gateway.model.patterns import ItemCollection, Listing, Lookup
 from gateway.model.types import Field
@@ -39,6 +40,17 @@ class AttributeField:
 
     key: str
     attribute: Attribute
+    below: StructFields
+    nodes: tuple[FieldNode, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeField:
+    """A field that code answers; `nodes` are its places in the document."""
+
+    key: str
+    declared: Computed | Loaded
+    arguments: Arguments
     below: StructFields
     nodes: tuple[FieldNode, ...] = ()
 
@@ -96,7 +108,7 @@ class PageField:
 
 
 RelationField = ReferenceField | MembersField | TotalField | PageField
-ItemField = Typename | AttributeField | VersionField | IdField | RelationField
+ItemField = Typename | AttributeField | CodeField | VersionField | IdField | RelationField
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +124,10 @@ class ItemSelection:
         return tuple(
             field for field in self.fields if isinstance(field, ReferenceField | MembersField | TotalField | PageField)
         )
+
+    @property
+    def code(self) -> tuple[CodeField, ...]:
+        return tuple(field for field in self.fields if isinstance(field, CodeField))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +162,24 @@ class PageInfoField:
 
 
 @dataclass(frozen=True, slots=True)
+class TotalCountField:
+    """How many items a listing with a counter has."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class PageSelection:
-    fields: tuple[NodesField | EdgesField | PageInfoField | Typename, ...]
+    fields: tuple[NodesField | EdgesField | PageInfoField | TotalCountField | Typename, ...]
+
+    @property
+    def counted(self) -> bool:
+        return any(isinstance(field, TotalCountField) for field in self.fields)
+
+    @property
+    def counts_only(self) -> bool:
+        """Nothing of the items is asked for, so none is read."""
+        return self.counted and all(isinstance(field, TotalCountField | Typename) for field in self.fields)
 
     @property
     def items(self) -> tuple[ItemSelection, ...]:
@@ -247,6 +279,16 @@ class NodeField:
 
 
 @dataclass(frozen=True, slots=True)
+class CustomField:
+    """A query that code answers; `item` is what is selected of its items, if it returns some."""
+
+    key: str
+    query: CustomQuery
+    arguments: Arguments
+    item: ItemSelection | None
+
+
+@dataclass(frozen=True, slots=True)
 class ChangeField:
     """A mutation: the item in its payload, and what is selected of it."""
 
@@ -263,4 +305,14 @@ class SchemaField:
     key: str
 
 
-RootField = Typename | LookupField | LookupManyField | SingleField | PageField | NodeField | ChangeField | SchemaField
+RootField = (
+    Typename
+    | LookupField
+    | LookupManyField
+    | SingleField
+    | PageField
+    | NodeField
+    | CustomField
+    | ChangeField
+    | SchemaField
+)

@@ -1,5 +1,6 @@
 """GraphQL types for the attribute types of the model: scalars, enums, structs and input ranges."""
 
+from collections.abc import Sequence
 from dataclasses import MISSING
 from enum import Enum
 from typing import Any
@@ -10,7 +11,21 @@ from strawberry.types.scalar import ScalarDefinition
 
 from gateway.errors import ModelError
 from gateway.graph.schema.fields import Types, basic, object_type
+from gateway.model.entity import Attribute
+from gateway.model.filters import BETWEEN, operators
 from gateway.model.types import AttributeType, EnumOf, Field, ListOf, ScalarSpec, SetOf, Struct, Timestamp
+
+_COMPARISONS = {
+    "eq": "Equal to this value.",
+    "in": "Equal to one of these values.",
+    "gt": "Greater than this value.",
+    "ge": "Greater than or equal to this value.",
+    "lt": "Less than this value.",
+    "le": "Less than or equal to this value.",
+    "between": "In this range.",
+    "beginsWith": "Begins with this text, in the same case.",
+    "contains": "Contains this text, in the same case; of a list, this member.",
+}
 
 
 class Annotations:
@@ -68,6 +83,36 @@ class Annotations:
             ]
             object_type(self._types, name, "A range that includes both of its ends.", fields, is_input=True)
         return self._types[name]
+
+    def filter(self, name: str, description: str, attributes: Sequence[Attribute]) -> Any:
+        """The input type for the filter of a list."""
+        fields = [
+            basic(self._types, each.name, self._comparisons(each) | None, each.description, default=strawberry.UNSET)
+            for each in attributes
+        ]
+        if name not in self._types:
+            object_type(self._types, name, description, fields, is_input=True)
+        return self._types[name]
+
+    def _comparisons(self, attribute: Attribute) -> Any:
+        """One input type for all attributes that are compared alike."""
+        kind = attribute.type
+        many = isinstance(kind, SetOf | ListOf)
+        inner = kind.of if isinstance(kind, SetOf | ListOf) else kind
+        word = inner.enum.__name__ if isinstance(inner, EnumOf) else _scalar_of(inner).name
+        name = f"{word}{'List' if many else ''}Filter"
+        if name not in self._types:
+            fields = [self._comparison(operator, inner) for operator in operators(attribute)]
+            object_type(self._types, name, "Comparisons that must all hold.", fields, is_input=True)
+        return self._types[name]
+
+    def _comparison(self, operator: str, kind: AttributeType) -> StrawberryField:
+        annotation = self.range(kind) if operator == BETWEEN else self.argument(kind)
+        if operator == "in":
+            annotation = list[annotation]  # type: ignore[valid-type]  # made at run time
+        python = "in_" if operator == "in" else operator
+        described = _COMPARISONS[operator]
+        return basic(self._types, python, annotation | None, described, alias=operator, default=strawberry.UNSET)
 
     def _scalar(self, kind: AttributeType) -> Any:
         scalar = _scalar_of(kind)

@@ -1,26 +1,31 @@
 """The Mutation type of the schema: one field, one input type and one payload type for each declared mutation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from strawberry.types.field import StrawberryField
 
-from gateway.graph.mutation.mutation import Mutation, Payload, resolver
+from gateway.graph.mutation.mutation import Payload, resolver
 from gateway.graph.schema.annotations import Annotations
 from gateway.graph.schema.fields import Types, argument, basic, object_type, resolved
+from gateway.model.error_code import UserErrorCode
+from gateway.model.model import Model
+from gateway.model.mutation import Mutation
 from gateway.model.types import EnumOf
-from gateway.store.write.faults import UserErrorCode
+from gateway.store.write.faults import Fault
 
 
-def mutation_type(types: Types, annotations: Annotations, mutations: Sequence[Mutation], description: str) -> Any:
-    _user_error(types, annotations)
-    fields = [_field(types, annotations, mutation) for mutation in mutations]
+def mutation_type(types: Types, annotations: Annotations, model: Model, description: str) -> Any:
+    _user_error(types, annotations, model)
+    fields = [_field(types, annotations, mutation) for mutation in model.mutations]
     return object_type(types, "Mutation", description, fields)
 
 
-def _user_error(types: Types, annotations: Annotations) -> None:
+def _user_error(types: Types, annotations: Annotations, model: Model) -> None:
+    codes = _codes(model)
     fields = [
-        basic(types, "code", annotations.output(EnumOf(UserErrorCode)), "The kind of failure."),
+        resolved(types, "code", annotations.output(EnumOf(codes)), "The kind of failure.", _code(codes)),
         basic(types, "message", str, "What happened, for developers; choose the text for users by the code."),
         basic(types, "field", str | None, "The input field that caused the error, if there is one."),
         basic(
@@ -32,6 +37,22 @@ def _user_error(types: Types, annotations: Annotations) -> None:
         ),
     ]
     object_type(types, "UserError", "The reason why a mutation changed nothing.", fields)
+
+
+def _codes(model: Model) -> type[Enum]:
+    """The gateway's own codes, and after them those that the domains declare."""
+    own = [(code.name, code.value) for code in UserErrorCode]
+    make: Any = Enum  # type checkers want the members in the source
+    codes: type[Enum] = make("UserErrorCode", [*own, *((code.name, code.description) for code in model.error_codes)])
+    codes.__doc__ = UserErrorCode.__doc__
+    return codes
+
+
+def _code(codes: type[Enum]) -> Callable[..., Any]:
+    def resolve(fault: Fault, info: Any) -> Enum:
+        return codes[fault.code.name]
+
+    return resolve
 
 
 def _field(types: Types, annotations: Annotations, mutation: Mutation) -> StrawberryField:

@@ -1,6 +1,6 @@
 """The GraphQL schema, built from the model."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import strawberry
@@ -9,28 +9,55 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.types.field import StrawberryField
 from strawberry.types.scalar import ScalarDefinition
 
-from gateway.graph.mutation.mutation import Mutation
-from gateway.graph.query.reference import resolvers
+from gateway.graph.query.reference import code_resolvers, resolvers
 from gateway.graph.schema.annotations import Annotations, optional
 from gateway.graph.schema.fields import Types, argument, basic, bind_resolvers, object_type, resolved
 from gateway.graph.schema.mutations import mutation_type
 from gateway.iam.policies.policies import generated
 from gateway.iam.policies.visibility import visibility
+from gateway.model.code import Computed, CustomQuery, Loaded
+from gateway.model.docs.keys import length_words
 from gateway.model.entity import Attribute, Collection, Entity, Reference, Relation, Total
-from gateway.model.key_docs import length_words
+from gateway.model.filters import FILTER
 from gateway.model.model import Model
-from gateway.model.patterns import AccessPattern, Listing, Lookup, parameters
-from gateway.store.plan import LAST_HOURS
+from gateway.model.patterns import (
+    CONSISTENT,
+    LAST_HOURS,
+    ORDER,
+    AccessPattern,
+    Choice,
+    Listing,
+    ListOrder,
+    Lookup,
+    listing_arguments,
+    parameters,
+)
+from gateway.model.types import EnumOf, Field
+from gateway.store.plan import ReadLimits
 from gateway.store.rows import Item
 
+# the defaults of the settings: a gateway may allow other sizes
+_LIMITS = ReadLimits()
+_SIZES = f"{_LIMITS.default_page} if neither `first` nor `last` is given, by default at most {_LIMITS.page}"
 _PAGING = (
-    argument("first", int, "Return at most this many items, from the start of the list.", required=False),
+    argument("first", int, f"Return at most this many items, from the start of the list: {_SIZES}.", required=False),
     argument("after", str, "Return items after this cursor.", required=False),
-    argument("last", int, "Return at most this many items, from the end of the list.", required=False),
+    argument(
+        "last",
+        int,
+        f"Return at most this many items, from the end of the list: by default at most {_LIMITS.page}.",
+        required=False,
+    ),
     argument("before", str, "Return items before this cursor.", required=False),
 )
 
 
+_CONSISTENT = argument(
+    CONSISTENT,
+    bool,
+    "Return the latest state instead of one that may be some moments old, at twice the price and past every cache.",
+    required=False,
+)
 _ID_DESCRIPTION = "The global id: unique across all types and valid for one tenant."
 
 
@@ -43,11 +70,11 @@ class Node:
         return item.entity
 
 
-def build_schema(model: Model, mutations: Sequence[Mutation] = ()) -> strawberry.Schema:
+def build_schema(model: Model) -> strawberry.Schema:
     build = _Build(model)
     schema = strawberry.Schema(
         query=build.query(),
-        mutation=build.mutation(mutations) if mutations else None,
+        mutation=build.mutation() if model.mutations else None,
         config=StrawberryConfig(auto_camel_case=False, scalar_map=build.scalars),
     )
     bind_resolvers(core_schema(schema), resolvers.attribute)
@@ -75,14 +102,19 @@ class _Build:
 
     def query(self) -> Any:
         self._page_info()
-        for entity in self._model.entities.values():
+        shown = {name: entity for name, entity in self._model.entities.items() if not entity.internal}
+        for entity in shown.values():
             self._entity(entity)
-        fields = [field for pattern in self._model.patterns.values() for field in self._root(pattern)]
-        return object_type(self._types, "Query", "All read operations.", [*self._nodes(), *fields])
+        patterns = {name: pattern for name, pattern in self._model.patterns.items() if pattern.entity in shown}
+        own = [pattern for name, pattern in patterns.items() if name not in self._model.choice_of]
+        fields = [field for pattern in own for field in self._root(pattern)]
+        fields += [self._choice(choice) for choice in self._model.choices.values()]
+        custom = [self._custom_query(query) for query in self._model.queries.values()]
+        return object_type(self._types, "Query", "All read operations.", [*self._nodes(), *fields, *custom])
 
-    def mutation(self, mutations: Sequence[Mutation]) -> Any:
+    def mutation(self) -> Any:
         description = f"All write operations.{self._visibility.of_writes()}"
-        return mutation_type(self._types, self._annotations, mutations, description)
+        return mutation_type(self._types, self._annotations, self._model, description)
 
     def _page_info(self) -> None:
         fields = [
@@ -113,12 +145,13 @@ class _Build:
         version_description = "Increases with every change; send it with an update to detect concurrent changes."
         version = basic(self._types, "version", int, version_description)
         attributes = [self._attribute(attribute) for attribute in entity.attributes]
+        derived = [self._derived(entity, field) for field in entity.derived.values()]
         relations = [self._relation(entity, relation) for relation in entity.relations]
         object_type(
             self._types,
             entity.name,
             entity.description,
-            [*([self._identity(entity)] if is_node else []), *attributes, version, *relations],
+            [*([self._identity(entity)] if is_node else []), *attributes, *derived, version, *relations],
             interfaces=(Node,) if is_node else (),
         )
         self._connection(entity)
@@ -134,6 +167,36 @@ class _Build:
         description += self._visibility.of_attribute(attribute.name)
         return basic(self._types, attribute.name, annotation, description, deprecated=attribute.deprecated)
 
+    def _derived(self, entity: Entity, declared: Computed | Loaded) -> StrawberryField:
+        # as nullable as the attributes that it needs
+        required = declared.required and not any(entity.attribute[name].personal for name in declared.needs)
+        annotation = optional(self._annotations.output(declared.type), required)
+        description = declared.description + self._visibility.of_attributes(declared.needs)
+        if isinstance(declared, Computed):
+            resolver = code_resolvers.computed(entity, declared)
+        else:
+            resolver = code_resolvers.loaded(entity, declared)
+        arguments = self._arguments(declared.arguments)
+        deprecated = declared.deprecated
+        return resolved(self._types, declared.name, annotation, description, resolver, arguments, deprecated=deprecated)
+
+    def _custom_query(self, query: CustomQuery) -> StrawberryField:
+        # nullable, so that a failure does not remove the results of other fields
+        if isinstance(query.returns, str):
+            kind: Any = f"list[{query.returns}] | None" if query.many else f"{query.returns} | None"
+        else:
+            output = self._annotations.output(query.returns)
+            kind = list[output] | None if query.many else output | None  # type: ignore[valid-type]  # made at run time
+        resolver, arguments = code_resolvers.custom_query(query), self._arguments(query.arguments)
+        deprecated = query.deprecated
+        return resolved(self._types, query.name, kind, query.description, resolver, arguments, deprecated=deprecated)
+
+    def _arguments(self, fields: tuple[Field, ...]) -> list[Any]:
+        return [
+            argument(field.name, self._annotations.argument(field.type), field.description, required=field.required)
+            for field in fields
+        ]
+
     def _connection(self, entity: Entity) -> None:
         name = entity.name
         edge = [
@@ -147,6 +210,15 @@ class _Build:
             basic(self._types, "page_info", "PageInfo", "The position of the page in the list.", alias="pageInfo"),
         ]
         object_type(self._types, f"{name}Connection", f"One page of a list of {name}.", fields)
+        if entity.name in self._model.counted:
+            count = "How many items the list has, whatever ranges, filters and pages leave out."
+            total = basic(self._types, "total_count", int, count, alias="totalCount")
+            described = f"One page of a list of {name} whose items are counted."
+            object_type(self._types, f"Counted{name}Connection", described, [*fields, total])
+
+    def _page_type(self, listing: Listing) -> str:
+        """Only a list whose items are counted has a `totalCount`."""
+        return f"{'Counted' if listing.counter is not None else ''}{listing.entity}Connection"
 
     def _relation(self, entity: Entity, relation: Relation) -> StrawberryField:
         target = self._model.patterns[relation.pattern].entity
@@ -167,9 +239,33 @@ class _Build:
             resolver = resolvers.collection_each(self._model, entity, relation)
             return resolved(self._types, name, f"list[{target}]", description, resolver, deprecated=deprecated)
         resolver = resolvers.collection_page(self._model, relation)
-        arguments = [*self._range(self._model.listing(relation.pattern)), *_PAGING]
-        kind = f"{target}Connection"
+        arguments = [*self._narrowed(self._model.listing(relation.pattern))]
+        kind = self._page_type(self._model.listing(relation.pattern))
         return resolved(self._types, name, kind, description, resolver, arguments, deprecated=deprecated)
+
+    def _narrowed(self, listing: Listing) -> Iterator[Any]:
+        """The arguments of a list that callers may leave out."""
+        yield from self._range(listing)
+        if listing.reversible:
+            own = ListOrder.NEWEST_FIRST if listing.newest_first else ListOrder.OLDEST_FIRST
+            description = f"The order of the list; the default is `{own.name}`. A cursor belongs to one order."
+            yield argument(ORDER, self._annotations.output(EnumOf(ListOrder)), description, required=False)
+        if listing.filter:
+            yield self._filter(listing)
+        yield from _consistent(listing)
+        yield from _PAGING
+
+    def _filter(self, listing: Listing) -> Any:
+        entity = self._model.entities[listing.entity]
+        name = f"{listing.name[0].upper()}{listing.name[1:]}Filter"
+        kind = self._annotations.filter(
+            name, f"What `{listing.name}` leaves out.", [entity.attribute[each] for each in listing.filter]
+        )
+        description = (
+            f"Return only items that match. A page reads at most {listing.max_read} items: it may hold fewer than "
+            "asked for, and even none, while `hasNextPage` is true and `endCursor` goes on from where it ended."
+        )
+        return argument(FILTER, kind, description, required=False)
 
     def _range(self, listing: Listing) -> Iterator[Any]:
         if listing.between is not None:
@@ -180,16 +276,19 @@ class _Build:
                 description += f"; the default is the last {length_words(listing.window)}"
                 hours = f"Return only items of the last so many hours; replaces a range of `{listing.between}`."
                 yield argument(LAST_HOURS, int, hours, required=False)
+            elif self._model.place(listing).bucket is not None:
+                description += "; both of its ends are required"
             yield argument(listing.between, kind, f"{description}.", required=False)
 
-    def _parameters(self, pattern: AccessPattern) -> list[Any]:
+    def _parameters(self, pattern: AccessPattern, needed: set[str] | None = None) -> list[Any]:
+        """`needed` are those that are required; all of them, if it is not given."""
         entity = self._model.entities[pattern.entity]
         return [
             argument(
                 name,
                 self._annotations.argument(entity.attribute[name].type),
                 entity.attribute[name].description,
-                required=True,
+                required=needed is None or name in needed,
             )
             for name in parameters(self._model, pattern)
         ]
@@ -202,34 +301,59 @@ class _Build:
         return resolved(self._types, name, kind, description, resolver, arguments, deprecated=pattern.deprecated)
 
     def _root(self, pattern: AccessPattern) -> Iterator[StrawberryField]:
+        """Nullable, as every field of the query: one that fails does not remove the results of the others."""
         match pattern:
             case Lookup():
                 yield from self._root_lookup(pattern)
             case Listing(single=True):
                 yield self._root_single(pattern)
             case Listing():
-                arguments = [*self._parameters(pattern), *self._range(pattern), *_PAGING]
-                resolver = resolvers.listing_page(pattern)
-                kind = f"{pattern.entity}Connection"
-                yield self._query_field(pattern, pattern.name, kind, resolver, arguments)
+                arguments = [*self._parameters(pattern), *self._narrowed(pattern)]
+                kind = f"{self._page_type(pattern)} | None"
+                yield self._query_field(pattern, pattern.name, kind, resolvers.listing_page(), arguments)
+
+    def _choice(self, choice: Choice) -> StrawberryField:
+        """The arguments of all its listings; only those that each of them needs are required."""
+        listings = [self._model.listing(name) for name in choice.patterns]
+        needed = set.intersection(*(set(parameters(self._model, listing)) for listing in listings))
+        found: dict[str, Any] = {}
+        for listing in listings:
+            for each in self._parameters(listing, needed):
+                found.setdefault(each.name, each)
+        for listing in listings:
+            for each in self._narrowed(listing):
+                found.setdefault(each.name, each)
+        ways = " Asked by " + "; or by ".join(self._way(listing) for listing in listings) + "."
+        refused = {self._visibility.of_pattern(listing.name) for listing in listings}
+        description = choice.description + ways + "".join(sorted(refused))
+        kind, resolver = f"{self._page_type(listings[0])} | None", resolvers.listing_page()
+        arguments = list(found.values())
+        return resolved(self._types, choice.name, kind, description, resolver, arguments, deprecated=choice.deprecated)
+
+    def _way(self, listing: Listing) -> str:
+        taken = listing_arguments(self._model, listing)
+        more = f", optionally {', '.join(f'`{name}`' for name in sorted(taken.optional))}" if taken.optional else ""
+        return ", ".join(f"`{name}`" for name in parameters(self._model, listing)) + more
 
     def _root_lookup(self, lookup: Lookup) -> Iterator[StrawberryField]:
-        required = self._parameters(lookup)
+        required, consistent = self._parameters(lookup), [*_consistent(lookup)]
         resolver = resolvers.lookup_one()
-        yield self._query_field(lookup, lookup.name, f"{lookup.entity} | None", resolver, required)
+        yield self._query_field(lookup, lookup.name, f"{lookup.entity} | None", resolver, [*required, *consistent])
         if lookup.many is not None:
             name = required[0].name
             description = "The ids. The result has the same order, with null for each item that does not exist."
             plural = argument(f"{name}s", list[strawberry.ID], description, required=True)
-            many = resolvers.lookup_many(lookup, name, plural.name)
-            yield self._query_field(lookup, lookup.many, f"list[{lookup.entity} | None]", many, [plural])
+            many = resolvers.lookup_many(name, plural.name)
+            yield self._query_field(
+                lookup, lookup.many, f"list[{lookup.entity} | None] | None", many, [plural, *consistent]
+            )
 
     def _root_single(self, listing: Listing) -> StrawberryField:
         entity = self._model.entities[listing.entity]
         relation = entity.relation.get(listing.follow or "")
         target = self._model.patterns[relation.pattern].entity if relation else listing.entity
-        resolver = resolvers.listing_single(self._model, listing)
-        arguments = self._parameters(listing)
+        resolver = resolvers.listing_single(self._model)
+        arguments = [*self._parameters(listing), *_consistent(listing)]
         return self._query_field(listing, listing.name, f"{target} | None", resolver, arguments)
 
     def _nodes(self) -> Iterator[StrawberryField]:
@@ -238,4 +362,9 @@ class _Build:
         yield resolved(self._types, "node", "Node | None", one, resolvers.node, [by_id])
         by_ids = argument("ids", list[strawberry.ID], "Global ids.", required=True)
         many = "The objects with these global ids, in the same order; null for each id without an object."
-        yield resolved(self._types, "nodes", "list[Node | None]", many, resolvers.nodes, [by_ids])
+        yield resolved(self._types, "nodes", "list[Node | None] | None", many, resolvers.nodes, [by_ids])
+
+
+def _consistent(pattern: Lookup | Listing) -> Iterator[Any]:
+    if pattern.consistent:
+        yield _CONSISTENT

@@ -40,5 +40,7 @@ KEYED: Final = frozenset(action for action, keys in KEYS.items() if "dynamodb:Le
 
 TENANT_TAG: Final = "TenantId"
 ROLE_TAG: Final = "GatewayRole"
+SUBJECT_TAG: Final = "Subject"
 PRINCIPAL_TENANT: Final = f"aws:PrincipalTag/{TENANT_TAG}"
+PRINCIPAL_SUBJECT: Final = f"aws:PrincipalTag/{SUBJECT_TAG}"
 LEADING_KEYS: Final = "dynamodb:LeadingKeys"

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal
 
-from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_TENANT
+from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_SUBJECT, PRINCIPAL_TENANT
 from gateway.iam.dynamodb.key_schemas import TableRegistry
 from gateway.iam.dynamodb.requests import authorisations
-from gateway.iam.dynamodb.residual import Residual
+from gateway.iam.dynamodb.residual import END, Residual
+from gateway.iam.dynamodb.residual import SUBJECT as SUBJECT_MARK
 from gateway.iam.dynamodb.writes import ON_FAILURE
 from gateway.iam.language import glob, variables
 from gateway.iam.language.conditions import Check
@@ -28,7 +29,8 @@ from gateway.model.tenant import TenantId, partition
 
 TENANT: Final = PRINCIPAL_TENANT.lower()
 LEADING: Final = frozenset((LEADING_KEYS.lower(), "dynamodb:firstpartitionkeyvalues"))
-OPEN: Final = LEADING | {TENANT}
+SUBJECT: Final = PRINCIPAL_SUBJECT.lower()
+OPEN: Final = LEADING | {TENANT, SUBJECT}
 """The keys of a context that are not known yet, lower-case."""
 
 _SECOND: Final = "dynamodb:secondpartitionkeyvalues"
@@ -171,6 +173,11 @@ def _outcome_of_open(row: Check) -> bool | Undecided | Literal["closed"] | None:
     )
     if OPEN.isdisjoint((row.key, *variables.keys(templates))):
         return "closed"
+    if kind.name == "Null" and row.key == SUBJECT:
+        # Not every session has a subject: the residual asks for one.
+        with_subject = Residual(subject=True)
+        held = row.holds({SUBJECT: "somebody"})
+        return Undecided(with_subject, None) if held else Undecided(None, with_subject)
     # Neither looks at a value: the one asks whether there is any, the other cannot be told for a set.
     if kind.name == "Null" or (row.key in LEADING and kind.quantifier is None):
         return row.holds({row.key: _SOME})
@@ -197,9 +204,10 @@ def _on_keys(kind: ConditionOperation, tails: list[Tail | None]) -> bool | Undec
 
 
 def _all_match(tails: list[Pattern]) -> Residual | None:
-    """Enough for it: each key begins with one of the patterns that are plain prefixes."""
+    """Enough for it: each key begins with one of the patterns that are plain prefixes, or is one of the others."""
     prefixes = [tail[0] for tail in tails if len(tail) == 2 and tail[1] is Wild.MANY]
-    plain = tuple(prefix for prefix in prefixes if isinstance(prefix, str))
+    whole = [f"{tail[0]}{END}" for tail in tails if len(tail) == 1 and isinstance(tail[0], str)]
+    plain = (*(prefix for prefix in prefixes if isinstance(prefix, str)), *whole)
     return Residual(required=(plain,)) if plain else None
 
 
@@ -221,5 +229,13 @@ def _tail(parts: Template) -> Tail | None:
             return False if isinstance(part, str) and isinstance(own, str) else None
     if len(parts) < len(_OWN):
         return False
-    tail = [part for part in parts[len(_OWN) :] if not isinstance(part, Variable)]
-    return glob.merged(tuple(tail)) if len(tail) == len(parts) - len(_OWN) else None
+    tail = [_marked(part) for part in parts[len(_OWN) :]]
+    known = tuple(part for part in tail if part is not None)
+    return glob.merged(known) if len(known) == len(tail) else None
+
+
+def _marked(part: str | Wild | Variable) -> str | Wild | None:
+    """A part with the mark for the subject; None for any other variable, and for a text that has a mark."""
+    if isinstance(part, Variable):
+        return SUBJECT_MARK if part.key == SUBJECT and part.default is None else None
+    return None if part in (SUBJECT_MARK, END) else part

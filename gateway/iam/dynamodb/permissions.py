@@ -6,16 +6,17 @@ from functools import partial
 from typing import Any, Final, Self
 
 from gateway.iam.dynamodb import wire
-from gateway.iam.dynamodb.condition_keys import PRINCIPAL_TENANT
+from gateway.iam.dynamodb.condition_keys import PRINCIPAL_SUBJECT, PRINCIPAL_TENANT
 from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.dynamodb.key_schemas import TableRegistry
-from gateway.iam.dynamodb.partial_evaluation import TENANT
+from gateway.iam.dynamodb.partial_evaluation import SUBJECT, TENANT
 from gateway.iam.dynamodb.requests import authorisations
 from gateway.iam.dynamodb.shared_permissions import AttributeRead, SharedPermissions
 from gateway.iam.dynamodb.writes import ON_FAILURE, SINGLE_WRITES
 from gateway.iam.language.evaluator import PolicySet, decide, lowered, restricts
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Allow, Authorisation, Deny
+from gateway.model import role_reach
 from gateway.model.tenant import TenantId, partition
 
 _DISCLOSURE: Final = frozenset(("dynamodb:attributes", "dynamodb:returnvalues"))
@@ -23,23 +24,26 @@ _DISCLOSURE: Final = frozenset(("dynamodb:attributes", "dynamodb:returnvalues"))
 
 @dataclass(frozen=True, slots=True, init=False)
 class Permissions:
-    """What all tenants with the same policies share, plus the tenant's tag, which is all that a tenant adds."""
+    """What all sessions with the same policies share, plus the tags of tenant and subject, which is all they add."""
 
     shared: SharedPermissions
     tenant: Value | None
+    subject: Value | None
 
     def __init__(self, policies: PolicySet, principal: Mapping[str, Value], place: TableRegistry) -> None:
         """`principal` holds context keys of the caller, such as `aws:PrincipalTag/TenantId`."""
-        tenant = lowered(principal).get(TENANT)
-        others = {key: value for key, value in principal.items() if key.lower() != TENANT}
+        tags = lowered(principal)
+        others = {key: value for key, value in principal.items() if key.lower() not in (TENANT, SUBJECT)}
         object.__setattr__(self, "shared", SharedPermissions(policies, others, place))
-        object.__setattr__(self, "tenant", tenant)
+        object.__setattr__(self, "tenant", tags.get(TENANT))
+        object.__setattr__(self, "subject", tags.get(SUBJECT))
 
     @classmethod
-    def of_tenant(cls, shared: SharedPermissions, tenant: TenantId) -> Self:
+    def of_tenant(cls, shared: SharedPermissions, tenant: TenantId, subject: str | None = None) -> Self:
         permissions = cls.__new__(cls)
         object.__setattr__(permissions, "shared", shared)
         object.__setattr__(permissions, "tenant", tenant)
+        object.__setattr__(permissions, "subject", subject)
         return permissions
 
     @property
@@ -52,8 +56,25 @@ class Permissions:
 
     @property
     def principal(self) -> dict[str, Value]:
-        tag = {} if self.tenant is None else {PRINCIPAL_TENANT: self.tenant}
-        return {**self.shared.principal, **tag}
+        tags = {PRINCIPAL_TENANT: self.tenant, PRINCIPAL_SUBJECT: self.subject}
+        return {**self.shared.principal, **{key: value for key, value in tags.items() if value is not None}}
+
+    @property
+    def reader(self) -> str | None:
+        """The subject, where the session is one of own rows: part of the key of whatever is kept for it."""
+        return self.subject if isinstance(self.subject, str) else None
+
+    @property
+    def sample_key(self) -> str:
+        """A partition key that this principal may read."""
+        return self.own + self.shared.rows.sample.replace(role_reach.SUBJECT, self.reader or "")
+
+    def foreign(self, index: str | None, partition_key: str) -> bool:
+        """Whether the partition holds another subject of the tenant, whose rows are as good as missing."""
+        owned = self.shared.rows.owned
+        if not owned:
+            return False
+        return self.shared.rows.foreign(index, partition_key.removeprefix(self.own), self.reader or "")
 
     @property
     def own(self) -> str:
@@ -71,12 +92,12 @@ class Permissions:
         A request of a known shape is decided by its prepared permission, every other request by the evaluator.
         """
         own = self.own
-        allow = self.shared.allowed(operation, body, own)
+        allow = self.shared.allowed(operation, body, own, self.reader)
         if allow is not None:
             return allow
         verdict = self._evaluated(operation, body)
         if isinstance(verdict, Allow):
-            self.shared.learn(operation, body, own, verdict)
+            self.shared.learn(operation, body, own, verdict, self.reader)
         return verdict
 
     def _evaluated(self, operation: str, body: Mapping[str, Any]) -> Allow | Deny:
@@ -88,34 +109,27 @@ class Permissions:
             return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=f"dynamodb:{operation}")
 
     def attributes_denied(
-        self, names: Iterable[str], operation: str, table: str, *, leading_key: str, index: str | None = None
+        self,
+        names: Iterable[str],
+        operation: str,
+        table: str,
+        *,
+        leading_key: str | None = None,
+        index: str | None = None,
     ) -> dict[str, Deny]:
         """The attributes that this principal may not read, each with its denial.
 
-        `leading_key` is a partition key that the principal may read. Use one that is the same for all tenants after
-        their prefix, so that they share the cached answers.
+        `leading_key` is a partition key that the principal may read, `sample_key` by default. Use one that is the same
+        for all tenants after their prefix, so that they share the cached answers.
         """
+        leading_key = self.sample_key if leading_key is None else leading_key
         own, answer, denied = self.own, self.shared.answer, {}
         for name in names:
             read = AttributeRead(operation, table, index, name)
-            denial = answer(read, leading_key, own, partial(self._probe, read, leading_key))
+            denial = answer(read, leading_key, own, partial(self._probe, read, leading_key), self.reader)
             if denial is not None:
                 denied[name] = denial
         return denied
-
-    def put_denied(self, table: str, item: Mapping[str, Any], leading_key: str) -> Deny | None:
-        """Why this principal may not put the item, which must be the same for all tenants after the prefix of its keys.
-
-        The answer shares the cache of the answers about attributes, under a name that no attribute has.
-        """
-        body = {"TableName": table, "Item": item}
-        return self.shared.answer(
-            AttributeRead("PutItem", table, None, ""), leading_key, self.own, partial(self._denial, "PutItem", body)
-        )
-
-    def _denial(self, operation: str, body: Mapping[str, Any]) -> Deny | None:
-        verdict = self.check(operation, body)
-        return verdict if isinstance(verdict, Deny) else None
 
     def _probe(self, read: AttributeRead, leading_key: str) -> Deny | None:
         """Checks a read of one attribute and the keys."""
@@ -135,7 +149,8 @@ class Permissions:
 
     @property
     def _fixed(self) -> dict[str, Value]:
-        return self.shared.known if self.tenant is None else {**self.shared.known, TENANT: self.tenant}
+        tags = {TENANT: self.tenant, SUBJECT: self.subject}
+        return {**self.shared.known, **{key: value for key, value in tags.items() if value is not None}}
 
     def _check(self, operation: str, body: Mapping[str, Any]) -> Allow | Deny:
         needed = authorisations(operation, body, self.place)

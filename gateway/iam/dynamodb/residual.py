@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from gateway.model.tenant import TenantId, partition
@@ -14,6 +14,12 @@ _PLAIN = re.compile(r'[^"\\\x00-\x1f\x7f-\U0010ffff]+')
 _PLAIN_OWN = re.compile(f"{re.escape(_WORD)}{_PLAIN.pattern}{re.escape(_END)}").fullmatch
 
 
+SUBJECT: Final = "\x00"
+"""Stands in a prefix for the session's subject."""
+END: Final = "\x01"
+"""Stands at the end of a prefix that is a whole key."""
+
+
 @dataclass(frozen=True, slots=True)
 class Residual:
     """Prefixes that follow the tenant's own one: every key begins with its own prefix, and then
@@ -21,42 +27,71 @@ class Residual:
     - with one prefix of each group of `required`,
     - with no prefix of `forbidden`.
 
-    False never means "denied", only "not decided here": then the evaluator decides.
+    `subject` means that the session must have one. False never means "denied", only "not decided here": then the
+    evaluator decides.
     """
 
     required: tuple[tuple[str, ...], ...] = ()
     forbidden: tuple[str, ...] = ()
+    subject: bool = False
+    # as they stand in JSON; a required one with a quote would be met by the end of a string, so it is left out
+    _forbidden_texts: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _required_texts: tuple[tuple[str, ...], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         groups = dict.fromkeys(_shortest(group) for group in self.required)
         object.__setattr__(self, "required", tuple(groups))
         object.__setattr__(self, "forbidden", _shortest(self.forbidden))
+        marked = any(SUBJECT in prefix for group in (*self.required, self.forbidden) for prefix in group)
+        object.__setattr__(self, "subject", self.subject or marked)
+        object.__setattr__(self, "_forbidden_texts", tuple(map(_as_text, self.forbidden)))
+        texts = tuple(tuple(_as_text(prefix) for prefix in group if '"' not in prefix) for group in self.required)
+        object.__setattr__(self, "_required_texts", texts)
 
     def also(self, other: "Residual") -> "Residual":
         """What holds where both hold."""
-        if not other.required and not other.forbidden:
+        if not other.required and not other.forbidden and not other.subject:
             return self
-        return Residual((*self.required, *other.required), (*self.forbidden, *other.forbidden))
+        required, forbidden = (*self.required, *other.required), (*self.forbidden, *other.forbidden)
+        return Residual(required, forbidden, self.subject or other.subject)
 
-    def allows(self, keys: Sequence[str], own: str) -> bool:
+    def of_subject(self, subject: str | None) -> "Residual | None":
+        """With the subject in its place; None without one, and then nothing is decided here."""
+        # INVARIANT: prefixes are made disjoint again, or one key could be counted twice.
+        if not subject or SUBJECT in subject or END in subject:
+            return None
+        groups = tuple(tuple(prefix.replace(SUBJECT, subject) for prefix in group) for group in self.required)
+        return Residual(groups, tuple(prefix.replace(SUBJECT, subject) for prefix in self.forbidden))
+
+    def allows(self, keys: Sequence[str], own: str, subject: str | None = None) -> bool:
         """`own` is the prefix of the session's tenant (`TENANT#<tenant>#`), `keys` all leading keys of the request."""
+        if self.subject:
+            mine = self.of_subject(subject)
+            return mine is not None and mine.allows(keys, own)
         # INVARIANT: no keys are no permission: "all of none" would be an approval.
         if not keys or not _is_own(own):
             return False
         for key in keys:  # twice as fast as all()
             if not key.startswith(own):
                 return False
+        return (not self.forbidden and not self.required) or self._allows_tails(keys, own)
+
+    def _allows_tails(self, keys: Sequence[str], own: str) -> bool:
+        # a key that contains the mark could be taken for one that ends there
+        if any(END in key for key in keys):
+            return False
+        ended = [key + END for key in keys]
         if self.forbidden:
             starts = tuple([own + prefix for prefix in self.forbidden])
-            if any(key.startswith(starts) for key in keys):
+            if any(key.startswith(starts) for key in ended):
                 return False
         for group in self.required:
             starts = tuple([own + prefix for prefix in group])
-            if not all(key.startswith(starts) for key in keys):
+            if not all(key.startswith(starts) for key in ended):
                 return False
         return True
 
-    def allows_text(self, text: str, marker: str, own: str, keys: int) -> bool:
+    def allows_text(self, text: str, marker: str, own: str, keys: int, subject: str | None = None) -> bool:
         r"""As `allows`, asked of the request's JSON text, without reading it.
 
         The caller promises: `text` is JSON without spaces between its tokens, `marker` was made by `marker_of`, and
@@ -75,9 +110,13 @@ class Residual:
            no quote in `own`, so these characters stand for themselves: each leading key begins with `own`.
         4. For `forbidden` and `required` a key could still hide a prefix behind an escape (`\u0045MAIL#`). So a text
            with a backslash anywhere is not decided here; without one each string is its own text. A required prefix
-           with a quote would be met by the end of a string, so it is not counted. No prefix of a group begins with
-           another one of it, so a key is counted once at most.
+           with a quote would be met by the end of a string, so it is not counted; one that is a whole key is looked
+           for with the quote that ends it. No prefix of a group begins with another one of it, so a key is counted
+           once at most.
         """
+        if self.subject:
+            mine = self.of_subject(subject)
+            return mine is not None and mine.allows_text(text, marker, own, keys)
         if keys < 1 or _PLAIN_OWN(own) is None:
             return False
         start = marker + own
@@ -85,10 +124,16 @@ class Residual:
             return False
         if not self.forbidden and not self.required:
             return True
-        if "\\" in text or any(start + prefix in text for prefix in self.forbidden):
+        if "\\" in text:
             return False
-        counts = ([text.count(start + prefix) for prefix in group if '"' not in prefix] for group in self.required)
-        return all(sum(count) == keys for count in counts)
+        # loops: this is asked for every call, and a generator costs as much as all of it
+        for prefix in self._forbidden_texts:
+            if start + prefix in text:
+                return False
+        for group in self._required_texts:  # noqa: SIM110
+            if sum([text.count(start + prefix) for prefix in group]) != keys:
+                return False
+        return True
 
 
 def marker_of(name: str) -> str:
@@ -96,6 +141,11 @@ def marker_of(name: str) -> str:
     if not _PLAIN.fullmatch(name):
         raise ValueError("the name of a key has no JSON text of its own")
     return f'"{name}":{{"S":"'
+
+
+def _as_text(prefix: str) -> str:
+    """A prefix as it stands in JSON: a whole key is followed by the quote that ends it."""
+    return f'{prefix[:-1]}"' if prefix.endswith(END) else prefix
 
 
 def _is_own(own: str) -> bool:

@@ -13,11 +13,13 @@ from gateway.iam.dynamodb.request_shapes import RequestPart, key_name, leading_k
 from gateway.iam.language.evaluator import PolicySet
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Allow, Deny
+from gateway.model import role_reach
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 _KEPT: Final = 2_048
+_SUBJECT: Final = role_reach.SUBJECT
 
 _log = logging.getLogger("gateway.permissions")
 
@@ -31,13 +33,45 @@ class AttributeRead(NamedTuple):
     attribute: str
 
 
+class RoleRows(NamedTuple):
+    """`sample` is a path that the role may read, `owned` those that hold the subject, each with its index.
+
+    Paths stand behind the tenant's prefix; `{subject}` stands for the subject.
+    """
+
+    sample: str = "ANY"
+    owned: tuple[tuple[str | None, str], ...] = ()
+
+    def foreign(self, index: str | None, path: str, subject: str) -> bool:
+        """Whether the path is one that holds another subject, so that the session has no rows there."""
+        shapes = [owned.split("#") for there, owned in self.owned if there == index]
+        parts = path.split("#")
+        return any(_is_shaped(parts, shape, None) for shape in shapes) and not any(
+            _is_shaped(parts, shape, subject) for shape in shapes
+        )
+
+
+def _is_shaped(parts: list[str], shape: list[str], subject: str | None) -> bool:
+    """Whether the parts are those of the shape; without a subject, whoever's they are."""
+    return len(parts) == len(shape) and all(
+        wanted in (part, "*") or (wanted == _SUBJECT and subject in (part, None))
+        for part, wanted in zip(parts, shape, strict=True)
+    )
+
+
+_ALL_ROWS: Final = RoleRows()
+
+
 class SharedPermissions:
     """`principal` is what the tenants have in common, as given; `known` the same with lower-case keys."""
 
-    __slots__ = ("_answers", "_apart", "_prepared", "known", "place", "policies", "principal")
+    __slots__ = ("_answers", "_apart", "_prepared", "known", "place", "policies", "principal", "rows")
 
-    def __init__(self, policies: PolicySet, principal: Mapping[str, Value], place: TableRegistry) -> None:
+    def __init__(
+        self, policies: PolicySet, principal: Mapping[str, Value], place: TableRegistry, rows: RoleRows = _ALL_ROWS
+    ) -> None:
         self.policies = policies
+        self.rows = rows
         self.principal = principal
         self.known = {key.lower(): value for key, value in principal.items()}
         self.place = place
@@ -50,18 +84,20 @@ class SharedPermissions:
         """For whoever sends many requests like this one, and asks the residual of each."""
         return prepare(self.policies, operation, body, self.place, self.known)
 
-    def allowed(self, operation: str, body: Mapping[str, Any], own: str) -> Allow | None:
+    def allowed(self, operation: str, body: Mapping[str, Any], own: str, subject: str | None = None) -> Allow | None:
         """The verdict by what is prepared; None: the evaluator has to decide. Never raises."""
         try:
             parts = parts_of(operation, body)
             # INVARIANT: a request without parts is not allowed: "all of none" would be an approval.
             if not parts:
                 return None
-            return self._one(parts[0], own) if len(parts) == 1 else self._all(parts, own)
+            return self._one(parts[0], own, subject) if len(parts) == 1 else self._all(parts, own, subject)
         except Exception:  # INVARIANT: what is odd is left to the evaluator
             return None
 
-    def learn(self, operation: str, body: Mapping[str, Any], own: str, verdict: Allow) -> None:
+    def learn(
+        self, operation: str, body: Mapping[str, Any], own: str, verdict: Allow, subject: str | None = None
+    ) -> None:
         """Prepares for the next request of this shape; kept only where it says of this one what the evaluator said."""
         try:
             found = parts_of(operation, body)
@@ -70,7 +106,7 @@ class SharedPermissions:
                 _keep(self._prepared, part.shape, self._entry(part))
         except Exception:  # INVARIANT: what is odd is left to the evaluator
             return
-        again = self.allowed(operation, body, own) if parts else verdict
+        again = self.allowed(operation, body, own, subject) if parts else verdict
         for part in parts:
             if again is None and self._prepared.get(part.shape) is not None:
                 del self._prepared[part.shape]
@@ -79,14 +115,23 @@ class SharedPermissions:
         if again is not None and again != verdict:
             _log.error("a prepared permission for `%s` is not what the evaluator says: it is not used", operation)
 
-    def answer(self, read: AttributeRead, leading_key: str, own: str, ask: Callable[[], Deny | None]) -> Deny | None:
+    def answer(
+        self,
+        read: AttributeRead,
+        leading_key: str,
+        own: str,
+        ask: Callable[[], Deny | None],
+        subject: str | None = None,
+    ) -> Deny | None:
         """The kept answer on one attribute; asked anew where tenants may get different ones."""
         apart = self._apart.get(read.operation)
         if apart is None:
             apart = self._apart[read.operation] = self._tells_apart(read.operation)
         if apart or not leading_key.startswith(own):
             return ask()
-        key = (*read, leading_key[len(own) :])
+        # INVARIANT: what was found out for one subject is not told to another, unless the key has nothing of either.
+        path = leading_key[len(own) :]
+        key = (*read, path, None if path == self.rows.sample and _SUBJECT not in path else subject)
         if key not in self._answers:
             _keep(self._answers, key, ask())
         return self._answers[key]
@@ -97,18 +142,18 @@ class SharedPermissions:
         except Exception:  # INVARIANT: what is odd is not shared
             return True
 
-    def _one(self, part: RequestPart, own: str) -> Allow | None:
+    def _one(self, part: RequestPart, own: str, subject: str | None) -> Allow | None:
         entry = self._prepared.get(part.shape)
         if entry is None:
             return None
         prepared, name = entry
         keys = leading_keys(part.holders, name)
-        return prepared.verdict if keys is not None and prepared.residual.allows(keys, own) else None
+        return prepared.verdict if keys is not None and prepared.residual.allows(keys, own, subject) else None
 
-    def _all(self, parts: list[RequestPart], own: str) -> Allow | None:
+    def _all(self, parts: list[RequestPart], own: str, subject: str | None) -> Allow | None:
         granted: dict[str, None] = {}
         for part in parts:
-            verdict = self._one(part, own)
+            verdict = self._one(part, own, subject)
             if verdict is None:
                 return None
             granted.update(dict.fromkeys(verdict.statements))
@@ -122,5 +167,5 @@ class SharedPermissions:
 def _keep(kept: dict[K, V], key: K, value: V) -> None:
     """The oldest goes: shapes and questions are few, and making one anew is cheap."""
     if len(kept) >= _KEPT:
-        del kept[next(iter(kept))]
+        kept.pop(next(iter(kept)), None)  # lanes are prepared in a thread, which may have been faster
     kept[key] = value

@@ -29,6 +29,10 @@ EXPLAINED: Final[Mapping[str, str]] = {
         "No allowed request of a role that does not see personal attributes names one, asks for whole items "
         "(`Select`), has an item returned (`ReturnValues`), or uses a partition whose key contains one."
     ),
+    "confidential rows stay closed": (
+        "No allowed request of a role that is not declared to read a confidential entity has a key in one of its "
+        "partitions."
+    ),
     "roles are ordered as declared": (
         "For every request, the stronger role may do what the weaker role may do. Where no order is declared,"
         " there is a request that only one of the two roles may send."
@@ -44,8 +48,13 @@ EXPLAINED: Final[Mapping[str, str]] = {
     "only the gateway starts sessions": (
         "Nobody but the gateway's role may assume the tenants' role or tag a session of it."
     ),
-    "a session has exactly two tags": (
-        "Every session that starts carries the tags TenantId and GatewayRole and no other, and passes none of them on."
+    "no item of another subject": (
+        "Take a role of own rows and any two subjects of one tenant: no request is allowed that names a partition "
+        "which holds the other subject."
+    ),
+    "a session has exactly its tags": (
+        "Every session that starts carries the tags TenantId and GatewayRole, in a role of own rows Subject as well, "
+        "and no other, and passes none of them on."
     ),
     "the gateway can start a session": (
         "The gateway can start a session with these tags, so the trust policy is not empty."

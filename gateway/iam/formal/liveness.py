@@ -8,13 +8,14 @@ from gateway.iam.dynamodb.requests import authorisations
 from gateway.iam.dynamodb.sample_requests import Body
 from gateway.iam.formal.compiler import allowed
 from gateway.iam.formal.interpreter import evaluator, facts
-from gateway.iam.formal.specification import SPLITS, TENANT, RoleMeaning
+from gateway.iam.formal.specification import SPLITS, SUBJECT, TENANT, RoleMeaning
 from gateway.iam.formal.theorems import ProofSubject
-from gateway.iam.policies.pattern_requests import questions, sample
-from gateway.iam.policies.personal_data import personal_names
+from gateway.iam.language import glob
+from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT, questions, sample
 from gateway.iam.policies.policies import place_of
+from gateway.model import role_reach
 from gateway.model.keys import item_key
-from gateway.model.tenant import tenant_id
+from gateway.model.tenant import partition, tenant_id
 
 _TENANT = tenant_id("acme")
 
@@ -40,7 +41,8 @@ def uses(subject: ProofSubject) -> Iterator[Use]:
         may = evaluator(allowed(subject.of_role(role)), SPLITS)
         for name, operation, body, expected in (*_reads(subject, role), *_writes(subject, role)):
             needed = authorisations(operation, body, place)
-            held = all(may(facts(authorisation) | {TENANT: _TENANT}) for authorisation in needed)
+            tags = {TENANT: _TENANT, **({SUBJECT: SAMPLE_SUBJECT} if role.own else {})}
+            held = all(may(facts(authorisation) | tags) for authorisation in needed)
             yield Use(role.name, name, operation, expected, held)
 
 
@@ -49,19 +51,24 @@ def _reads(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str,
     table = subject.model.table
     for question in questions(subject.model, _TENANT):
         entity = subject.model.entities[subject.model.patterns[question.pattern].entity]
-        seen = tuple(name for name in entity.attribute if name not in role.hidden)
+        found = next((find.attributes for find in role.finds if find.pattern == question.pattern), entity.attribute)
+        seen = tuple(name for name in entity.attribute if name not in role.hidden and name in found)
         names = (table.pk, table.sk, *seen) if role.hidden else ()
         body = question.body(table, subject.deployment.table, names)
-        hidden = bool(role.hidden) and question.personal
-        yield question.pattern, question.operation, body, question.operation in role.actions and not hidden
+        yield (
+            question.pattern,
+            question.operation,
+            body,
+            question.pattern in role.patterns and question.operation in role.actions,
+        )
 
 
 def _writes(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
     """The members of the transactions that mutations send, and the batches that migrations send."""
     spec, table = subject.model.table, subject.deployment.table
     for entity in subject.model.entities.values():
-        open_to = () if role.hidden and personal_names(entity, entity.primary.pk) else role.actions
         key = item_key(_TENANT, entity, sample(entity, entity.primary), entity.primary)
+        open_to = _open_to(role, key.pk.removeprefix(partition(_TENANT, "")))
         item = sample_requests.key(spec, key.pk, key.sk)
         members = {
             "PutItem": ("Put", sample_requests.put(table, item, {})),
@@ -74,3 +81,20 @@ def _writes(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str
             yield f"{member[0]} {entity.name}", "TransactWriteItems", body, action in open_to
         batch = sample_requests.batch_write(table, [item], [])
         yield f"batch of {entity.name}", "BatchWriteItem", batch, "BatchWriteItem" in open_to
+
+
+def _open_to(role: RoleMeaning, path: str) -> frozenset[str]:
+    """The actions that the role has in this partition of the table."""
+    if any(glob.compiled(glob.parts(hidden))(path) for hidden in (*role.hidden_keys, *role.closed)):
+        return frozenset()
+    return frozenset(
+        action
+        for grant in role.grants
+        if grant.index is None
+        and (grant.paths is None or any(glob.compiled(glob.parts(_named(each)))(path) for each in grant.paths))
+        for action in grant.actions
+    )
+
+
+def _named(path: str) -> str:
+    return path.replace(role_reach.SUBJECT, SAMPLE_SUBJECT)

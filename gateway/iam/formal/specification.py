@@ -8,7 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_TENANT, ROLE_TAG, TENANT_TAG
+from gateway.iam.dynamodb.condition_keys import (
+    LEADING_KEYS,
+    PRINCIPAL_SUBJECT,
+    PRINCIPAL_TENANT,
+    ROLE_TAG,
+    SUBJECT_TAG,
+    TENANT_TAG,
+)
 from gateway.iam.formal.formula import (
     ACTION,
     ARN,
@@ -36,14 +43,16 @@ from gateway.iam.formal.formula import (
 from gateway.iam.formal.string_patterns import WHOLE, Split, matches, part, rest
 from gateway.iam.language.glob import Wild, parts
 from gateway.iam.policies.deployment import Deployment
-from gateway.iam.policies.personal_data import personal_attributes, personal_partitions
-from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING, ROLE_NAMES, GatewayRole
+from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING, GatewayRole, Grant
+from gateway.model import role_reach
 from gateway.model.model import Model
+from gateway.model.role_reach import Find
 from gateway.model.tenant import TenantId, partition
 from gateway.model.types import KEY_SEPARATOR
 
 KEYS: Final = LEADING_KEYS.lower()
 TENANT: Final = PRINCIPAL_TENANT.lower()
+SUBJECT: Final = PRINCIPAL_SUBJECT.lower()
 ATTRIBUTES: Final = "dynamodb:attributes"
 SELECT: Final = "dynamodb:select"
 RETURNED: Final = "dynamodb:returnvalues"
@@ -53,7 +62,9 @@ SOME_ATTRIBUTES: Final = ("COUNT", "SPECIFIC_ATTRIBUTES")
 
 _VIA, _OF_TABLE = "kms:viaservice", "kms:encryptioncontext:aws:dynamodb:tablename"
 _TAG_KEYS, _CARRIED, _SOURCE = "aws:tagkeys", "sts:transitivetagkeys", "sts:sourceidentity"
-REQUESTED_TENANT, REQUESTED_ROLE = (f"aws:requesttag/{tag}".lower() for tag in (TENANT_TAG, ROLE_TAG))
+REQUESTED_TENANT, REQUESTED_ROLE, REQUESTED_SUBJECT = (
+    f"aws:requesttag/{tag}".lower() for tag in (TENANT_TAG, ROLE_TAG, SUBJECT_TAG)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,23 +116,65 @@ SPLITS: Final = {KEYS: TENANT_ROWS.split}
 
 @dataclass(frozen=True, slots=True)
 class RoleMeaning:
-    """`hidden` are attributes the role never reads, `hidden_keys` patterns of partitions that show one of them."""
+    """`hidden` are attributes the role never reads, `hidden_keys` patterns of partitions that show one of them.
+
+    `closed` are patterns of partitions in which it does nothing at all.
+    """
 
     name: str
     actions: tuple[str, ...]
     hidden: tuple[str, ...]
     hidden_keys: tuple[str, ...]
+    grants: tuple[Grant, ...]
+    own: bool = False
+    closed: tuple[str, ...] = ()
+    patterns: frozenset[str] = frozenset()
     rows: Scope = TENANT_ROWS
+    finds: tuple[Find, ...] = ()
 
     def includes(self, weaker: "RoleMeaning") -> bool:
         """Declared to do everything that the other role does."""
-        return set(weaker.actions) <= set(self.actions) and set(self.hidden) <= set(weaker.hidden)
+        return (
+            not any(weaker.enters(path) for path in self.closed)
+            and set(self.hidden) <= set(weaker.hidden)
+            and set(self.hidden_keys) <= set(weaker.hidden_keys)
+            and all(find in weaker.finds or find.path in weaker.hidden_keys for find in self.finds)
+            and all(self._grants(grant, action) for grant in weaker.grants for action in grant.actions)
+        )
+
+    def enters(self, path: str) -> bool:
+        """Whether something is granted in these partitions, which are those of an entity."""
+        granted = any(grant.paths is None or path in grant.paths for grant in self.grants)
+        return granted and path not in self.closed
+
+    def _grants(self, wanted: Grant, action: str) -> bool:
+        same = (grant for grant in self.grants if action in grant.actions)
+        return any(
+            grant.paths is None
+            or (grant.index == wanted.index and wanted.paths is not None and _within(wanted.paths, grant.paths))
+            for grant in same
+        )
 
 
-def role_meaning(model: Model, role: GatewayRole) -> RoleMeaning:
-    if role.sees_personal:
-        return RoleMeaning(role.name, role.actions, (), ())
-    return RoleMeaning(role.name, role.actions, personal_attributes(model), personal_partitions(model))
+def _within(paths: Iterable[str], wider: Iterable[str]) -> bool:
+    """Every path is one of the wider ones, or begins as one that ends in `*`, such as `UNIQUE#User#*` in `UNIQUE#*`."""
+    return all(
+        any(path == each or (each[-1:] == "*" and path.startswith(each[:-1])) for each in wider) for path in paths
+    )
+
+
+def role_meaning(role: GatewayRole) -> RoleMeaning:
+    return RoleMeaning(
+        role.name,
+        role.actions,
+        role.hidden,
+        role.hidden_paths,
+        role.grants,
+        role.own,
+        role.closed,
+        role.patterns,
+        finds=role.finds,
+    )
 
 
 def acts(*names: str) -> Formula:
@@ -179,15 +232,32 @@ def shows_hidden(role: RoleMeaning) -> Formula:
     named = Some(ATTRIBUTES, one_of(ELEMENT, *role.hidden))
     whole = both(acts(*READS), negated(one_of(SELECT, *SOME_ATTRIBUTES)))
     returned = both(acts(*RETURNING), negated(is_text(RETURNED, "NONE")))
-    return either(both(of_service("dynamodb"), either(named, by_hidden_key(role))), whole, returned)
+    by_key = (_some_key(role.rows, path) for path in role.hidden_keys)
+    more = (both(_some_key(role.rows, find.path), _more_than(find)) for find in role.finds)
+    return either(both(of_service("dynamodb"), either(named, *by_key, *more)), whole, returned)
 
 
-def by_hidden_key(role: RoleMeaning) -> Formula:
-    scope = role.rows
-    patterns = (parts(pattern) for pattern in role.hidden_keys)
+def _some_key(scope: Scope, path: str) -> Formula:
+    """Some key is one of these partitions."""
+    key = matches(ELEMENT, (*scope.prefix, scope.delimiter, *parts(path)), scope.split)
+    return both(*(both(Single(tag), Filled(tag)) for tag in scope.tags), Some(KEYS, key))
+
+
+def _more_than(find: Find) -> Formula:
+    """The request names an attribute besides those that an exact lookup may read."""
+    return Some(ATTRIBUTES, negated(one_of(ELEMENT, *find.attributes)))
+
+
+def in_closed(role: RoleMeaning) -> Formula:
+    """Some key is in a partition of something confidential."""
+    return both(of_service("dynamodb"), _some_key_in(role.closed, role.rows))
+
+
+def _some_key_in(paths: tuple[str, ...], scope: Scope) -> Formula:
+    patterns = (parts(pattern) for pattern in paths)
     keys = (matches(ELEMENT, (*scope.prefix, scope.delimiter, *pattern), scope.split) for pattern in patterns)
     tags = (both(Single(tag), Filled(tag)) for tag in scope.tags)
-    return both(*tags, Some(KEYS, either(*keys))) if role.hidden_keys else FALSE
+    return both(*tags, Some(KEYS, either(*keys))) if paths else FALSE
 
 
 def tenant_role_means(model: Model, deployment: Deployment) -> Formula:
@@ -197,11 +267,46 @@ def tenant_role_means(model: Model, deployment: Deployment) -> Formula:
 
 def session_grants(role: RoleMeaning) -> Formula:
     """What the role's policy may grant before its denials apply."""
-    return either(both(acts(*role.actions), own_rows(role.rows)), any_table_key())
+    return either(*(_granted(grant, role.rows) for grant in role.grants), any_table_key())
+
+
+def _granted(grant: Grant, scope: Scope) -> Formula:
+    """The actions of a grant on the partitions that it names, each of them in the scope."""
+    if grant.paths is None:
+        return both(acts(*grant.actions), own_rows(scope))
+    tags = (*scope.tags, *((SUBJECT,) if any(role_reach.SUBJECT in path for path in grant.paths) else ()))
+    present = (both(Single(tag), Filled(tag)) for tag in tags)
+    keys = Every(KEYS, either(*(in_partitions(scope, path, SUBJECT) for path in grant.paths)))
+    return both(acts(*grant.actions), _resource(grant), *present, Filled(KEYS), keys)
+
+
+def in_partitions(scope: Scope, path: str, subject: str) -> Formula:
+    """A key of these partitions, behind the prefix of the scope; `subject` is what stands for the subject."""
+    before, marked, after = path.partition(role_reach.SUBJECT)
+    named = (*parts(before), *((Ref(subject),) if marked else ()), *parts(after))
+    return matches(ELEMENT, (*scope.prefix, scope.delimiter, *named), scope.split)
+
+
+def _resource(grant: Grant) -> Formula:
+    """A table, or the index: which table it is, the role says."""
+    anything = "table/", Wild.MANY, "/index/"
+    somewhere = both(*(Present(key) for key in ARN), is_text(ARN[1], "dynamodb"))
+    if grant.index is not None:
+        return both(somewhere, matches(ARN[-1], (*anything, grant.index)))
+    index = both(somewhere, matches(ARN[-1], (*anything, Wild.MANY)))
+    return negated(index) if "Query" in grant.actions else TRUE
+
+
+def of_another_subject(role: RoleMeaning) -> Formula:
+    """Some key is the partition of another subject of the tenant."""
+    paths = {path for grant in role.grants for path in grant.paths or () if path.endswith(role_reach.SUBJECT)}
+    same = both(Single(SUBJECT), Like(Piece(OTHER), (Ref(SUBJECT),)))
+    another = both(Single(OTHER), Filled(OTHER), negated(same))
+    return both(another, Some(KEYS, either(*(in_partitions(role.rows, path, OTHER) for path in sorted(paths)))))
 
 
 def session_means(role: RoleMeaning) -> Formula:
-    return both(session_grants(role), negated(shows_hidden(role)))
+    return both(session_grants(role), negated(shows_hidden(role)), negated(in_closed(role)))
 
 
 def gateway_means(deployment: Deployment) -> Formula:
@@ -221,28 +326,40 @@ def is_gateway(deployment: Deployment) -> Formula:
     return either(*(is_text(key, deployment.gateway_role) for key in (CALLER, CALLER_SESSION)))
 
 
-def trust_means(deployment: Deployment, roles: Iterable[str] = ROLE_NAMES) -> Formula:
-    """Only the gateway may use the three actions that start a session."""
-    tagged = both(matches(REQUESTED_TENANT, parts("??*")), one_of(REQUESTED_ROLE, *roles))
-    alone = both(Filled(_TAG_KEYS), Every(_TAG_KEYS, one_of(ELEMENT, TENANT_TAG, ROLE_TAG)), negated(Filled(_CARRIED)))
+def trust_means(deployment: Deployment, roles: Iterable[RoleMeaning]) -> Formula:
+    """Only the gateway may use the three actions that start a session; only own-rows roles have a subject."""
+    tenant, known = matches(REQUESTED_TENANT, parts("??*")), tuple(roles)
+    shared, own = (tuple(role.name for role in known if role.own is kind) for kind in (False, True))
+    subject = matches(REQUESTED_SUBJECT, parts("?*"))
     allowed = {
-        "sts:assumerole": both(tagged, Filled(_SOURCE)),
-        "sts:tagsession": both(tagged, alone),
+        "sts:assumerole": both(tenant, one_of(REQUESTED_ROLE, *shared, *own), Filled(_SOURCE)),
+        "sts:tagsession": either(
+            both(tenant, one_of(REQUESTED_ROLE, *shared), _only(TENANT_TAG, ROLE_TAG)),
+            both(tenant, subject, one_of(REQUESTED_ROLE, *own), _only(TENANT_TAG, ROLE_TAG, SUBJECT_TAG)),
+        ),
         "sts:setsourceidentity": TRUE,
     }
     cases = (both(is_text(ACTION, action), condition) for action, condition in allowed.items())
     return both(is_gateway(deployment), either(*cases))
 
 
-def exactly_two_tags() -> Formula:
-    """The tags of a new session are a tenant and a role, and no others."""
-    only = Every(_TAG_KEYS, one_of(ELEMENT, TENANT_TAG, ROLE_TAG))
+def _only(*tags: str) -> Formula:
+    return both(Filled(_TAG_KEYS), Every(_TAG_KEYS, one_of(ELEMENT, *tags)), negated(Filled(_CARRIED)))
+
+
+def exactly_its_tags(roles: Iterable[RoleMeaning]) -> Formula:
+    """The tags of a new session are a tenant and a role, in own-rows roles a subject as well, and no others."""
+    own = tuple(role.name for role in roles if role.own)
     tags = (Some(_TAG_KEYS, is_text(ELEMENT, tag)) for tag in (TENANT_TAG, ROLE_TAG))
-    return both(only, *tags, Filled(REQUESTED_TENANT), Filled(REQUESTED_ROLE), negated(Filled(_CARRIED)))
+    of_subject = one_of(REQUESTED_ROLE, *own) if own else FALSE
+    named = Some(_TAG_KEYS, is_text(ELEMENT, SUBJECT_TAG))
+    linked = either(both(of_subject, named, Filled(REQUESTED_SUBJECT)), both(negated(of_subject), negated(named)))
+    known = _only(TENANT_TAG, ROLE_TAG, SUBJECT_TAG)
+    return both(known, *tags, linked, Filled(REQUESTED_TENANT), Filled(REQUESTED_ROLE))
 
 
 def tag_keys_match_request_tags() -> Formula:
     """AWS sets `aws:TagKeys` and `aws:RequestTag/...` from the same tags."""
-    pairs = ((REQUESTED_TENANT, TENANT_TAG), (REQUESTED_ROLE, ROLE_TAG))
+    pairs = ((REQUESTED_TENANT, TENANT_TAG), (REQUESTED_ROLE, ROLE_TAG), (REQUESTED_SUBJECT, SUBJECT_TAG))
     linked = ((Present(key), Some(_TAG_KEYS, is_text(ELEMENT, tag))) for key, tag in pairs)
     return both(*(either(both(key, named), both(negated(key), negated(named))) for key, named in linked))

@@ -5,21 +5,22 @@ a gateway role may do with them. Session policies name no table, so they are the
 tenants with a table of their own, and stay far below the size limit of AWS.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_TENANT, ROLE_TAG, TENANT_TAG
+from gateway.errors import ModelError
+from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_TENANT, ROLE_TAG, SUBJECT_TAG, TENANT_TAG
 from gateway.iam.language.document import VERSION
 from gateway.iam.language.grammar import Kind
 from gateway.iam.language.policy_text import SESSION_LIMIT, canonical
 from gateway.iam.policies.deployment import GATEWAY_ROLE, TABLE, TENANT_ROLE, Deployment, render
-from gateway.iam.policies.personal_data import personal_attributes, personal_partitions
-from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING, ROLE_NAMES, ROLES, GatewayRole
+from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING, GatewayRole, roles_of
 from gateway.iam.policies.statements import (
     Clause,
     allow,
     any_table_key,
     deny,
+    granted,
     named,
     never,
     nothing_else,
@@ -36,15 +37,18 @@ BOUNDARY_FILE: Final = "boundary.json"
 GATEWAY_FILE: Final = "gateway-role.json"
 ENDPOINT_FILE: Final = "vpc-endpoint.json"
 
-KINDS: Final[dict[str, Kind]] = {
+_KINDS: Final[dict[str, Kind]] = {
     TENANT_FILE: "identity",
     TRUST_FILE: "trust",
     BOUNDARY_FILE: "boundary",
-    **{f"session-{name}.json": "session" for name in ROLE_NAMES},
     GATEWAY_FILE: "identity",
     ENDPOINT_FILE: "endpoint",
 }
-"""The kind of document in each file."""
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of document in a file; each role of the model has a session policy besides the fixed files."""
+    return _KINDS.get(name, "session")
 
 
 def session_file(role: str) -> str:
@@ -53,18 +57,21 @@ def session_file(role: str) -> str:
 
 def documents(model: Model) -> dict[str, dict[str, Any]]:
     """Documents by file name; they contain tokens, which `gateway.iam.policies.deployment.render` replaces."""
+    roles = roles_of(model)
+    if faults := size_faults(roles):
+        raise ModelError(*faults)
     return {
         TENANT_FILE: _document(*_where(model), table_key(), *never()),
-        TRUST_FILE: _document(*_trust()),
+        TRUST_FILE: _document(*_trust(roles)),
         BOUNDARY_FILE: _document(*_where(model), table_key(), nothing_else(named(*ITEM_ACTIONS))),
-        **{session_file(role.name): session_document(model, role) for role in ROLES},
+        **{session_file(role.name): session_document(role) for role in roles},
         GATEWAY_FILE: _document(*_gateway()),
         ENDPOINT_FILE: _document(_endpoint(model)),
     }
 
 
-def session_document(model: Model, role: GatewayRole) -> dict[str, Any]:
-    return _document(*_session(model, role))
+def session_document(role: GatewayRole) -> dict[str, Any]:
+    return _document(*_session(role))
 
 
 def _document(*clauses: Clause) -> dict[str, Any]:
@@ -78,42 +85,99 @@ def _where(model: Model) -> tuple[Clause, ...]:
     return (of_table, allow("OwnIndexRows", named("Query"), indexes, own_rows())) if indexes else (of_table,)
 
 
-def _session(model: Model, role: GatewayRole) -> tuple[Clause, ...]:
-    granted = named(*role.actions)
-    clauses = (allow("OwnItems", granted, "*", own_rows()), any_table_key(), nothing_else(granted))
-    return clauses if role.sees_personal else (*clauses, *_impersonal(model))
+def size_faults(roles: Sequence[GatewayRole]) -> list[str]:
+    """A session policy contains no value of a deployment, so its length is known with the model."""
+    lengths_of = ((role, len(canonical(session_document(role)))) for role in roles)
+    return [
+        f"role {role.name}: its session policy has {length:,} characters, AWS takes {SESSION_LIMIT:,}: {_shorter(role)}"
+        for role, length in lengths_of
+        if length > SESSION_LIMIT
+    ]
 
 
-def _impersonal(model: Model) -> tuple[Clause, ...]:
+def _shorter(role: GatewayRole) -> str:
+    split = "name patterns instead of entities in `reads`, or declare two roles"
+    if not role.hidden:
+        return split
+    taken = sum(len(name) + len('"",') for name in role.hidden)
+    return (
+        f"the names of its {len(role.hidden)} hidden attributes take {taken:,} of them; put attributes that belong "
+        f"together into one Struct, which has one name, or {split}"
+    )
+
+
+def _session(role: GatewayRole) -> tuple[Clause, ...]:
+    actions = named(*role.actions)
+    return (*map(granted, role.grants), any_table_key(), nothing_else(actions), *_hiding(role), *_closed(role))
+
+
+def _hiding(role: GatewayRole) -> tuple[Clause, ...]:
     """IAM checks the attributes that a request names, not those in the answer, so whole items are denied too."""
-    hidden, keys = personal_attributes(model), personal_partitions(model)
-    if not hidden:
+    if not role.hidden:
         return ()
     some = {"StringNotEquals": {"dynamodb:Select": ["COUNT", "SPECIFIC_ATTRIBUTES"]}}
     returned = {"StringNotEquals": {"dynamodb:ReturnValues": "NONE"}}
-    tenant = TenantId(f"${{{PRINCIPAL_TENANT}}}")
-    by_key = {"ForAnyValue:StringLike": {LEADING_KEYS: [partition(tenant, pattern) for pattern in keys]}}
     return (
-        deny("NeverPersonal", named("*"), {"ForAnyValue:StringEquals": {"dynamodb:Attributes": list(hidden)}}),
+        deny("NeverHidden", named("*"), {"ForAnyValue:StringEquals": {"dynamodb:Attributes": list(role.hidden)}}),
         deny("NeverWholeItems", named(*READS), some),
         deny("NeverReturnedItems", named(*RETURNING), returned),
-        *([deny("NeverByPersonalKey", named("*"), by_key)] if keys else []),
+        *([deny("NeverByHiddenKey", named("*"), _any_of(role.hidden_paths))] if role.hidden_paths else []),
+        *_finding(role),
     )
 
 
-def _trust() -> tuple[Clause, ...]:
-    """Only the gateway, with one tenant, one known role, and a source identity that CloudTrail records."""
-    tenant, role = (f"aws:RequestTag/{tag}" for tag in (TENANT_TAG, ROLE_TAG))
+def _finding(role: GatewayRole) -> Iterator[Clause]:
+    """Where a hidden attribute names the partition and the role may find items by it, a read may name their id only."""
+    tenant = TenantId(f"${{{PRINCIPAL_TENANT}}}")
+    for number, attributes in enumerate(dict.fromkeys(find.attributes for find in role.finds), 1):
+        keys = [partition(tenant, find.path) for find in role.finds if find.attributes == attributes]
+        condition = {
+            "ForAnyValue:StringLike": {LEADING_KEYS: keys},
+            "ForAnyValue:StringNotEquals": {"dynamodb:Attributes": list(attributes)},
+        }
+        yield deny(f"OnlyFinds{number if number > 1 else ''}", named("*"), condition)
+
+
+def _closed(role: GatewayRole) -> tuple[Clause, ...]:
+    return (deny("NeverConfidential", named("*"), _any_of(role.closed)),) if role.closed else ()
+
+
+def _any_of(paths: Sequence[str]) -> Clause:
+    """One of the keys is in one of these partitions of the tenant."""
+    tenant = TenantId(f"${{{PRINCIPAL_TENANT}}}")
+    return {"ForAnyValue:StringLike": {LEADING_KEYS: [partition(tenant, path) for path in paths]}}
+
+
+def _trust(roles: Sequence[GatewayRole]) -> Iterator[Clause]:
+    """Only the gateway, with one tenant, one known role, and a source identity that CloudTrail records.
+
+    A session of an own-rows role has a subject as well; no other session has one.
+    """
+    everyone = [role.name for role in roles]
+    shared, own = ([role.name for role in roles if role.own is kind] for kind in (False, True))
+    yield _trusted("GatewayAssumes", ASSUME_ACTIONS[0], _tagged(everyone, {"sts:SourceIdentity": "false"}, TENANT_TAG))
+    if shared:
+        yield _trusted("OneTenantOneRole", ASSUME_ACTIONS[1], _alone(shared, TENANT_TAG))
+    if own:
+        yield _trusted("OneSubject", ASSUME_ACTIONS[1], _alone(own, TENANT_TAG, SUBJECT_TAG))
+    yield _trusted("NamesItsTenant", ASSUME_ACTIONS[2])
+
+
+def _tagged(roles: Sequence[str], null: Mapping[str, str], *tags: str) -> Clause:
     # At least two characters, like every tenant id: AWS does not document that an empty tag is null.
-    tagged = {"StringLike": {tenant: "??*"}, "StringEquals": {role: list(ROLE_NAMES)}}
-    present = {tenant: "false"}
-    alone = {"ForAllValues:StringEquals": {"aws:TagKeys": [ROLE_TAG, TENANT_TAG]}}
+    texts = {f"aws:RequestTag/{tag}": "??*" if tag == TENANT_TAG else "?*" for tag in tags}
+    return {
+        "StringLike": texts,
+        "StringEquals": {f"aws:RequestTag/{ROLE_TAG}": list(roles)},
+        "Null": {**dict.fromkeys(texts, "false"), **null},
+    }
+
+
+def _alone(roles: Sequence[str], *tags: str) -> Clause:
+    """The session has these tags and its role, no others, and none that goes on into a further role."""
     unlinked = {"aws:TagKeys": "false", "sts:TransitiveTagKeys": "true"}
-    return (
-        _trusted("GatewayAssumes", ASSUME_ACTIONS[0], {**tagged, "Null": {**present, "sts:SourceIdentity": "false"}}),
-        _trusted("OneTenantOneRole", ASSUME_ACTIONS[1], {**tagged, **alone, "Null": {**present, **unlinked}}),
-        _trusted("NamesItsTenant", ASSUME_ACTIONS[2]),
-    )
+    only = {"ForAllValues:StringEquals": {"aws:TagKeys": sorted((ROLE_TAG, *tags))}}
+    return {**_tagged(roles, unlinked, *tags), **only}
 
 
 def _trusted(sid: str, action: str, condition: Clause | None = None) -> Clause:
@@ -159,7 +223,7 @@ def lengths(documents: Mapping[str, Mapping[str, Any]], deployment: Deployment) 
 def oversized(documents: Mapping[str, Mapping[str, Any]], deployment: Deployment) -> list[str]:
     """One message for each document that is too long for AWS."""
     return [
-        f"{name} has {length} characters in this deployment, AWS accepts {LIMITS[KINDS[name]]}"
+        f"{name} has {length} characters in this deployment, AWS accepts {LIMITS[kind_of(name)]}"
         for name, length in lengths(documents, deployment).items()
-        if length > LIMITS[KINDS[name]]
+        if length > LIMITS[kind_of(name)]
     ]

@@ -153,6 +153,16 @@ def _trust(document: PolicyDocument) -> Iterator[str]:
         pins = (row for row in statement.conditions if row.operator == "Null" and row.values == ("false",))
         if not any(row.key.lower().startswith("aws:requesttag/") for row in pins):
             yield f"`{statement.label}` lets a session start without its tenant tag: add Null `false`"
+        yield from _tag_texts(statement)
+
+
+def _tag_texts(statement: Statement) -> Iterator[str]:
+    """A tag that must be there has a pattern as well: whether an empty tag is null is not documented."""
+    rows = [row for row in statement.conditions if row.key.lower().startswith("aws:requesttag/")]
+    pinned = {row.key for row in rows if row.operator == "Null" and row.values == ("false",)}
+    like = {row.key for row in rows if row.operator == "StringLike"}
+    yield from (f"`{statement.label}`: `{key}` may be empty: add StringLike" for key in sorted(pinned - like) if like)
+    yield from (f"`{statement.label}`: `{key}` may be absent: add Null `false`" for key in sorted(like - pinned))
 
 
 def _dynamodb(action: str) -> str | None:

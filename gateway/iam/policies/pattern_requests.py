@@ -2,17 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gateway.iam.dynamodb import sample_requests
 from gateway.iam.dynamodb.sample_requests import Body
-from gateway.iam.policies.personal_data import personal_names
+from gateway.iam.policies.hidden_data import personal_names
 from gateway.model.entity import Entity, Placement
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.model.patterns import AccessPattern, Listing, Lookup
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId
+from gateway.model.types import Id
+
+SAMPLE_SUBJECT: Final = Id().sample
+"""The owner of the sample rows, so a session with this subject has them."""
 
 
 @dataclass(frozen=True, slots=True)

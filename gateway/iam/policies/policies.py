@@ -1,9 +1,9 @@
 """The shipped policies, and the permissions that they give a tenant's session."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from gateway.iam.dynamodb.condition_keys import ROLE_TAG
 from gateway.iam.dynamodb.key_schemas import KeySchema, TableRegistry
@@ -12,12 +12,19 @@ from gateway.iam.dynamodb.shared_permissions import SharedPermissions
 from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.language.evaluator import PolicySet
 from gateway.iam.policies.deployment import Deployment, render
-from gateway.iam.policies.generate import BOUNDARY_FILE, KINDS, TENANT_FILE, documents, session_file
-from gateway.iam.policies.roles import ROLE_NAMES
+from gateway.iam.policies.generate import BOUNDARY_FILE, TENANT_FILE, documents, kind_of, session_file
+from gateway.iam.policies.roles import owned_partitions, role_names, roles_of
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
 
-PermissionsAt = Callable[[Deployment, TenantId, str], Permissions]
+
+class PermissionsAt(Protocol):
+    """The permissions of a tenant's session; `subject` is None where the role is not one of own rows."""
+
+    def __call__(
+        self, deployment: Deployment, tenant: TenantId, role: str, subject: str | None = None
+    ) -> Permissions: ...
+
 
 _KEPT: Final = 1_024
 
@@ -42,17 +49,17 @@ class Policies:
 
 
 def document(documents: Mapping[str, Mapping[str, Any]], name: str, deployment: Deployment) -> PolicyDocument:
-    """One document, rendered and parsed; a file that `KINDS` does not list is a session policy."""
-    return parse(render(documents[name], deployment), KINDS.get(name, "session"))
+    """One document, rendered and parsed."""
+    return parse(render(documents[name], deployment), kind_of(name))
 
 
-def policies_of(texts: Mapping[str, Mapping[str, Any]]) -> Policies:
+def policies_of(model: Model, texts: Mapping[str, Mapping[str, Any]]) -> Policies:
     """The policies of these documents; raises `PolicyError` if one of them is not valid."""
-    return Policies(texts, {role: parse(texts[session_file(role)], "session") for role in ROLE_NAMES})
+    return Policies(texts, {role: parse(texts[session_file(role)], "session") for role in role_names(model)})
 
 
 def generated(model: Model) -> Policies:
-    return policies_of(documents(model))
+    return policies_of(model, documents(model))
 
 
 def place_of(model: Model, deployment: Deployment) -> TableRegistry:
@@ -61,15 +68,18 @@ def place_of(model: Model, deployment: Deployment) -> TableRegistry:
 
 
 def permissions_at(policies: Policies, model: Model) -> PermissionsAt:
-    """Policies are compiled once for each deployment and role; tenants share them and differ only in their tag."""
+    """Policies are compiled once for each deployment and role; sessions share them and differ only in their tags."""
+    roles = {role.name: role for role in roles_of(model)}
 
     @lru_cache(maxsize=_KEPT)
     def shared(deployment: Deployment, role: str) -> SharedPermissions:
         tags = {f"aws:PrincipalTag/{ROLE_TAG}": role}
         named = {"aws:PrincipalArn": deployment.tenant_role} if deployment.tenant_role else {}
-        return SharedPermissions(policies.policy_set(role, deployment), {**tags, **named}, place_of(model, deployment))
+        place = place_of(model, deployment)
+        rows = owned_partitions(roles[role])
+        return SharedPermissions(policies.policy_set(role, deployment), {**tags, **named}, place, rows)
 
-    def permissions(deployment: Deployment, tenant: TenantId, role: str) -> Permissions:
-        return Permissions.of_tenant(shared(deployment, role), tenant)
+    def permissions(deployment: Deployment, tenant: TenantId, role: str, subject: str | None = None) -> Permissions:
+        return Permissions.of_tenant(shared(deployment, role), tenant, subject)
 
     return permissions

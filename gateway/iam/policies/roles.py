@@ -1,10 +1,32 @@
-"""The roles inside a tenant, strongest first: their actions, and whether they see personal attributes."""
+"""The roles of a model as their session policies grant them: actions, partitions, and attributes that stay hidden."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from gateway.iam.dynamodb.shared_permissions import RoleRows
+from gateway.iam.policies.hidden_data import hidden_partitions, partition_pattern, personal_attributes
+from gateway.model.model import Model
+from gateway.model.role import PERSONAL, Role
+from gateway.model.role_reach import (
+    IDEMPOTENCY,
+    SUBJECT,
+    Find,
+    Partitions,
+    RoleReach,
+    closed_paths,
+    found_attributes,
+    hidden_attributes,
+    pattern_places,
+    reach,
+    visible_patterns,
+)
+
 READS: Final = ("BatchGetItem", "GetItem", "Query")
 WRITES: Final = ("BatchWriteItem", "ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem")
+CHANGES: Final = ("ConditionCheckItem", "PutItem", "UpdateItem")
+"""Writes that remove nothing. BatchWriteItem can remove items, and IAM does not see which of both it does."""
+REMOVALS: Final = ("BatchWriteItem", "DeleteItem")
 RETURNING: Final = ("ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem")
 """Writes that can return the item."""
 ITEM_ACTIONS: Final = tuple(sorted((*READS, *WRITES)))
@@ -12,17 +34,115 @@ ITEM_ACTIONS: Final = tuple(sorted((*READS, *WRITES)))
 
 
 @dataclass(frozen=True, slots=True)
+class Grant:
+    """Actions on some partitions of the table (`index` is None) or of one index; no paths: on all of the tenant's."""
+
+    actions: tuple[str, ...]
+    index: str | None = None
+    paths: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GatewayRole:
+    """`hidden` are attributes that the role never reads, `hidden_paths` partitions whose keys contain one of them."""
+
     name: str
     description: str
-    actions: tuple[str, ...]
-    sees_personal: bool = True
+    grants: tuple[Grant, ...]
+    hidden: tuple[str, ...] = ()
+    hidden_paths: tuple[str, ...] = ()
+    own: bool = False
+    closed: tuple[str, ...] = ()
+    """Partitions of confidential entities: nothing is allowed there, whatever is granted."""
+    patterns: frozenset[str] = frozenset()
+    """The access patterns that it can use."""
+    finds: tuple[Find, ...] = ()
+    """Partitions with a hidden attribute in their keys where it may read an id, and nothing else."""
+    acting: bool = False
+    """Whether mutations act in it, and no token carries it."""
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        return tuple(sorted({action for grant in self.grants for action in grant.actions}))
+
+    def sample_path(self, action: str) -> str | None:
+        """A partition, behind the tenant's prefix, in which the role may do this; None where there is none.
+
+        One that is the same for every subject, where there is one, so that what is found out about it can be shared.
+        """
+        granted = [grant for grant in self.grants if action in grant.actions and grant.index is None]
+        if any(grant.paths is None for grant in granted):
+            return "ANY"
+        paths = [path for grant in granted for path in grant.paths or ()]
+        return min((path.replace("*", "ANY") for path in paths), key=lambda path: SUBJECT in path, default=None)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all that it may do, it may do with every row of the tenant."""
+        return all(grant.paths is None for grant in self.grants)
 
 
-ROLES: Final = (
-    GatewayRole("admin", "reads and writes everything of the tenant", ITEM_ACTIONS),
-    GatewayRole("editor", "reads and writes the tenant's items", ITEM_ACTIONS),
-    GatewayRole("support", "reads, but no attribute that the model marks as personal", READS, sees_personal=False),
-    GatewayRole("viewer", "reads the tenant's items", READS),
-)
-ROLE_NAMES: Final = tuple(role.name for role in ROLES)
+def roles_of(model: Model) -> tuple[GatewayRole, ...]:
+    """All that have a session policy, strongest first, as declared."""
+    return tuple(gateway_role(model, role) for role in model.all_roles.values())
+
+
+def role_names(model: Model) -> tuple[str, ...]:
+    return tuple(model.all_roles)
+
+
+def gateway_role(model: Model, role: Role) -> GatewayRole:
+    # raises `ModelError` where a name is personal in one entity and not in another
+    hidden = personal_attributes(model) if role.hides is PERSONAL else hidden_attributes(model, role)
+    finds = tuple(_finds(model, role, hidden))
+    found = {find.path for find in finds}
+    return GatewayRole(
+        role.name,
+        role.description,
+        tuple(_grants(reach(model, role))),
+        hidden,
+        tuple(path for path in hidden_partitions(model, frozenset(hidden)) if path not in found),
+        role.own,
+        closed_paths(model, role),
+        frozenset(_patterns(model, role, frozenset(hidden))),
+        finds,
+        role.acting,
+    )
+
+
+def _finds(model: Model, role: Role, hidden: tuple[str, ...]) -> Iterator[Find]:
+    for listing in (model.listing(name) for name in role.finds):
+        path = partition_pattern(model.place(listing).pk)
+        yield Find(listing.name, path, found_attributes(model, listing, hidden))
+
+
+def _patterns(model: Model, role: Role, hidden: frozenset[str]) -> Iterator[str]:
+    """Those of which no partition key contains a hidden attribute, and exact lookups: other such keys are denied."""
+    for name in visible_patterns(model, role):
+        places = pattern_places(model, model.patterns[name])
+        if name in role.finds or not any(place.pk.names & hidden for _, place in places):
+            yield name
+
+
+def _grants(reached: RoleReach) -> list[Grant]:
+    """One for each set of partitions, on the table or on an index, with all that may be done there."""
+    actions: dict[tuple[str | None, tuple[str, ...] | None], set[str]] = {}
+    for partitions, granted in ((reached.reads, READS), (reached.writes, CHANGES), (reached.removes, REMOVALS)):
+        for index, paths in _by_index(partitions):
+            allowed = granted if index is None else ("Query",)
+            actions.setdefault((index, paths), set()).update(allowed)
+    return [Grant(tuple(sorted(names)), index, paths) for (index, paths), names in actions.items()]
+
+
+def _by_index(partitions: tuple[Partitions, ...] | None) -> list[tuple[str | None, tuple[str, ...] | None]]:
+    if partitions is None:
+        return [(None, None)]
+    indexes = dict.fromkeys(each.index for each in partitions)
+    return [(index, tuple(each.path for each in partitions if each.index == index)) for index in indexes]
+
+
+def owned_partitions(role: GatewayRole) -> RoleRows:
+    """What a session of the role needs to know of its rows besides its policies."""
+    owned = {(grant.index, path) for grant in role.grants for path in grant.paths or () if SUBJECT in path}
+    paths = tuple(sorted((each for each in owned if not each[1].startswith(IDEMPOTENCY)), key=str))
+    return RoleRows(role.sample_path("GetItem") or "ANY", paths)

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_TENANT
+from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_SUBJECT, PRINCIPAL_TENANT
 from gateway.iam.policies.deployment import KEYS
-from gateway.iam.policies.roles import ITEM_ACTIONS
+from gateway.iam.policies.roles import ITEM_ACTIONS, Grant
+from gateway.model.role_reach import SUBJECT
 from gateway.model.tenant import TenantId, partition
 
 Clause = dict[str, Any]
@@ -40,6 +41,40 @@ def own_rows() -> Clause:
         "ForAllValues:StringLike": {LEADING_KEYS: list(OWN_KEYS)},
         "Null": {LEADING_KEYS: "false", PRINCIPAL_TENANT: "false"},
     }
+
+
+def some_rows(paths: Sequence[str]) -> Clause:
+    """As `own_rows`, of these partitions; a path with the subject needs a session that has one."""
+    keys = [f"{_PREFIX}{path.replace(SUBJECT, f'${{{PRINCIPAL_SUBJECT}}}')}" for path in paths]
+    present = {LEADING_KEYS: "false", PRINCIPAL_TENANT: "false"}
+    if any(SUBJECT in path for path in paths):
+        present[PRINCIPAL_SUBJECT] = "false"
+    return {"ForAllValues:StringLike": {LEADING_KEYS: keys}, "Null": present}
+
+
+INDEX_ARN: Final = "arn:*:dynamodb:*:*:table/*/index/"
+
+
+def granted(grant: Grant) -> Clause:
+    """What a role may do with some partitions of whichever table the tenant's role names, or of one of its indexes."""
+    if grant.paths is None:
+        return allow("OwnItems", named(*grant.actions), "*", own_rows())
+    rows = some_rows(grant.paths)
+    if grant.index is not None:
+        return allow(f"Rows{_word(grant.index)}", named(*grant.actions), f"{INDEX_ARN}{grant.index}", rows)
+    kind = "Items" if "GetItem" in grant.actions else "Changes" if "PutItem" in grant.actions else "Removals"
+    clause = allow(kind, named(*grant.actions), "*", rows)
+    if "Query" not in grant.actions:
+        return clause
+    # `*` in an ARN spans `/`, so only the complement tells the table from its indexes
+    return {("NotResource" if key == "Resource" else key): value for key, value in clause.items()} | {
+        "NotResource": f"{INDEX_ARN}*"
+    }
+
+
+def _word(index: str) -> str:
+    """AWS takes letters and digits in a statement's id."""
+    return "".join(char for char in index if char.isalnum())
 
 
 def allow(sid: str, actions: Sequence[str], resources: list[str] | str, condition: Clause) -> Clause:

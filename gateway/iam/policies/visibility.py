@@ -1,20 +1,21 @@
 """Which roles can never read an attribute or use an access pattern, as decided by their policies."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from gateway.iam.dynamodb.permissions import Permissions
 from gateway.iam.policies.deployment import Deployment
-from gateway.iam.policies.pattern_requests import questions
 from gateway.iam.policies.policies import Policies, permissions_at
-from gateway.iam.policies.roles import ROLE_NAMES
+from gateway.iam.policies.roles import GatewayRole, roles_of
 from gateway.model.model import Model
+from gateway.model.role_reach import SUBJECT
 from gateway.model.tenant import partition, tenant_id
 
 # The verdicts do not depend on the deployment or the tenant.
 _DEPLOYMENT: Final = Deployment("aws", "eu-west-1", "123456789012", "any-table")
 _TENANT: Final = tenant_id("any-tenant")
+_SUBJECT: Final = "any-subject"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,11 @@ class Visibility:
         """A sentence for the schema description; empty if every role may read the attribute."""
         return _sentence(self.unreadable.get(name, ()))
 
+    def of_attributes(self, names: Iterable[str]) -> str:
+        """Of a field that needs all of these."""
+        denied = {role for name in names for role in self.unreadable.get(name, ())}
+        return _sentence(tuple(sorted(denied)))
+
     def of_pattern(self, name: str) -> str:
         return _sentence(self.unasked.get(name, ()))
 
@@ -45,32 +51,28 @@ def _sentence(roles: tuple[str, ...]) -> str:
 
 def visibility(model: Model, policies: Policies) -> Visibility:
     permissions = permissions_at(policies, model)
-    roles = {role: permissions(_DEPLOYMENT, _TENANT, role) for role in ROLE_NAMES}
+    roles = {
+        role: permissions(_DEPLOYMENT, _TENANT, role.name, _SUBJECT if role.own else None)
+        for role in roles_of(model)
+        if not role.acting
+    }
     return Visibility(
-        unreadable=_by_name({role: _unreadable(model, permitted) for role, permitted in roles.items()}),
-        unasked=_by_name({role: _unasked(model, permitted) for role, permitted in roles.items()}),
-        readers_only=tuple(role for role, permitted in roles.items() if not _writes(model, permitted)),
+        unreadable=_by_name({role.name: _unreadable(model, permitted) for role, permitted in roles.items()}),
+        unasked=_by_name({role.name: set(model.patterns) - role.patterns for role in roles}),
+        readers_only=tuple(role.name for role, permitted in roles.items() if not _writes(model, role, permitted)),
     )
 
 
 def _unreadable(model: Model, permissions: Permissions) -> set[str]:
     names = {attribute.name for entity in model.entities.values() for attribute in entity.attributes}
-    own = partition(_TENANT, "ANY")
-    return set(permissions.attributes_denied(names, "GetItem", _DEPLOYMENT.table, leading_key=own))
+    return set(permissions.attributes_denied(names, "GetItem", _DEPLOYMENT.table))
 
 
-def _unasked(model: Model, permissions: Permissions) -> set[str]:
-    """The requests read only keys, so that a hidden attribute does not hide the whole pattern."""
-    keys = (model.table.pk, model.table.sk)
-    return {
-        question.pattern
-        for question in questions(model, _TENANT)
-        if not permissions.check(question.operation, question.body(model.table, _DEPLOYMENT.table, keys)).allowed
-    }
-
-
-def _writes(model: Model, permissions: Permissions) -> bool:
-    item = {model.table.pk: {"S": partition(_TENANT, "ANY")}, model.table.sk: {"S": "ANY"}}
+def _writes(model: Model, role: GatewayRole, permissions: Permissions) -> bool:
+    path = role.sample_path("PutItem")
+    if path is None:
+        return False
+    item = {model.table.pk: {"S": partition(_TENANT, path.replace(SUBJECT, _SUBJECT))}, model.table.sk: {"S": "ANY"}}
     return permissions.check("PutItem", {"TableName": _DEPLOYMENT.table, "Item": item}).allowed
 
 

@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from gateway.errors import ModelError
-from gateway.model.checks.declarations import entity_tuple_faults, type_faults
+from gateway.model.checks.code import derived_faults
+from gateway.model.checks.declarations import type_faults
 from gateway.model.checks.keys import key_faults
 from gateway.model.checks.names import name_faults
+from gateway.model.checks.roles import owner_faults
+from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Attribute, Collection, Entity, Expiry, Placement, Upgrade, When
 from gateway.model.staleness import staleness_faults
 from gateway.model.template import parse_template
@@ -19,11 +22,12 @@ def entity_faults(entity: Entity) -> Iterator[str]:
 
 def _faults(entity: Entity) -> Iterator[str]:
     """Every fault, except those that cannot be detected before a more basic one is fixed."""
-    shape = [*entity_tuple_faults(entity)]
+    shape = [*shape_faults(entity)]
     if shape:
         yield from shape
         return
     yield from name_faults(entity)
+    yield from derived_faults(entity)
     yield from (f"`unique` names the unknown attribute `{n}`" for n in entity.unique if n not in entity.attribute)
     templates = [*_template_faults(entity)]
     yield from templates
@@ -51,10 +55,18 @@ def _place_faults(entity: Entity) -> Iterator[str]:
     yield from _relations(entity)
     yield from _expiry(entity)
     yield from _upgrades(entity)
+    yield from owner_faults(entity)
     yield from staleness_faults(entity.cached)
     for attribute in entity.attributes:
         if attribute.compressed and not isinstance(attribute.type, Text | Blob):
             yield f"`{attribute.name}` is compressed; only text and bytes can be"
+        yield from _default(attribute)
+
+
+def _default(attribute: Attribute) -> Iterator[str]:
+    if attribute.default is not None and not callable(attribute.default):
+        wrong = attribute.type.faults(attribute.name, attribute.type.normalised(attribute.default))
+        yield from (f"the default of {fault.message}" for fault in wrong)
 
 
 def _condition(entity: Entity, when: When) -> Iterator[str]:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from gateway.model.checks.key_overlap import can_collide
 from gateway.model.entity import Collection, Entity, Placement
-from gateway.model.key_overlap import can_collide, leading_literals
 from gateway.model.patterns import ItemCollection, Listing, bound_attribute, member_place
 from gateway.model.template import Hole, Segment, Template
 from gateway.model.types import KEY_SEPARATOR
@@ -26,7 +26,7 @@ def _faults(model: "Model", entities: Mapping[str, Entity], together: ItemCollec
         return
     pattern = model.patterns[relation.pattern]
     place = member_place(model, pattern)
-    if place.index is not None or root.primary.sk.holes or not leading_literals(place.sk) or not place.sk.holes:
+    if place.index is not None or root.primary.sk.holes or not place.sk.leading_literals or not place.sk.holes:
         yield "both must lie in the table, the members under fixed sort key words and the item under nothing else"
         return
     yield from _partition_faults(root, relation, place)
@@ -54,7 +54,7 @@ def _order_faults(root: Entity, place: Placement, listing: Listing) -> Iterator[
         yield f"`{listing.name}` is narrowed by {list(listing.where)}, one Query for both cannot be"
     if listing.window is not None:
         yield f"`{listing.name}` reads a window of time, one Query for both cannot"
-    if (root.primary.sk.text > leading_literals(place.sk)[0]) is not listing.newest_first:
+    if (root.primary.sk.text > place.sk.leading_literals[0]) is not listing.newest_first:
         yield f"`{root.primary.sk.text}` must come before the members in reading order"
 
 
@@ -68,6 +68,6 @@ def _neighbours(entities: Mapping[str, Entity], root: Entity, place: Placement) 
 
 def _between(root: Template, members: Template, other: Template) -> bool:
     """Whether the other keys can lie in the range that starts at the item and ends with its last member."""
-    low, high = sorted([leading_literals(members)[0] + KEY_SEPARATOR, root.text])
-    words = leading_literals(other)
+    low, high = sorted([members.leading_literals[0] + KEY_SEPARATOR, root.text])
+    words = other.leading_literals
     return not words or low <= words[0] + (KEY_SEPARATOR if len(other.segments) > 1 else "") <= high

@@ -90,7 +90,7 @@ def _busy(entity: Entity, place: Placement) -> Iterator[str]:
     many = any(attribute is None or _has_many_values(attribute.type) for attribute in known)
     if not many and place.shards is None and not place.declared.low_cardinality_reason:
         yield (
-            "has few values, so many items share one partition: declare shards, "
+            "has few values, so many items share one partition: declare shards, such as with `whole_list`, "
             "or say in `low_cardinality_reason` why it stays small"
         )
 

@@ -6,16 +6,24 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from gateway.errors import ModelError
-from gateway.model.checks.declarations import Members, entity_tuple_faults, tuple_faults
+from gateway.model.checks.choices import choice_faults
+from gateway.model.checks.code import query_faults
+from gateway.model.checks.demo import demo_faults
 from gateway.model.checks.entity import entity_faults
+from gateway.model.checks.internal import internal_faults
 from gateway.model.checks.item_collections import item_collection_faults
+from gateway.model.checks.key_overlap import can_collide
+from gateway.model.checks.mutations import all_mutation_faults, error_code_faults
 from gateway.model.checks.names import clashes
 from gateway.model.checks.patterns import pattern_faults
 from gateway.model.checks.relations import relation_faults
+from gateway.model.checks.roles import role_faults
+from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Entity
-from gateway.model.key_overlap import can_collide
-from gateway.model.patterns import ItemCollection, Listing, Lookup, names_of
+from gateway.model.patterns import Choice, ItemCollection, names_of
+from gateway.model.role_reach import RESERVED_WORDS
 from gateway.model.table import TableSpec
+from gateway.model.types import KEY_SEPARATOR
 
 # What makes the table wrong: key attributes that are not its own, indexes that DynamoDB refuses.
 
@@ -49,14 +57,21 @@ if TYPE_CHECKING:
 
 def check_model(model: "Model") -> None:
     """Raises one error with every fault; what relies on a faulty declaration is checked once that is right."""
-    faults = [fault for domain in model.domains for fault in _domain_faults(domain)]
-    if faults := faults or [*_faults(model)]:
+    faults = [*shape_faults(model, deep=False)]
+    faults = faults or [fault for domain in model.domains for fault in _domain_faults(domain)]
+    if faults := faults or [*_faults(model)] or [*role_faults(model)]:
         raise ModelError(*dict.fromkeys(faults))
 
 
 def _domain_faults(domain: "Domain") -> Iterator[str]:
-    members: Members = {"entities": Entity, "patterns": (Lookup, Listing, ItemCollection)}
-    return (f"domain {domain.name}: {fault}" for fault in tuple_faults(domain, members))
+    """Of its own fields, and of the names of what it holds, which other checks rely on."""
+    shape = [*shape_faults(domain, deep=False)]
+    yield from (f"domain {domain.name}: {fault}" for fault in shape)
+    for part in () if shape else ("entities", "patterns", "mutations", "queries", "error_codes", "roles"):
+        for number, member in enumerate(getattr(domain, part)):
+            if not isinstance(member.name, str):
+                yield f"domain {domain.name}: `{part}[{number}].name` must be a string"
+    yield from (f"domain {domain.name}: {fault}" for fault in demo_faults(domain.demo))
 
 
 def _faults(model: "Model") -> Iterator[str]:
@@ -64,13 +79,21 @@ def _faults(model: "Model") -> Iterator[str]:
     yield from _doubles(model)
     own = {entity.name: [*entity_faults(entity)] for entity in model.entities.values()}
     for entity in model.entities.values():
-        if not any(entity_tuple_faults(entity)):
+        if not any(shape_faults(entity)):
             yield from _indexes(model, entity)
         yield from own[entity.name]
     sound = {name: entity for name, entity in model.entities.items() if not own[name]}
-    yield from clashes(tuple(sound.values()))
+    wrong = {query.name: [*query_faults(model, query)] for query in model.queries.values()}
+    yield from (fault for faults in wrong.values() for fault in faults)
+    right = tuple(query for query in model.queries.values() if not wrong[query.name])
+    yield from clashes(tuple(sound.values()), right)
     yield from _collisions(tuple(sound.values()))
+    yield from _reserved_words(tuple(sound.values()))
     yield from _pattern_faults(model, sound)
+    yield from choice_faults(model, sound)
+    yield from all_mutation_faults(model)
+    yield from error_code_faults(model)
+    yield from internal_faults(model)
 
 
 def _pattern_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[str]:
@@ -90,17 +113,31 @@ def _pattern_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[
 
 
 def _doubles(model: "Model") -> Iterator[str]:
-    patterns = [pattern for domain in model.domains for pattern in domain.patterns]
+    declared = [pattern for domain in model.domains for pattern in domain.patterns]
+    patterns = [pattern for pattern in declared if not isinstance(pattern, Choice)]
+    choices = [choice.name for choice in declared if isinstance(choice, Choice)]
     for kind, names in (
         ("domain", [domain.name for domain in model.domains]),
         ("entity", [entity.name for domain in model.domains for entity in domain.entities]),
+        ("choice", choices),
         ("pattern", [name for pattern in patterns for name in names_of(pattern)]),
+        ("query", [query.name for domain in model.domains for query in domain.queries]),
     ):
-        yield from (f"{kind} {name}: is declared twice" for name in sorted(set(names)) if names.count(name) > 1)
+        yield from (
+            f"{kind} {name}: is declared twice{_homes(model, name) if kind == 'entity' else ''}"
+            for name in sorted(set(names), key=str)
+            if names.count(name) > 1
+        )
     pairs = [(pattern.entity, pattern.collection) for pattern in patterns if isinstance(pattern, ItemCollection)]
-    for entity, collection in sorted(set(pairs)):
+    for entity, collection in sorted(set(pairs), key=str):
         if pairs.count((entity, collection)) > 1:
             yield f"entity {entity}: two patterns read it together with `{collection}`"
+
+
+def _homes(model: "Model", entity: str) -> str:
+    """Which domains declare the entity, where there are several."""
+    homes = [domain.name for domain in model.domains for each in domain.entities if each.name == entity]
+    return f", in the domains {' and '.join(homes)}; rename one of them" if len(set(homes)) > 1 else ""
 
 
 def _indexes(model: "Model", entity: Entity) -> Iterator[str]:
@@ -121,6 +158,15 @@ def _indexes(model: "Model", entity: Entity) -> Iterator[str]:
     for name, index in places:
         if name in known and name != index and index in (None, *known):
             yield f"entity {entity.name}: its place `{name}` has the name of an index it is not on"
+
+
+def _reserved_words(entities: tuple[Entity, ...]) -> Iterator[str]:
+    """Partitions of the gateway's own: marks of unique values, records of changes, counters."""
+    for entity in entities:
+        for place in entity.placements:
+            word = place.pk.text.partition(KEY_SEPARATOR)[0]
+            if place.index is None and word in RESERVED_WORDS:
+                yield f"entity {entity.name}: its key `{place.pk.text}` begins with `{word}`, which the gateway uses"
 
 
 def _collisions(entities: tuple[Entity, ...]) -> Iterator[str]:

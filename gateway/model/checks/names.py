@@ -1,10 +1,11 @@
 """Checks of names: valid in GraphQL, and never ambiguous."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from gateway.model.checks.declarations import type_faults
+from gateway.model.code import CustomQuery
 from gateway.model.entity import PRIMARY, Entity
 from gateway.model.template import DERIVED
 from gateway.model.types import AttributeType, EnumOf, Field, ListOf, SetOf, Struct
@@ -13,7 +14,7 @@ _TYPE = re.compile(r"[A-Z][A-Za-z0-9]*")
 _FIELD = re.compile(r"[a-z][A-Za-z0-9]*")
 _MEMBER = re.compile(r"[A-Z][A-Z0-9_]*")
 _GRAPHQL = frozenset(
-    {"Query", "Mutation", "Subscription", "Node", "PageInfo", "String", "Int", "Float", "Boolean", "ID"}
+    {"Query", "Mutation", "Subscription", "Node", "PageInfo", "ListOrder", "String", "Int", "Float", "Boolean", "ID"}
 )
 _EVERY_ENTITY = frozenset({"id", "version"})
 
@@ -24,17 +25,23 @@ def is_field_name(name: str) -> bool:
 
 def name_faults(entity: Entity) -> Iterator[str]:
     yield from _type_name(entity.name)
-    names = [*(attribute.name for attribute in entity.attributes), *(relation.name for relation in entity.relations)]
-    yield from _field_names(names)
+    fields: list[Field] = [*entity.attributes, *entity.computed, *entity.loaded]
+    names = [*(field.name for field in fields), *(relation.name for relation in entity.relations)]
+    yield from field_name_faults(names)
     for name in sorted(_EVERY_ENTITY & set(names)):
         yield f"`{name}` is a name that every entity has"
     for name in sorted(DERIVED & set(names)):
         yield f"`{name}` means something else inside a key; choose another name"
     yield from _place_names(entity)
-    for attribute in entity.attributes:
-        wrong = [*type_faults(attribute.type)]
-        faults = wrong or (fault for kind in _kinds(attribute.type) for fault in _kind_faults(kind))
-        yield from (f"`{attribute.name}`: {fault}" for fault in faults)
+    yield from fields_faults(fields)
+
+
+def fields_faults(fields: Iterable[Field]) -> Iterator[str]:
+    """What is wrong with their types, and with the names inside of these."""
+    for field in fields:
+        wrong = [*type_faults(field.type)]
+        faults = wrong or (fault for kind in _kinds(field.type) for fault in _kind_faults(kind))
+        yield from (f"`{field.name}`: {fault}" for fault in faults)
 
 
 def _type_name(name: str) -> Iterator[str]:
@@ -44,7 +51,7 @@ def _type_name(name: str) -> Iterator[str]:
         yield f"`{name}` is a type of GraphQL itself"
 
 
-def _field_names(names: list[str]) -> Iterator[str]:
+def field_name_faults(names: list[str]) -> Iterator[str]:
     for name in dict.fromkeys(names):
         if not is_field_name(name):
             yield f"`{name}` is not a name such as placedAt"
@@ -66,7 +73,7 @@ def _kind_faults(kind: AttributeType) -> Iterator[str]:
     match kind:
         case Struct(name, fields):
             yield from _type_name(name)
-            yield from _field_names([field.name for field in fields])
+            yield from field_name_faults([field.name for field in fields])
             if not fields:
                 yield f"{name} has no fields"
         case EnumOf(enum):
@@ -91,16 +98,34 @@ def _kinds(kind: AttributeType) -> Iterator[AttributeType]:
                 yield from _kinds(field.type)
 
 
-def clashes(entities: tuple[Entity, ...]) -> Iterator[str]:
+def clashes(entities: tuple[Entity, ...], queries: tuple[CustomQuery, ...]) -> Iterator[str]:
     """GraphQL has one space of type names for entities, nested records and enums."""
-    meanings: dict[str, object] = {}
+    meanings: dict[str, object] = {entity.name: entity.name for entity in entities}
     for entity in entities:
-        for name, meaning in ((entity.name, entity.name), *_named(entity.attributes)):
-            if meanings.setdefault(name, meaning) != meaning:
-                yield f"entity {entity.name}: the type `{name}` is declared elsewhere as something else"
+        yield from _clashes(f"entity {entity.name}", _entity_fields(entity), meanings)
+    for query in queries:
+        yield from _clashes(f"query {query.name}", _query_fields(query), meanings)
 
 
-def _named(fields: tuple[Field, ...]) -> Iterator[tuple[str, Struct | type[Enum]]]:
+def _entity_fields(entity: Entity) -> Iterator[Field]:
+    yield from entity.attributes
+    for field in entity.derived.values():
+        yield from (field, *field.arguments)
+
+
+def _query_fields(query: CustomQuery) -> Iterator[Field]:
+    yield from query.arguments
+    if not isinstance(query.returns, str):
+        yield Field(query.name, query.returns, query.description)
+
+
+def _clashes(owner: str, fields: Iterable[Field], meanings: dict[str, object]) -> Iterator[str]:
+    for name, meaning in _named(fields):
+        if meanings.setdefault(name, meaning) != meaning:
+            yield f"{owner}: the type `{name}` is declared elsewhere as something else"
+
+
+def _named(fields: Iterable[Field]) -> Iterator[tuple[str, Struct | type[Enum]]]:
     for field in fields:
         for kind in _kinds(field.type):
             match kind:

@@ -2,22 +2,31 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from gateway.model.checks.declarations import tuple_faults
+from gateway.model.checks.key_overlap import can_collide, can_match
 from gateway.model.checks.names import is_field_name
+from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Entity, Placement, Reference
-from gateway.model.key_overlap import can_collide, can_match, leading_literals
-from gateway.model.patterns import AccessPattern, Listing, names_of
+from gateway.model.filters import FILTER, operators
+from gateway.model.patterns import CONSISTENT, LAST_HOURS, ORDER, SLOT, AccessPattern, Lag, Listing, Lookup, names_of
 from gateway.model.staleness import staleness_faults
 from gateway.model.types import Timestamp
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
 
+_MOST_READ = 10_000
+_MOST_SHARDS = 32  # of a counter: each is read for every `totalCount`
+_ARGUMENTS = frozenset({"first", "after", "last", "before", LAST_HOURS, FILTER, ORDER, CONSISTENT})
+
 
 def pattern_faults(model: "Model", entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[str]:
     """`entities` are those that are right by themselves; of the others it is only known whether they are declared."""
+    shape = [*shape_faults(pattern)]
+    if shape:
+        yield from (f"pattern {pattern.name}: {fault}" for fault in shape)
+        return
     if pattern.entity not in model.entities:
         yield f"pattern {pattern.name}: there is no entity {pattern.entity}"
     yield from (f"pattern {pattern.name}: {fault}" for fault in _faults(entities, pattern))
@@ -27,11 +36,13 @@ def _faults(entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[
     yield from (f"`{name}` is not a name such as ordersOfUser" for name in names_of(pattern) if not is_field_name(name))
     if min(pattern.traffic.per_second, pattern.traffic.items, pattern.traffic.item_bytes) <= 0:
         yield "its expected traffic must be more than 0"
-    if isinstance(pattern, Listing):
-        shape = [*tuple_faults(pattern, {"where": str})]
-        yield from shape
-        if pattern.entity in entities and not shape:
-            yield from _listing_faults(entities, entities[pattern.entity], pattern)
+    if isinstance(pattern, Lookup | Listing) and pattern.strong and pattern.consistent:
+        yield "with `strong` every read is consistent; leave out `consistent`"
+    key = entities[pattern.entity].key_names if pattern.entity in entities else ()
+    if isinstance(pattern, Lookup) and pattern.consistent and CONSISTENT in key:
+        yield f"`{CONSISTENT}` is an argument of consistent reads; give the attribute another name"
+    if isinstance(pattern, Listing) and pattern.entity in entities:
+        yield from _listing_faults(entities, entities[pattern.entity], pattern)
 
 
 def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Listing) -> Iterator[str]:
@@ -44,12 +55,23 @@ def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Lis
         yield f"`{listing.index}` is still being filled; read it when `gateway migrate verify` finds nothing missing"
     if listing.strong and place.index is not None:
         yield "an index cannot be read consistently"
+    if listing.consistent and place.index is not None:
+        yield (
+            "an index cannot be read consistently; leave out `consistent`: with `lag` callers see their own changes,"
+            " and a copy of the item can be read consistently"
+        )
+    if listing.lag not in get_args(Lag):
+        yield f"`lag` is one of {', '.join(f'`{each}`' for each in get_args(Lag))}, not `{listing.lag}`"
     if listing.follow is not None:
         target = entity.relation.get(listing.follow)
         if not listing.single or not isinstance(target, Reference):
             yield f"`follow` needs `single` and a reference of {entity.name}"
     yield from _range_faults(entity, place, listing)
     yield from _window_faults(entity, listing)
+    yield from _order_faults(entity, place, listing)
+    yield from _argument_faults(place, listing)
+    yield from _filter_faults(entity, place, listing)
+    yield from _counter_faults(entity, place, listing)
     yield from _staleness_faults(listing)
     yield from _strangers(entities, entity, place)
 
@@ -71,6 +93,56 @@ def _window_faults(entity: Entity, listing: Listing) -> Iterator[str]:
         yield "a window needs a length, and `between` over a timestamp"
 
 
+def _order_faults(entity: Entity, place: Placement, listing: Listing) -> Iterator[str]:
+    if not listing.reversible:
+        return
+    sorted_by = [hole.name for hole in place.sk.holes if hole.name not in listing.where]
+    attribute = entity.attribute.get(sorted_by[0]) if sorted_by else None
+    if listing.single or attribute is None or not isinstance(attribute.type, Timestamp):
+        yield f"`reversible` needs a list that is sorted by a timestamp; `{place.sk.text}` is not"
+
+
+def _argument_faults(place: Placement, listing: Listing) -> Iterator[str]:
+    """Arguments that every list has; an attribute of that name could not be asked for."""
+    taken = (place.pk.names | {*listing.where, listing.between or ""}) & _ARGUMENTS
+    yield from (f"`{name}` is an argument of lists; give the attribute another name" for name in sorted(taken))
+
+
+def _filter_faults(entity: Entity, place: Placement, listing: Listing) -> Iterator[str]:
+    if not listing.filter:
+        return
+    upgraded = {name for upgrade in entity.upgrades for name in upgrade.gives}
+    for name in listing.filter:
+        attribute = entity.attribute.get(name)
+        if attribute is None:
+            yield f"it filters by `{name}`, which is no attribute of {entity.name}"
+        elif not operators(attribute):
+            yield f"it cannot filter by `{name}`: what is stored of it cannot be compared"
+        elif name in upgraded:
+            yield f"it cannot filter by `{name}`, which older items get by an upgrade; run `gateway migrate` first"
+    if place.bucket is not None or listing.single:
+        yield "only a list without time buckets can be filtered"
+    least = place.shards.read if place.shards is not None else 1
+    if not least <= listing.max_read <= _MOST_READ:
+        yield f"`max_read` lies between {least} and {_MOST_READ:,}"
+
+
+def _counter_faults(entity: Entity, place: Placement, listing: Listing) -> Iterator[str]:
+    if listing.counter is None:
+        return
+    if not 1 <= listing.counter.shards <= _MOST_SHARDS:
+        yield f"its counter has between 1 and {_MOST_SHARDS} shards"
+    if listing.single or place.bucket is not None:
+        yield "only a list without time buckets can be counted"
+    if entity.expiry is not None:
+        yield f"it cannot be counted: {entity.name} expires, and what DynamoDB deletes is not taken from a counter"
+    decided = place.decided_by | set(listing.where)
+    upgraded = sorted(decided & {name for upgrade in entity.upgrades for name in upgrade.gives})
+    yield from (f"it cannot be counted by `{name}`, which older items get by an upgrade" for name in upgraded)
+    if SLOT in decided:
+        yield f"`{SLOT}` is a word of counters; give the attribute another name"
+
+
 def _staleness_faults(listing: Listing) -> Iterator[str]:
     yield from staleness_faults(listing.cached)
     if listing.cached is not None and listing.strong:
@@ -81,7 +153,7 @@ def _staleness_faults(listing: Listing) -> Iterator[str]:
 
 def _strangers(entities: Mapping[str, Entity], entity: Entity, place: Placement) -> Iterator[str]:
     """Items of another entity that a listing would return: the words its sort key starts with must tell them apart."""
-    prefix = leading_literals(place.sk)
+    prefix = place.sk.leading_literals
     for other in entities.values():
         for there in other.placements:
             if there.index != place.index or there is place:

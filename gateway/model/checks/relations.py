@@ -13,7 +13,8 @@ from gateway.model.patterns import (
     own_parameters,
     parameters,
 )
-from gateway.model.types import AttributeType, DecimalNumber, Integer, ListOf
+from gateway.model.referrers import reference_faults
+from gateway.model.types import AttributeType, DecimalNumber, EnumOf, Integer, ListOf
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -40,7 +41,10 @@ def _faults(model: "Model", entity: Entity, relation: Relation) -> Iterator[str]
         yield f"binds {strange}, which `{pattern.name}` does not take"
     if isinstance(relation, Total):
         yield from _total_faults(model, relation, pattern)
-    yield from _binding_faults(model, entity, relation, pattern)
+    binding = [*_binding_faults(model, entity, relation, pattern)]
+    yield from binding
+    if isinstance(relation, Reference) and not binding:
+        yield from reference_faults(model, entity, relation)
 
 
 def _kind_faults(relation: Relation, pattern: AccessPattern) -> Iterator[str]:
@@ -76,8 +80,15 @@ def _binding_faults(model: "Model", entity: Entity, relation: Relation, pattern:
     target = model.entities[pattern.entity]
     for name in own_parameters(model, relation):
         own = _own_type(entity, relation, name, left)
-        if own is not None and own != target.attribute[name].type:
+        if own is not None and not _fills(own, target.attribute[name].type):
             yield f"fills `{name}` of `{pattern.name}` with a value of another type"
+
+
+def _fills(own: AttributeType, target: AttributeType) -> bool:
+    """Whether a value of one type finds what was stored by the other; their bounds and patterns do not matter."""
+    if isinstance(own, EnumOf):
+        return own == target
+    return type(own) is type(target) and getattr(own, "normalise", None) == getattr(target, "normalise", None)
 
 
 def _own_type(entity: Entity, relation: Relation, parameter: str, left: tuple[str, ...]) -> AttributeType | None:

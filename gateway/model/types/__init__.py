@@ -3,34 +3,46 @@
 A new type is one file that subclasses `AttributeType`, or `KeyType` where its values may fill a key.
 """
 
-from gateway.model.types.base import KEY_SEPARATOR, AttributeType, Decode, Field, KeyType, ScalarSpec, Wire
+from gateway.model.types.base import KEY_SEPARATOR, AttributeType, Decode, Field, KeyType, ScalarSpec, Subject, Wire
 from gateway.model.types.blob import Blob
 from gateway.model.types.boolean import Boolean
+from gateway.model.types.calendar_date import Date
 from gateway.model.types.containers import ListOf, SetOf, Struct
+from gateway.model.types.currency import Currency
+from gateway.model.types.email import Email
 from gateway.model.types.enumeration import EnumOf
-from gateway.model.types.numbers import MAX_DIGITS, DecimalNumber, Integer
-from gateway.model.types.text import MAX_KEY_STRING, Id, KeyString, Text
+from gateway.model.types.money import Money
+from gateway.model.types.numbers import MAX_DIGITS, MAX_INT, MIN_INT, DecimalNumber, Integer
+from gateway.model.types.text import MAX_KEY_STRING, Id, KeyString, KeyText, Text
 from gateway.model.types.timestamp import Timestamp, timestamp_text, utc
 
 __all__ = [
     "KEY_SEPARATOR",
     "MAX_DIGITS",
+    "MAX_INT",
     "MAX_KEY_STRING",
+    "MIN_INT",
     "AttributeType",
     "Blob",
     "Boolean",
+    "Currency",
+    "Date",
     "DecimalNumber",
     "Decode",
+    "Email",
     "EnumOf",
     "Field",
     "Id",
     "Integer",
     "KeyString",
+    "KeyText",
     "KeyType",
     "ListOf",
+    "Money",
     "ScalarSpec",
     "SetOf",
     "Struct",
+    "Subject",
     "Text",
     "Timestamp",
     "Wire",

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -63,6 +63,30 @@ class AttributeType(ABC):
     def decoder(self) -> Decode:
         """The function that reads a stored value; compiled once, called for every row."""
 
+    def normalised(self, value: Any) -> Any:
+        """The value in the one spelling in which it is stored and looked up."""
+        return value
+
+    def faults(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        """Everything that is wrong with a new value: its form, and the rules that it breaks; each with its path.
+
+        `encode` checks the form only, so that a value from before a rule was declared can be kept.
+        """
+        try:
+            self.encode(path, value)
+        except BadUserInput as error:
+            yield error
+        else:
+            yield from self.broken_rules(path, value)
+
+    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        """The declared rules that a value of the right form breaks."""
+        return iter(())
+
+    def declaration_faults(self) -> Iterator[str]:
+        """What is wrong with the declared rules themselves, such as a minimum above the maximum."""
+        return iter(())
+
     def json(self) -> Callable[[Any], Any] | None:
         """The function that turns a value into JSON, or None where the value is JSON already."""
         return self.scalar.serialize if self.scalar is not None else None
@@ -102,6 +126,11 @@ class KeyType(AttributeType):
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """As the default of a mutation's argument: the token's subject; a caller with own rows cannot name another one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """A named, typed value: an attribute, a field of a struct, or an argument of a mutation."""
 
@@ -111,6 +140,8 @@ class Field:
     required: bool = True
     # why clients should not use it any more and what they use instead: docs/schema-policy.md
     deprecated: str | None = field(default=None, kw_only=True)
+    # of an argument that is left out
+    default: Subject | None = field(default=None, kw_only=True)
 
 
 def expect(name: str, value: Any, kind: Any, words: str) -> Any:

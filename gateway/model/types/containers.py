@@ -1,6 +1,6 @@
 """Types made of other types: sets, lists and nested records."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -33,6 +33,13 @@ class SetOf(AttributeType):
             raise BadUserInput(f"`{name}` is an empty set; leave it out instead", name)
         return {self.tag: sorted(self.of.encode(name, member)[self.of.tag] for member in values)}
 
+    def normalised(self, value: Any) -> Any:
+        return frozenset(map(self.of.normalised, value)) if isinstance(value, set | frozenset) else value
+
+    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        for member in sorted(value, key=str):
+            yield from self.of.broken_rules(path, member)
+
     def decoder(self) -> Decode:
         inner, tag, member_tag = self.of.decoder(), self.tag, self.of.tag
         return lambda wire: frozenset(inner({member_tag: member}) for member in wire[tag])
@@ -60,14 +67,23 @@ class ListOf(AttributeType):
         items = expect(name, value, list | tuple, "a list")
         if len(items) > self.max_items:
             raise BadUserInput(f"`{name}` has {len(items)} members, at most {self.max_items} are allowed", name)
-        return {"L": [self.of.encode(name, item) for item in items]}
+        return {"L": [self.of.encode(f"{name}.{position}", item) for position, item in enumerate(items)]}
+
+    def normalised(self, value: Any) -> Any:
+        return [self.of.normalised(item) for item in value] if isinstance(value, list | tuple) else value
+
+    def faults(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        if not isinstance(value, list | tuple) or len(value) > self.max_items:
+            yield from AttributeType.faults(self, path, value)
+            return
+        for position, item in enumerate(value):
+            yield from self.of.faults(f"{path}.{position}", item)
 
     def decoder(self) -> Decode:
         inner = self.of.decoder()
         return lambda wire: [inner(item) for item in wire["L"]]
 
 
-@final
 @dataclass(frozen=True, slots=True)
 class Struct(AttributeType):
     """A nested record, such as an address; `fields` are declared like attributes."""
@@ -98,6 +114,26 @@ class Struct(AttributeType):
             elif field.required:
                 raise BadUserInput(f"`{name}.{field.name}` is required", f"{name}.{field.name}")
         return {"M": wire}
+
+    def normalised(self, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        kinds = {field.name: field.type for field in self.fields}
+        return {
+            name: kinds[name].normalised(part) if name in kinds and part is not None else part
+            for name, part in value.items()
+        }
+
+    def faults(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        if not isinstance(value, Mapping) or set(value) - {field.name for field in self.fields}:
+            yield from AttributeType.faults(self, path, value)
+            return
+        for field in self.fields:
+            part = value.get(field.name)
+            if part is not None:
+                yield from field.type.faults(f"{path}.{field.name}", part)
+            elif field.required:
+                yield BadUserInput(f"`{path}.{field.name}` is required", f"{path}.{field.name}")
 
     def decoder(self) -> Decode:
         decoders = tuple((field.name, field.type.decoder()) for field in self.fields)

@@ -1,6 +1,7 @@
 """Whole numbers and decimals."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any, final
@@ -9,13 +10,19 @@ from gateway.errors import BadUserInput
 from gateway.model.types.base import Decode, KeyType, ScalarSpec, Wire
 
 MAX_DIGITS = 38
+MIN_INT, MAX_INT = -(2**31), 2**31 - 1  # what GraphQL's Int can hold
 _SMALLEST, _LARGEST = -130, 125  # powers of ten that DynamoDB can hold
 _KEY_DIGITS = re.compile(r"[0-9]+(\.[0-9]+)?")
 _DECIMAL = re.compile(r"-?\d{1,38}(\.\d{1,38})?", re.ASCII)
 
 
 class _Number(KeyType):
+    """A subclass declares `min` and `max`; None is no bound."""
+
     __slots__ = ()
+
+    min: int | Decimal | None
+    max: int | Decimal | None
 
     tag = "N"
     ordered = True
@@ -31,6 +38,28 @@ class _Number(KeyType):
                 return text.zfill(width + scale + bool(scale))
         raise BadUserInput(f"`{name}` must be 0 or more, below 1e{width}, with at most {scale} decimals", name)
 
+    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        if self.min is not None and value < self.min:
+            yield BadUserInput(f"`{path}` is {value}, at least {self.min} is allowed", path)
+        if self.max is not None and value > self.max:
+            yield BadUserInput(f"`{path}` is {value}, at most {self.max} is allowed", path)
+
+    def declaration_faults(self) -> Iterator[str]:
+        ends = [each for each in (self.min, self.max) if each is not None]
+        strange = [each for each in ends if isinstance(each, bool) or not isinstance(each, int | Decimal)]
+        if strange:
+            yield f"its bound {strange[0]!r} is not a whole number or a Decimal"
+        elif len(ends) > 1 and ends[0] > ends[1]:
+            yield f"its minimum {ends[0]} is above its maximum {ends[1]}"
+
+    def _bounds(self, low: int | Decimal | None, high: int | Decimal | None) -> str:
+        """The declared bounds in words; those that every number of its kind has are not worth mentioning."""
+        least = f"{self.min:,}" if self.min is not None and self.min != low else None
+        most = f"{self.max:,}" if self.max is not None and self.max != high else None
+        if least is not None and most is not None:
+            return f", {least} to {most}"
+        return f", at least {least}" if least is not None else f", at most {most}" if most is not None else ""
+
     def key_value(self, text: str) -> Decimal | None:
         return Decimal(text) if _KEY_DIGITS.fullmatch(text) else None
 
@@ -41,11 +70,27 @@ class _Number(KeyType):
 @final
 @dataclass(frozen=True, slots=True)
 class Integer(_Number):
-    """A whole number of up to 38 digits; GraphQL shows 32 bits of it."""
+    """A whole number between `min` and `max`: by default what GraphQL's `Int` can return, which is 32 bits."""
+
+    min: int = MIN_INT
+    max: int = MAX_INT
 
     scalar = ScalarSpec("Int", int)
-    documentation = "whole number"
-    sample = 1
+
+    @property
+    def documentation(self) -> str:
+        return f"whole number{self._bounds(MIN_INT, MAX_INT)}"
+
+    @property
+    def sample(self) -> int:
+        return min(max(1, self.min), self.max)
+
+    def declaration_faults(self) -> Iterator[str]:
+        faults = [*_Number.declaration_faults(self)]
+        yield from faults
+        # INVARIANT: nothing can be stored that GraphQL cannot return.
+        if not faults and not MIN_INT <= self.min <= self.max <= MAX_INT:
+            yield f"GraphQL's Int has 32 bits: its bounds lie between {MIN_INT} and {MAX_INT}; use DecimalNumber()"
 
     def encode(self, name: str, value: Any) -> Wire:
         number = exact(name, value)
@@ -77,6 +122,9 @@ class DecimalNumber(_Number):
     It is not called `Decimal`, since files that declare one also compute with Python's own `Decimal`.
     """
 
+    min: int | Decimal | None = None
+    max: int | Decimal | None = None
+
     scalar = ScalarSpec(
         "Decimal",
         Decimal,
@@ -85,8 +133,15 @@ class DecimalNumber(_Number):
         "{:f}".format,
         _parse,
     )
-    documentation = "decimal"
-    sample = Decimal(1)
+
+    @property
+    def documentation(self) -> str:
+        return f"decimal{self._bounds(None, None)}"
+
+    @property
+    def sample(self) -> Decimal:
+        low = Decimal(1) if self.min is None else max(Decimal(1), Decimal(self.min))
+        return low if self.max is None else min(low, Decimal(self.max))
 
     def encode(self, name: str, value: Any) -> Wire:
         return {"N": str(exact(name, value))}

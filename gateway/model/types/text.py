@@ -2,12 +2,15 @@
 
 import base64
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
 from gateway.errors import BadUserInput
 from gateway.model.types.base import STRING, AttributeType, Decode, KeyType, ScalarSpec, Wire, expect
 from gateway.model.types.compression import TEXT_MAGIC, inflated
+from gateway.model.types.normalise import Normalise, apply, normalise_faults, steps
+from gateway.model.types.pattern import compiled, pattern_faults
 
 MAX_ID = 128
 MAX_KEY_STRING = 256  # bytes, as DynamoDB counts the length of keys
@@ -21,33 +24,62 @@ _KEY_STRING = re.compile(r"[^#\x00-\x1f\x7f-\x9f\ud800-\udfff\U0010ffff]{1,256}"
 @final
 @dataclass(frozen=True, slots=True)
 class Text(AttributeType):
-    """Free text; it may contain anything and so never fills a key."""
+    """Free text; it may contain anything and so never fills a key. It is not empty, unless `min` is 0.
 
-    max_length: int = 4_096
+    `pattern` is a regular expression that the whole text matches. `normalise` is a function from text to text, the name
+    of one (see `NAMED`) or several of them; it is applied before any rule is checked.
+    """
+
+    max: int = 4_096
+    min: int = 1
+    pattern: str | None = None
+    normalise: Normalise = None
+    example: str = "sample-1"  # a valid text; needed where there is a pattern
 
     tag = "S"
     scalar = STRING
 
     @property
     def documentation(self) -> str:
-        return f"text, up to {self.max_length:,} characters"
+        rule = f", matching `{self.pattern}`" if self.pattern else ""
+        return f"text, up to {self.max:,} characters{rule}"
 
     @property
     def sample(self) -> str:
-        return "sample-1"[: self.max_length]
+        return self.example[: self.max]
 
     def encode(self, name: str, value: Any) -> Wire:
         text: str = value if type(value) is str else expect(name, value, str, "a string")
-        if len(text) > self.max_length:
-            raise BadUserInput(f"`{name}` has {len(text)} characters, at most {self.max_length} are allowed", name)
+        if len(text) > self.max:
+            raise BadUserInput(f"`{name}` has {len(text)} characters, at most {self.max} are allowed", name)
         try:
             text.encode()
         except UnicodeEncodeError as error:
             raise BadUserInput(f"`{name}` is not valid Unicode text", name) from error
         return {"S": text}
 
+    def normalised(self, value: Any) -> Any:
+        return apply(self.normalise, value) if self.normalise and isinstance(value, str) else value
+
+    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        if not value and self.min:
+            yield BadUserInput(f"`{path}` is empty", path)
+        elif len(value) < self.min:
+            yield BadUserInput(f"`{path}` has {len(value)} characters, at least {self.min} are needed", path)
+        elif self.pattern is not None and not compiled(self.pattern).matches(value):
+            yield _mismatch(path, self.pattern)
+
+    def declaration_faults(self) -> Iterator[str]:
+        if not 0 <= self.min <= self.max:
+            yield f"its length lies between {self.min} and {self.max}, which no text has"
+        yield from _text_faults(self)
+
     def decoder(self) -> Decode:
         return _decode
+
+
+def _mismatch(path: str, pattern: str) -> BadUserInput:
+    return BadUserInput(f"`{path}` does not match the pattern `{pattern}`", path)
 
 
 def _decode(wire: Wire) -> str:
@@ -55,7 +87,7 @@ def _decode(wire: Wire) -> str:
     return plain if plain is not None else inflated(base64.b64decode(wire["B"]), TEXT_MAGIC).decode()
 
 
-class _KeyText(KeyType):
+class KeyText(KeyType):
     """A string that stands in a key as it is."""
 
     __slots__ = ()
@@ -66,6 +98,11 @@ class _KeyText(KeyType):
     @property
     def sample(self) -> str:
         return "sample-1"
+
+    @property
+    def plain(self) -> bool:
+        """Whether a value stands in a key as it was given: no rule and no other spelling is declared for it."""
+        return True
 
     def encode(self, name: str, value: Any) -> Wire:
         return {"S": self.key_text(name, value)}
@@ -79,7 +116,7 @@ class _KeyText(KeyType):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Id(_KeyText):
+class Id(KeyText):
     """A natural id: letters, digits and `._:@+-`, at most 128 characters."""
 
     scalar = ScalarSpec("ID", str)
@@ -98,18 +135,67 @@ class Id(_KeyText):
 
 @final
 @dataclass(frozen=True, slots=True)
-class KeyString(_KeyText):
-    """Text that may fill a key, such as an e-mail address: no `#`, no control characters, at most 256 bytes."""
+class KeyString(KeyText):
+    """Text that may fill a key, such as a phone number: no `#`, no control characters, at most 256 bytes.
+
+    `pattern` and `normalise` are as those of `Text`; they hold for what is looked up, too.
+    """
+
+    pattern: str | None = None
+    normalise: Normalise = None
+    example: str = "sample-1"
 
     scalar = STRING
-    documentation = "text without `#`"
     key_pattern = _KEY_STRING
 
+    @property
+    def documentation(self) -> str:
+        return "text without `#`" + (f", matching `{self.pattern}`" if self.pattern else "")
+
+    @property
+    def sample(self) -> str:
+        return self.example
+
+    @property
+    def plain(self) -> bool:
+        return self.pattern is None and not steps(self.normalise)
+
+    def normalised(self, value: Any) -> Any:
+        return apply(self.normalise, value) if self.normalise and isinstance(value, str) else value
+
+    def encode(self, name: str, value: Any) -> Wire:
+        # the pattern is a rule for new values; one that was stored before it is kept
+        return {"S": key_string(name, value)}
+
+    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        if self.pattern is not None and not compiled(self.pattern).matches(value):
+            yield _mismatch(path, self.pattern)
+
+    def declaration_faults(self) -> Iterator[str]:
+        yield from _text_faults(self)
+
     def key_text(self, name: str, value: Any, width: int = 0, scale: int = 0) -> str:
-        if isinstance(value, str) and _KEY_STRING.fullmatch(value) and len(value.encode()) <= MAX_KEY_STRING:
-            return value
-        rule = f"1 to {MAX_KEY_STRING} bytes of text without `#` and control characters"
-        raise BadUserInput(f"`{name}` is not a valid key: {rule}", name)
+        if self.plain:
+            return key_string(name, value)
+        text = key_string(name, self.normalised(value))
+        for fault in self.broken_rules(name, text):
+            raise fault
+        return text
 
     def key_length(self, width: int, scale: int) -> int:
         return MAX_KEY_STRING
+
+
+def _text_faults(kind: "Text | KeyString") -> Iterator[str]:
+    faults = [*pattern_faults(kind.pattern), *normalise_faults(kind.normalise)]
+    yield from faults
+    if not faults and any(kind.faults("example", kind.normalised(kind.sample))):
+        yield f'its example `{kind.sample}` breaks its own rules; give one that does not, such as `example="2026-01"`'
+
+
+def key_string(name: str, value: Any) -> str:
+    """The value, if it is text that may stand in a key."""
+    if isinstance(value, str) and _KEY_STRING.fullmatch(value) and len(value.encode()) <= MAX_KEY_STRING:
+        return value
+    rule = f"1 to {MAX_KEY_STRING} bytes of text without `#` and control characters"
+    raise BadUserInput(f"`{name}` is not a valid key: {rule}", name)

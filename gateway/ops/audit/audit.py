@@ -112,7 +112,7 @@ def subject_of(names: Names, config: Path | None = None) -> AuditSubject:
 
 
 def domains_of(config: Path | None) -> tuple[str, ...]:
-    """The modules of the domains that the gateway serves; empty for the demo domains."""
+    """The modules of the domains that the gateway serves; empty where the file names none."""
     return _read(config).domains
 
 

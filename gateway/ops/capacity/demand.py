@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final, Literal
 
-from gateway.model.capacity_units import index_write_units, item_write_units, query_units, read_units
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
@@ -19,6 +18,7 @@ from gateway.ops.capacity.assumptions import (
     write_override,
     write_traffic,
 )
+from gateway.store.capacity_units import index_write_units, item_write_units, query_units, read_units
 
 TABLE: Final = "table"
 _BATCH: Final = 100  # items that one BatchGetItem reads
@@ -130,7 +130,7 @@ def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[C
     """One write of an item is also a write of its copies, its marks, its record and its index entries."""
     traffic, given = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
     name, rate = f"write {entity.name}", traffic.per_second
-    each, remark = _table_write(entity, traffic.item_bytes, given)
+    each, remark = _table_write(model, entity, traffic.item_bytes, given)
     yield Consumption(name, TABLE, "write", rate, each, remark)
     for index in dict.fromkeys(place.index for place in entity.placements if place.index is not None):
         places = [place for place in entity.placements if place.index == index]
@@ -141,11 +141,14 @@ def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[C
         yield Consumption(name, index, "write", rate, each, remark, requests=0)
 
 
-def _table_write(entity: Entity, size: int, given: WriteOverride) -> tuple[float, str]:
-    copies, records = len(entity.copies), given.creates * len(entity.unique) + given.record
+def _table_write(model: Model, entity: Entity, size: int, given: WriteOverride) -> tuple[float, str]:
+    copies, counters = len(entity.copies), len(model.counted.get(entity.name, ()))
+    # an update that changes nothing of what is counted writes no counter: this is the most it can take
+    records = given.creates * len(entity.unique) + given.record + counters
     each = item_write_units(size, copies=copies, records=records, transactional=given.transactional)
     parts = ["the item", *([f"{copies} copies" if copies > 1 else "a copy"] if copies else [])]
     parts += ["unique values"] if entity.unique else []
+    parts += ["counters"] if counters else []
     parts += ["an idempotency record"] if given.record else []
     return each, " + ".join(parts) + (", in a transaction" if given.transactional else "")
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final, Literal
 
-from gateway.model.capacity_units import index_write_units, write_units
 from gateway.model.entity import Entity, Placement, Total
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.types import Boolean, EnumOf
 from gateway.ops.capacity.assumptions import Assumptions, entry_share, pattern_override, write_override, write_traffic
 from gateway.ops.capacity.demand import TABLE, pattern_rows
+from gateway.store.capacity_units import index_write_units, write_units
 
 PARTITION_READS: Final = 3_000
 PARTITION_WRITES: Final = 1_000

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from gateway.errors import ConfigurationError
-from gateway.model.key_docs import code, markdown_table
+from gateway.model.docs.keys import code, markdown_table
 from gateway.ops.capacity.cost import WARNING, BreakEven, provisioned
 from gateway.ops.capacity.measured import Measured
 from gateway.ops.capacity.partitions import PARTITION_READS, PARTITION_WRITES

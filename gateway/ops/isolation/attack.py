@@ -17,7 +17,7 @@ from gateway.aws.wire.errors import (
     TransactionCancelled,
 )
 from gateway.errors import Conflict, GatewayError, NotFound
-from gateway.iam.policies.roles import ROLES
+from gateway.iam.policies.roles import roles_of
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
@@ -88,7 +88,7 @@ async def prove(client: DynamoDB, sessions: Sequence[Session], ground: Ground) -
 
 
 def _scenes(sessions: Iterable[Session], ground: Ground) -> Iterable[tuple[Session, ProbeScene]]:
-    roles = {role.name: role for role in ROLES}
+    roles = {role.name: role for role in roles_of(ground.model)}
     for session in sessions:
         deployment = deployment_of(session.tenancy)
         for victim in ground.markers:

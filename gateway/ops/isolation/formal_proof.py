@@ -20,9 +20,10 @@ from gateway.iam.formal.theorems import ProofSubject, subject, theorems
 from gateway.iam.language.policy_text import read_json
 from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.generate import documents
-from gateway.iam.policies.roles import ROLES
+from gateway.iam.policies.roles import roles_of
 from gateway.model.model import Model
 from gateway.ops.isolation.formal_report import FormalReport
+from gateway.settings import DEMO_DOMAINS
 
 _ACCOUNT: Final = "123456789012"
 EXAMPLE: Final = Deployment(
@@ -42,7 +43,7 @@ Replay = Callable[[ProofSubject, Sequence[TheoremOutcome]], Iterator[str]]
 
 def prove_formally(domains: Sequence[str], directory: Path | None = None, replay: Replay | None = None) -> FormalReport:
     """Of the documents that the model makes; of the files of a directory, where one is named."""
-    model = load_domains(domains).model
+    model = load_domains(domains or DEMO_DOMAINS).model
     made = documents(model)
     found = made if directory is None else {name: read_document(directory / name) for name in made}
     about = f"{len(found)} documents " + ("of the model" if directory is None else f"in `{directory}`")
@@ -58,7 +59,7 @@ def without_sandbox(about: ProofSubject, outcomes: Sequence[TheoremOutcome]) -> 
 def model_subject(
     model: Model, found: Mapping[str, Mapping[str, Any]], deployment: Deployment = EXAMPLE
 ) -> ProofSubject:
-    return subject(model, [role_meaning(model, role) for role in ROLES], found, deployment)
+    return subject(model, [role_meaning(role) for role in roles_of(model)], found, deployment)
 
 
 def formal_report(

@@ -5,9 +5,16 @@ from string import Template
 from typing import Any, Final
 
 from gateway.iam.dynamodb import sample_requests
-from gateway.iam.policies.personal_data import personal_attributes
 from gateway.model.tenant import partition
-from gateway.ops.isolation.probes import Probe, ProbeScene, key_probes, pattern_probes, row_probes, write_probes
+from gateway.ops.isolation.probes import (
+    Probe,
+    ProbeScene,
+    key_probes,
+    pattern_probes,
+    row_probes,
+    subject_probes,
+    write_probes,
+)
 
 # A table that does not exist: what is not denied finds nothing.
 _ABSENT: Final = "isolation-probe-absent"
@@ -27,11 +34,11 @@ _STATEMENTS: Final = {
 def probes(scene: ProbeScene) -> tuple[Probe, ...]:
     """Every probe of one session against one other tenant."""
     groups = (
-        *(pattern_probes, row_probes, key_probes, write_probes),
+        *(pattern_probes, subject_probes, row_probes, key_probes, write_probes),
         *(wording_probes, whole_table_probes, control_probes),
     )
     found = [probe for group in groups for probe in group(scene)]
-    return (*found, *(() if scene.role.sees_personal else attribute_probes(scene)))
+    return (*found, *(attribute_probes(scene) if scene.role.hidden else ()))
 
 
 def wording_probes(scene: ProbeScene) -> Iterator[Probe]:
@@ -47,7 +54,8 @@ def wording_probes(scene: ProbeScene) -> Iterator[Probe]:
         yield Probe("wording", f"Query with {name}", "Query", {**plain, "KeyConditionExpression": text})
     bare = {key: value for key, value in plain.items() if key != "KeyConditionExpression"}
     aliased = {**bare["ExpressionAttributeNames"], "#own": spec.pk}
-    values = {":pk": {"S": pk}, ":own": {"S": partition(scene.tenant, "USER#1")}}
+    own = partition(scene.tenant, scene.own_path("Query"))
+    values = {":pk": {"S": pk}, ":own": {"S": own}}
     both = {"ExpressionAttributeNames": aliased, "ExpressionAttributeValues": values}
     twice = {**bare, **both, "KeyConditionExpression": "#own = :own AND #pk = :pk"}
     yield Probe("wording", "Query that names the key twice", "Query", twice)
@@ -60,9 +68,8 @@ def wording_probes(scene: ProbeScene) -> Iterator[Probe]:
     yield Probe("wording", "GetItem from another table", "GetItem", sample_requests.get(_ABSENT, scene.own(), few))
     elsewhere = f"arn:{place.partition}:dynamodb:{place.region}:000000000000:table/{table}"
     yield Probe("wording", "GetItem from another account", "GetItem", sample_requests.get(elsewhere, scene.own(), few))
-    start = {"ExclusiveStartKey": scene.foreign()}
-    own = sample_requests.query(table, spec, partition(scene.tenant, "USER#1"), few)
-    yield Probe("limits", "own Query that starts at a foreign key", "Query", {**own, **start}, "harmless")
+    start = {**sample_requests.query(table, spec, own, few), "ExclusiveStartKey": scene.foreign()}
+    yield Probe("limits", "own Query that starts at a foreign key", "Query", start, "harmless")
 
 
 def whole_table_probes(scene: ProbeScene) -> Iterator[Probe]:
@@ -137,8 +144,8 @@ def _on_streams(table: str, absent: str) -> dict[str, dict[str, Any]]:
 def attribute_probes(scene: ProbeScene) -> Iterator[Probe]:
     """One's own rows, but attributes that the role may not read: named, filtered by, nested, or with everything."""
     table, spec, few = scene.table, scene.model.table, scene.keys_only
-    own, pk = scene.own(), partition(scene.tenant, "ISOLATION")
-    for name in personal_attributes(scene.model):
+    own, pk = scene.own(), partition(scene.tenant, scene.own_path("GetItem"))
+    for name in scene.role.hidden:
         hidden = (*few, name)
         yield Probe("attributes", f"GetItem of `{name}`", "GetItem", sample_requests.get(table, own, hidden))
         batch = sample_requests.batch_get(table, [own], hidden)

@@ -11,10 +11,11 @@ from typing import Any, Final, Literal
 from gateway.iam.dynamodb import sample_requests
 from gateway.iam.dynamodb.sample_requests import Body
 from gateway.iam.policies.deployment import Deployment
-from gateway.iam.policies.pattern_requests import questions
-from gateway.iam.policies.roles import WRITES, GatewayRole
+from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT, questions
+from gateway.iam.policies.roles import GatewayRole
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
+from gateway.model.role_reach import SUBJECT
 from gateway.model.tenant import TenantId, partition
 
 Write = Callable[[Body, Body], Body]
@@ -22,6 +23,13 @@ Expected = Literal["allowed", "denied", "harmless"]
 
 _MANY: Final = 100
 _SK: Final = "ISOLATION#PROBE"
+_OTHERS: Final[Mapping[str, str]] = {
+    "another subject": "somebody-else",
+    "a longer id with the same beginning": f"{SAMPLE_SUBJECT}2",
+    "a shorter id with the same beginning": SAMPLE_SUBJECT[:-1],
+    "an asterisk for the id": "*",
+    "a policy variable for the id": "${aws:PrincipalTag/Subject}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +65,16 @@ class ProbeScene:
     def item(self, pk: str, sk: str = _SK) -> Body:
         return sample_requests.key(self.model.table, pk, sk)
 
-    def own(self, path: str = "ISOLATION") -> Body:
-        return self.item(partition(self.tenant, path))
+    def own(self, action: str = "GetItem", sk: str = _SK) -> Body:
+        return self.item(partition(self.tenant, self.own_path(action)), sk)
+
+    def own_path(self, action: str) -> str:
+        """A partition in which the role may do this, or any other where it may do it in none."""
+        path = self.role.sample_path(action)
+        return "ISOLATION" if path in (None, "ANY") else str(path).replace(SUBJECT, SAMPLE_SUBJECT)
 
     def foreign(self, path: str = "ISOLATION") -> Body:
         return self.item(partition(self.victim, path))
-
-    @property
-    def may_write(self) -> bool:
-        return set(WRITES) <= set(self.role.actions)
 
 
 def pattern_probes(scene: ProbeScene) -> Iterator[Probe]:
@@ -77,8 +86,28 @@ def pattern_probes(scene: ProbeScene) -> Iterator[Probe]:
         yield Probe("patterns", f"{name}, whole items", asked.operation, asked.body(spec, table))
     for asked in questions(scene.model, scene.tenant):
         name = f"own {asked.pattern} by {asked.operation} on {asked.index or 'the table'}"
-        expected: Expected = "allowed" if scene.role.sees_personal or not asked.personal else "denied"
+        expected: Expected = "allowed" if asked.pattern in scene.role.patterns else "denied"
         yield Probe("controls", name, asked.operation, asked.body(spec, table, few), expected)
+
+
+def subject_probes(scene: ProbeScene) -> Iterator[Probe]:
+    """Each place of a role's own rows with the keys of another subject of the same tenant, read and written."""
+    table, spec, few = scene.table, scene.model.table, scene.keys_only
+    guard = sample_requests.guarded(spec)
+    owned = {(grant.index, path) for grant in scene.role.grants for path in grant.paths or () if SUBJECT in path}
+    for index, path in sorted(owned, key=str):
+        for name, subject in _OTHERS.items():
+            pk = partition(scene.tenant, path.replace(SUBJECT, subject).replace("*", "ANY"))
+            where = f"{path} of {name} on {index or 'the table'}"
+            yield Probe("subjects", f"Query, {where}", "Query", sample_requests.query(table, spec, pk, few, index))
+            if index is not None:
+                continue
+            item = scene.item(pk)
+            yield Probe("subjects", f"GetItem, {where}", "GetItem", sample_requests.get(table, item, few))
+            yield Probe("subjects", f"PutItem, {where}", "PutItem", sample_requests.put(table, item, guard))
+            yield Probe("subjects", f"DeleteItem, {where}", "DeleteItem", sample_requests.delete(table, item, guard))
+            update = sample_requests.update(table, item, spec.version, guard)
+            yield Probe("subjects", f"UpdateItem, {where}", "UpdateItem", update)
 
 
 def row_probes(scene: ProbeScene) -> Iterator[Probe]:
@@ -101,7 +130,7 @@ def key_probes(scene: ProbeScene) -> Iterator[Probe]:
         for index in spec.indexes:
             body = sample_requests.query(table, spec, pk, few, index.name)
             yield Probe("keys", f"Query on {index.name}, {name}", "Query", body)
-    own = [scene.own(f"ISOLATION#{number}") for number in range(_MANY - 1)]
+    own = [scene.own("BatchGetItem", f"{_SK}#{number}") for number in range(_MANY - 1)]
     mixed = sample_requests.batch_get(table, [*own, scene.foreign()], few)
     yield Probe("keys", "BatchGetItem of 100 keys, the last one foreign", "BatchGetItem", mixed)
     pair = [scene.own(), scene.foreign()]
@@ -134,7 +163,7 @@ def write_probes(scene: ProbeScene) -> Iterator[Probe]:
     table, spec = scene.table, scene.model.table
     guard = sample_requests.guarded(spec)
     loud = {**guard, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
-    own, foreign = scene.own(), scene.foreign()
+    own, foreign = scene.own("PutItem"), scene.foreign()
     attribute = spec.version
     singles: dict[str, tuple[str, Write]] = {
         "PutItem": ("Put", lambda item, more: sample_requests.put(table, item, more)),
@@ -146,8 +175,8 @@ def write_probes(scene: ProbeScene) -> Iterator[Probe]:
         if action != "ConditionCheckItem":
             yield Probe("writes", f"{action}, foreign", action, make(foreign, guard))
             yield Probe("writes", f"{action}, foreign, asking for the old item", action, make(foreign, loud))
-            control: Expected = "allowed" if scene.may_write else "denied"
-            yield Probe("controls", f"own {action}", action, make(own, guard), control)
+            control: Expected = "denied" if scene.role.sample_path(action) is None else "allowed"
+            yield Probe("controls", f"own {action}", action, make(scene.own(action), guard), control)
         alone = sample_requests.transact_write((kind, make(foreign, guard)))
         mixed = sample_requests.transact_write(
             ("Put", sample_requests.put(table, own, guard)), (kind, make(foreign, loud))
@@ -166,6 +195,6 @@ def write_probes(scene: ProbeScene) -> Iterator[Probe]:
 def _poisoning(scene: ProbeScene) -> Probe:
     """IAM does not see the values of attributes: this one is stopped where rows are read."""
     index = scene.model.table.indexes[0]
-    row = {**scene.own(), index.pk: {"S": partition(scene.victim, "X")}, index.sk: {"S": _SK}}
+    row = {**scene.own("PutItem"), index.pk: {"S": partition(scene.victim, "X")}, index.sk: {"S": _SK}}
     body = sample_requests.put(scene.table, row, sample_requests.guarded(scene.model.table))
     return Probe("limits", "own row with the other tenant's index key", "PutItem", body, "harmless")

@@ -8,14 +8,14 @@ from pathlib import Path
 from gateway.aws.sts.sessions import Session, Sessions
 from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.errors import ConfigurationError
-from gateway.iam.policies.roles import ROLE_NAMES
+from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT
 from gateway.identity.principal import Principal
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
 from gateway.ops.isolation.attack import Ground, prove
 from gateway.ops.isolation.report import ProofReport, as_json, as_markdown, report
 
-_SUBJECT = "isolation-proof"
+_ISSUER = "isolation-proof"
 _LIFE = 3_600
 
 
@@ -23,7 +23,11 @@ async def proof(client: DynamoDB, sessions: Sessions, ground: Ground) -> ProofRe
     """Opens the tenants' sessions as a request would, and attacks with them."""
     if len(ground.markers) < 2:
         raise ConfigurationError(["a proof of isolation needs two tenants"])
-    opened = [await _open(sessions, tenant, role) for tenant in ground.markers for role in ROLE_NAMES]
+    opened = [await _open(sessions, tenant, role) for tenant in ground.markers for role in ground.model.roles]
+    acting = [role.name for role in ground.model.all_roles.values() if role.acting]
+    # as a mutation would, for whoever calls it
+    callers = [session for session in opened if session.role == next(iter(ground.model.roles))]
+    opened += [await sessions.act(session, role, SAMPLE_SUBJECT) for session in callers for role in acting]
     results = await prove(client, opened, ground)
     return report(opened, results, datetime.now(UTC))
 
@@ -42,5 +46,5 @@ def write_report(made: ProofReport, directory: Path) -> tuple[Path, Path]:
 
 
 async def _open(sessions: Sessions, tenant: TenantId, role: str) -> Session:
-    principal = Principal(tenant, _SUBJECT, frozenset((role,)), _SUBJECT, int(time.time()) + _LIFE)
+    principal = Principal(tenant, SAMPLE_SUBJECT, frozenset((role,)), _ISSUER, int(time.time()) + _LIFE)
     return await sessions.open(principal)

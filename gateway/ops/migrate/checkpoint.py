@@ -67,6 +67,7 @@ def save(path: Path, state: Checkpoint) -> None:
     """Replaces the file atomically: the old content stays until the new one is on disk."""
     text = json.dumps({"form": _FORM, **asdict(state)}, indent=1)
     waiting = path.with_name(f"{path.name}.new")
+    path.parent.mkdir(parents=True, exist_ok=True)
     # it contains keys, and a key can contain an e-mail address
     with os.fdopen(os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         file.write(text)

@@ -12,7 +12,6 @@ from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.verdict import Allow, Authorisation, Deny
 from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.policies import Policies, permissions_at
-from gateway.iam.policies.roles import ROLE_NAMES
 from gateway.model.model import Model
 from gateway.model.tenant import tenant_id
 from gateway.ops.policies.request_parser import read_request
@@ -40,12 +39,16 @@ class Explanation:
     layers: tuple[tuple[str, ...], ...]
 
 
-def explain(model: Model, policies: Policies, role: str, tenant: str, request: str) -> Explanation:
-    if role not in ROLE_NAMES:
-        raise BadUserInput(f"there is no role `{role}`; there are {', '.join(ROLE_NAMES)}")
+def explain(
+    model: Model, policies: Policies, role: str, tenant: str, request: str, subject: str | None = None
+) -> Explanation:
+    if role not in model.all_roles:
+        raise BadUserInput(f"there is no role `{role}`; there are {', '.join(model.all_roles)}")
+    if model.all_roles[role].own and subject is None:
+        raise BadUserInput(f"the role `{role}` has the rows of one subject; give `--subject`")
     owner = tenant_id(tenant)
     operation, body = read_request(request, model.table, _ANYWHERE.table)
-    permissions = permissions_at(policies, model)(_ANYWHERE, owner, role)
+    permissions = permissions_at(policies, model)(_ANYWHERE, owner, role, subject)
     try:
         found = authorisations(operation, body, permissions.place)
     except NotUnderstood:

@@ -16,7 +16,7 @@ from gateway.iam.language.document import parse
 from gateway.iam.language.errors import PolicyError
 from gateway.iam.language.policy_text import canonical, read_json
 from gateway.iam.policies.deployment import LONGEST, Deployment, render
-from gateway.iam.policies.generate import BOUNDARY_FILE, KINDS, TENANT_FILE, documents, oversized
+from gateway.iam.policies.generate import BOUNDARY_FILE, TENANT_FILE, documents, kind_of, oversized
 from gateway.iam.policies.lint import lint
 from gateway.iam.policies.policies import Policies, permissions_at, policies_of
 from gateway.iam.policies.review import review
@@ -57,7 +57,7 @@ def unsafe_policies(model: Model) -> list[str]:
     made = documents(model)
     faults = oversized(made, LONGEST)
     for name, document in made.items():
-        parsed = parse(render(document, LONGEST), KINDS[name])
+        parsed = parse(render(document, LONGEST), kind_of(name))
         found = (*lint(parsed), *review(parsed))
         faults += [f"{name} {one.statement}: {one.message}" for one in found if one.level == "error"]
     return faults
@@ -69,7 +69,7 @@ def load_policies(directory: Path | None, model: Model) -> Policies:
     wanted = documents(model)
     if directory is not None and (faults := _faults(directory, wanted)):
         raise ConfigurationError(faults)
-    return policies_of(wanted)
+    return policies_of(model, wanted)
 
 
 def permissions_for(policies: Policies, model: Model) -> PermissionsFor:
@@ -84,8 +84,8 @@ def permissions_for(policies: Policies, model: Model) -> PermissionsFor:
             raise ConfigurationError(faults)
         return deployment
 
-    def found(tenancy: Tenancy, tenant: TenantId, role: str) -> Permissions:
-        return permissions(deployed(tenancy), tenant, role)
+    def found(tenancy: Tenancy, tenant: TenantId, role: str, subject: str | None = None) -> Permissions:
+        return permissions(deployed(tenancy), tenant, role, subject)
 
     return found
 

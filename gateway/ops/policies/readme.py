@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway.iam.policies.deployment import LONGEST
-from gateway.iam.policies.generate import KINDS, LIMITS, documents, lengths
-from gateway.iam.policies.personal_data import personal_attributes, personal_keys
+from gateway.iam.policies.generate import LIMITS, documents, kind_of, lengths
+from gateway.iam.policies.hidden_data import personal_attributes, personal_keys
 from gateway.model.model import Model
-from gateway.ops.policies.statement_docs import ABOUT, WORDS
+from gateway.ops.policies.statement_docs import about, words
 
 _OPENING = """\
 # Policies
@@ -16,7 +16,7 @@ Written by `gateway policies` from the model; do not edit them by hand. `gateway
 stale, and the gateway does not start with a file that the model did not write. AWS enforces these documents (Terraform
 installs them), the gateway evaluates the same text before every call, and the sandbox enforces it in development.
 `gateway policies explain --role viewer --tenant acme 'GetItem PK=TENANT#globex#USER#1 SK=PROFILE'` tells a verdict and
-its reason.
+its reason. The roles are those that the domains declare (`Domain(roles=...)`).
 
 A request must pass three of them at once: the tenant role's identity policy, its permissions boundary, and the session
 policy of the gateway role. Any explicit denial wins. Texts in angle brackets (`<table>`, `<account>` ...) are filled in
@@ -42,21 +42,21 @@ _LIMITS = """\
 
 def page(model: Model) -> str:
     made = documents(model)
-    sections = [_OPENING, _overview(made), *(_section(name, document) for name, document in made.items())]
+    sections = [_OPENING, _overview(made), *(_section(model, name, document) for name, document in made.items())]
     return "\n".join([*sections, _LIMITS, _personal(model)])
 
 
 def _overview(made: Mapping[str, Mapping[str, Any]]) -> str:
     sizes = lengths(made, LONGEST)
-    rows = [f"| `{name}` | {KINDS[name]} | {sizes[name]:,} of {LIMITS[KINDS[name]]:,} |" for name in made]
+    rows = [f"| `{name}` | {kind_of(name)} | {sizes[name]:,} of {LIMITS[kind_of(name)]:,} |" for name in made]
     heading = ["| file | kind | characters with the longest names, of those that AWS takes |", "|---|---|---|"]
     return "\n".join([*heading, *rows, ""])
 
 
-def _section(name: str, document: Mapping[str, Any]) -> str:
+def _section(model: Model, name: str, document: Mapping[str, Any]) -> str:
     clauses = document["Statement"]
-    lines = [f"- **{clause['Sid']}** ({clause['Effect']}). {WORDS[name][clause['Sid']]}" for clause in clauses]
-    return "\n".join([f"## {name}", "", ABOUT[name], "", *lines, ""])
+    lines = [f"- **{clause['Sid']}** ({clause['Effect']}). {words(name, clause['Sid'])}" for clause in clauses]
+    return "\n".join([f"## {name}", "", about(model, name), "", *lines, ""])
 
 
 def _personal(model: Model) -> str:

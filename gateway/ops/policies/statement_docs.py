@@ -11,7 +11,7 @@ from gateway.iam.policies.generate import (
     TRUST_FILE,
     session_file,
 )
-from gateway.iam.policies.roles import ROLES
+from gateway.model.model import Model
 
 _OWN = (
     "Every partition key of the request (`dynamodb:LeadingKeys`, which DynamoDB fills from the request itself) must be "
@@ -29,29 +29,40 @@ _NOTHING_ELSE = (
     "so that no further policy, and no resource policy of a table, can lift it."
 )
 
-ABOUT: Final[Mapping[str, str]] = {
+_ABOUT: Final[Mapping[str, str]] = {
     TENANT_FILE: "The identity policy of the one role that all tenants' sessions assume: where, and whose rows.",
     TRUST_FILE: "The trust policy of that role: who may assume it, and with which tags.",
     BOUNDARY_FILE: "The permissions boundary of that role: the most it can ever do, whatever else is attached to it.",
-    **{
-        session_file(role.name): f"Sent with AssumeRole for the gateway role `{role.name}`, which {role.description}."
-        for role in ROLES
-    },
     GATEWAY_FILE: "The identity policy of the role that the gateway itself runs in.",
     ENDPOINT_FILE: "The policy of the VPC's gateway endpoint for DynamoDB: what may pass the network's own door.",
 }
 
+_SOME = (
+    "Its partitions are those of the key templates that the role was declared for; `*` stands for an attribute, "
+    "`Subject` for the subject of the session, which is its tag. A place with the subject is the subject's own alone."
+)
+_INDEX_ROWS = "What this role may query on this index, by the index's partition key. " + _SOME
+
 _SESSION: Final = {
+    "Items": (
+        "What this role may do with items of the table; `NotResource` leaves out its indexes, which have statements of "
+        "their own. " + _SOME
+    ),
+    "Changes": "What this role may write. IAM knows partitions, not sort keys. " + _SOME,
+    "Removals": (
+        "What this role may remove: where it may write and not remove, only the marks of unique values, which a change "
+        "of such a value releases."
+    ),
     "OwnItems": (
         "What this role may do with items. It names no table: the role and its boundary do, and a session policy can "
         "only take away. So the text is the same for a tenant with a table of its own. " + _OWN
     ),
     "TableKey": _KEY,
     "NothingElse": _NOTHING_ELSE,
-    "NeverPersonal": (
-        "Denies every request that names an attribute which the model marks as personal: in a projection, a filter, a "
+    "NeverHidden": (
+        "Denies every request that names an attribute which the role does not see: in a projection, a filter, a "
         "condition or an update. `ForAnyValue`: one such name is enough. IAM knows attributes by name only, so a name "
-        "that is personal in one entity is hidden in all."
+        "that is hidden in one entity is hidden in all."
     ),
     "NeverWholeItems": (
         "`dynamodb:Attributes` is judged by the request, never by the answer: a read without a projection would return "
@@ -61,13 +72,22 @@ _SESSION: Final = {
         "The same for writes, which can be told to return the item. This role has no writes; the rule stands ready for "
         "the day it is given one."
     ),
-    "NeverByPersonalKey": (
-        "Denies the partitions that are named by a personal attribute: who may not read an e-mail address may not try "
+    "NeverByHiddenKey": (
+        "Denies the partitions that are named by a hidden attribute: who may not read an e-mail address may not try "
         "out e-mail addresses either."
     ),
+    "NeverConfidential": (
+        "Denies the partitions of entities that are declared as confidential, on the table and on every index: this "
+        "role reads everything else."
+    ),
 }
+_FINDS: Final = (
+    "The partitions that are named by a hidden attribute by which this role may find an item (`finds`). A partition "
+    "key is always given whole, so whoever knows an e-mail address finds its user, and nobody tries out beginnings. A "
+    "request there may name the id and the keys, and no other attribute."
+)
 
-WORDS: Final[Mapping[str, Mapping[str, str]]] = {
+_WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     TENANT_FILE: {
         "OwnItems": "Items of the table. " + _OWN,
         "OwnIndexRows": (
@@ -102,6 +122,10 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
             "`sts:TagSession` with exactly the tags `TenantId` and `GatewayRole`; no other, and none that would be "
             "carried on into a further role."
         ),
+        "OneSubject": (
+            "The same for the roles of own rows, whose sessions carry the tag `Subject` as well. A session of another "
+            "role has no subject, and one of these roles is not started without."
+        ),
         "NamesItsTenant": "`sts:SetSourceIdentity`, so that CloudTrail names the tenant on every later call.",
     },
     BOUNDARY_FILE: {
@@ -110,7 +134,6 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         "TableKey": _KEY,
         "NothingElse": _NOTHING_ELSE,
     },
-    **{session_file(role.name): _SESSION for role in ROLES},
     GATEWAY_FILE: {
         "AssumeTenantRole": (
             "All that the gateway can do by itself: assume the tenants' role, with tags and a source identity. For a "
@@ -130,3 +153,27 @@ WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """File and Sid to what it says; a test demands that none is missing and none too many."""
+
+
+def about(model: Model, name: str) -> str:
+    """What a file is for."""
+    sessions = {session_file(role.name): role for role in model.all_roles.values()}
+    if name not in sessions:
+        return _ABOUT[name]
+    role = sessions[name]
+    if role.acting:
+        names = [f"`{mutation.name}`" for mutation in model.mutations if mutation.acts_as == role.name]
+        return (
+            f"Sent with AssumeRole for the acting role `{role.name}`, which {role.description}. No token carries it: "
+            f"{' and '.join(names)} act in it for callers who may call them and do not write what they change."
+        )
+    return f"Sent with AssumeRole for the gateway role `{role.name}`, which {role.description}."
+
+
+def words(name: str, sid: str) -> str | None:
+    """What a statement says; None where nothing is written about it."""
+    if name in _WORDS:
+        return _WORDS[name].get(sid)
+    if sid.startswith("OnlyFinds"):
+        return _FINDS
+    return _INDEX_ROWS if sid.startswith("Rows") else _SESSION.get(sid)

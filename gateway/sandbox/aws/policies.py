@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
 from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.language.errors import PolicyError
 from gateway.iam.policies.deployment import Deployment, render_text
-from gateway.iam.policies.generate import BOUNDARY_FILE, GATEWAY_FILE, KINDS, TENANT_FILE, TRUST_FILE, documents
+from gateway.iam.policies.generate import BOUNDARY_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE, documents, kind_of
 from gateway.iam.sts import trust
+from gateway.model.model import Model
 from gateway.sandbox.aws.account import Account, AccountRole, KeyHolder, role_holder
 
 TENANT_ROLE = "gateway-tenant"
@@ -34,15 +34,15 @@ def deployment_of(account: str, region: str, table: str) -> Deployment:
     return Deployment("aws", region, account, table, roles[TENANT_ROLE], roles[GATEWAY_ROLE])
 
 
-def read_policies(deployment: Deployment, directory: Path | None = None) -> AccountPolicies:
+def read_policies(deployment: Deployment, model: Model, directory: Path | None = None) -> AccountPolicies:
     """Reads a directory, or generates the policies from the model. Reports every fault of every file at once."""
-    made: Mapping[str, Any] = documents(MODEL) if directory is None else {}
+    made: Mapping[str, Any] = documents(model) if directory is None else {}
     found: dict[str, PolicyDocument] = {}
     faults: list[str] = []
     for name in (TENANT_FILE, TRUST_FILE, BOUNDARY_FILE, GATEWAY_FILE):
         try:
             text = json.dumps(made[name]) if directory is None else (directory / name).read_text(encoding="utf-8")
-            found[name] = parse(render_text(text, deployment), KINDS[name])
+            found[name] = parse(render_text(text, deployment), kind_of(name))
         except (OSError, UnicodeDecodeError, PolicyError) as error:
             faults.append(f"policy `{(directory or Path()) / name}`: {error}")
     if faults:

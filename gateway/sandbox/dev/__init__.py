@@ -1,1 +1,1 @@
-"""Development tools: demo tenants with data, tokens, the storefront, and reloads."""
+"""Development tools: the rows of demo tenants, tokens, the banner, and reloads."""

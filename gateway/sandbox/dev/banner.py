@@ -9,16 +9,16 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from gateway.iam.policies.roles import ROLE_NAMES
-from gateway.sandbox.dev.shops import SHOPS
+from gateway.model.demo import DemoTenant
 from gateway.sandbox.ready import DEFAULT_PORT
-
-SHOP = "commerce"  # the domain of the demo shop
 
 
 @dataclass(frozen=True, slots=True)
 class RunningGateway:
-    """The addresses of the gateway and the sandbox, the engine, a token, the domains and a first query."""
+    """The addresses of the gateway and the sandbox, the engine, and what is served.
+
+    `token` is for the first tenant and `role`; `front_end`: whether there is a page at `/demo`.
+    """
 
     gateway: str
     aws: str
@@ -26,16 +26,20 @@ class RunningGateway:
     token: str
     query: str
     domains: tuple[str, ...]
+    role: str
+    roles: tuple[str, ...]
+    tenants: tuple[DemoTenant, ...]
+    front_end: bool = False
 
     @property
-    def has_shop(self) -> bool:
-        return SHOP in self.domains
+    def tenant(self) -> str:
+        return self.tenants[0].name
 
 
 def show(console: Console, up: RunningGateway) -> None:
     console.print(Panel(Group(_addresses(up), Text(), _tenants(up)), title="The gateway is running", expand=False))
     # plain lines, so that they can be copied from any terminal
-    console.print("A token for tenant acme and role viewer, valid for 8 hours:", style="bold")
+    console.print(f"A token for tenant {up.tenant} and role {up.role}, valid for 8 hours:", style="bold")
     console.out(up.token, highlight=False)
     console.print("Try it:", style="bold")
     console.out(curl(up), highlight=False)
@@ -53,22 +57,20 @@ def _addresses(up: RunningGateway) -> Table:
     other = "" if up.aws.endswith(f":{DEFAULT_PORT}") else f" --url {up.aws}"
     rows = (
         ("Playground", f"{up.gateway}/playground"),
-        *([("Demo shop", f"{up.gateway}/demo")] if up.has_shop else []),
+        *([("Demo", f"{up.gateway}/demo")] if up.front_end else []),
         ("GraphQL", f"{up.gateway}/graphql"),
         ("Health", f"{up.gateway}/healthz"),
         ("AWS", f"{up.aws} (DynamoDB and STS, IAM enforced; {up.engine})"),
-        ("Tokens", f"gateway token --tenant acme --role viewer{other}"),
+        ("Tokens", f"gateway token --tenant {up.tenant} --role {up.role}{other}"),
     )
     return _grid(rows)
 
 
 def _tenants(up: RunningGateway) -> Table:
-    rows: list[tuple[str, str]]
-    if up.has_shop:
-        rows = [(shop.tenant, f"{shop.title}: users u-{shop.first} to u-{shop.first + 24}") for shop in SHOPS]
-    else:
-        rows = [("Domains", ", ".join(up.domains)), ("Tenants", ", ".join(shop.tenant for shop in SHOPS))]
-    return _grid([*rows, ("Roles", ", ".join(ROLE_NAMES))])
+    described = [(tenant.name, tenant.about or tenant.title) for tenant in up.tenants]
+    if not any(text for _, text in described):
+        described = [("Tenants", ", ".join(tenant.name for tenant in up.tenants))]
+    return _grid([("Domains", ", ".join(up.domains)), *described, ("Roles", ", ".join(up.roles))])
 
 
 def _grid(rows: Iterable[tuple[str, str]]) -> Table:

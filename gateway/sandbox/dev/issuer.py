@@ -20,7 +20,8 @@ from starlette.routing import Route
 from gateway.errors import BadUserInput, Unavailable
 from gateway.graph.http.http_error import HttpError
 from gateway.graph.http.request import read_body
-from gateway.iam.policies.roles import ROLE_NAMES
+from gateway.model.role import STANDARD_ROLES
+from gateway.model.tenant import tenant_id
 
 PATH = "/issuer"
 JWKS_PATH = f"{PATH}/.well-known/jwks.json"
@@ -35,13 +36,14 @@ _BODY_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class TokenIssuer:
-    """Signs any token for the demo tenants, so that it must listen on the loopback interface only."""
+    """Signs any token for these tenants, or for any tenant if it is None; it must listen on loopback only."""
 
     issuer: str
-    tenants: frozenset[str]
+    tenants: frozenset[str] | None
     key: RSAPrivateKey = field(default_factory=lambda: generate_private_key(65_537, 2_048), repr=False)
     key_id: str = field(default_factory=lambda: secrets.token_hex(8))
     clock: Callable[[], float] = time
+    roles: tuple[str, ...] = tuple(role.name for role in STANDARD_ROLES)
 
     def jwks(self) -> dict[str, Any]:
         numbers = self.key.public_key().public_numbers()
@@ -50,8 +52,8 @@ class TokenIssuer:
 
     def token(self, tenant: object, role: object, subject: object = None, seconds: object = LIFE_SECONDS) -> str:
         """A token that is valid for `seconds`; 0 or less makes one that expired so long ago, to test clients."""
-        _check("tenant", tenant, sorted(self.tenants))
-        _check("role", role, ROLE_NAMES)
+        self.check_tenant(tenant)
+        _check("role", role, self.roles)
         life = _life(seconds)
         # an expired token had the usual lifetime: only its expiry is wrong
         now = int(self.clock()) if life > 0 else int(self.clock()) + life - LIFE_SECONDS
@@ -64,6 +66,15 @@ class TokenIssuer:
             "iat": now,
             "exp": now + (life if life > 0 else LIFE_SECONDS),
         }
+        return self.sign(claims)
+
+    def check_tenant(self, tenant: object) -> None:
+        if self.tenants is None:
+            tenant_id(tenant)
+        else:
+            _check("tenant", tenant, sorted(self.tenants))
+
+    def sign(self, claims: dict[str, Any]) -> str:
         key: Any = self.key  # jose accepts it although its types do not say so; parsing it from text takes 40 ms
         return jwt.encode(claims, key, _ALGORITHM, {"kid": self.key_id})
 
@@ -139,14 +150,21 @@ _MAX_ANSWER = 65_536
 
 
 def ask_for_token(url: str, tenant: str, role: str, subject: str | None = None, seconds: int | None = None) -> str:
+    values = {"tenant": tenant, "role": role, "subject": subject, "seconds": seconds}
+    match ask_issuer(url, "token", {name: value for name, value in values.items() if value is not None}):
+        case {"token": str(token)}:
+            return token
+    raise Unavailable(f"the server at {url} is not a sandbox")
+
+
+def ask_issuer(url: str, path: str, request: dict[str, Any]) -> Any:
+    """The issuer's answer; what it refuses raises `BadUserInput`."""
     address = urlsplit(url)
     if address.scheme != "http" or not address.hostname:
         raise BadUserInput(f"`{url}` is not the address of a sandbox, such as http://127.0.0.1:8001")
-    values = {"tenant": tenant, "role": role, "subject": subject, "seconds": seconds}
-    request = {name: value for name, value in values.items() if value is not None}
     connection = http.client.HTTPConnection(address.hostname, address.port, timeout=_SECONDS)
     try:
-        connection.request("POST", f"{PATH}/token", json.dumps(request), {"Content-Type": "application/json"})
+        connection.request("POST", f"{PATH}/{path}", json.dumps(request), {"Content-Type": "application/json"})
         answer = connection.getresponse()
         content = json.loads(answer.read(_MAX_ANSWER))
     except (OSError, http.client.HTTPException, ValueError) as error:
@@ -154,8 +172,6 @@ def ask_for_token(url: str, tenant: str, role: str, subject: str | None = None, 
     finally:
         connection.close()
     match content:
-        case {"token": str(token)}:
-            return token
         case {"error": str(message)}:
             raise BadUserInput(message)
-    raise Unavailable(f"the server at {url} is not a sandbox")
+    return content

@@ -1,4 +1,4 @@
-"""Tokens for the playground and the storefront: the gateway forwards the request to the sandbox's issuer.
+"""Tokens for the playground and the demo's front end: the gateway forwards the request to the sandbox's issuer.
 
 INVARIANT: only a gateway in the sandbox environment has this route. It answers only requests from this machine, and the
 issuer signs only for demo tenants.
@@ -6,6 +6,7 @@ issuer signs only for demo tenants.
 
 import asyncio
 import ipaddress
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,10 +15,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from gateway.errors import BadUserInput, GatewayError
-from gateway.iam.policies.roles import ROLES
+from gateway.model.demo import DemoTenant
+from gateway.model.role import Role
 from gateway.sandbox.dev.issuer import PATH as ISSUER_PATH
 from gateway.sandbox.dev.issuer import ask_for_token, small_body, token_request
-from gateway.sandbox.dev.shops import SHOPS
 from gateway.settings import Settings
 
 TOKEN_PATH = "/sandbox/token"  # noqa: S105  an address
@@ -31,15 +32,16 @@ def sandbox_address(settings: Settings) -> str | None:
     return next((url.removesuffix(ISSUER_PATH) for url in urls if url.endswith(ISSUER_PATH)), None)
 
 
-def switcher(settings: Settings, *, shops: bool = True) -> dict[str, Any]:
-    """The tenants and roles that a page offers, and the address of their tokens; `shops`: with the shops' titles."""
+def switcher(settings: Settings, known: Iterable[DemoTenant], roles: Iterable[Role]) -> dict[str, Any]:
+    """The tenants and roles that a page offers, and the address of their tokens."""
     served = settings.tenants
-    tenants = [shop for shop in SHOPS if served is None or shop.tenant in served]
+    tenants = [tenant for tenant in known if served is None or tenant.name in served]
     return {
-        "tokens": TOKEN_PATH,
-        "tenants": [{"name": shop.tenant, "title": shop.title if shops else shop.tenant} for shop in tenants],
+        # relative to the page, so that the gateway can be mounted anywhere
+        "tokens": f"..{TOKEN_PATH}",
+        "tenants": [{"name": tenant.name, "title": tenant.title or tenant.name} for tenant in tenants],
         # the weakest role first: a visitor starts with it
-        "roles": [{"name": role.name, "description": role.description} for role in reversed(ROLES)],
+        "roles": [{"name": role.name, "description": role.description} for role in reversed([*roles])],
     }
 
 

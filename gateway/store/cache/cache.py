@@ -63,7 +63,9 @@ class ReadCache(Cache):
 
         requests = item_requests(self._model.table, access.session, asked, key_of)
         operation = "GetItem" if len(keys) == 1 else "BatchGetItem"
-        rows = await self._answers(access, BatchedRead(operation, None, reads, asked.staleness, requests, fetch))
+        rows = await self._answers(
+            access, BatchedRead(operation, None, reads, asked.staleness, requests, fetch, asked.prepared)
+        )
         return {key: rows[each][0] for key, each in zip(keys, reads, strict=True) if rows[each]}
 
     async def page(self, access: Access, plan: QueryPartition, asked: Asked, read: ReadPage) -> list[Wire]:
@@ -75,7 +77,7 @@ class ReadCache(Cache):
             return {at: await read(own, replace(plan, strong=self._keeper.unsettled(at)))}
 
         requests = page_requests(self._model.table, access.session, plan, asked)
-        question = BatchedRead("Query", at.on, (at,), asked.staleness, requests, fetch)
+        question = BatchedRead("Query", at.on, (at,), asked.staleness, requests, fetch, asked.prepared)
         return (await self._answers(access, question))[at]
 
     def writing(self, session: Session, operation: str, body: Mapping[str, Any]) -> AbstractContextManager[None]:
@@ -95,11 +97,9 @@ class ReadCache(Cache):
         await self._shared_reads.close()
 
     async def _answers(self, access: Access, question: BatchedRead) -> dict[ReadKey, list[Wire]]:
-        # every request, before anything is looked up; they are of one kind, so the statements of one tell for all
-        verdicts = [authorize(access, *request) for request in question.requests(question.reads)]
-        allowed_by = verdicts[0].statements
+        allowed_by = _judged(access, question)
         segment, now = self._keeper.segment(access.session), self._now()
-        counts = self._keeper.counts(segment.tenant)
+        counts, prepared = self._keeper.counts(segment.tenant), question.prepared
         rows: dict[ReadKey, list[Wire]] = {}
         missing, stale = [], []
         for read in question.reads:
@@ -107,7 +107,7 @@ class ReadCache(Cache):
             if entry is None:
                 missing.append(read)
                 continue
-            rows[read] = entry.rows()
+            rows[read] = entry.rows() if prepared is None else entry.rows(prepared.decode)
             counts.units += entry.units
             if now < entry.fresh_until:
                 counts.hits += 1
@@ -222,6 +222,20 @@ class ReadCache(Cache):
                 stale=stale,
             )
         )
+
+
+def _judged(access: Access, question: BatchedRead) -> tuple[str, ...]:
+    """The statements that allow every request, as it would be sent; they are of one kind, so those of one tell for all.
+
+    INVARIANT: asked before anything is looked up.
+    """
+    if question.prepared is not None:
+        partitions = [read.partition for read in question.reads]
+        statements = question.prepared.statements(access.session, partitions)
+        if statements is not None:
+            return statements
+    verdicts = [authorize(access, *request) for request in question.requests(question.reads)]
+    return verdicts[0].statements
 
 
 def _consumed(counts: Counts, shared_read: SharedRead) -> None:

@@ -1,11 +1,13 @@
 """The interface between table and cache, and the key under which a cache keeps an answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
 from gateway.aws.sts.sessions import Session
 from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.iam.dynamodb.partial_evaluation import PreparedPermission
+from gateway.iam.dynamodb.shared_permissions import SharedPermissions
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
@@ -15,12 +17,36 @@ from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import QueryPartition
 
 
+class PreparedReads(NamedTuple):
+    """What was prepared for reads of one form: who may send them, by the policies `shared`, and their typed rows."""
+
+    shared: SharedPermissions
+    permission: PreparedPermission | None
+    decode: Callable[[bytes], list[Any]]
+
+    def statements(self, session: Session, partitions: Sequence[str]) -> tuple[str, ...] | None:
+        """What allows to read these partitions; None: the evaluator has to decide.
+
+        INVARIANT: only for the policies that it was prepared for, and only on keys of the tenant and the subject that
+        they let in.
+        """
+        permissions, permission = session.permissions, self.permission
+        if permission is None or permissions.shared is not self.shared:
+            return None
+        allows = permission.residual.allows(partitions, permissions.own, permissions.reader)
+        return permission.statements if allows else None
+
+
 class Asked(NamedTuple):
-    """How something is read: the attributes as they are stored, consistently or not, and how stale it may be."""
+    """How something is read: the attributes as they are stored, consistently or not, and how stale it may be.
+
+    Where it is `prepared`, what is kept is answered as typed rows; what has to be read is answered as it came.
+    """
 
     names: tuple[str, ...]
     strong: bool
     staleness: Staleness
+    prepared: PreparedReads | None = None
 
 
 class ReadKey(NamedTuple):
@@ -39,6 +65,7 @@ class ReadKey(NamedTuple):
     limit: int
     projection: tuple[str, ...]
     strong: bool
+    subject: str | None = None  # of an own-rows session: what one subject has read is not shown to another
 
     @property
     def item(self) -> ItemKey | None:
@@ -69,6 +96,7 @@ def _read(
         limit,
         asked.names,
         asked.strong,
+        session.permissions.reader,
     )
 
 

@@ -14,7 +14,7 @@ from gateway.model.types import Wire
 from gateway.single_flight import Flight, copy_for_waiter
 from gateway.store import wire
 from gateway.store.access import Access
-from gateway.store.cache.read_path import Asked, ReadKey
+from gateway.store.cache.read_path import Asked, PreparedReads, ReadKey
 from gateway.store.plan import QueryPartition
 
 ReadRows = Mapping[ReadKey, list[Wire]]
@@ -64,6 +64,7 @@ class BatchedRead(NamedTuple):
     staleness: Staleness
     requests: Callable[[Sequence[ReadKey]], Iterator[Request]]
     fetch: Callable[[Access, tuple[ReadKey, ...]], Awaitable[ReadRows]]
+    prepared: PreparedReads | None = None
 
 
 def item_requests(

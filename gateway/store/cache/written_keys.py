@@ -8,7 +8,7 @@ from typing import Any
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.model.types import Wire
-from gateway.store.key_ranges import KeyRange
+from gateway.store.key_ranges import KeyRange, contains
 
 READS = frozenset({"GetItem", "BatchGetItem", "Query", "TransactGetItems"})
 
@@ -33,7 +33,7 @@ class WrittenPlace:
         return (
             self.index == index
             and self.partition in (None, partition)
-            and (self.sort is None or _contains(bounds, self.sort))
+            and (self.sort is None or contains(bounds, self.sort))
         )
 
 
@@ -118,10 +118,6 @@ def _mentions(expression: str, names: Mapping[str, str], *attributes: str) -> bo
 
 def _key(spec: TableSpec, item: Body) -> ItemKey:
     return ItemKey(item[spec.pk]["S"], item[spec.sk]["S"])
-
-
-def _contains(bounds: KeyRange, sort: str) -> bool:
-    return (bounds.low is None or bounds.low <= sort) and (bounds.high is None or sort <= bounds.high)
 
 
 def _exact(value: Any) -> bool:

@@ -1,39 +1,36 @@
 """Changes as pure values: every item, copy, index key and uniqueness mark that is written together."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from gateway.errors import Internal, LimitExceeded
-from gateway.model.entity import Entity
+from gateway.model.entity import Entity, Reference
+from gateway.model.error_code import UserErrorCode
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
+from gateway.model.role_reach import UNIQUE
 from gateway.model.tenant import TenantId, partition
 from gateway.model.types import Wire
 from gateway.store.rows import Item
 from gateway.store.wire import key_of
-from gateway.store.write.faults import Fault, UserErrorCode
+from gateway.store.write.counters import add_condition, counter_members, counter_row
+from gateway.store.write.faults import Fault
+from gateway.store.write.increments import Sums, bound_of
 from gateway.store.write.items import check_size, items_before_and_after, items_for
+from gateway.store.write.member import Member
+from gateway.store.write.references import RemovalCondition, joined_members, reference_member, referred
 from gateway.store.write.rewrite import difference, everything, update_body
+from gateway.store.write.rules import changed_values, new_values
 
 MAX_MEMBERS = 100
-UNIQUE = "UNIQUE"
 
 Values = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One write of a transaction; `fault` is what it means when its condition does not hold.
-
-    One that is `optional` is then left out instead, and the others are written without it.
-    """
-
-    kind: Literal["Put", "Update", "Delete", "ConditionCheck"]
-    key: ItemKey
-    body: Wire
-    fault: Fault | None = None
-    optional: bool = False
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 @dataclass(slots=True)
@@ -42,32 +39,45 @@ class Change:
 
     model: Model
     tenant: TenantId
+    subject: str | None = None  # of an own-rows session
     members: list[Member] = field(default_factory=list)
+    clock: Callable[[], datetime] | None = _now  # what expires at an attribute expires after this; None: at any time
 
-    def create(self, name: str, values: Values) -> Item:
-        """A new item; ALREADY_EXISTS where its key or a unique value is taken."""
+    def create(self, name: str, values: Values, *, taken: Fault | None = None) -> Item:
+        """A new item; `taken` or ALREADY_EXISTS where its key is taken, ALREADY_EXISTS where a unique value is."""
         entity = self.model.entities[name]
+        values = new_values(entity, values, self.now)
         original, *copies = items_for(self.model, entity, self.tenant, values)
-        fault = Fault(UserErrorCode.ALREADY_EXISTS, f"this {name} exists already", entity.key_names[-1])
+        fault = taken or Fault(UserErrorCode.ALREADY_EXISTS, f"this {name} exists already", entity.key_names[-1])
         self._put(entity, original, f"attribute_not_exists({self.model.table.pk})", {}, fault)
         for copy in copies:
             self._put(entity, copy)
         for attribute in entity.unique:
             if values.get(attribute) is not None:
                 self._claim(entity, attribute, values)
+        self._refer(entity, values, entity.attribute)
+        self._count(entity, None, values)
         return self._item(entity, values, 1)
 
     def update(self, item: Item, changes: Values) -> Item:
-        """The item with these values instead; None removes one. CONFLICT where somebody else was faster."""
+        """The item with these values instead; None removes one. CONFLICT where somebody else was faster.
+
+        Where no value differs nothing is written, and the version stays.
+        """
         entity = self.model.entities[item.entity]
         version = item.values[self.model.table.version]
         before = {name: value for name, value in item.values.items() if name in entity.attribute}
+        changes = changed_values(entity, before, changes, self.now)
+        whole = item.stale or entity.moving
+        if not changes and not whole:
+            return self._item(entity, before, version)
         after = {name: value for name, value in {**before, **changes}.items() if value is not None}
         old, new = items_before_and_after(self.model, entity, self.tenant, before, changes, version + 1)
         check_size(entity.name, new[0])
-        whole = item.stale or entity.moving
         written = everything(self.model, entity, old[0], new[0]) if whole else difference(old[0], new[0])
         body = update_body(self.model, entity, written, version, version + 1)
+        if entity.name in self.model.counted:
+            add_condition(self.model, entity, before, body)
         self._add("Update", self._key(new[0]), body, self._conflict(entity, after))
         if entity.copies:
             self._move_copies(entity, old[1:], new[1:])
@@ -75,23 +85,38 @@ class Change:
             if before.get(attribute) != after.get(attribute):
                 self._release(entity, attribute, before)
                 self._claim(entity, attribute, after)
+        self._refer(entity, after, changes)
+        self._count(entity, before, after)
         return self._item(entity, after, version + 1)
 
-    def remove(self, item: Item) -> Item:
+    def remove(self, item: Item, unless: RemovalCondition | None = None) -> Item:
+        """Removes it; one that others refer to is removed by `writer.remove`, which says `unless` what."""
         entity = self.model.entities[item.entity]
+        if unless is None and self.model.referrers.get(entity.name):
+            raise Internal(f"others refer to {entity.name}; remove it with `await writer.remove(change, item)`")
         version = item.values[self.model.table.version]
         values = {name: value for name, value in item.values.items() if name in entity.attribute}
         original, *copies = items_for(self.model, entity, self.tenant, values)
         names, given = {"#v": self.model.table.version}, {":v": {"N": str(version)}}
-        self._add("Delete", self._key(original), _conditional("#v = :v", names, given), self._conflict(entity, values))
+        condition = "#v = :v"
+        if unless is not None:
+            condition += unless.add(names, given)
+        body = _conditional(condition, names, given)
+        if entity.name in self.model.counted:
+            add_condition(self.model, entity, values, body)
+        self._add("Delete", self._key(original), body, self._conflict(entity, values))
         for copy in copies:
             self._add("Delete", self._key(copy), {})
         for attribute in entity.unique:
             self._release(entity, attribute, values)
+        self._count(entity, values, None)
         return item
 
     def add(self, name: str, key: Values, amounts: Mapping[str, int], fault: Fault, *, never_below_zero: bool) -> None:
-        """Adds to numbers without reading them first: many can do it at once, none is lost."""
+        """Adds to numbers without reading them first: many can do it at once, none is lost.
+
+        OUT_OF_RANGE where a number would leave the bounds of its type; `fault` for every other reason.
+        """
         entity = self.model.entities[name]
         if any(set(amounts) & place.names for place in entity.placements):
             raise Internal(f"a number that is part of a key of {name} cannot be added to")
@@ -103,14 +128,17 @@ class Change:
         names = {"#v": self.model.table.version, "#pk": self.model.table.pk}
         values: Wire = {":one": {"N": "1"}}
         parts, conditions = ["#v :one"], ["attribute_exists(#pk)"]
+        floor = 0 if never_below_zero else None
         for position, (attribute, amount) in enumerate(sorted(amounts.items())):
             names[f"#a{position}"], values[f":a{position}"] = attribute, {"N": str(amount)}
             parts.append(f"#a{position} :a{position}")
-            if never_below_zero and amount < 0:
-                values[f":m{position}"] = {"N": str(-amount)}
-                conditions.append(f"#a{position} >= :m{position}")
+            bound = bound_of(entity, attribute, amount, floor)
+            if bound is not None:
+                values[f":m{position}"] = {"N": str(bound.limit)}
+                conditions.append(bound.condition(f"#a{position}", f":m{position}"))
         body = _conditional(" AND ".join(conditions), names, values)
-        self._add("Update", at, {**body, "UpdateExpression": f"ADD {', '.join(parts)}"}, fault)
+        expression = {**body, "UpdateExpression": f"ADD {', '.join(parts)}"}
+        self._add("Update", at, expression, fault, Sums(name, key, amounts, floor))
 
     def require(self, name: str, key: Values, fault: Fault, **values: Any) -> None:
         """The item must exist, with these values; it is not changed."""
@@ -131,10 +159,32 @@ class Change:
         fault = self._conflict(entity, item.values)
         self._add("ConditionCheck", key, _conditional("#v = :v", names, given), fault)
 
+    @property
+    def now(self) -> datetime | None:
+        return self.clock() if self.clock is not None else None
+
+    def _refer(self, entity: Entity, values: Values, changed: Container[str]) -> None:
+        """What the item begins to refer to must exist when this is written."""
+        for relation in entity.relations:
+            if isinstance(relation, Reference) and relation.checked:
+                target = referred(self.model, entity, relation, values)
+                if target is not None and any(name in changed for name in target.bound):
+                    self.append(reference_member(self.model, self.tenant, target))
+
+    def _count(self, entity: Entity, before: Values | None, after: Values | None) -> None:
+        if entity.name in self.model.counted:
+            for member in counter_members(self.model, entity, self.tenant, before, after):
+                self.append(member)
+
     def append(self, member: Member) -> None:
+        known = next((known for known in self.members if known.key == member.key), None)
+        joined = joined_members(known, member) if known is not None else None
+        if known is not None and joined is not None:
+            self.members[self.members.index(known)] = joined
+            return
         if len(self.members) >= MAX_MEMBERS:
             raise LimitExceeded(f"the change has more than {MAX_MEMBERS} parts, which is what one transaction takes")
-        if self.members and any(known.key == member.key for known in self.members):
+        if known is not None:
             raise Internal("one item is written twice in a transaction")
         self.members.append(member)
 
@@ -197,9 +247,10 @@ class Change:
         key: ItemKey,
         body: Wire,
         fault: Fault | None = None,
+        sums: Sums | None = None,
     ) -> None:
         at = {} if kind == "Put" else {"Key": key_of(self.model.table, key)}
-        self.append(Member(kind, key, {**at, **body}, fault))
+        self.append(Member(kind, key, {**at, **body}, fault, sums=sums))
 
 
 def _conditional(condition: str, names: Mapping[str, str], values: Wire) -> Wire:
@@ -212,7 +263,11 @@ def _conditional(condition: str, names: Mapping[str, str], values: Wire) -> Wire
 
 
 def created(model: Model, entity: str, tenant: TenantId, values: Values) -> list[Wire]:
-    """Everything that is written when the item is created, for seeds and imports."""
-    change = Change(model, tenant)
+    """Everything that is written when the item is created, for seeds: what it refers to is not checked.
+
+    The rows of counters have what this item adds; `add_row` puts those of many items together.
+    """
+    change = Change(model, tenant, clock=None)
     change.create(entity, values)
-    return [member.body["Item"] for member in change.members]
+    rows = [member.body["Item"] for member in change.members if member.kind == "Put"]
+    return [*rows, *(counter_row(model, member) for member in change.members if member.counts is not None)]

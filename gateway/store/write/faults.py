@@ -2,25 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 from gateway.errors import Conflict
-
-
-class UserErrorCode(Enum):
-    """Why a change was not made."""
-
-    CONFLICT = "somebody else has changed it; read it again"
-    OUT_OF_STOCK = "there is not enough left"
-    ALREADY_EXISTS = "it exists already, or what must be unique is taken"
-    NOT_FOUND = "what is to be changed does not exist"
-    INVALID = "the input is wrong"
+from gateway.model.error_code import ErrorCode, UserErrorCode
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    code: UserErrorCode
+    """One reason why a change was not made; `field` is the input field that caused it."""
+
+    code: UserErrorCode | ErrorCode
     message: str
     field: str | None = None
     current_version: int | None = None
@@ -38,9 +30,11 @@ class Rejected(Conflict):
 
 
 def invalid(message: str, field: str | None = None) -> Rejected:
+    """To be raised where the input is wrong."""
     return Rejected(Fault(UserErrorCode.INVALID, message, field))
 
 
 def missing(entity: str, key: Mapping[str, Any]) -> Rejected:
+    """To be raised where an item that the change needs does not exist."""
     named = ", ".join(f"{name} `{value}`" for name, value in key.items())
     return Rejected(Fault(UserErrorCode.NOT_FOUND, f"there is no {entity} with {named}", next(iter(key), None)))

@@ -13,17 +13,18 @@ from typing import Any
 import orjson
 
 from gateway.errors import BadUserInput
+from gateway.model.error_code import UserErrorCode
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
+from gateway.model.role_reach import IDEMPOTENCY
 from gateway.model.tenant import TenantId, partition
 from gateway.model.types import Wire
 from gateway.store.access import Access
 from gateway.store.table import Table
 from gateway.store.wire import get_item, key_of
 from gateway.store.write.change import Change
-from gateway.store.write.faults import Fault, Rejected, UserErrorCode
+from gateway.store.write.faults import Fault, Rejected
 
-IDEMPOTENCY = "IDEMPOTENCY"
 _KEPT_SECONDS = 24 * 3_600
 _MAX_LENGTH = 256
 
@@ -56,7 +57,7 @@ class Records:
 
     async def find(self, access: Access, wanted: Once) -> dict[str, Any] | None:
         """What was stored with the key; `Rejected` where it was used for something else."""
-        key = self._key(access.session.tenant, wanted)
+        key = self._key(access.session.tenant, access.session.subject, wanted)
         names = ("fingerprint", "outcome", self._model.table.pk, self._model.table.ttl)
         body = get_item(self._model.table, access.session.tenancy.table, key, names, strong=True)
         record = (await self._table.call(access, "GetItem", body)).get("Item")
@@ -72,7 +73,7 @@ class Records:
         """Adds the record to the change; of two that run at once, one fails on it."""
         table, now = self._model.table, int(self._clock())
         item: Wire = {
-            **key_of(table, self._key(change.tenant, wanted)),
+            **key_of(table, self._key(change.tenant, change.subject, wanted)),
             table.entity_type: {"S": "Idempotency"},
             table.ttl: {"N": str(now + _KEPT_SECONDS)},
             "fingerprint": {"S": wanted.fingerprint},
@@ -83,7 +84,9 @@ class Records:
         fault = Fault(UserErrorCode.CONFLICT, "the same change is being made by another request", "idempotencyKey")
         change.put_raw(item, "attribute_not_exists(#pk) OR #ttl <= :now", names, values, fault)
 
-    def _key(self, tenant: TenantId, wanted: Once) -> ItemKey:
+    def _key(self, tenant: TenantId, subject: str | None, wanted: Once) -> ItemKey:
         # hashed, so that any text can be a key and none can imitate another item's
         digest = hashlib.sha256(wanted.key.encode("utf-8", "surrogatepass")).hexdigest()
-        return ItemKey(partition(tenant, f"{IDEMPOTENCY}#{digest}"), IDEMPOTENCY)
+        # INVARIANT: a record of an own-rows session is that of its subject; no subject has a '#'.
+        path = digest if subject is None else f"{subject}#{digest}"
+        return ItemKey(partition(tenant, f"{IDEMPOTENCY}#{path}"), IDEMPOTENCY)

@@ -10,14 +10,16 @@ from gateway.aws.wire.errors import TransactionCancelled, TransactionInProgress
 from gateway.backoff import full_jitter
 from gateway.errors import Conflict, DeadlineExceeded
 from gateway.model.entity import Entity
+from gateway.model.error_code import UserErrorCode
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.store.access import Access
 from gateway.store.plan import GetItems
 from gateway.store.rows import Item
 from gateway.store.table import Table
-from gateway.store.write.change import Change, Member
-from gateway.store.write.faults import Fault, Rejected, UserErrorCode
+from gateway.store.write.change import Change
+from gateway.store.write.faults import Fault, Rejected
+from gateway.store.write.member import Member
 
 _TRIES = 8
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
@@ -78,6 +80,9 @@ class Transactions:
 
     async def _told(self, access: Access, member: Member) -> Fault:
         fault = member.fault or Fault(UserErrorCode.CONFLICT, "somebody else has changed it")
+        if member.sums is not None:
+            stored = await self.stored(access, member.sums.entity, member.sums.key)
+            return member.sums.fault(self._model, stored) or fault
         if fault.code is not UserErrorCode.CONFLICT or fault.entity is None or fault.key is None:
             return fault
         current = await self.stored(access, fault.entity, fault.key)

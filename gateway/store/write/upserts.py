@@ -6,15 +6,21 @@ from typing import Any
 
 from gateway.backoff import full_jitter
 from gateway.errors import Internal, Throttled, Unavailable
-from gateway.model.entity import Entity
+from gateway.model.entity import Entity, Reference
+from gateway.model.error_code import UserErrorCode
 from gateway.model.keys import ItemKey, item_key
+from gateway.model.model import Model
 from gateway.model.types import Wire
 from gateway.store.access import Access, gather_or_cancel
 from gateway.store.rows import Item
 from gateway.store.table import Table
 from gateway.store.wire import key_of
-from gateway.store.write.change import Change, Member
+from gateway.store.write.change import Change
+from gateway.store.write.faults import Fault
+from gateway.store.write.increments import Sums, bound_of
 from gateway.store.write.items import check_size, items_for
+from gateway.store.write.member import Member
+from gateway.store.write.rules import new_values
 
 Values = Mapping[str, Any]
 
@@ -45,11 +51,16 @@ def newest(change: Change, name: str, values: Values, by: str) -> None:
 
 
 def tally(change: Change, name: str, key: Values, amounts: Mapping[str, int]) -> None:
-    """Adds to the numbers of an item that is nothing but its key and numbers, and makes it where there is none."""
+    """Adds to the numbers of an item that is nothing but its key and numbers, and makes it where there is none.
+
+    OUT_OF_RANGE where a number would leave the bounds of its type.
+    """
     entity, table = change.model.entities[name], change.model.table
     given = {*key, *amounts}
     if len(entity.placements) > 1 or any(each.required and each.name not in given for each in entity.attributes):
         raise Internal(f"{name} is more than a number, so it cannot be made by adding to it")
+    if name in change.model.counted:
+        raise Internal(f"{name} is counted, which adding to a number would pass over")
     if entity.upgrades:
         raise Internal(f"{name} has upgrades, which adding to a number would pass over")
     sets: Wire = {table.entity_type: {"S": name}}
@@ -60,6 +71,12 @@ def tally(change: Change, name: str, key: Values, amounts: Mapping[str, int]) ->
     values |= {f":{len(sets) + position}": {"N": str(amount)} for position, amount in enumerate(adds.values())}
     parts = [f"#{position} = :{position}" for position in range(len(sets))]
     sums = [f"#{position} :{position}" for position in range(len(sets), len(names))]
+    conditions = []
+    for position, (attribute, amount) in enumerate(amounts.items(), start=len(sets) + 1):
+        bound = bound_of(entity, attribute, amount, absent=True)
+        if bound is not None:
+            values[f":m{position}"] = {"N": str(bound.limit)}
+            conditions.append(bound.condition(f"#{position}", f":m{position}"))
     at = item_key(change.tenant, entity, key)
     body: Wire = {
         "Key": key_of(table, at),
@@ -67,28 +84,36 @@ def tally(change: Change, name: str, key: Values, amounts: Mapping[str, int]) ->
         "ExpressionAttributeNames": names,
         "ExpressionAttributeValues": values,
     }
-    change.append(Member("Update", at, body))
+    if conditions:
+        body["ConditionExpression"] = " AND ".join(conditions)
+    fault = Fault(UserErrorCode.OUT_OF_RANGE, f"a number of {name} would leave its bounds")
+    change.append(Member("Update", at, body, fault, sums=Sums(name, key, amounts)))
 
 
 def discard(change: Change, name: str, key: Values) -> None:
     """The item is gone afterwards, whether it was there or not."""
-    entity = _alone(change.model.entities[name])
+    entity = _alone(change.model, change.model.entities[name])
     at = item_key(change.tenant, entity, key)
     change.append(Member("Delete", at, {"Key": key_of(change.model.table, at)}))
 
 
 def replacement(change: Change, name: str, values: Values) -> Wire:
     """The item as it is stored in place of whatever is there."""
-    entity = _alone(change.model.entities[name])
-    [item] = items_for(change.model, entity, change.tenant, values)
+    entity = _alone(change.model, change.model.entities[name])
+    if any(isinstance(each, Reference) and each.checked for each in entity.relations):
+        raise Internal(f"{name} has references that are checked; use `change.create`")
+    [item] = items_for(change.model, entity, change.tenant, new_values(entity, values, change.now))
     check_size(name, item)
     return item
 
 
-def _alone(entity: Entity) -> Entity:
+def _alone(model: Model, entity: Entity) -> Entity:
     # INVARIANT: what has copies or unique values is not replaced unread, or those of the old one would stay.
     if entity.copies or entity.unique:
         raise Internal(f"{entity.name} has copies or unique values and cannot be replaced unread")
+    # neither is what is counted: whether there was one before decides what is added
+    if entity.name in model.counted:
+        raise Internal(f"{entity.name} is counted and cannot be replaced unread")
     return entity
 
 
@@ -113,6 +138,8 @@ async def _put_chunk(table: Table, access: Access, items: Sequence[Wire], give_u
     """Returns how many items are left when the time is over or DynamoDB refuses."""
     clock, name = asyncio.get_running_loop().time, access.session.tenancy.table
     left = [{"PutRequest": {"Item": item}} for item in items]
+    if not access.session.permissions.check("BatchWriteItem", {"RequestItems": {name: left}}).allowed:
+        return await _put_singly(table, access, items, give_up)
     attempt = 0
     while left and clock() < give_up:
         body = {"RequestItems": {name: left}, "ReturnConsumedCapacity": "TOTAL"}
@@ -127,3 +154,16 @@ async def _put_chunk(table: Table, access: Access, items: Sequence[Wire], give_u
             await asyncio.sleep(max(0.0, min(delay, give_up - clock())))
             attempt += 1
     return len(left)
+
+
+async def _put_singly(table: Table, access: Access, items: Sequence[Wire], give_up: float) -> int:
+    """For a role that removes nothing: IAM cannot grant the puts of a batch without its deletes."""
+    clock, name = asyncio.get_running_loop().time, access.session.tenancy.table
+    for number, item in enumerate(items):
+        if clock() >= give_up:
+            return len(items) - number
+        try:
+            await table.call(access, "PutItem", {"TableName": name, "Item": item, "ReturnConsumedCapacity": "TOTAL"})
+        except (Throttled, Unavailable):
+            return len(items) - number
+    return 0

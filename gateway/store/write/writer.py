@@ -2,21 +2,25 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, overload
 
-from gateway.errors import Forbidden, LimitExceeded
+from gateway.aws.sts.sessions import Session
+from gateway.errors import Forbidden, Internal, LimitExceeded
 from gateway.model.entity import Entity
+from gateway.model.error_code import UserErrorCode
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
-from gateway.model.tenant import TenantId, partition
+from gateway.model.mutation import Mutation
+from gateway.model.tenant import TenantId
 from gateway.store.access import Access, Refusal
 from gateway.store.plan import GetItems, Window, plan_listing
+from gateway.store.record import R, Record
 from gateway.store.rows import Item
 from gateway.store.table import Table
-from gateway.store.wire import key_of
 from gateway.store.write.change import MAX_MEMBERS, Change
-from gateway.store.write.faults import Fault, Rejected, UserErrorCode, missing
+from gateway.store.write.faults import Fault, Rejected, missing
 from gateway.store.write.idempotency import Once, Records
+from gateway.store.write.removal import remove
 from gateway.store.write.transactions import Transactions
 from gateway.store.write.upserts import put_all, replacement
 
@@ -31,18 +35,37 @@ class MutationResult:
     extras: Mapping[str, Any] = field(default_factory=dict)
 
 
+def _name(entity: str | type[Record]) -> str:
+    return entity if isinstance(entity, str) else entity.__name__
+
+
 Work = Callable[["Writer"], Awaitable[MutationResult]]
+Act = Callable[[Session, str, str], Awaitable[Session]]
+"""The session of an acting role, for the caller of a session and the subject of its token."""
+
+
+async def no_acting(session: Session, role: str, subject: str) -> Session:
+    raise Internal(f"there are no sessions of the acting role `{role}` here")
 
 
 class Writer:
     """INVARIANT: made per request with that request's session; it writes under that tenant's prefix only."""
 
-    def __init__(self, model: Model, table: Table, access: Access) -> None:
+    def __init__(self, model: Model, table: Table, access: Access, act: Act = no_acting) -> None:
         self.model = model
         self.access = access
         self.table = table
         self._transactions = Transactions(table, model)
         self._once: Once | None = None
+        self._act = act
+
+    async def acting(self, mutation: Mutation) -> "Writer":
+        """The writer of the mutation: this one, or that of the role that the mutation acts in for this caller."""
+        session = self.access.session
+        if mutation.acts_as is None or self.model.all_roles[session.role].writes_result(mutation):
+            return self
+        acting = await self._act(session, mutation.acts_as, self.access.subject)
+        return Writer(self.model, self.table, self.access.acting(acting))
 
     @property
     def tenant(self) -> TenantId:
@@ -53,30 +76,49 @@ class Writer:
         return Records(self.table, self.model)
 
     def change(self) -> Change:
-        return Change(self.model, self.tenant)
+        return Change(self.model, self.tenant, self.access.session.subject)
 
-    async def stored(self, entity: str, key: Values, version: int | None = None) -> Item:
+    @overload
+    async def stored(self, entity: type[R], key: Values, version: int | None = None) -> R: ...
+    @overload
+    async def stored(self, entity: str, key: Values, version: int | None = None) -> Item: ...
+    async def stored(self, entity: str | type[R], key: Values, version: int | None = None) -> Item | R:
         """The item to be changed; NOT_FOUND without it, CONFLICT where its version is another one than expected."""
-        item = await self._transactions.stored(self.access, entity, key)
+        name = _name(entity)
+        item = self._owned(await self._transactions.stored(self.access, name, key))
         if item is None:
-            raise missing(entity, key)
+            raise missing(name, key)
         current = item.values[self.model.table.version]
         if version is not None and version != current:
-            message = f"this {entity} has version {current}, not {version}"
+            message = f"this {name} has version {current}, not {version}"
             raise Rejected(Fault(UserErrorCode.CONFLICT, message, "version", current))
-        return item
+        return item if isinstance(entity, str) else entity(item)
 
-    async def find(self, entity: str, key: Values) -> Item | None:
-        return await self._transactions.stored(self.access, entity, key)
+    @overload
+    async def find(self, entity: type[R], key: Values) -> R | None: ...
+    @overload
+    async def find(self, entity: str, key: Values) -> Item | None: ...
+    async def find(self, entity: str | type[R], key: Values) -> Item | R | None:
+        item = self._owned(await self._transactions.stored(self.access, _name(entity), key))
+        return item if item is None or isinstance(entity, str) else entity(item)
 
-    async def many(self, entity: str, keys: Sequence[Values]) -> list[Item | None]:
+    @overload
+    async def many(self, entity: type[R], keys: Sequence[Values]) -> list[R | None]: ...
+    @overload
+    async def many(self, entity: str, keys: Sequence[Values]) -> list[Item | None]: ...
+    async def many(self, entity: str | type[R], keys: Sequence[Values]) -> Sequence[Item | R | None]:
         """Whole items as they are now, in the order of the keys."""
-        known = self.model.entities[entity]
+        known = self.model.entities[_name(entity)]
         wanted = tuple(item_key(self.tenant, known, key) for key in keys)
-        plan = GetItems(self.tenant, entity, wanted, self._everything(known), strong=True)
-        return await self.table.get(self.access, plan)
+        plan = GetItems(self.tenant, known.name, wanted, self._everything(known), strong=True)
+        items = [self._owned(item) for item in await self.table.get(self.access, plan)]
+        return items if isinstance(entity, str) else [item and entity(item) for item in items]
 
-    async def listed(self, listing: str, arguments: Values) -> list[Item]:
+    @overload
+    async def listed(self, listing: str, arguments: Values, record: type[R]) -> list[R]: ...
+    @overload
+    async def listed(self, listing: str, arguments: Values) -> list[Item]: ...
+    async def listed(self, listing: str, arguments: Values, record: type[R] | None = None) -> Sequence[Item | R]:
         """Whole items of a listing; more than a transaction can hold are refused, not dropped."""
         pattern = self.model.listing(listing)
         # what is to be changed is read as it is now; only an index cannot be
@@ -86,13 +128,27 @@ class Writer:
         page = await self.table.query(self.access, plan)
         if page.more:
             raise LimitExceeded(f"there are more than {MAX_MEMBERS} {pattern.entity} items to change at once")
-        return list(page.items)
+        items = [item for item in page.items if self._owned(item) is not None]
+        return items if record is None else [record(item) for item in items]
 
     async def peek(self, entity: str, key: Values, *names: str) -> Item | None:
         """Some attributes of an item that is not to be changed, perhaps a moment old."""
         at = item_key(self.tenant, self.model.entities[entity], key)
-        [item] = await self.table.get(self.access, GetItems(self.tenant, entity, (at,), frozenset(names), fresh=True))
-        return item
+        owner = self.model.entities[entity].owner
+        wanted = frozenset(names if owner is None else (*names, owner))
+        [item] = await self.table.get(self.access, GetItems(self.tenant, entity, (at,), wanted, fresh=True))
+        return self._owned(item)
+
+    def _owned(self, item: Item | None) -> Item | None:
+        """INVARIANT: in the session of a subject, an item of another subject is as good as missing.
+
+        An acting role reads places that do not hold the owner, so AWS does not refuse them.
+        """
+        subject = self.access.session.subject
+        owner = None if item is None else self.model.entities[item.entity].owner
+        if item is None or subject is None or owner is None or item.values.get(owner) == subject:
+            return item
+        return None
 
     async def put_all(self, entity: str, rows: Sequence[Values]) -> int:
         """Many items without a transaction, each in place of what is there; how many different ones they are."""
@@ -105,6 +161,14 @@ class Writer:
 
     def _everything(self, entity: Entity) -> frozenset[str]:
         return frozenset((*entity.attribute, self.model.table.version))
+
+    async def remove(self, change: Change, item: Item) -> Item:
+        """Removes the item as the references to it say: IN_USE where one restricts it, with all that it cascades to."""
+        return await remove(self, change, item)
+
+    async def commit_part(self, change: Change) -> None:
+        """Writes a part of a large change before the rest; without a record, since a repeat goes on from there."""
+        await self._transactions.run(self.access, change)
 
     async def commit(self, change: Change, outcome: MutationResult) -> MutationResult:
         if self._once is not None:
@@ -131,14 +195,26 @@ class Writer:
                 raise
             return await self._replayed(known)
 
+    def check_may_call(self, mutation: Mutation) -> None:
+        """A mutation that the role may not call is refused before anything is read."""
+        name = self.access.session.role
+        role = self.model.roles.get(name)
+        if role is not None and role.may_call(mutation):
+            return
+        if role is None or not (role.writes or role.mutations):
+            raise self._refused(f"the role `{name}` may not change anything", "PutItem")
+        raise self._refused(f"the role `{name}` may not call `{mutation.name}`", mutation.name)
+
     def _check_may_write(self) -> None:
         """A role that can never write is refused before anything is read."""
-        session = self.access.session
-        at = ItemKey(partition(session.tenant, "ANY"), "ANY")
-        verdict = session.permissions.put_denied(session.tenancy.table, key_of(self.model.table, at), at.pk)
-        if verdict is not None:
-            self.access.refusals.append(Refusal("PutItem", verdict.reason))
-            raise Forbidden(f"the role `{session.role}` may not change anything") from PermissionError(verdict.reason)
+        name = self.access.session.role
+        role = self.model.all_roles.get(name)
+        if role is None or role.writes == ():
+            raise self._refused(f"the role `{name}` may not change anything", "PutItem")
+
+    def _refused(self, message: str, what: str) -> Forbidden:
+        self.access.refusals.append(Refusal(what, "the role is not declared to do this"))
+        return Forbidden(message)
 
     def _remembered(self, change: Change, outcome: MutationResult) -> dict[str, Any]:
         entity = self.model.entities[outcome.item.entity]
@@ -151,6 +227,6 @@ class Writer:
         # INVARIANT: a repeat is not answered from the record before this process has forgotten what the change made
         # wrong; another process may have made it.
         self.table.forget_written(self.access, [ItemKey(*key) for key in known["written"]])
-        item = await self._transactions.at(self.access, entity, ItemKey(*known["key"]))
-        # removed since: what is left is that it was done
+        item = self._owned(await self._transactions.at(self.access, entity, ItemKey(*known["key"])))
+        # removed since, or given to another subject: what is left is that it was done
         return MutationResult(item or Item(entity.name, {}, ""), known["extras"])

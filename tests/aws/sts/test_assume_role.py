@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from gateway.aws.sts.assume_role import AssumeRole, session_name, source_identity, subject_hash
+from gateway.aws.sts.assume_role import AssumeRole, session_name, source_identity, subject_hash, support_identity
 from gateway.model.tenant import TenantId, tenant_id
 from tests.aws.tenant_fixtures import ACME, ROLE_ARN
 
@@ -60,3 +60,14 @@ def test_a_subject_is_hashed_whatever_it_contains() -> None:
 def test_a_request_does_not_show_its_policy_in_logs() -> None:
     request = AssumeRole(ROLE_ARN, "viewer@acme", "acme", (), "the policy", 900, "eu-west-1")
     assert "the policy" not in repr(request)
+
+
+@pytest.mark.parametrize("tenant", ["acme", "a" * 63])
+@pytest.mark.parametrize("actor", ["jo", "jane@example.org", "j" * 128])
+def test_the_identity_of_support_access_fits_and_is_no_subjects(tenant: str, actor: str) -> None:
+    named = support_identity(tenant_id(tenant), actor)
+    assert re.fullmatch(r"[\w+=,.@-]{2,64}", named)
+    assert named != support_identity(tenant_id(tenant), f"{actor}x")
+    assert named != support_identity(tenant_id(f"b{tenant[1:]}"), actor)
+    assert "+" in named
+    assert "+" not in source_identity(tenant_id(tenant), actor)

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -15,8 +16,10 @@ from gateway.aws.sts.sessions import Sessions
 from gateway.aws.sts.tenants import Tenants
 from gateway.errors import Forbidden, GatewayError, TenantSuspended, Unauthenticated, Unavailable
 from gateway.identity.authenticator import Authenticator
-from gateway.identity.errors import TokenRefused
+from gateway.identity.errors import RolesMissing, TokenRefused
 from gateway.identity.issuer import Freshness
+from gateway.identity.revocations import Revocations, revoke
+from gateway.identity.support import SupportRules
 from tests.aws.tenant_fixtures import (
     ACME,
     GLOBEX,
@@ -30,6 +33,7 @@ from tests.aws.tenant_fixtures import (
 )
 from tests.aws.tenant_fixtures import Clock as StsClock
 from tests.identity.fixtures import NOW, Publisher, claims, good_token, header, issuer, public_jwk, rsa_key, sign
+from tests.identity.test_support import grant
 
 FRESH = Freshness(ttl=300, cooldown=5, stale=600)
 
@@ -354,3 +358,59 @@ async def test_nothing_is_remembered_when_set_so(verified: list[str]) -> None:
     for _ in range(2):
         assert (await world.get(token)).principal.subject == "user-1"
     assert (len(verified), len(world.callers)) == (2, 0)
+
+
+def supporting(path: Path) -> World:
+    """A world whose issuer may grant support access, with its file of revoked grants."""
+    path.write_text("")
+    world = World()
+    world.authenticator = Authenticator(
+        [issuer(support=SupportRules("viewer", only=False))],
+        fetch=world.publisher,
+        clock=world.clock,
+        revocations=Revocations(path),
+    )
+    world.callers = Callers(world.authenticator, world.sessions, lambda role: 50.0, clock=world.clock)
+    return world
+
+
+async def test_a_grant_that_is_revoked_midway_is_refused_at_once_although_its_caller_was_known(tmp_path: Path) -> None:
+    path = tmp_path / "revoked"
+    world, token = supporting(path), grant(roles=...)
+    first, second = await world.get(token), await world.get(token)
+    assert (first.principal.support, first.session) == (second.principal.support, second.session)
+    revoke(path, "grant-0001")
+    assert (await world.refused(token)).message == "support access was revoked"
+    # and users go on
+    assert (await world.get(good_token())).role == "viewer"
+
+
+async def test_a_grant_ends_at_its_moment_although_its_caller_was_known(tmp_path: Path) -> None:
+    world, token = supporting(tmp_path / "revoked"), grant(roles=...)
+    await world.get(token)
+    world.clock.now = NOW + 900
+    assert (await world.refused(token)).message == "token expired"
+
+
+async def test_support_access_is_checked_for_each_request_without_verifying_its_signature_again(
+    tmp_path: Path, verified: list[str]
+) -> None:
+    world, token = supporting(tmp_path / "revoked"), grant(roles=...)
+    for _ in range(3):
+        assert world.known(token) is None
+        await world.get(token)
+    assert (len(verified), len(world.sts.requests)) == (1, 1)
+
+
+async def test_cloudtrail_names_the_person_of_support_access_and_its_session_is_no_users(tmp_path: Path) -> None:
+    world = supporting(tmp_path / "revoked")
+    jane, user = await world.get(grant(roles=...)), await world.get(good_token())
+    assert [request.source_identity for request in world.sts.requests] == ["acme+jane@example.org", "acme"]
+    assert jane.session is not user.session
+
+
+async def test_a_token_without_a_role_is_forbidden_and_the_log_says_what_to_do() -> None:
+    error = await World().refused(good_token(roles=[]))
+    assert isinstance(error, RolesMissing)
+    assert error.message == "the token carries no role that this gateway knows"
+    assert error.reason.startswith("claim `roles` names no role of the gateway: let the issuer add")

@@ -47,3 +47,27 @@ def test_a_role_that_could_not_stand_in_a_session_name_is_refused(name: str) -> 
 def test_a_gateway_without_roles_does_not_start() -> None:
     with pytest.raises(ConfigurationError, match="no gateway role"):
         Roles({})
+
+
+OWN = Roles({name: session_policy("GetItem") for name in ("staff", "customer", "acting")}, ["customer"], ["acting"])
+
+
+def test_the_sessions_of_own_rows_are_those_of_a_subject_and_all_others_are_shared() -> None:
+    assert OWN.subject_of("customer", "u-1") == "u-1"
+    assert OWN.subject_of("staff", "u-1") is None
+    assert OWN.subject_of("staff", "auth0|ann") is None
+
+
+@pytest.mark.parametrize("subject", ["", "a#b", "a*", "?", "${aws:PrincipalTag/TenantId}", "a b", "a/b", "é", "a\n"])
+def test_a_subject_that_is_not_safe_in_a_key_has_no_session(subject: str) -> None:
+    with pytest.raises(Forbidden, match="not an id, which the role `customer` needs"):
+        OWN.subject_of("customer", subject)
+
+
+def test_an_acting_role_is_carried_by_no_token() -> None:
+    assert OWN.names == ("staff", "customer")
+    assert OWN.role_of(("acting", "customer")) == "customer"
+    with pytest.raises(Forbidden):
+        OWN.role_of(("acting",))
+    with pytest.raises(ConfigurationError, match="there is no gateway role"):
+        Roles({"acting": session_policy("GetItem")}, acting=["acting"])

@@ -11,8 +11,7 @@ from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.language.evaluator import PolicySet
 from gateway.iam.language.verdict import Allow, Deny
 from gateway.iam.policies.deployment import Deployment, render
-from gateway.iam.policies.generate import GATEWAY_FILE, KINDS, TRUST_FILE, documents, session_file
-from gateway.iam.policies.roles import ROLE_NAMES
+from gateway.iam.policies.generate import GATEWAY_FILE, TRUST_FILE, documents, kind_of, session_file
 from gateway.iam.sts.assume_role import Invalid, RoleRequest
 from gateway.iam.sts.trust import AssumableRole, AssumingCaller, assume
 from gateway.model.tenant import TenantId, tenant_id
@@ -25,11 +24,12 @@ LONG = tenant_id("x" * 63)
 
 
 def shipped(name: str) -> PolicyDocument:
-    return parse(render(documents(MODEL)[name], DEPLOYMENT), KINDS[name])
+    return parse(render(documents(MODEL)[name], DEPLOYMENT), kind_of(name))
 
 
 def asked(tenant: TenantId, role: str, subject: str | None = None) -> AssumeRole:
-    key = SessionKey(tenant, role, source_identity(tenant, subject), POOLED)
+    own = (subject or "ann").replace("|", ".") if MODEL.all_roles[role].own else None
+    key = SessionKey(tenant, role, source_identity(tenant, subject), POOLED, own)
     return question(key, shipped(session_file(role)).text, 3_600)
 
 
@@ -47,11 +47,20 @@ def verdict(request: AssumeRole) -> Allow | Deny | Invalid:
     return assume(sent, AssumableRole(ROLE_ARN, shipped(TRUST_FILE)), caller)
 
 
-@pytest.mark.parametrize("role", ROLE_NAMES)
+@pytest.mark.parametrize("role", tuple(MODEL.all_roles))
 @pytest.mark.parametrize("subject", [None, "auth0|ann"])
 @pytest.mark.parametrize("tenant", [ACME, LONG])
 def test_the_trust_policy_lets_the_gateway_open_every_session(tenant: TenantId, subject: str | None, role: str) -> None:
     assert isinstance(verdict(asked(tenant, role, subject)), Allow)
+
+
+def test_a_session_has_a_subject_in_roles_of_own_rows_and_in_no_other() -> None:
+    request = asked(ACME, "customer", "ann")
+    assert ("Subject", "ann") in request.tags
+    assert isinstance(verdict(replace(request, tags=request.tags[:-1])), Deny)
+    shared = asked(ACME, "viewer", "ann")
+    assert dict(shared.tags).keys() == {"TenantId", "GatewayRole"}
+    assert isinstance(verdict(replace(shared, tags=(*shared.tags, ("Subject", "ann")))), Deny)
 
 
 def test_without_the_tenants_tag_the_trust_policy_refuses() -> None:

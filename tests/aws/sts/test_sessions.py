@@ -12,7 +12,7 @@ from gateway.aws.sts.session import SessionRules
 from gateway.aws.sts.tenants import Tenancy, Tenants
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.aws.wire.errors import AccessDenied
-from gateway.errors import Forbidden
+from gateway.errors import Forbidden, Internal
 from gateway.model.tenant import tenant_id
 from tests.aws.tenant_fixtures import (
     ACME,
@@ -77,9 +77,35 @@ async def test_tenants_and_roles_do_not_share_sessions() -> None:
     assert here.calls == 4
 
 
+ACTING = Roles({name: session_policy("GetItem") for name in ("staff", "own", "acting")}, ["own", "acting"], ["acting"])
+
+
+async def test_a_session_acts_for_its_own_tenant_and_subject() -> None:
+    here = world(roles=ACTING)
+    caller = await here.sessions.open(principal(ACME, "own", subject="ann"))
+    acting = await here.sessions.act(caller, "acting", "bob")
+    assert (acting.tenant, acting.role, acting.subject) == (ACME, "acting", "ann")
+    assert acting.source_identity == caller.source_identity
+    assert dict(here.sts.requests[-1].tags) == {"TenantId": "acme", "GatewayRole": "acting", "Subject": "ann"}
+    assert await here.sessions.act(caller, "acting", "ann") is acting
+    shared = await here.sessions.open(principal(ACME, "staff", subject="bob"))
+    assert (await here.sessions.act(shared, "acting", "bob")).subject == "bob"
+
+
+async def test_a_session_acts_in_an_acting_role_only_and_not_for_a_suspended_tenant() -> None:
+    here = world(roles=ACTING)
+    caller = await here.sessions.open(principal(ACME, "own", subject="ann"))
+    with pytest.raises(Internal, match="not an acting role"):
+        await here.sessions.act(caller, "staff", "ann")
+    await here.sessions.act(caller, "acting", "ann")
+    here.sessions.suspend(ACME)
+    with pytest.raises(Forbidden):
+        await here.sessions.act(caller, "acting", "ann")
+
+
 async def test_hyphens_in_tenants_and_roles_do_not_mix_sessions_up() -> None:
     here = world(roles=Roles({"c": session_policy("GetItem"), "b-c": session_policy("PutItem")}))
-    here.sessions._permissions_for = lambda tenancy, tenant, role: permissions_for(tenancy, tenant, "viewer")
+    here.sessions._permissions_for = lambda tenancy, tenant, role, subject: permissions_for(tenancy, tenant, "viewer")
     one = await here.sessions.open(principal(tenant_id("aa-b"), "c"))
     other = await here.sessions.open(principal(tenant_id("aa"), "b-c"))
     assert (token(one), token(other)) == ("aa-b c aa-b", "aa b-c aa")

@@ -5,10 +5,21 @@ import asyncio
 import pytest
 
 from gateway.aws.sts.call_rate import Priority, Ticket
+from gateway.aws.sts.roles import Roles
 from gateway.aws.sts.session import SessionKey, SessionRules
 from gateway.errors import Throttled, Unavailable
 from gateway.model.tenant import tenant_id
-from tests.aws.tenant_fixtures import ACME, HOUR, OUTAGE, principal, settle, token, until_called, world
+from tests.aws.tenant_fixtures import (
+    ACME,
+    HOUR,
+    OUTAGE,
+    principal,
+    session_policy,
+    settle,
+    token,
+    until_called,
+    world,
+)
 
 
 async def test_a_session_is_refreshed_in_the_background_ahead_of_its_end() -> None:
@@ -206,3 +217,35 @@ async def test_a_caller_that_the_rate_cannot_serve_in_time_is_throttled_at_once(
     )
     assert [type(outcome) for outcome in outcomes[2:]] == [Throttled, Throttled]
     assert here.calls == 2
+
+
+async def test_an_idle_subject_is_neither_refreshed_nor_kept() -> None:
+    """INVARIANT of many subjects: a session costs calls and memory only while its subject is active."""
+    here = world()
+    here.sessions._roles = Roles({"viewer": session_policy("GetItem")}, ("viewer",))
+    subjects = [principal(subject=f"u-{number}") for number in range(100)]
+    for each in subjects:
+        await here.sessions.open(each)
+    assert here.calls == len(here.sessions) == 100
+    for _ in range(4):  # one of them stays for the hour
+        here.clock.now += HOUR / 4 - 10
+        await here.sessions.open(subjects[0])
+        await settle()
+    assert here.calls == 101
+    here.clock.now += HOUR / 4
+    await here.sessions.open(principal(subject="u-new"))
+    assert len(here.sessions) == 2
+    assert here.calls == 102
+    # who comes back gets a session of its own again
+    assert (await here.sessions.open(subjects[7])).subject == "u-7"
+    assert here.calls == 103
+
+
+async def test_sessions_of_subjects_are_bounded_and_the_last_used_stay() -> None:
+    here = world(SessionRules(sessions=10))
+    here.sessions._roles = Roles({"viewer": session_policy("GetItem")}, ("viewer",))
+    for number in range(30):
+        await here.sessions.open(principal(subject=f"u-{number}"))
+        await here.sessions.open(principal(subject="u-0"))
+    assert len(here.sessions) == 10
+    assert here.calls == 30

@@ -182,7 +182,7 @@ async def test_an_unexpected_error_is_ours_and_says_nothing() -> None:
 async def test_permissions_that_cannot_be_made_open_no_session() -> None:
     here = world()
 
-    def broken(tenancy: Tenancy, tenant: TenantId, role: str) -> Permissions:
+    def broken(tenancy: Tenancy, tenant: TenantId, role: str, subject: str | None) -> Permissions:
         raise ValueError("policy file is corrupt")
 
     here.sessions._permissions_for = broken

@@ -100,4 +100,6 @@ export async function mistakes(url: string, token: string): Promise<void> {
   // @ts-expect-error what may be null is not a title
   const title: string = (await ask(url, token, Product, { productId: "p" }, false)).data?.product?.title;
   void title;
+  // @ts-expect-error a list is null if it failed
+  (await ask(url, token, Products, {}, false)).data?.productsByCategory.edges;
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.demo import MODEL, MUTATIONS
+from gateway.demo import MODEL
 from gateway.errors import BadUserInput, ConfigurationError
 from gateway.graph.http.manifest import make_manifest, read_manifest
 from gateway.graph.query.limits import DocumentLimits
@@ -15,7 +15,7 @@ from gateway.graph.query.operation import Documents
 from gateway.graph.schema.schema import core_schema
 from tests.graph.fixtures import SCHEMA
 
-DOCUMENTS = Documents(MODEL, core_schema(SCHEMA), MUTATIONS, DocumentLimits(), introspection=False)
+DOCUMENTS = Documents(MODEL, core_schema(SCHEMA), DocumentLimits(), introspection=False)
 TEXT = "query Who($id: ID!) { user(userId: $id) { name } }"
 
 

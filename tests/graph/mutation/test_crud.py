@@ -2,8 +2,8 @@
 
 import pytest
 
-from gateway.domains import mutation_faults
 from gateway.graph.mutation.crud import crud, now, update
+from gateway.model.checks.mutations import mutation_faults
 from gateway.model.entity import Key
 from tests.model.build import thing
 

@@ -17,7 +17,7 @@ PACKED = sorted(path.name.removesuffix(".gz") for path in (FOLDER / ASSETS).glob
 @pytest.fixture
 async def client() -> AsyncIterator[AsyncClient]:
     app = Starlette(routes=[*playground_routes(CONFIG)])
-    async with AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway") as made:
+    async with AsyncClient(transport=ASGITransport(app=app), base_url="http://gateway", follow_redirects=True) as made:
         yield made
 
 
@@ -31,6 +31,12 @@ async def test_the_page_is_html_that_is_asked_for_anew(client: AsyncClient, path
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     assert response.headers["cache-control"] == "no-cache"
     assert '<main id="root">' in response.text
+
+
+async def test_without_a_slash_it_leads_to_its_folder_wherever_that_is(client: AsyncClient) -> None:
+    response = await client.get("/playground?a=b%20c", follow_redirects=False)
+    assert (response.status_code, response.headers["location"]) == (307, "playground/?a=b%20c")
+    assert "content-security-policy" in response.headers
 
 
 async def test_the_page_is_told_about_the_gateway(client: AsyncClient) -> None:
@@ -85,17 +91,17 @@ async def test_it_is_only_read(client: AsyncClient) -> None:
 
 @pytest.mark.parametrize("address", [None, "http://127.0.0.1:8000"])
 def test_the_landing_page_links_to_the_playground_if_it_is_served(address: str | None) -> None:
-    assert 'href="/playground"' in landing_page(address, pages=["/playground"])
+    assert 'href="playground"' in landing_page(address, pages=["/playground"])
     assert "playground" not in landing_page(address)
 
 
 def test_the_landing_page_links_to_the_order_desk_if_it_is_served() -> None:
-    assert 'href="/demo"' in landing_page("http://127.0.0.1:8000", pages=["/demo"])
+    assert 'href="demo"' in landing_page("http://127.0.0.1:8000", pages=["/demo"])
     assert "/demo" not in landing_page("http://127.0.0.1:8000", pages=["/playground"])
 
 
 def test_the_landing_page_links_to_the_metrics_if_they_are_served() -> None:
-    assert 'href="/metrics"' in landing_page("http://127.0.0.1:8000", pages=["/metrics"])
+    assert 'href="metrics"' in landing_page("http://127.0.0.1:8000", pages=["/metrics"])
     assert "/metrics" not in landing_page(pages=["/playground"])
 
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tests.store.memory import Memory, Row
+from gateway.testing.memory import Memory, Row
 
 Key = tuple[str, str]
 

@@ -103,7 +103,7 @@ class Documents:
             text = f"k{self.random.randint(0, 99_999)}: {text}" if "(" in text or self.random.random() < 0.2 else text
         else:
             text += self._condition()
-            if self.random.random() < 0.1:
+            if "(" in text or self.random.random() < 0.1:
                 text = f"a{self.random.randint(0, 99_999)}: {text}"
         if self.random.random() < 0.08:
             return f"... on {owner.name}{self._condition()} {{ {text} }}"
@@ -128,14 +128,14 @@ class Documents:
 
     def _arguments(self, definition: GraphQLField, field_name: str) -> str:
         parts = []
-        paged = "first" in definition.args
+        paged = "last" in definition.args
         if paged and self.random.random() < 0.7:
             way = self.random.choice(("first", "first", "last"))
             parts.append(self._given(way, definition.args[way], self.random.choice((0, 1, 2, 3, 5, 50))))
             if self.random.random() < 0.03:
                 parts.append('after: "not a cursor"')
         for name, argument in definition.args.items():
-            if name in ("first", "last", "after", "before"):
+            if paged and name in ("first", "last", "after", "before"):
                 continue
             if str(argument.type).endswith("!") or self.random.random() < 0.3:
                 parts.append(self._given(name, argument, self._value(name, argument, field_name)))
@@ -149,12 +149,15 @@ class Documents:
     def _value(self, name: str, argument: GraphQLArgument, field_name: str) -> Any:
         kind = get_nullable_type(argument.type)
         if isinstance(kind, GraphQLList):
+            inner = get_named_type(kind)
+            if isinstance(inner, GraphQLEnumType):
+                return [_Name(each) for each in self.random.sample(list(inner.values), self.random.randint(0, 2))]
             known = self._ids() if name == "ids" else self._pool(name.removesuffix("s"))
             return [self.random.choice(known) for _ in range(self.random.randint(0, 4))]
         if isinstance(kind, GraphQLEnumType):
             return _Name(self.random.choice(list(kind.values)))
         if isinstance(kind, GraphQLInputObjectType):
-            return self._range(kind)
+            return self._range(kind) if "from" in kind.fields else self._filter(kind)
         if name == "id":
             return self.random.choice(self._ids())
         if str(kind) == "Int":
@@ -181,6 +184,15 @@ class Documents:
             made += [global_id(tenant, kind, (each,)) for each in self._pool(name)]
         made.append(global_id(tenant_id("globex"), "User", ("u-1001",)))
         return made
+
+    def _filter(self, kind: GraphQLInputObjectType) -> Any:
+        """Comparisons of some attributes; a value is one that rows have, or that none has."""
+        chosen = self.random.sample(list(kind.fields), self.random.randint(0, min(2, len(kind.fields))))
+        return {name: self._comparisons(name, kind.fields[name].type) for name in chosen}
+
+    def _comparisons(self, name: str, kind: Any) -> Any:
+        chosen = self.random.sample(list(kind.fields), self.random.choice((1, 1, 2)) if len(kind.fields) > 1 else 1)
+        return {operator: self._value(name, GraphQLArgument(kind.fields[operator].type), "") for operator in chosen}
 
     def _range(self, kind: GraphQLInputObjectType) -> Any:
         inner = str(get_named_type(kind.fields["from"].type))

@@ -1,5 +1,6 @@
 """A lane answers what graphql-core answers, or steps back: a sample of what `tests.graph.query.equality` runs."""
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from tests.graph.query.equality import Comparison
 DOCUMENTS = 40
 
 
+# graphql-core drops what it has not begun when a sibling fails, and each dropped coroutine is complained of
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("seed", range(4))
 async def test_random_documents_are_answered_as_graphql_core_answers_them(seed: int) -> None:
     comparison = Comparison(seed + 100)
@@ -17,7 +20,8 @@ async def test_random_documents_are_answered_as_graphql_core_answers_them(seed: 
     found = comparison.found
     counts = found.counts
     assert not found.differences, found.report()
-    assert counts["lane"] > DOCUMENTS, found.report()
+    # the others fail by chance or by code that fails, or are asked of the reference from the start
+    assert counts["lane"] >= 0.4 * counts["comparisons"], found.report()
     assert not counts["read twice"], found.report()
     assert counts["more calls"] <= 0.1 * counts["lane"], found.report()
 
@@ -31,11 +35,11 @@ async def test_a_difference_is_told_with_its_document_and_how_to_ask_it_again(mo
 
     monkeypatch.setattr(Lanes, "run", wrong)
     comparison = Comparison(1)
-    await comparison.run(3)
+    await comparison.run(10)
     told = comparison.found.differences[0]
     assert "\nquery Q" in told
-    assert "again: python -m tests.graph.query.equality --seed 1 --document 0" in told
+    [number] = re.findall(r"again: python -m tests.graph.query.equality --seed 1 --document (\d+)", told)
     monkeypatch.undo()
     again = Comparison(1)
-    await again.run_one(0)
+    await again.run_one(int(number))
     assert not again.found.differences, "the lane was wrong, not the comparison"

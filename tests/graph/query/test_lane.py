@@ -1,7 +1,9 @@
 """What runs in a lane, what must not step back from it, and what it must never do."""
 
+import asyncio
 import gc
 import re
+import threading
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +12,6 @@ from typing import Any
 import pytest
 from graphql import OperationDefinitionNode, OperationType, parse
 
-from gateway.demo.examples import load_examples
 from gateway.errors import Unavailable
 from gateway.graph.query.lane.fallback import NoLane
 from gateway.graph.query.lane.lane import LaneRules, Lanes
@@ -18,7 +19,8 @@ from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.operation import bytes_of
 from gateway.iam.dynamodb.residual import Residual
 from gateway.store.access import Access
-from tests.graph.fixtures import NOW, OpenDoor, World
+from tests.fixtures import EXAMPLES
+from tests.graph.fixtures import OpenDoor, World, no_lanes
 from tests.graph.query.test_call_counts import OPERATIONS
 
 ROOT = Path(__file__).parents[3]
@@ -30,11 +32,13 @@ FORMS = {
     "roots that ask for the same entity": '{ a: user(userId: "u-1001") { name } b: user(userId: "u-1002") { email } }',
     "a page": "{ reviewQueue(first: 2) { nodes { orderId } } }",
     "a page backwards": "{ reviewQueue(last: 2) { nodes { orderId } pageInfo { hasPreviousPage } } }",
+    "the other order": "{ activeOrders(first: 7, order: OLDEST_FIRST) { nodes { orderId } } }",
+    "a filter": "{ activeOrders(first: 2, filter: {status: {eq: SHIPPED}}) { nodes { orderId } } }",
     "shards": "{ activeOrders(first: 7) { edges { cursor node { orderId placedAt } } pageInfo { endCursor } } }",
     "a range": """{ ordersOfUser(userId: "u-1001", placedAt: {from: "2026-01-01T00:00:00Z"}, first: 2) {
         nodes { orderId } } }""",
     "buckets": '{ readings(deviceId: "d-1001", lastHours: 5, first: 3) { nodes { recordedAt value } } }',
-    "rows that expire": '{ session(sessionId: "sess-1001") { userId expiresAt } }',
+    "rows that expire": '{ notificationsOfUser(userId: "u-1001") { nodes { createdAt read } } }',
     "references": "{ reviewQueue { nodes { user { name } lines { product { title stock { available } } } } } }",
     "a collection by keys": '{ orders(orderIds: ["o-1001", "o-1002"]) { lines { title quantity } } }',
     "nested pages": "{ categories(first: 2) { nodes { products(first: 2) { nodes { title } } } } }",
@@ -118,7 +122,7 @@ async def test_pages_of_the_table_that_are_cut_are_followed_in_a_lane(world: Wor
 
 async def test_almost_all_documents_of_the_clients_run_in_a_lane() -> None:
     """In examples, clients and front ends; a mutation is the reference's."""
-    texts = [example.query for example in load_examples(NOW)] + [query for _, query, _ in OPERATIONS]
+    texts = [example.query for example in EXAMPLES] + [query for _, query, _ in OPERATIONS]
     texts.append((ROOT / "tests/clients/operations.graphql").read_text())
     for path in (ROOT / "examples/storefront/src").glob("*.ts*"):
         texts += re.findall(r"graphql\(\s*(?:/\* GraphQL \*/)?\s*`(.*?)`", path.read_text(), re.DOTALL)
@@ -162,8 +166,14 @@ async def test_a_lane_that_steps_back_sends_nothing_more(world: World) -> None:
       categories(after: "no cursor") { nodes { title } } }"""
     answer = (await world.post(query)).json()
     assert world.lanes == {"argument": 1}
-    assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
-    assert world.calls == ["Query"], "what was under way when the lane stepped back, and nothing after it"
+    [error] = answer["errors"]
+    assert (error["path"], error["extensions"]["code"]) == (["categories"], "BAD_USER_INPUT")
+    sent = [str(body) for _, body in world.memory.sent]
+    assert len(sent) == len(set(sent)), "the reference uses what was under way, and the lane sends nothing after it"
+    world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
+    world.memory.sent.clear()
+    assert (await world.post(query)).json()["data"] == answer["data"]
+    assert len(world.memory.sent) == len(sent)
 
 
 @pytest.mark.parametrize(
@@ -247,6 +257,36 @@ async def test_a_lane_is_made_at_the_third_use_and_not_too_often() -> None:
     for _ in range(4):
         await world.ask('{ product(productId: "p-1001") { price } }')
     assert world.lanes == {"reference": 6, "lane": 2}, "only one lane may be made in this time"
+
+
+async def test_a_lane_is_made_once_for_all_who_wait_and_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large one takes many milliseconds, in which no other tenant would be served."""
+    world, made = World(), list[int]()
+    real = Lanes.make
+
+    def recorded(self: Lanes, tree: Any, access: Access) -> Any:
+        made.append(threading.get_ident())
+        return real(self, tree, access)
+
+    monkeypatch.setattr(Lanes, "make", recorded)
+    query = '{ product(productId: "p-1001") { title } }'
+    answers = await asyncio.gather(*(world.ask(query) for _ in range(5)))
+    assert len(made) == 1
+    assert made[0] != threading.get_ident()
+    assert world.lanes == {"lane": 5}
+    assert all(answer == answers[0] for answer in answers)
+
+
+async def test_who_leaves_while_a_lane_is_made_does_not_take_it_from_the_others(world: World) -> None:
+    query = '{ product(productId: "p-1001") { title } }'
+    leaving, staying = (asyncio.ensure_future(world.ask(query)) for _ in range(2))
+    async with asyncio.timeout(60):
+        while not world.endpoint.lanes._making:  # noqa: ASYNC110  nobody is told
+            await asyncio.sleep(0)
+    leaving.cancel()
+    assert (await staying)["product"]["title"]
+    await world.ask(query)
+    assert world.lanes == {"lane": 2}
 
 
 async def test_a_trusted_document_has_its_lane_at_its_first_use() -> None:

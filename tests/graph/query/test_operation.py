@@ -10,7 +10,7 @@ from graphql.execution.values import get_variable_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.demo import MODEL, MUTATIONS
+from gateway.demo import MODEL
 from gateway.errors import LimitExceeded
 from gateway.graph.query import operation as operations
 from gateway.graph.query.limits import DocumentLimits
@@ -19,7 +19,7 @@ from gateway.graph.schema.schema import core_schema
 from tests.graph.fixtures import SCHEMA
 from tests.graph.path_trace import OPERATIONS
 
-DOCUMENTS = Documents(MODEL, core_schema(SCHEMA), MUTATIONS, DocumentLimits(), introspection=True)
+DOCUMENTS = Documents(MODEL, core_schema(SCHEMA), DocumentLimits(), introspection=True)
 TEXT = """query A($id: ID!, $n: Int = 3, $after: String, $on: Boolean! = true) {
   user(userId: $id) { name @include(if: $on) orders(first: $n, after: $after) { nodes { total } } } }"""
 OPERATION = DOCUMENTS.get(TEXT).operation("A")
@@ -54,7 +54,7 @@ def test_a_variable_is_limited_whatever_its_type_and_whether_it_is_declared(name
 
 def test_documents_are_kept_as_long_as_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operations, "_REMEMBERED_BYTES", 400_000)
-    documents = Documents(MODEL, core_schema(SCHEMA), MUTATIONS, DocumentLimits(), introspection=True)
+    documents = Documents(MODEL, core_schema(SCHEMA), DocumentLimits(), introspection=True)
     texts = [f'{{ user(userId: "{number}") {{ name }} }}' for number in range(200)]
     often = documents.get(texts[0])
     for text in texts:
@@ -109,7 +109,15 @@ def test_a_new_document_costs_at_most_twice_what_parsing_and_validating_it_costs
 )
 def test_a_document_that_passes_a_limit_is_not_a_syntax_error(text: str, code: str) -> None:
     limits = DocumentLimits(tokens=5_000 if "[" in text else 50)
-    document = Documents(MODEL, core_schema(SCHEMA), MUTATIONS, limits, introspection=True).prepare(text)
+    document = Documents(MODEL, core_schema(SCHEMA), limits, introspection=True).prepare(text)
     assert document.code == code
     assert document.ast is None
     assert document.errors
+
+
+@pytest.mark.parametrize(("text", "bound"), [("{ product(productId: 1) { title } }", 1), (
+    "query ($on: Boolean!) { product(productId: 1) { title @include(if: $on) } }", 0)])  # fmt: skip
+def test_a_document_is_bound_while_it_is_prepared_which_happens_beside_the_loop(text: str, bound: int) -> None:
+    operation = DOCUMENTS.prepare(text).operation(None)
+    assert operation is not None
+    assert len(operation._variants) == bound, "what its variables decide is bound with them"

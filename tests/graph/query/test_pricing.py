@@ -4,21 +4,21 @@ from typing import Any
 
 import pytest
 
-from gateway.demo import MODEL, MUTATIONS
-from gateway.demo.examples import load_examples
+from gateway.demo import MODEL
 from gateway.graph.query.limits import DocumentLimits
 from gateway.graph.query.operation import Admitted, Documents
 from gateway.graph.query.price import CostLimits
 from gateway.graph.schema.schema import core_schema
-from gateway.model.capacity_units import query_units
 from gateway.model.entity import Total
+from gateway.store.capacity_units import query_units
 from gateway.store.plan import ReadLimits
-from tests.graph.fixtures import NOW, SCHEMA, World
+from tests.fixtures import EXAMPLES
+from tests.graph.fixtures import SCHEMA, World
 from tests.graph.query.test_call_counts import OPERATIONS, _orders
 
 LIMITS = ReadLimits(page=100, default_page=20)
 DOCUMENTS = Documents(
-    MODEL, core_schema(SCHEMA), MUTATIONS, DocumentLimits(fields=5_000, members=5_000), introspection=True, reads=LIMITS
+    MODEL, core_schema(SCHEMA), DocumentLimits(fields=5_000, members=5_000), introspection=True, reads=LIMITS
 )
 SHARDS = 4
 
@@ -215,7 +215,7 @@ async def test_queries_take_no_more_than_their_estimate() -> None:
     """With pages as full and items as large as declared, or smaller."""
     world = World(cost_limits=CostLimits(1e9))
     world.memory.put(_orders(60))
-    examples = [(each.query, dict(each.variables_of("acme"))) for each in load_examples(NOW)]
+    examples = [(each.query, dict(each.variables_of("acme"))) for each in EXAMPLES]
     for query, variables in [*examples, *((query, {}) for _, query, _ in OPERATIONS)]:
         if "mutation" not in query:
             body = {"query": query, "variables": variables, "extensions": {"cost": True}}

@@ -7,7 +7,7 @@ import pytest
 from gateway.errors import Unavailable
 from gateway.graph.global_id import global_id
 from gateway.model.tenant import tenant_id
-from gateway.sandbox.dev.records import CATALOGUES
+from tests.fixtures import CATALOGUES
 from tests.graph.fixtures import World
 
 PAGE = """
@@ -179,22 +179,27 @@ async def test_an_id_that_only_pretends_to_be_made_here_is_null_too(world: World
     assert found[1]["productId"] == "p-1001"
 
 
-async def test_an_id_of_what_is_found_by_a_number_and_a_choice_leads_back(world: World) -> None:
+async def test_what_is_internal_has_no_id_and_no_field(world: World) -> None:
     row = next(row for row in world.memory.rows.values() if row["PK"]["S"].startswith("TENANT#acme#COUNTER#"))
-    shard = "query ($of: ID!, $slot: Int!) { counterShard(counter: LIKES, subjectId: $of, slot: $slot) { id count } }"
-    found = await world.ask(shard, {"of": row["subjectId"]["S"], "slot": int(row["slot"]["N"])})
-    counter = found["counterShard"]
-    again = await world.ask("query ($id: ID!) { node(id: $id) { id ... on Counter { count } } }", {"id": counter["id"]})
-    assert again == {"node": counter}
+    parts = (row["counter"]["S"], row["subjectId"]["S"], f"{int(row['slot']['N']):02}")
+    made = global_id(tenant_id("acme"), "Counter", parts)
+    assert (await world.ask(NODES, {"ids": [made]}))["nodes"] == [None]
+    for query in (
+        '{ counterShard(counter: LIKES, subjectId: "p", slot: 0) { count } }',
+        "{ node(id: 1) { ... on Counter { count } } }",
+    ):
+        assert "ounter" in (await world.post(query)).json()["errors"][0]["message"]
+    kinds = (await world.ask("{ __schema { types { name } } }"))["__schema"]["types"]
+    assert not {"Counter", "CounterName", "CounterConnection"} & {kind["name"] for kind in kinds}
 
 
 async def test_what_may_not_be_listed_does_not_take_other_lists_along(world: World) -> None:
-    query = '{ activeOrders(first: 1) { nodes { orderId } } userByEmail(email: "a@b.example") { userId } }'
+    query = '{ activeOrders(first: 1) { nodes { orderId } } userByPhone(phone: "+4930123456") { userId } }'
     answer = (await world.post(query, token="acme/support")).json()
     assert answer["data"]["activeOrders"]["nodes"]
-    assert answer["data"]["userByEmail"] is None
+    assert answer["data"]["userByPhone"] is None
     assert [(error["path"], error["extensions"]["code"]) for error in answer["errors"]] == [
-        (["userByEmail"], "FORBIDDEN")
+        (["userByPhone"], "FORBIDDEN")
     ]
 
 

@@ -109,8 +109,9 @@ def _deprecating() -> GraphQLSchema:
         Listing(name="allNotes", entity="Note", index="GSI1", description="All.", deprecated=WHY),
         Listing(name="newest", entity="Note", index="GSI1", single=True, description="One.", deprecated=WHY),
     )
-    domain = Domain(name="notes", description="Notes.", entities=(note, tag), patterns=patterns)
-    return core_schema(build_schema(Model(domains=(domain,)), [replace(create(note), deprecated=WHY), update(note)]))
+    mutations = (replace(create(note), deprecated=WHY), update(note))
+    domain = Domain(name="notes", description="Notes.", entities=(note, tag), patterns=patterns, mutations=mutations)
+    return core_schema(build_schema(Model(domains=(domain,))))
 
 
 def test_deprecations_of_the_model_are_in_the_schema() -> None:

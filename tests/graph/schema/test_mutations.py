@@ -3,22 +3,26 @@
 from typing import Any
 
 import pytest
-from graphql import GraphQLInputObjectType, GraphQLObjectType
+from graphql import GraphQLEnumType, GraphQLInputObjectType, GraphQLObjectType
 
 from gateway.errors import BadUserInput, LimitExceeded
-from gateway.graph.mutation.mutation import Mutation
 from gateway.graph.schema.schema import build_schema, core_schema
 from gateway.iam.policies.policies import generated
+from gateway.model.error_code import ErrorCode, UserErrorCode
+from gateway.model.mutation import Mutation
 from gateway.model.patterns import Lookup
 from gateway.model.types import Field, Integer, Text
 from gateway.ops.policies.files import permissions_for
 from gateway.store.rows import Item
+from gateway.store.write.faults import Fault, Rejected
 from gateway.store.write.writer import MutationResult, Writer
 from tests.graph.fixtures import Setting, World
 from tests.model.build import model, thing
 
-MODEL = model(thing(), patterns=(Lookup(name="thing", entity="Thing", description="One."),))
-FAILURES: dict[str, BadUserInput] = {
+FULL = ErrorCode("FULL", "the course is full")
+FAILURES: dict[str, BadUserInput | Rejected] = {
+    "own": Rejected(Fault(FULL, "nobody can join", "label")),
+    "undeclared": Rejected(Fault(ErrorCode("LATE", "too late"), "it has begun")),
     "field": BadUserInput("this message names nothing", "box.label"),
     "none": BadUserInput("`label` is only mentioned here"),
     "limit": LimitExceeded("too many"),
@@ -40,8 +44,14 @@ CHANGE = Mutation(
     # named like the payload's own attribute in Python, which must not matter
     extras=(Field("item", Integer(), "How many items."), Field("count", Integer(), "How many changes.")),
 )
-SCHEMA = build_schema(MODEL, [CHANGE])
-SETTING = Setting(MODEL, SCHEMA, permissions_for(generated(MODEL), MODEL), [], (CHANGE,))
+MODEL = model(
+    thing(),
+    patterns=(Lookup(name="thing", entity="Thing", description="One."),),
+    mutations=(CHANGE,),
+    error_codes=(FULL,),
+)
+SCHEMA = build_schema(MODEL)
+SETTING = Setting(MODEL, SCHEMA, permissions_for(generated(MODEL), MODEL), [])
 
 
 async def change(label: str) -> Any:
@@ -80,3 +90,22 @@ async def test_the_payload_has_the_item_and_the_extras() -> None:
 async def test_the_field_of_an_error_is_a_value_and_is_not_read_from_its_message(label: str, field: str | None) -> None:
     error = {"code": "INVALID", "field": field, "message": FAILURES[label].message, "currentVersion": None}
     assert await change(label) == {"thing": None, "item": None, "count": None, "errors": [error]}
+
+
+async def test_a_declared_error_code_is_a_value_of_the_enum() -> None:
+    codes = core_schema(SCHEMA).type_map["UserErrorCode"]
+    assert isinstance(codes, GraphQLEnumType)
+    assert list(codes.values) == [*(code.name for code in UserErrorCode), "FULL"]
+    assert codes.values["FULL"].description == "the course is full"
+    error = {"code": "FULL", "field": "label", "message": "nobody can join", "currentVersion": None}
+    assert await change("own") == {"thing": None, "item": None, "count": None, "errors": [error]}
+
+
+async def test_an_undeclared_error_code_is_an_internal_error_that_says_what_to_do(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    query = 'mutation { changeThing(input: {label: "undeclared"}) { errors { code } } }'
+    answer = (await World(setting=SETTING).post(query, token="acme/editor")).json()
+    assert answer["data"] == {"changeThing": None}
+    assert answer["errors"][0]["extensions"]["code"] == "INTERNAL"
+    assert "the error code `LATE` is not declared; add it to `Domain(error_codes=...)`" in caplog.text

@@ -15,7 +15,9 @@ from gateway.model.patterns import Listing, Lookup
 from gateway.model.tenant import tenant_id
 from gateway.model.types import Blob, Field, Id, Integer, SetOf, Struct, Text
 from gateway.ops.policies.files import permissions_for
-from tests.graph.fixtures import Setting, World, no_lanes
+from gateway.settings import Settings
+from gateway.store.plan import ReadLimits
+from tests.graph.fixtures import SCHEMA, Setting, World, no_lanes
 
 THING = Entity(
     name="Thing",
@@ -41,8 +43,9 @@ PATTERNS = (
     Listing(name="allThings", entity="Thing", index="GSI1", description="All."),
     Listing(name="someThing", entity="Thing", index="GSI1", single=True, description="The first one."),
 )
-MODEL = Model(domains=(Domain(name="things", description="Things.", entities=(THING,), patterns=PATTERNS),))
-SETTING = Setting(MODEL, build_schema(MODEL, crud(THING)), permissions_for(generated(MODEL), MODEL), [], crud(THING))
+THINGS = Domain(name="things", description="Things.", entities=(THING,), patterns=PATTERNS, mutations=crud(THING))
+MODEL = Model(domains=(THINGS,))
+SETTING = Setting(MODEL, build_schema(MODEL), permissions_for(generated(MODEL), MODEL), [])
 # a condition keeps a query from being compiled
 EVERYTHING = """query ($on: Boolean = true) { %s
   thing(thingId: "a") { ...All ...All ... on Node { id } ... on Thing { version } parent { thingId parent { size } } }
@@ -118,9 +121,17 @@ async def test_an_id_with_too_many_parts_is_null(things: World) -> None:
 
 async def test_a_required_attribute_cannot_be_removed(things: World) -> None:
     remove = 'mutation { updateThing(input: {thingId: "a", size: null}) { errors { code field } } }'
-    answer = await things.ask(remove, token="acme/editor")
+    answer = await things.ask(remove, token="acme/admin")
     assert answer == {"updateThing": {"errors": [{"code": "INVALID", "field": "size"}]}}
 
 
 def test_the_schema_has_no_mutation_without_one() -> None:
-    assert core_schema(build_schema(MODEL)).mutation_type is None
+    assert core_schema(build_schema(Model(domains=(replace(THINGS, mutations=()),)))).mutation_type is None
+
+
+def test_the_sizes_of_a_page_are_in_the_schema() -> None:
+    arguments = core_schema(SCHEMA).query_type.fields["activeOrders"].args  # type: ignore[union-attr]
+    first = "Return at most this many items, from the start of the list: 20 if neither `first` nor `last` is given, "
+    assert arguments["first"].description == f"{first}by default at most 100."
+    assert str(arguments["last"].description).endswith("by default at most 100.")
+    assert ReadLimits() == ReadLimits(page=Settings.model_fields["max_page_size"].default, default_page=20)

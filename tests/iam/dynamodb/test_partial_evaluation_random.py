@@ -15,7 +15,6 @@ from gateway.iam.dynamodb.shared_permissions import SharedPermissions
 from gateway.iam.language.verdict import Allow
 from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.policies import generated, permissions_at
-from gateway.iam.policies.roles import ROLE_NAMES
 from gateway.model.tenant import TenantId
 from tests.drawn import drawn
 from tests.iam.random_requests import NAME, PLACE, TENANTS, Form, forms, random_policies, tenant_keys
@@ -75,7 +74,7 @@ def compare(
 
 def test_shipped_roles_are_prepared_for_whatever_the_store_sends_and_decided_alike() -> None:
     random, tally = Random(SEED), Tally()
-    for role in ROLE_NAMES:
+    for role in tuple(MODEL.all_roles):
         shared = SHIPPED(DEPLOYMENT, TenantId("somebody"), role).shared
         for form in FORMS:
             ready = example(shared, form)

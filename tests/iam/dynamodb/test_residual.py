@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gateway.iam.dynamodb.residual import Residual, marker_of
+from gateway.iam.dynamodb.residual import END, SUBJECT, Residual, marker_of
 
 OWN = "TENANT#acme#"
 PK = marker_of("PK")
@@ -48,6 +48,43 @@ def test_keys_are_the_tenants_own_and_nothing_that_is_forbidden(
 ) -> None:
     assert residual.allows(keys, OWN) is allowed
     assert residual.allows_text(written(batch(keys)), PK, OWN, len(keys)) is allowed
+
+
+MINE = Residual(required=((f"USER#{SUBJECT}{END}", "PRODUCT#"),))
+
+
+@pytest.mark.parametrize(
+    ("subject", "keys", "allowed"),
+    [
+        ("ann", [f"{OWN}USER#ann"], True),
+        ("ann", [f"{OWN}USER#ann", f"{OWN}PRODUCT#1"], True),
+        ("ann", [f"{OWN}USER#ann", f"{OWN}USER#bob"], False),
+        ("ann", [f"{OWN}USER#anna"], False),
+        ("ann", [f"{OWN}USER#an"], False),
+        ("ann", [f"{OWN}USER#ann#below"], False),
+        ("ann", ["TENANT#globex#USER#ann"], False),
+        (None, [f"{OWN}USER#ann"], False),
+        (None, [f"{OWN}PRODUCT#1"], False),
+        ("", [f"{OWN}USER#"], False),
+        (SUBJECT, [f"{OWN}USER#{SUBJECT}"], False),
+        (f"a{END}", [f"{OWN}USER#a{END}"], False),
+    ],
+)
+def test_keys_that_hold_the_subject_are_those_of_the_session(
+    subject: str | None, keys: list[str], allowed: bool
+) -> None:
+    assert MINE.allows(keys, OWN, subject) is allowed
+    assert MINE.allows_text(written(batch(keys)), PK, OWN, len(keys), subject) is allowed
+
+
+def test_a_residual_that_needs_a_subject_keeps_the_need_with_others() -> None:
+    needs = Residual(subject=True)
+    assert not needs.allows([f"{OWN}X#1"], OWN)
+    assert needs.allows([f"{OWN}X#1"], OWN, "ann")
+    for both in (needs.also(ORDERS), ORDERS.also(needs)):
+        assert not both.allows([f"{OWN}USER#1"], OWN)
+        assert both.allows([f"{OWN}USER#1"], OWN, "ann")
+        assert not both.allows([f"{OWN}STATUS#1"], OWN, "ann")
 
 
 @pytest.mark.parametrize("own", ["", "TENANT#", "TENANT##", "TENANT#acme", "T", 'TENANT#a"#', "TENANT#a\\#"])

@@ -176,49 +176,6 @@ def test_an_answer_is_not_given_to_another_tenant_where_policies_tell_tenants_ap
         assert globex.attributes_denied(["name"], "GetItem", "orders", leading_key="TENANT#globex#ANY")
 
 
-PUTS = {**READS, "Action": ["dynamodb:PutItem"]}
-
-
-def put_denied(asked: Permissions, tenant: str) -> Deny | None:
-    at = f"TENANT#{tenant}#ANY"
-    return asked.put_denied("orders", {"PK": {"S": at}, "SK": {"S": "ANY"}}, at)
-
-
-def test_an_answer_on_writing_is_given_to_all_tenants(monkeypatch: pytest.MonkeyPatch) -> None:
-    only_reads = {**READS, "Action": ["dynamodb:GetItem"]}
-    for rule, allowed in ((PUTS, True), (only_reads, False)):
-        acme = permissions(rule)
-        globex = Permissions.of_tenant(acme.shared, TenantId("globex"))
-        assert (put_denied(acme, "acme") is None) is allowed
-        asked = evaluated(monkeypatch)
-        assert (put_denied(globex, "globex") is None) is allowed
-        assert asked == []
-
-
-def test_an_answer_on_writing_is_not_given_for_the_key_of_another_tenant() -> None:
-    own = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": "TENANT#${aws:PrincipalTag/TenantId}#*"}}
-    acme = permissions({**PUTS, "Condition": own})
-    globex = Permissions.of_tenant(acme.shared, TenantId("globex"))
-    assert put_denied(acme, "acme") is None
-    assert put_denied(globex, "globex") is None
-    assert put_denied(globex, "acme") is not None
-
-
-@pytest.mark.parametrize(
-    "condition",
-    [
-        {"StringEquals": {"aws:PrincipalTag/TenantId": "acme"}},
-        {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": "TENANT#acme#*"}},
-    ],
-)
-def test_an_answer_on_writing_is_not_shared_where_policies_tell_tenants_apart(condition: dict[str, Any]) -> None:
-    acme = permissions({**PUTS, "Condition": condition})
-    globex = Permissions.of_tenant(acme.shared, TenantId("globex"))
-    for _ in range(2):
-        assert put_denied(acme, "acme") is None
-        assert put_denied(globex, "globex") is not None
-
-
 def test_the_place_and_the_other_tags_are_shared_and_the_tenant_is_not() -> None:
     made = SharedPermissions(permissions().policies, {"aws:PrincipalTag/GatewayRole": "viewer"}, PLACE)
     one = Permissions.of_tenant(made, TenantId("acme"))

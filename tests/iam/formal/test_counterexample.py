@@ -14,7 +14,7 @@ from gateway.iam.formal.specification import role_meaning
 from gateway.iam.formal.theorems import ProofSubject, Theorem, of_document, subject
 from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Authorisation
-from gateway.iam.policies.roles import ROLES
+from gateway.iam.policies.roles import roles_of
 from gateway.sandbox.counterexamples import policies_of_theorem, sent
 from gateway.sandbox.iam_sandbox import IamSandbox
 from tests.iam.formal.test_mutants import named
@@ -33,7 +33,7 @@ def iam_sandbox() -> Iterator[IamSandbox]:
 
 def about(**changed: Mapping[str, Any]) -> ProofSubject:
     """The shipped documents, some of them changed."""
-    return subject(MODEL, [role_meaning(MODEL, role) for role in ROLES], {**SHIPPED, **changed}, DEPLOYMENT)
+    return subject(MODEL, [role_meaning(role) for role in roles_of(MODEL)], {**SHIPPED, **changed}, DEPLOYMENT)
 
 
 def leaks(name: str, title: str) -> tuple[ProofSubject, Iterator[TheoremOutcome]]:
@@ -51,7 +51,7 @@ def leaks(name: str, title: str) -> tuple[ProofSubject, Iterator[TheoremOutcome]
         ("session-viewer.json", "a further Allow of dynamodb:* on *"),
         ("boundary.json", "OwnItems: ForAllValues:StringLike to ForAnyValue:StringLike"),
         ("boundary.json", f"OwnItems: `{OWN}#*` to `{OWN}*`"),
-        ("session-support.json", "NeverPersonal: drop `email`"),
+        ("session-support.json", "NeverHidden: drop `email`"),
         ("session-support.json", "NeverWholeItems: drop the statement"),
     ],
 )

@@ -8,9 +8,9 @@ import pytest
 from gateway.demo import MODEL
 from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.policies.deployment import LONGEST, render
-from gateway.iam.policies.generate import KINDS, LIMITS, documents, lengths, oversized, session_file
+from gateway.iam.policies.generate import LIMITS, documents, kind_of, lengths, oversized, session_file
 from gateway.iam.policies.review import EVERY_ACTION
-from gateway.iam.policies.roles import ITEM_ACTIONS, READS, ROLE_NAMES, ROLES, WRITES
+from gateway.iam.policies.roles import ITEM_ACTIONS, READS, WRITES, roles_of
 from gateway.iam.policies.statements import OWN_KEYS
 from gateway.model.entity import Attribute
 from gateway.model.model import Model
@@ -34,7 +34,7 @@ def clauses(made: Model, name: str) -> dict[str, dict[str, Any]]:
 
 
 def parsed(name: str) -> PolicyDocument:
-    return parse(render(documents(MODEL)[name], LONGEST), KINDS[name])
+    return parse(render(documents(MODEL)[name], LONGEST), kind_of(name))
 
 
 def personal(*names: str) -> Model:
@@ -44,20 +44,19 @@ def personal(*names: str) -> Model:
 
 
 def test_every_file_has_a_kind_and_every_role_a_session_policy() -> None:
-    assert set(documents(MODEL)) == set(KINDS)
-    assert {session_file(role) for role in ROLE_NAMES} <= set(KINDS)
-    assert ROLE_NAMES == ("admin", "editor", "support", "viewer")
+    assert {session_file(role) for role in tuple(MODEL.all_roles)} <= set(documents(MODEL))
+    assert tuple(MODEL.all_roles) == ("admin", "editor", "support", "viewer", "customer", "ordering")
 
 
 def test_a_new_personal_attribute_is_hidden_from_support() -> None:
-    before = clauses(personal("birthday"), "session-support.json")["NeverPersonal"]
-    after = clauses(personal("birthday", "taxId"), "session-support.json")["NeverPersonal"]
+    before = clauses(personal("birthday"), "session-support.json")["NeverHidden"]
+    after = clauses(personal("birthday", "taxId"), "session-support.json")["NeverHidden"]
     assert before["Condition"]["ForAnyValue:StringEquals"]["dynamodb:Attributes"] == ["birthday"]
     assert after["Condition"]["ForAnyValue:StringEquals"]["dynamodb:Attributes"] == ["birthday", "taxId"]
 
 
 def test_a_partition_named_by_a_personal_attribute_is_closed_to_support() -> None:
-    clause = clauses(personal("birthday"), "session-support.json")["NeverByPersonalKey"]
+    clause = clauses(personal("birthday"), "session-support.json")["NeverByHiddenKey"]
     assert clause["Condition"]["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"] == [
         "TENANT#${aws:PrincipalTag/TenantId}#PERSON#*"
     ]
@@ -66,17 +65,28 @@ def test_a_partition_named_by_a_personal_attribute_is_closed_to_support() -> Non
 def test_personal_text_outside_of_keys_closes_no_partition() -> None:
     secret = Attribute("secret", Text(), "About a person.", personal=True)
     made = clauses(model(thing(attributes=(*ATTRIBUTES, secret))), "session-support.json")
-    assert "NeverPersonal" in made
-    assert "NeverByPersonalKey" not in made
+    assert "NeverHidden" in made
+    assert "NeverByHiddenKey" not in made
 
 
 def test_a_model_without_personal_attributes_makes_support_a_viewer() -> None:
     assert documents(model(thing()))["session-support.json"] == documents(model(thing()))["session-viewer.json"]
 
 
-@pytest.mark.parametrize("role", [role for role in ROLES if role.sees_personal], ids=lambda role: role.name)
+@pytest.mark.parametrize("role", [role for role in roles_of(MODEL) if not role.hidden], ids=lambda role: role.name)
 def test_other_roles_see_personal_attributes(role: Any) -> None:
-    assert not any(sid.startswith("Never") for sid in clauses(MODEL, session_file(role.name)))
+    denied = {sid for sid in clauses(MODEL, session_file(role.name)) if sid.startswith("Never")}
+    assert denied == ({"NeverConfidential"} if role.closed else set())
+
+
+def test_the_partitions_of_a_confidential_entity_are_closed_to_roles_that_read_everything() -> None:
+    made = model(thing(confidential=True, indexes=(on(pk="BOX#{ownerId}", sk="{thingId}"),)))
+    closed = {f"session-{role}.json" for role in made.roles if "NeverConfidential" in clauses(made, session_file(role))}
+    assert closed == {"session-support.json", "session-viewer.json"}, "who writes it reads it"
+    clause = clauses(made, "session-viewer.json")["NeverConfidential"]
+    assert clause["Action"] == ["dynamodb:*"]
+    paths = clause["Condition"]["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"]
+    assert [path.removeprefix("TENANT#${aws:PrincipalTag/TenantId}#") for path in paths] == ["BOX#*", "THING#*"]
 
 
 @pytest.mark.parametrize("name", ["tenant-role.json", "boundary.json"])

@@ -7,7 +7,6 @@ from gateway.iam.language.errors import PolicyError
 from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.generate import documents
 from gateway.iam.policies.policies import generated, permissions_at, place_of, policies_of
-from gateway.iam.policies.roles import ROLE_NAMES
 from gateway.model.tenant import tenant_id
 
 ACME, GLOBEX = tenant_id("acme"), tenant_id("globex")
@@ -21,7 +20,7 @@ def key(table: str, tenant: str) -> dict[str, object]:
 
 
 def test_roles_stand_strongest_first() -> None:
-    assert tuple(generated(MODEL).sessions) == ROLE_NAMES
+    assert tuple(generated(MODEL).sessions) == tuple(MODEL.all_roles)
 
 
 def test_tenants_share_compiled_policies_and_not_permissions() -> None:
@@ -40,7 +39,7 @@ def test_a_tenant_with_a_table_of_its_own_has_the_same_roles_there_and_nowhere_e
 
 
 def test_roles_have_different_fingerprints_where_they_differ() -> None:
-    prints = {role: PERMISSIONS(POOL, ACME, role).fingerprint for role in ROLE_NAMES}
+    prints = {role: PERMISSIONS(POOL, ACME, role).fingerprint for role in tuple(MODEL.all_roles)}
     assert len({prints["editor"], prints["support"], prints["viewer"]}) == 3
 
 
@@ -53,4 +52,4 @@ def test_the_place_knows_the_keys_of_every_index() -> None:
 def test_a_document_that_is_not_understood_is_refused() -> None:
     broken = {**documents(MODEL), "session-viewer.json": {"Version": "2012-10-17", "Statement": []}}
     with pytest.raises(PolicyError):
-        policies_of(broken)
+        policies_of(MODEL, broken)

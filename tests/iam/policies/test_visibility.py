@@ -1,7 +1,7 @@
 """What the schema may say about roles, told by the policies alone."""
 
 from gateway.demo import MODEL
-from gateway.iam.policies.personal_data import personal_attributes
+from gateway.iam.policies.hidden_data import personal_attributes
 from gateway.iam.policies.policies import generated
 from gateway.iam.policies.visibility import visibility
 from tests.model.build import model, thing
@@ -13,8 +13,9 @@ def test_personal_attributes_are_unreadable_for_support_and_nobody_else() -> Non
     assert dict(SEEN.unreadable) == dict.fromkeys(personal_attributes(MODEL), ("support",))
 
 
-def test_patterns_by_a_personal_key_are_not_for_support() -> None:
-    assert SEEN.unasked["userByEmail"] == ("support",)
+def test_patterns_by_a_personal_key_are_not_for_support_unless_it_finds_by_it() -> None:
+    assert SEEN.unasked["userByPhone"] == ("support", "customer")
+    assert SEEN.unasked["userByEmail"] == ("customer",)
     assert "user" not in SEEN.unasked
     assert "ordersOfUser" not in SEEN.unasked
 
@@ -31,6 +32,6 @@ def test_a_model_without_personal_attributes_hides_nothing() -> None:
 def test_descriptions_name_the_roles_that_are_left_out() -> None:
     assert SEEN.of_attribute("email") == " Not for `support`."
     assert SEEN.of_attribute("userId") == ""
-    assert SEEN.of_pattern("userByEmail") == " Not for `support`."
+    assert SEEN.of_pattern("userByPhone") == " Not for `support` and `customer`."
     assert SEEN.of_pattern("user") == ""
     assert SEEN.of_writes() == " Not for `support` and `viewer`."

@@ -63,11 +63,11 @@ def test_a_key_with_an_attribute_of_no_type_is_told_once() -> None:
         ({"indexes": on()}, "`indexes` must be a tuple; put a comma after its only member"),
         (
             {"indexes": (on(when=When("colour", "RED")),)},  # type: ignore[arg-type]  # the slip
-            "the condition on GSI1: `values` must be a tuple; write `('RED',)`, with a comma after the only member",
+            "`indexes[0].when.values` must be a tuple; write `('RED',)`, with a comma after the only member",
         ),
         (
             {"schema": 2, "upgrades": (Upgrade(to=2, needs=(), gives="label", change=dict),)},  # type: ignore[arg-type]  # the slip
-            "the upgrade to 2: `gives` must be a tuple; write `('label',)`, with a comma after the only member",
+            "`upgrades[0].gives` must be a tuple; write `('label',)`, with a comma after the only member",
         ),
     ],
 )

@@ -1,16 +1,19 @@
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from gateway.model.entity import Bucket, Copy, Key, Reference, Shards
+from gateway.model.entity import Attribute, Bucket, Copy, Expiry, Key, Reference, Shards, Upgrade, When
 from gateway.model.patterns import (
     AccessPattern,
+    Counter,
     ItemCollection,
     Listing,
     Lookup,
     Traffic,
 )
-from tests.model.build import fault, model, on, passes, thing
+from gateway.model.types import Id
+from tests.model.build import ATTRIBUTES, fault, model, on, passes, thing
 
 OWNED = on(sk="THING#{madeAt}#{thingId}")
 PRICED = on(
@@ -159,3 +162,80 @@ def test_a_listing_does_not_return_another_place_of_its_own_entity() -> None:
 def test_a_word_that_only_starts_alike_is_another_word(sk: str) -> None:
     other = thing(name="Other", key=Key(pk="OTHER#{thingId}", sk="META"), indexes=(on(sk=sk),))
     assert passes(THING, other, patterns=(LOOKUP, listing()))
+
+
+def test_a_list_in_both_orders_is_sorted_by_a_timestamp() -> None:
+    assert passes(THING, patterns=(LOOKUP, listing(reversible=True)))
+    words = "pattern things: `reversible` needs a list that is sorted by a timestamp; "
+    assert said(listing(index="GSI2", reversible=True)) == f"{words}`{PRICED.sk}` is not"
+    assert said(listing(single=True, reversible=True)) == f"{words}`{OWNED.sk}` is not"
+
+
+def test_an_attribute_has_not_the_name_of_an_argument_that_lists_have() -> None:
+    named = Attribute("order", Id(), "Which order.")
+    ordered = thing(attributes=(*ATTRIBUTES, named), indexes=(on(pk="ORDER#{order}"),))
+    assert fault(ordered, patterns=(listing(),)) == (
+        "pattern things: `order` is an argument of lists; give the attribute another name"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"filter": ("nothing",)}, "it filters by `nothing`, which is no attribute of Thing"),
+        ({"filter": ("colour",), "single": True}, "only a list without time buckets can be filtered"),
+        ({"filter": ("colour",), "max_read": 0}, "`max_read` lies between 1 and 10,000"),
+        ({"filter": ("colour",), "index": "GSI2", "max_read": 3}, "`max_read` lies between 4 and 10,000"),
+        ({"filter": "colour"}, "`filter` must be a tuple; write `('colour',)`, with a comma after the only member"),
+        (
+            {"filter": ("colour",), "index": "log", "between": "madeAt"},
+            "only a list without time buckets can be filtered",
+        ),
+    ],
+)
+def test_a_filter_that_cannot_be_is_refused(changes: dict[str, object], words: str) -> None:
+    assert said(listing(**changes)) == f"pattern things: {words}"
+
+
+def test_what_an_upgrade_gives_is_not_filtered_by() -> None:
+    upgrade = Upgrade(to=2, needs=(), gives=("label",), change=lambda values: values)
+    upgraded = thing(indexes=(OWNED,), schema=2, upgrades=(upgrade,))
+    assert fault(upgraded, patterns=(listing(filter=("label",)),)) == (
+        "pattern things: it cannot filter by `label`, which older items get by an upgrade; run `gateway migrate` first"
+    )
+
+
+COUNTER = Counter(4)
+
+
+def test_a_list_in_the_table_or_in_an_index_can_be_counted() -> None:
+    sparse = thing(indexes=(on(when=When("colour", ("RED",))),))
+    assert passes(
+        sparse, patterns=(Listing(name="red", entity="Thing", index="GSI1", description="", counter=COUNTER),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("entity", "changes", "words"),
+    [
+        ({}, {"counter": Counter(0)}, "its counter has between 1 and 32 shards"),
+        ({}, {"counter": Counter(33)}, "its counter has between 1 and 32 shards"),
+        ({}, {"single": True}, "only a list without time buckets can be counted"),
+        ({"expiry": Expiry(at="madeAt")}, {}, "it cannot be counted: Thing expires"),
+        (
+            {"schema": 2, "upgrades": (Upgrade(to=2, needs=(), gives=("colour",), change=dict),)},
+            {},
+            "it cannot be counted by `colour`, which older items get by an upgrade",
+        ),
+    ],
+)
+def test_a_counter_that_would_be_wrong_is_refused(entity: dict[str, Any], changes: dict[str, Any], words: str) -> None:
+    indexes = (on(when=When("colour", ("RED",))),)
+    declared = {"name": "red", "entity": "Thing", "index": "GSI1", "description": "", "counter": COUNTER, **changes}
+    assert words in fault(thing(indexes=indexes, **entity), patterns=(Listing(**declared),))
+
+
+@pytest.mark.parametrize("word", ["COUNT", "UNIQUE", "IDEMPOTENCY"])
+def test_no_key_begins_with_a_word_that_the_gateway_uses(word: str) -> None:
+    key = Key(pk=f"{word}#{{thingId}}", sk="META")
+    assert f"begins with `{word}`, which the gateway uses" in fault(thing(key=key))

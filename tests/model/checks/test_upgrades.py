@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from gateway.errors import ModelError
+from gateway.model.docs.patterns import access_patterns
 from gateway.model.entity import Attribute, Entity, Key, Shards, Upgrade
 from gateway.model.model import Model
-from gateway.model.pattern_docs import access_patterns
 from gateway.model.patterns import Listing
 from gateway.model.tenant import tenant_of
 from gateway.model.types import Id, Text

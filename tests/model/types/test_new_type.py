@@ -13,9 +13,9 @@ from gateway.graph.playground.first_query import first_query
 from gateway.graph.schema.schema import build_schema
 from gateway.iam.policies.pattern_requests import questions
 from gateway.iam.policies.policies import generated
+from gateway.model.docs.patterns import access_patterns
 from gateway.model.entity import Attribute, Collection, Entity, Key, OnIndex, Reference
 from gateway.model.model import Domain, Model
-from gateway.model.pattern_docs import access_patterns
 from gateway.model.patterns import Listing, Lookup
 from gateway.model.tenant import TenantId
 from gateway.model.types import Decode, Id, KeyType, ListOf, ScalarSpec, SetOf, Wire
@@ -102,10 +102,17 @@ PATTERNS = (
     Listing(name="tracks", entity="Track", index="GSI2", between="length", description="All tracks, shortest first."),
 )
 MODEL = Model(
-    domains=(Domain(name="radio", description="Music by length.", entities=(TRACK, SLOT), patterns=PATTERNS),)
+    domains=(
+        Domain(
+            name="radio",
+            description="Music by length.",
+            entities=(TRACK, SLOT),
+            patterns=PATTERNS,
+            mutations=(*crud(TRACK), *crud(SLOT)),
+        ),
+    )
 )
-MUTATIONS = (*crud(TRACK), *crud(SLOT))
-SCHEMA = build_schema(MODEL, MUTATIONS)
+SCHEMA = build_schema(MODEL)
 CREATE = """mutation ($input: CreateTrackInput!) { createTrack(input: $input) {
     track { length pauses marks } errors { code message } } }"""
 QUERIES = {
@@ -118,7 +125,7 @@ QUERIES = {
 
 @pytest.fixture
 async def world() -> World:
-    world = World(setting=Setting(MODEL, SCHEMA, permissions_for(generated(MODEL), MODEL), [], MUTATIONS))
+    world = World(setting=Setting(MODEL, SCHEMA, permissions_for(generated(MODEL), MODEL), []))
     for number, seconds in enumerate((90, 90, 300), start=1):
         track = {"trackId": f"t-{number}", "length": f"PT{seconds}S", "pauses": ["PT5S"], "marks": ["PT7S", "PT3S"]}
         answer = await world.ask(CREATE, {"input": track}, token="acme/editor")

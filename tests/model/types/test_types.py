@@ -2,11 +2,15 @@
 
 import pytest
 
+from gateway.model.entity import Attribute
 from gateway.model.types import (
     AttributeType,
     Blob,
     Boolean,
+    Currency,
+    Date,
     DecimalNumber,
+    Email,
     EnumOf,
     Field,
     Id,
@@ -14,12 +18,13 @@ from gateway.model.types import (
     KeyString,
     KeyType,
     ListOf,
+    Money,
     SetOf,
     Struct,
     Text,
     Timestamp,
 )
-from tests.model.build import Colour
+from tests.model.build import ATTRIBUTES, Colour, faults, thing
 
 
 @pytest.mark.parametrize(
@@ -56,6 +61,10 @@ ADDRESS = Struct("Address", (Field("city", Text(), "The city."), Field("code", K
         DecimalNumber(),
         Boolean(),
         Timestamp(),
+        Date(),
+        Email(),
+        Money(),
+        Currency(),
         EnumOf(Colour),
         Blob(3),
         SetOf(Id()),
@@ -68,7 +77,7 @@ def test_a_sample_is_a_valid_value(kind: AttributeType) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [Id(), KeyString(), Integer(), DecimalNumber(), Boolean(), Timestamp(), EnumOf(Colour)]
+    "kind", [Id(), KeyString(), Integer(), DecimalNumber(), Boolean(), Timestamp(), Date(), Email(), EnumOf(Colour)]
 )
 def test_a_sample_fills_a_key_and_is_read_back_from_it(kind: KeyType) -> None:
     text = kind.key_text("a", kind.sample, 5, 2)
@@ -76,3 +85,37 @@ def test_a_sample_fills_a_key_and_is_read_back_from_it(kind: KeyType) -> None:
     assert kind.key_value(text) == kind.sample
     assert len(text.encode()) <= kind.key_length(5, 2)
     assert kind.key_value("#") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Integer(min=0), "whole number, at least 0"),
+        (Integer(max=5_000), "whole number, at most 5,000"),
+        (DecimalNumber(min=0, max=1), "decimal, 0 to 1"),
+    ],
+)
+def test_a_number_documents_its_bounds(kind: AttributeType, words: str) -> None:
+    assert kind.documentation == words
+    assert [*kind.faults("a", kind.sample)] == []
+
+
+@pytest.mark.parametrize(("kind", "wrong"), [(Integer(), 2**31), (Integer(), -(2**31) - 1), (DecimalNumber(max=1), 2)])
+def test_a_number_outside_of_its_bounds_is_a_fault(kind: AttributeType, wrong: int) -> None:
+    """INVARIANT: nothing can be stored that GraphQL cannot return."""
+    [fault] = kind.faults("a", wrong)
+    assert fault.field == "a"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Integer(max=2**31), "32 bits"),
+        (Integer(min=2, max=1), "its minimum 2 is above its maximum 1"),
+        (DecimalNumber(min=0.5), "its bound 0.5 is not a whole number or a Decimal"),  # type: ignore[arg-type]  # wrong
+    ],
+)
+def test_wrong_bounds_are_a_fault_of_the_declaration(kind: AttributeType, words: str) -> None:
+    [fault] = kind.declaration_faults()
+    assert words in fault
+    assert any(words in each for each in faults(thing(attributes=(*ATTRIBUTES, Attribute("n", kind, "A number.")))))

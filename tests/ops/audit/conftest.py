@@ -9,7 +9,7 @@ from moto import mock_aws
 
 from gateway.aws.wire.credentials import Credentials
 from gateway.demo import MODEL
-from gateway.model.pattern_docs import access_patterns
+from gateway.model.docs.patterns import access_patterns
 from gateway.ops.audit.checklist import run_checks
 from gateway.ops.audit.facts import Facts
 from gateway.ops.audit.gather.account import AuditedAccount, Live

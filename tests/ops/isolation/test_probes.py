@@ -6,18 +6,19 @@ from gateway.demo import MODEL
 from gateway.iam.dynamodb.requests import OPERATIONS
 from gateway.iam.dynamodb.sample_requests import IMPOSSIBLE
 from gateway.iam.policies.deployment import Deployment
-from gateway.iam.policies.personal_data import personal_attributes
-from gateway.iam.policies.roles import ROLES
+from gateway.iam.policies.hidden_data import personal_attributes
+from gateway.iam.policies.roles import roles_of
 from gateway.model.keys import ItemKey
 from gateway.model.table import TableSpec
 from gateway.model.tenant import tenant_id
 from gateway.ops.isolation.probe_operations import probes
 from gateway.ops.isolation.probes import Probe, ProbeScene
 from tests.model.build import model, thing
+from tests.ops.endpoint import session
 
 ACME, GLOBEX = tenant_id("acme"), tenant_id("globex")
 PLACE = Deployment.of_role("arn:aws:iam::123456789012:role/gateway-tenant", "eu-west-1", "shop")
-ROLE = {role.name: role for role in ROLES}
+ROLE = {role.name: role for role in roles_of(MODEL)}
 
 
 def found(role: str = "editor", rows: tuple[ItemKey, ...] = ()) -> tuple[Probe, ...]:
@@ -72,9 +73,30 @@ def test_controls_follow_the_role() -> None:
         role: {probe.expected for probe in found(role) if probe.group == "controls" and "Item" in probe.name.split()[1]}
         for role in ROLE
     }
-    assert expected == {"admin": {"allowed"}, "editor": {"allowed"}, "support": {"denied"}, "viewer": {"denied"}}
-    support = {probe.name for probe in found("support") if probe.group == "controls" and probe.expected == "denied"}
-    assert any("userByEmail" in name for name in support)
+    assert expected == {
+        "admin": {"allowed"},
+        "editor": {"allowed"},
+        "customer": {"allowed"},
+        "ordering": {"allowed", "denied"},
+        "support": {"denied"},
+        "viewer": {"denied"},
+    }
+
+
+def test_a_personal_attribute_finds_only_what_the_role_declares() -> None:
+    """Support finds users by the address that they give, and by no other personal attribute."""
+    controls = {probe.name: probe.expected for probe in found("support") if probe.group == "controls"}
+    assert controls["own userByEmail by Query on GSI1"] == "allowed"
+    assert controls["own userByPhone by Query on GSI1"] == "denied"
+
+
+def test_the_rows_of_other_subjects_are_tried_by_sessions_that_have_one() -> None:
+    for role, places in (("customer", {"USER#{subject} of", "IDEMPOTENCY#{subject}#* of"}), ("viewer", set())):
+        tried = [probe for probe in found(role) if probe.group == "subjects"]
+        assert {place for place in places if any(place in probe.name for probe in tried)} == places
+        assert bool(tried) is bool(places)
+        assert all(probe.expected == "denied" for probe in tried)
+    assert any("on GSI1" in probe.name for probe in found("customer") if probe.group == "subjects")
 
 
 def test_attributes_are_tried_only_by_a_role_that_may_not_see_them() -> None:
@@ -95,3 +117,23 @@ def test_a_model_without_indexes_has_probes_too() -> None:
     made = probes(ProbeScene(bare, PLACE, ACME, ROLE["editor"], GLOBEX))
     assert made
     assert not any("IndexName" in probe.body for probe in made)
+
+
+@pytest.mark.parametrize("role", tuple(MODEL.roles))
+def test_a_mixed_probe_is_denied_for_its_foreign_key_alone(role: str) -> None:
+    """Its own keys are such as the role may read: otherwise it would be denied for them, and prove nothing."""
+    [mixed] = [probe for probe in found(role) if probe.name.startswith("BatchGetItem of 100 keys")]
+    [(table, asked)] = mixed.body["RequestItems"].items()
+    own = {"RequestItems": {table: {**asked, "Keys": asked["Keys"][:-1]}}}
+    permissions = session(role=role).permissions
+    assert permissions.check(mixed.operation, own).allowed
+    assert not permissions.check(mixed.operation, mixed.body).allowed
+
+
+@pytest.mark.parametrize("role", ["admin", "editor", "customer"])
+def test_an_own_put_beside_a_foreign_one_is_one_that_the_role_may_make(role: str) -> None:
+    [mixed] = [probe for probe in found(role) if probe.name == "TransactWriteItems, own Put and foreign Put"]
+    own = {"TransactItems": mixed.body["TransactItems"][:1]}
+    permissions = session(role=role).permissions
+    assert permissions.check(mixed.operation, own).allowed
+    assert not permissions.check(mixed.operation, mixed.body).allowed

@@ -13,7 +13,6 @@ from gateway.aws.wire.credentials import Credentials
 from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
 from gateway.iam.policies.policies import generated
-from gateway.iam.policies.roles import ROLE_NAMES
 from gateway.ops.isolation.attack import Ground
 from gateway.ops.isolation.prove import proof, unmarked, write_report
 from tests.ops.endpoint import ACME, GLOBEX, GROUND, PERMISSIONS, TENANCY, Judging
@@ -25,11 +24,13 @@ class Told:
 
     async def assume_role(self, request: AssumeRole) -> Credentials:
         tags = dict(request.tags)
-        return Credentials("AKID", "secret", f"{tags['TenantId']} {tags['GatewayRole']}")
+        return Credentials("AKID", "secret", f"{tags['TenantId']} {tags['GatewayRole']} {tags.get('Subject', '')}")
 
 
 def sessions() -> Sessions:
-    return Sessions(Told(), Tenants(TENANCY), Roles(generated(MODEL).sessions), PERMISSIONS)
+    own = [name for name, role in MODEL.all_roles.items() if role.own]
+    acting = [name for name, role in MODEL.all_roles.items() if role.acting]
+    return Sessions(Told(), Tenants(TENANCY), Roles(generated(MODEL).sessions, own, acting), PERMISSIONS)
 
 
 async def test_every_tenant_is_tried_in_every_role(tmp_path: Path) -> None:
@@ -38,7 +39,7 @@ async def test_every_tenant_is_tried_in_every_role(tmp_path: Path) -> None:
     await opened.close()
     assert made.passed
     assert {(result.tenant, result.role) for result in made.results} == {
-        (tenant, role) for tenant in (ACME, GLOBEX) for role in ROLE_NAMES
+        (tenant, role) for tenant in (ACME, GLOBEX) for role in tuple(MODEL.all_roles)
     }
     markdown, machine = write_report(made, tmp_path / "below")
     assert "**Passed.**" in markdown.read_text()

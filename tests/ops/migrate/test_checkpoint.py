@@ -20,6 +20,11 @@ def test_without_a_file_it_begins(tmp_path: Path) -> None:
     assert not found.done
 
 
+def test_the_folders_of_the_file_are_made(tmp_path: Path) -> None:
+    save(tmp_path / "deep" / "er" / "c", state())
+    assert load(tmp_path / "deep" / "er" / "c", state()) == state()
+
+
 @pytest.mark.parametrize("changes", [{"table": "other"}, {"fingerprint": "g"}, {"tenant": "acme"}])
 def test_that_of_another_migration_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
     save(tmp_path / "c", state(**changes))

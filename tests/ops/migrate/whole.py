@@ -16,10 +16,10 @@ from gateway.ops.migrate.row_checker import RowChecker
 from gateway.ops.migrate.scan import Pace, Walk
 from gateway.ops.migrate.source import Keys, MigrationSource
 from gateway.store.write.items import items_for
+from gateway.testing.memory import Answer, Memory, Row
+from gateway.testing.transactions import transact
 from tests.store.fixtures import ACME, TABLE
 from tests.store.growing import AFTER, NEW, split, ticket
-from tests.store.memory import Answer, Memory, Row
-from tests.store.writes import transact
 
 
 class Stopped(Exception):

@@ -44,9 +44,10 @@ def test_a_role_that_may_not_write_is_told_by_its_session() -> None:
 @pytest.mark.parametrize(
     ("request_line", "statement"),
     [
-        ("GetItem PK=TENANT#acme#USER#1 SK=PROFILE attributes=userId,email", "NeverPersonal"),
+        ("GetItem PK=TENANT#acme#USER#1 SK=PROFILE attributes=userId,email", "NeverHidden"),
         ("GetItem PK=TENANT#acme#USER#1 SK=PROFILE", "NeverWholeItems"),
-        ("Query index=GSI1 PK=TENANT#acme#EMAIL#a@b.c attributes=userId", "NeverByPersonalKey"),
+        ("Query index=GSI1 PK=TENANT#acme#PHONE#49301 attributes=userId", "NeverByHiddenKey"),
+        ("Query index=GSI1 PK=TENANT#acme#EMAIL#a@b.c attributes=userId,verified", "OnlyFinds"),
     ],
 )
 def test_support_is_told_which_rule_hides_what_it_asks(request_line: str, statement: str) -> None:

@@ -10,7 +10,7 @@ from gateway.aws.sts.tenants import Tenancy
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.demo import MODEL
 from gateway.errors import ConfigurationError
-from gateway.iam.policies.generate import KINDS, documents
+from gateway.iam.policies.generate import documents
 from gateway.model.entity import Attribute
 from gateway.model.tenant import tenant_id
 from gateway.model.types import Text
@@ -45,10 +45,10 @@ def faults(directory: Path) -> list[str]:
 
 def test_what_is_written_is_loaded_and_not_written_again(tmp_path: Path) -> None:
     directory = tmp_path / "below" / "policies"
-    assert set(write_policies(directory, MODEL)) == {*KINDS, README}
+    assert set(write_policies(directory, MODEL)) == {*documents(MODEL), README}
     assert write_policies(directory, MODEL) == []
     assert stale_policies(directory, MODEL) == []
-    assert list(load_policies(directory, MODEL).sessions) == ["admin", "editor", "support", "viewer"]
+    assert list(load_policies(directory, MODEL).sessions) == list(MODEL.all_roles)
 
 
 def test_a_directory_that_is_missing_is_one_fault_that_says_what_to_do(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_other_white_space_is_the_same_document(written: Path) -> None:
     assert stale_policies(written, MODEL)[0].startswith("boundary.json: stale")
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", documents(MODEL))
 def test_a_missing_file_stops_the_start(written: Path, name: str) -> None:
     (written / name).unlink()
     assert faults(written) == [f"policy file `{written / name}` cannot be read"]
@@ -84,7 +84,7 @@ def test_a_corrupt_file_stops_the_start(written: Path, content: bytes) -> None:
 
 
 def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
-    assert len(faults(tmp_path)) == len(KINDS)
+    assert len(faults(tmp_path)) == len(documents(MODEL))
 
 
 def widened(document: dict[str, Any]) -> None:
@@ -164,8 +164,8 @@ def test_permissions_follow_the_tenant_to_where_it_lives(written: Path) -> None:
     silo = Tenancy("silo", "arn:aws-cn:iam::999999999999:role/silo", AwsTarget("http://127.0.0.1:1", "cn-north-1"), "x")
     for tenancy, table in ((POOL, "pool"), (silo, "silo")):
         body = {"TableName": table, "Key": {"PK": {"S": "TENANT#acme#X"}, "SK": {"S": "X"}}}
-        assert permissions(tenancy, ACME, "viewer").check("GetItem", body).allowed
-        assert not permissions(tenancy, tenant_id("globex"), "viewer").check("GetItem", body).allowed
+        assert permissions(tenancy, ACME, "viewer", None).check("GetItem", body).allowed
+        assert not permissions(tenancy, tenant_id("globex"), "viewer", None).check("GetItem", body).allowed
 
 
 def test_a_deployment_whose_policies_aws_would_refuse_is_refused(
@@ -173,4 +173,4 @@ def test_a_deployment_whose_policies_aws_would_refuse_is_refused(
 ) -> None:
     monkeypatch.setattr(files, "oversized", lambda documents, deployment: ["boundary.json is too long"])
     with pytest.raises(ConfigurationError, match="too long"):
-        permissions_for(load_policies(written, MODEL), MODEL)(POOL, ACME, "viewer")
+        permissions_for(load_policies(written, MODEL), MODEL)(POOL, ACME, "viewer", None)

@@ -2,7 +2,7 @@
 
 from gateway.demo import MODEL
 from gateway.iam.policies.generate import documents
-from gateway.iam.policies.personal_data import personal_attributes
+from gateway.iam.policies.hidden_data import personal_attributes
 from gateway.ops.policies.readme import page
 from tests.model.build import model, thing
 

@@ -23,9 +23,9 @@ from gateway.errors import DeadlineExceeded, GatewayError
 from gateway.identity.principal import Principal
 from gateway.model.tenant import tenant_id
 from gateway.ops.readiness.pool_check import PoolCheck, TenantPool
+from gateway.testing.memory import Memory
 from tests.graph.fixtures import PERMISSIONS
 from tests.store.fixtures import TABLE, tenancy
-from tests.store.memory import Memory
 
 POOL = TenantPool("pooled", tenant_id("probe"), tenancy(), required=True)
 INDEXES = [index.name for index in MODEL.table.indexes]
@@ -34,7 +34,7 @@ INDEXES = [index.name for index in MODEL.table.indexes]
 async def open_session(principal: Principal) -> Session:
     role, place = min(principal.roles), tenancy()
     credentials = Credentials(f"AKID{principal.tenant}", "secret")
-    return Session(principal.tenant, role, credentials, place, PERMISSIONS(place, principal.tenant, role))
+    return Session(principal.tenant, role, credentials, place, PERMISSIONS(place, principal.tenant, role, None))
 
 
 def check(memory: Memory) -> PoolCheck:
@@ -78,7 +78,7 @@ async def test_nothing_is_sent_that_the_sessions_policies_do_not_allow() -> None
 
     async def mixed_up(principal: Principal) -> Session:
         session = await open_session(principal)
-        return replace(session, permissions=PERMISSIONS(session.tenancy, tenant_id("globex"), session.role))
+        return replace(session, permissions=PERMISSIONS(session.tenancy, tenant_id("globex"), session.role, None))
 
     memory = refusing()
     [fault] = await PoolCheck(mixed_up, memory, MODEL.table).faults(POOL)

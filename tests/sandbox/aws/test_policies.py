@@ -2,6 +2,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -22,7 +23,7 @@ USER = {"PK": {"S": "TENANT#acme#USER#u-1001"}, "SK": {"S": "PROFILE"}}
 def test_files_and_generated_documents_are_read_alike(tmp_path: Path) -> None:
     for name, document in documents(MODEL).items():
         (tmp_path / name).write_text(json.dumps(document, indent=2))
-    assert read_policies(DEPLOYMENT, tmp_path) == read_policies(DEPLOYMENT)
+    assert read_policies(DEPLOYMENT, MODEL, tmp_path) == read_policies(DEPLOYMENT, MODEL)
 
 
 def test_every_faulty_file_is_named_at_once(tmp_path: Path) -> None:
@@ -31,7 +32,7 @@ def test_every_faulty_file_is_named_at_once(tmp_path: Path) -> None:
     (tmp_path / "gateway-role.json").write_text('{"Version": "2012-10-17", "Statement": []}')
     (tmp_path / "tenant-role.json").write_text(json.dumps(RAW["tenant-role.json"]).replace(TABLE, "<unknown>"))
     with pytest.raises(ConfigurationError) as refused:
-        read_policies(DEPLOYMENT, tmp_path)
+        read_policies(DEPLOYMENT, MODEL, tmp_path)
     assert [fault.partition("`: ")[0].rpartition("/")[2] for fault in refused.value.faults] == [
         "tenant-role.json",
         "boundary.json",
@@ -56,7 +57,7 @@ def _client_of(ready: Ready, tenant: str, role: str):  # type: ignore[no-untyped
         ready.url,
         ready.gateway,
         tenant,
-        json.dumps(documents(MODEL)[session_file(role)]),
+        json.dumps(documents(MODEL)[session_file(role)], separators=(",", ":")),
         RoleArn=ready.role_arn,
         RoleSessionName=f"{role}@{tenant}",
         Tags=[{"Key": "TenantId", "Value": tenant}, {"Key": "GatewayRole", "Value": role}],
@@ -80,6 +81,29 @@ def test_the_shipped_policies_hide_personal_attributes_from_support(shipped: Rea
         for projection in ({}, {"ProjectionExpression": "email"}):
             with pytest.raises(ClientError, match="AccessDenied"):
                 client.get_item(TableName=TABLE, Key=USER, **projection)
+
+
+def test_the_shipped_policies_let_support_find_an_id_by_an_exact_address_and_nothing_else(shipped: Ready) -> None:
+    def by(key: str, **more: str) -> dict[str, Any]:
+        values = {":pk": {"S": key}}
+        asked = {"KeyConditionExpression": "GSI1PK = :pk", "ExpressionAttributeValues": values, **more}
+        return dict(client.query(TableName=TABLE, IndexName="GSI1", **asked))
+
+    address = "TENANT#acme#EMAIL#ann@example.com"
+    with _client_of(shipped, "acme", "support") as client:
+        assert by(address, ProjectionExpression="userId")["Items"] == []
+        assert by(address, Select="COUNT")["Count"] == 0
+        for more in ({}, {"ProjectionExpression": "userId, verified"}, {"ProjectionExpression": "email"}):
+            with pytest.raises(ClientError, match="AccessDenied"):
+                by(address, **more)
+        with pytest.raises(ClientError, match="AccessDenied"):
+            by(address, FilterExpression="begins_with(email, :pk)", ProjectionExpression="userId")
+        for other in (address.replace("acme", "globex"), "TENANT#acme#PHONE#49301"):
+            with pytest.raises(ClientError, match="AccessDenied"):
+                by(other, ProjectionExpression="userId")
+        begins = "begins_with(GSI1PK, :pk)"
+        with pytest.raises(ClientError):
+            by(address, KeyConditionExpression=begins, ProjectionExpression="userId")
 
 
 def test_the_shipped_trust_policy_wants_a_known_role(shipped: Ready) -> None:

@@ -3,6 +3,8 @@ from dataclasses import replace
 
 from rich.console import Console
 
+from gateway.demo.shops import TENANTS
+from gateway.model.demo import DemoTenant
 from gateway.sandbox.dev.banner import RunningGateway, curl, show
 
 UP = RunningGateway(
@@ -12,8 +14,18 @@ UP = RunningGateway(
     token="aaa.bbb.ccc" * 40,
     query="{ activeOrders(first: 3) { nodes { orderId } } }",
     domains=("commerce", "devices"),
+    role="viewer",
+    roles=("viewer", "editor"),
+    tenants=TENANTS,
+    front_end=True,
 )
-OWN = replace(UP, query="{ ticketsByPriority(priority: HIGH) { nodes { ticketId } } }", domains=("helpdesk",))
+OWN = replace(
+    UP,
+    query="{ ticketsByPriority(priority: HIGH) { nodes { ticketId } } }",
+    domains=("helpdesk",),
+    tenants=(DemoTenant("umbrella"), DemoTenant("stark")),
+    front_end=False,
+)
 
 
 def _shown(up: RunningGateway) -> str:
@@ -50,8 +62,9 @@ def test_a_sandbox_at_another_port_is_named_for_the_token_command() -> None:
 
 def test_it_fits_the_domain_that_is_served() -> None:
     text = _shown(OWN)
-    for word in ("Demo shop", "/demo", "Acme Tools", "u-1001", "activeOrders"):
+    for word in ("/demo", "acme", "Acme Tools", "u-1001", "activeOrders"):
         assert word in _shown(UP)
         assert word not in text
-    assert "helpdesk" in text
+    for word in ("helpdesk", "umbrella, stark", "gateway token --tenant umbrella", "A token for tenant umbrella"):
+        assert word in text
     assert '{"query": "{ ticketsByPriority(priority: HIGH) { nodes { ticketId } } }"}' in text

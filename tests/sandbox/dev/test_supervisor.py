@@ -52,14 +52,14 @@ def test_a_change_starts_the_gateway_anew_and_the_end_stops_it(start: Callable[.
         yield True
         seen.append(_pid(port))
 
-    assert supervise(child, again, changes(), reload=True) == 0
+    assert supervise(child, again, changes(), print, reload=True) == 0
     assert seen == [child.process.pid, started[0].process.pid]
     assert [one.process.returncode for one in (child, *started)] == [0, 0]
 
 
 def test_without_reload_it_ends_when_the_gateway_does(start: Callable[..., Child]) -> None:
     child = start("--fail")
-    assert supervise(child, start, ticks(), reload=False) == 3
+    assert supervise(child, start, ticks(), print, reload=False) == 3
 
 
 def test_with_reload_a_gateway_that_failed_waits_for_the_next_change(start: Callable[..., Child], port: int) -> None:
@@ -72,7 +72,12 @@ def test_with_reload_a_gateway_that_failed_waits_for_the_next_change(start: Call
         until_healthy(started[-1], HOST, port)
         return started[-1]
 
-    assert supervise(failed, again, [False, False, True], reload=True) == 0
+    told: list[str] = []
+    assert supervise(failed, again, [False, False, True], told.append, reload=True) == 0
+    assert told == [
+        "the gateway has ended; the next change of the code starts it again",
+        "the code has changed: restarting the gateway",
+    ]
     assert len(started) == 1
 
 

@@ -9,6 +9,8 @@ from httpx2 import ASGITransport, AsyncClient, Response
 from jose import jwt
 from starlette.applications import Starlette
 
+from gateway.model.demo import DemoTenant
+from gateway.model.role import STANDARD_ROLES
 from gateway.sandbox.assembly import SandboxAssembly
 from gateway.sandbox.dev.token_route import TOKEN_PATH, sandbox_address, switcher, token_route
 from gateway.settings import Settings
@@ -145,7 +147,11 @@ def test_outside_the_sandbox_there_is_no_issuer_to_ask() -> None:
 
 
 def test_the_switcher_offers_the_tenants_that_are_served_and_the_weakest_role_first() -> None:
-    offered = switcher(settings(tenants=["globex", "other"]))
-    assert [tenant["name"] for tenant in offered["tenants"]] == ["globex"]
+    known = (DemoTenant("acme", "Acme Tools"), DemoTenant("globex"))
+    offered = switcher(settings(tenants=["globex", "other"]), known, STANDARD_ROLES)
+    assert offered["tenants"] == [{"name": "globex", "title": "globex"}]
     assert [role["name"] for role in offered["roles"]] == ["viewer", "support", "editor", "admin"]
-    assert len(switcher(settings())["tenants"]) == 3
+    assert [tenant["title"] for tenant in switcher(settings(), known, STANDARD_ROLES)["tenants"]] == [
+        "Acme Tools",
+        "globex",
+    ]

@@ -14,7 +14,7 @@ from gateway.iam.dynamodb.permissions import Permissions
 from gateway.iam.language.document import parse
 from gateway.iam.language.evaluator import PolicySet
 from gateway.model.model import Domain, Model
-from gateway.model.patterns import AccessPattern, Listing
+from gateway.model.patterns import AccessPattern, Choice, Listing
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access
@@ -25,17 +25,17 @@ from gateway.store.rows import Item, Rows
 from gateway.store.table import Table
 from gateway.store.write.items import items_for
 from gateway.store.write.writer import Writer
+from gateway.testing.memory import Answer, Memory, Row
 from tests.store import fixtures as store_fixtures
 from tests.store.fixtures import ACME, NOW, TABLE, tenancy
 from tests.store.fixtures import MODEL as PLAIN
-from tests.store.memory import Answer, Memory, Row
 
 THINGS, PAGES = Staleness(100, absence_seconds=10), Staleness(50, absence_seconds=5)
 _PAGED = ("thingsByRank", "thingsOfKind", "tagOfThing")
 NAMES = frozenset({"thingId", "rank", "word"})
 
 
-def _patterns(patterns: tuple[AccessPattern, ...]) -> tuple[AccessPattern, ...]:
+def _patterns(patterns: tuple[AccessPattern | Choice, ...]) -> tuple[AccessPattern | Choice, ...]:
     paged = (
         replace(each, cached=PAGES) if isinstance(each, Listing) and each.name in _PAGED else each for each in patterns
     )

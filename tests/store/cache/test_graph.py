@@ -12,9 +12,9 @@ import pytest
 
 from gateway.demo import MODEL
 from gateway.graph.query.lane.lane import Lanes
-from gateway.sandbox.dev.records import CATALOGUES
 from gateway.store.cache.cache import ReadCache
 from gateway.store.table import Table
+from tests.fixtures import CATALOGUES
 from tests.graph.fixtures import IN_LANES, World, no_renewal
 
 CATALOGUE = """{ categories { nodes { categoryId title products(first: 3) { nodes { productId title price

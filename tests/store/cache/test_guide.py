@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gateway.demo import MODEL
-from gateway.model.key_docs import code, markdown_table
+from gateway.model.docs.keys import code, markdown_table
 from gateway.model.patterns import Listing, Lookup
 from gateway.model.staleness import Staleness
 

@@ -1,19 +1,27 @@
 """Every part of a key matters: without any one of them some answer is wrong, or refused."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 
+from gateway.aws.sts.sessions import Session
 from gateway.errors import Forbidden, Unavailable
+from gateway.iam.dynamodb.condition_keys import PRINCIPAL_SUBJECT
+from gateway.iam.dynamodb.permissions import Permissions
+from gateway.iam.language.document import parse
+from gateway.iam.language.evaluator import PolicySet
+from gateway.store import wire
 from gateway.store.access import Access
 from gateway.store.cache import cache as module
-from gateway.store.cache.read_path import ReadKey
+from gateway.store.cache.read_path import Asked, PreparedReads, ReadKey
 from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import Range, Window, plan_listing
-from tests.store.cache.fixtures import MODEL, NAMES, World, policies, session, things
-from tests.store.fixtures import ACME, GLOBEX, NOW
+from tests.store.cache.fixtures import MODEL, NAMES, PAGES, SUPPORT, THINGS, World, listed, policies, session, things
+from tests.store.fixtures import ACME, GLOBEX, NOW, TABLE
 
 _BLANK: dict[str, Any] = {
     "tenant": "any",
@@ -25,16 +33,19 @@ _BLANK: dict[str, Any] = {
     "limit": 0,
     "projection": (),
     "strong": False,
+    "subject": None,
 }
 
 
 def without(part: str, made: Callable[..., ReadKey]) -> Callable[..., ReadKey]:
-    """The builder of keys, with one part left out."""
+    """The builder of keys, with one part left out; a part that has no blank fails here, not as a broken rule."""
+    blank: dict[str, Any] = {} if part == "sort" else {part: _BLANK[part]}
 
     def build(*given: Any) -> ReadKey:
         read = made(*given)
-        blank = {**_BLANK, "sort": "" if isinstance(read.sort, str) else KeyRange()}
-        return read._replace(**{part: blank[part]})
+        if part == "sort":
+            return read._replace(sort="" if isinstance(read.sort, str) else KeyRange())
+        return read._replace(**blank)
 
     return build
 
@@ -119,6 +130,21 @@ async def a_strong_read_is_of_now(world: World) -> None:
     assert item.values["rank"] == 2
 
 
+def of_subject(given: Session, name: str) -> Session:
+    """The session of a subject, by the same policies."""
+    return replace(given, permissions=Permissions.of_tenant(given.permissions.shared, ACME, name))
+
+
+async def each_subject_reads_for_itself(world: World) -> None:
+    """The table changes behind the cache's back, so that an answer tells who has read it."""
+    for rank, name in enumerate(("ann", "bob"), 1):
+        world.put("shared", kind="shared", rank=rank)
+        access = Access(of_subject(session(), name))
+        assert await world.rank("shared", access) == rank
+        [item] = await world.page("thingsByRank", access=access, kind="shared")
+        assert item.values["rank"] == rank
+
+
 RULES = (
     each_tenant_sees_its_own,
     a_role_that_aws_refuses_is_refused,
@@ -129,6 +155,7 @@ RULES = (
     directions_and_lengths_are_told_apart,
     what_was_not_asked_for_before_is_there_when_it_is,
     a_strong_read_is_of_now,
+    each_subject_reads_for_itself,
 )
 
 
@@ -166,3 +193,133 @@ async def test_a_key_is_a_tuple_of_parts_and_no_text(world: World) -> None:
     assert read.fingerprint == session().permissions.fingerprint
     assert read.table == ("http://127.0.0.1:8000", "app")
     assert (read.partition, read.sort) == ("TENANT#acme#THING#t", "DETAILS")
+
+
+# what was prepared for reads of one form
+
+
+def _asked(given: Session, wanted: tuple[str, ...] = ("EntityType", "PK", "SK", "rank")) -> Asked:
+    shared = given.permissions.shared
+    example = wire.get_item(MODEL.table, TABLE, things("t").keys[0], wanted, strong=False)
+    prepared = PreparedReads(shared, shared.prepare("GetItem", example), lambda content: [("typed", content)])
+    assert prepared.permission is not None
+    return Asked(wanted, False, THINGS, prepared)
+
+
+async def test_what_is_kept_is_answered_as_typed_rows_to_whom_the_prepared_permission_lets_in(world: World) -> None:
+    world.put("t")
+    own, keys = session(), things("t").keys
+    access = Access(own)
+    [read] = (await world.table.cached_items(access, keys, _asked(own))).values()
+    [kept] = (await world.table.cached_items(access, keys, _asked(own))).values()
+    assert read["rank"] == {"N": "1"}
+    assert kept[0] == "typed"
+    assert b'"rank":{"N":"1"}' in kept[1]
+    assert [call.source for call in access.calls] == ["table", "cache"]
+    assert access.calls[0].statements == access.calls[1].statements != ()
+
+
+async def test_a_prepared_permission_of_other_policies_gives_no_kept_answer(world: World) -> None:
+    """The role may not read `rank`; what was prepared for another role says that it may."""
+    world.put("t")
+    own, keys = session(), things("t").keys
+    await world.table.cached_items(Access(own), keys, _asked(own))
+    less = replace(own, permissions=session(policy=SUPPORT).permissions)
+    prepared = _asked(own).prepared
+    assert prepared is not None
+    assert prepared.statements(own, [keys[0].pk])
+    assert prepared.statements(less, [keys[0].pk]) is None, "its keys are their tenant's own, its policies are not"
+    with pytest.raises(Forbidden):
+        await world.table.cached_items(Access(less), keys, _asked(own))
+
+
+async def test_a_prepared_permission_lets_in_only_the_tenant_of_the_session_s_policies(world: World) -> None:
+    """The same policies, but tagged with another tenant: AWS would refuse the read, so the kept answer is not given."""
+    world.put("t")
+    own, keys = session(), things("t").keys
+    await world.table.cached_items(Access(own), keys, _asked(own))
+    other = replace(own, permissions=Permissions.of_tenant(own.permissions.shared, GLOBEX))
+    refused = Access(other)
+    with pytest.raises(Forbidden):
+        await world.table.cached_items(refused, keys, _asked(own))
+    assert refused.calls == []
+
+
+# what was prepared, asked by subjects of one tenant
+
+_OWNED = "TENANT#${aws:PrincipalTag/TenantId}#THING#${aws:PrincipalTag/Subject}"
+
+
+async def _item_rank(world: World, access: Access) -> Any:
+    [row] = (await world.table.cached_items(access, things("t").keys, _asked(access.session))).values()
+    return _rank(row)
+
+
+async def _page_rank(world: World, access: Access) -> Any:
+    plan, names = listed("thingsByRank", kind="k").groups[0][0], ("EntityType", "GSI2SK", "PK", "SK", "rank")
+    shared = access.session.permissions.shared
+    example = wire.query(MODEL.table, TABLE, plan, names, plan.limit)
+    prepared = PreparedReads(shared, shared.prepare("Query", example), orjson.loads)
+    assert prepared.statements(access.session, [plan.partition])
+    [row] = await world.table.cached_page(access, plan, Asked(names, False, PAGES, prepared))
+    return _rank(row)
+
+
+def _rank(row: Any) -> str:
+    """Of a row as it was read, or as it was kept."""
+    found: str = (orjson.loads(row[1])[0] if isinstance(row, tuple) else row)["rank"]["N"]
+    return found
+
+
+_ASK = pytest.mark.parametrize("ask", [_item_rank, _page_rank])
+
+
+async def _asked_in_turn(world: World, ask: Callable[..., Any]) -> list[str]:
+    """Ann, Bob and Ann again, by one prepared permission; only the first of them reads what is there first."""
+    both, found = session(), []
+    for rank, name in enumerate(("ann", "bob", "ann"), 1):
+        world.put("t", rank=rank)
+        found.append(await ask(world, Access(of_subject(both, name))))
+    return found
+
+
+@_ASK
+async def test_what_is_kept_for_one_subject_never_reaches_another(world: World, ask: Callable[..., Any]) -> None:
+    assert await _asked_in_turn(world, ask) == ["1", "2", "1"]
+
+
+@_ASK
+async def test_without_the_subject_in_its_key_it_would(
+    world: World, ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("item_read", "page_read"):
+        monkeypatch.setattr(module, name, without("subject", getattr(module, name)))
+    assert await _asked_in_turn(world, ask) == ["1", "1", "1"]
+
+
+@_ASK
+async def test_subjects_who_ask_at_one_time_do_not_share_a_read(world: World, ask: Callable[..., Any]) -> None:
+    world.put("t")
+    both = session()
+    found = await asyncio.gather(*(ask(world, Access(of_subject(both, name))) for name in ("ann", "bob", "ann")))
+    assert found == ["1", "1", "1"]
+    assert len(world.calls) == 2
+
+
+async def test_a_prepared_permission_lets_in_only_the_subject_whose_row_it_is(world: World) -> None:
+    world.put("t")
+    condition = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [_OWNED]}, "Null": {PRINCIPAL_SUBJECT: "false"}}
+    allow = {"Sid": "Own", "Effect": "Allow", "Action": "dynamodb:*", "Resource": "*", "Condition": condition}
+    policy = PolicySet((parse({"Version": "2012-10-17", "Statement": [allow]}, "identity"),))
+    nobody, keys = session(policy=policy), things("t").keys
+    owner, other = of_subject(nobody, "t"), of_subject(nobody, "u")
+    asked = _asked(nobody)
+    assert asked.prepared is not None
+    assert asked.prepared.statements(owner, [keys[0].pk]) == ("identity/Own",)
+    await world.table.cached_items(Access(owner), keys, asked)
+    for each in (other, nobody):
+        assert asked.prepared.statements(each, [keys[0].pk]) is None
+        refused = Access(each)
+        with pytest.raises(Forbidden):
+            await world.table.cached_items(refused, keys, asked)
+        assert refused.calls == []

@@ -10,11 +10,11 @@ import pytest
 from gateway.aws.wire.errors import ThroughputExceeded
 from gateway.errors import Forbidden, Internal, LimitExceeded, Throttled, Unavailable
 from gateway.model.tenant import partition
-from gateway.store.write import upserts
+from gateway.store.write import items, upserts
 from gateway.store.write.upserts import put_all
+from gateway.testing.memory import Memory
 from tests.store.editing import editing, empty
 from tests.store.fixtures import GLOBEX, TABLE
-from tests.store.memory import Memory
 
 START = datetime(2026, 1, 31, 22, tzinfo=UTC)
 
@@ -36,6 +36,21 @@ async def test_items_are_written_in_batches_of_25(count: int, expected: list[int
     assert await editing(memory).put_all("Reading", readings(count)) == count
     assert sizes(memory) == expected
     assert len(memory.rows) == count
+
+
+async def test_a_role_that_removes_nothing_puts_items_one_by_one() -> None:
+    memory = empty()
+    assert await editing(memory, role="editor").put_all("Reading", readings(30)) == 30
+    assert [operation for operation, _ in memory.sent] == ["PutItem"] * 30
+    assert len(memory.rows) == 30
+
+
+async def test_items_that_are_put_one_by_one_are_counted_when_time_is_over() -> None:
+    memory = empty()
+    over = asyncio.get_running_loop().time() - 1
+    with pytest.raises(Throttled, match="3 of 3 items were not written"):
+        await editing(memory, deadline=over, role="editor").put_all("Reading", readings(3))
+    assert memory.sent == []
 
 
 async def test_batches_run_side_by_side_but_not_without_bounds() -> None:
@@ -105,13 +120,12 @@ async def test_what_has_copies_or_unique_values_is_not_written_in_bulk() -> None
             await editing(empty()).put_all(entity, [{}])
 
 
-async def test_an_item_that_is_too_large_is_refused_before_anything_is_sent() -> None:
+async def test_an_item_that_is_too_large_is_refused_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     memory = empty()
-    large = {"postId": "p", "createdAt": START, "commentId": "c", "userId": "u", "body": "x"}
-    product = {"productId": "p", "title": "t", "price": 1, "currency": "EUR", "categoryId": "c"}
+    monkeypatch.setattr(items, "MAX_ITEM_BYTES", 500)
+    small = {"authorId": "a", "penName": "x"}
     with pytest.raises(LimitExceeded):
-        await editing(memory).put_all(
-            "Product", [product, {**product, "tags": frozenset(f"{number:050}" for number in range(9_000))}]
-        )
-    assert await editing(memory).put_all("Comment", [large]) == 1
+        await editing(memory).put_all("Author", [small, {"authorId": "b", "penName": "x" * 200, "bio": "x" * 400}])
+    assert sizes(memory) == []
+    assert await editing(memory).put_all("Author", [small]) == 1
     assert sizes(memory) == [1]

@@ -17,17 +17,18 @@ from gateway.aws.wire.errors import (
     TransactionInProgress,
 )
 from gateway.demo import MODEL
+from gateway.demo.commerce.stocking import OUT_OF_STOCK
 from gateway.errors import Conflict
 from gateway.store.rows import Item
-from gateway.store.write.faults import Fault, UserErrorCode
+from gateway.store.write.faults import Fault, Rejected
 from gateway.store.write.transactions import Transactions
 from gateway.store.write.writer import MutationResult, Writer
+from gateway.testing.memory import Answer, Memory
 from tests.store.editing import editing
 from tests.store.fixtures import TABLE
-from tests.store.memory import Answer, Memory
 
 STOCK = ("TENANT#acme#PRODUCT#p", "STOCK")
-LESS = Fault(UserErrorCode.OUT_OF_STOCK, "there is not enough")
+LESS = Fault(OUT_OF_STOCK, "there is not enough")
 
 
 @dataclass
@@ -82,6 +83,8 @@ def cancelled(*, uncertain: bool) -> TransactionCancelled:
 async def memory() -> Remembering:
     made = Remembering(MODEL.table, TABLE)
     writer = editing(made)
+    key = {"PK": {"S": "TENANT#acme#PRODUCT#p"}, "SK": {"S": "DETAILS"}}
+    made.rows["TENANT#acme#PRODUCT#p", "DETAILS"] = {**key, "EntityType": {"S": "Product"}, "version": {"N": "1"}}
     change = writer.change()
     change.create("Stock", {"productId": "p", "available": 5, "updatedAt": datetime(2026, 3, 1, tzinfo=UTC)})
     await writer.commit(change, MutationResult(Item("Stock", {}, "")))
@@ -94,6 +97,16 @@ async def take(writer: Writer) -> None:
     change = writer.change()
     change.add("Stock", {"productId": "p"}, {"available": -1}, LESS, never_below_zero=True)
     await Transactions(writer.table, MODEL).run(writer.access, change)
+
+
+async def test_an_item_that_exists_is_the_fault_that_its_creator_names(memory: Remembering) -> None:
+    writer = editing(memory)
+    change = writer.change()
+    values = {"productId": "p", "available": 1, "updatedAt": datetime(2026, 3, 1, tzinfo=UTC)}
+    change.create("Stock", values, taken=LESS)
+    with pytest.raises(Rejected) as rejected:
+        await writer.commit(change, MutationResult(Item("Stock", {}, "")))
+    assert rejected.value.faults == (LESS,)
 
 
 @pytest.mark.parametrize("error", [TransactionInProgress("still being carried out"), cancelled(uncertain=True)])

@@ -17,11 +17,11 @@ from gateway.model.entity import Attribute
 from gateway.model.types import (
     AttributeType,
     Boolean,
+    Currency,
     DecimalNumber,
     EnumOf,
-    Id,
     Integer,
-    KeyString,
+    KeyText,
     ListOf,
     SetOf,
     Struct,
@@ -107,7 +107,7 @@ _MOMENT = {"UTC": UTC, "moment": moment}
 def column(attribute: Attribute, below: StructFields) -> Column:
     """How an attribute is written; `below` is what is selected of a struct."""
     match attribute.type:
-        case Text() | Id() | KeyString() if not attribute.compressed:
+        case Text() | KeyText() | Currency() if not attribute.compressed:
             return Column(StringValue, "{}.S")
         case Integer():
             return Column(NumberValue, "int(n) if plain_integer(n := {}.N) else integer(n)", _INTEGER)
@@ -119,7 +119,7 @@ def column(attribute: Attribute, below: StructFields) -> Column:
             return Column(TimestampValue, "m if (m := {}.S).tzinfo is UTC else moment(m)", _MOMENT)
         case EnumOf(enum):
             return Column(one_of(*(member.name for member in enum)), "{}.S")
-        case ListOf(Text() | Id() | KeyString()):
+        case ListOf(Text() | KeyText()):
             return Column(StringListValue, "[each.S for each in {}.L]")
     name = f"write_{attribute.name}"
     return Column(ANY_VALUE, f"{name}({{}})", {name: _decoded(attribute.type, below)})

@@ -15,6 +15,8 @@ class Reason(StrEnum):
     OLD_SCHEMA = "old_schema"
     FAILED_CALL = "failed_call"
     REFUSED = "refused"  # the policies do not allow a call
+    OWN_WRITE = "own_write"  # a read that may miss what the caller has just written
+    CODE = "code"  # a field's code failed, or returned what its type does not allow
     MEMBER_MISSING = "member_missing"  # a collection lists what was not read with it
 
 

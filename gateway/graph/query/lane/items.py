@@ -10,13 +10,14 @@ import msgspec
 import orjson
 
 from gateway.errors import GatewayError
-from gateway.graph.query.lane.fallback import FallBack, Reason
+from gateway.graph.query.lane.fallback import FallBack, NoLane, Reason
 from gateway.graph.query.lane.keys import Keys
 from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.rows import RowType, Shape, converted, is_expired
 from gateway.graph.query.lane.source import LaneTable, batch_answer, compact, escaped, get_answer, is_plain, pieces
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
+from gateway.model.patterns import sorted_by
 from gateway.model.table import TableSpec
 from gateway.store import wire
 from gateway.store.access import shared
@@ -69,16 +70,20 @@ class ItemsRead:
     """Items of one entity by their keys: GetItem for one, BatchGetItem for many; through the cache where one is on."""
 
     def __init__(self, source: LaneTable, entity: Entity, rows: RowType, asked: Attributes, *, strong: bool) -> None:
+        if source.denied(sorted_by(entity.primary)):
+            raise NoLane  # the reference refuses it
         self.rows = rows
         self.attributes = asked - rows.denied
         self.remembers = False  # whether another read of the operation may ask for the same items
         self._strong = strong
         self._entity = entity
         self._names = source.table.stored_names(self.attributes, None, (entity.name,))
-        self._cached = source.table.staleness(entity.cached)
         texts = self._texts = ItemTexts(rows.model.table, source.session.tenancy.table, self._names, strong=strong)
         self._get = source.call("GetItem", None, texts.marker, get_answer(rows), texts.example_get, asked)
         self._batch = source.call("BatchGetItem", None, texts.marker, batch_answer(rows), texts.example_batch, asked)
+        self._cached = source.cached(self._names, strong, entity.cached, self._get, rows)
+        self._cached_batch = source.cached(self._names, strong, entity.cached, self._batch, rows)
+        self._rows: Any = list[rows.type]  # type: ignore[name-defined]  # made at run time
 
     async def read(self, request: LaneRequest, keys: Iterable[ItemKey]) -> dict[ItemKey, Any]:
         """The rows that exist and have not expired."""
@@ -101,6 +106,9 @@ class ItemsRead:
         return {key: converted(row, self.rows) for key, row in rows.items() if row is not None}
 
     async def _read(self, request: LaneRequest, wanted: set[ItemKey]) -> dict[ItemKey, Any]:
+        writes = request.access.own_writes
+        if writes is not None and writes.hold(wanted):
+            raise FallBack(Reason.OWN_WRITE)
         if self._cached is not None:
             rows = await self._through_cache(request, sorted(wanted))
         elif len(wanted) == 1:
@@ -143,14 +151,14 @@ class ItemsRead:
                 raise FallBack(Reason.FAILED_CALL) from error
 
     async def _through_cache(self, request: LaneRequest, keys: Sequence[ItemKey]) -> list[Any]:
-        assert self._cached is not None  # noqa: S101  the caller has checked; this tells the type checker
+        call, asked = (self._get, self._cached) if len(keys) == 1 else (self._batch, self._cached_batch)
+        assert asked is not None  # noqa: S101  the caller has checked; this tells the type checker
         wanted = tuple([ItemKey(*key) for key in keys])
-        request.access.refusals += (self._get if len(wanted) == 1 else self._batch).refusals
+        request.access.refusals += call.refusals
         try:
-            found = await request.table.cached_items(
-                request.access, wanted, self._names, self._cached, strong=self._strong
-            )
-            return msgspec.convert(list(found.values()), list[self.rows.type])  # type: ignore[name-defined]  # made
+            found = await request.table.cached_items(request.access, wanted, asked)
+            rows: list[Any] = msgspec.convert(list(found.values()), self._rows)
+            return rows
         except GatewayError as error:
             raise FallBack(Reason.FAILED_CALL) from error
         except msgspec.MsgspecError as error:
@@ -174,8 +182,8 @@ class Level:
     loads: tuple[Load, ...] = ()
 
     async def answers(self, request: LaneRequest, rows: Parts) -> Parts:
-        own, tenant = request.own, request.tenant
-        outs = [shape(part, own, tenant) for shape, part in zip(self.shapes, rows, strict=True)]
+        own, scope = request.own, request.scope
+        outs = [shape(part, own, scope) for shape, part in zip(self.shapes, rows, strict=True)]
         if self.loads and any(rows):
             if len(self.loads) == 1:
                 await self.loads[0].fill(request, rows, outs)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from gateway.errors import BadUserInput
 from gateway.graph.global_id import global_id
-from gateway.graph.query.lane.fallback import FallBack, Reason
+from gateway.graph.query.lane.fallback import FallBack, NoLane, Reason
 from gateway.graph.query.lane.generated import function
 from gateway.graph.query.lane.values import Read, value_reader
 from gateway.model.entity import Attribute, Entity
@@ -43,7 +43,7 @@ class KeyTexts:
         place = entity.primary
         kinds = {name: entity.attribute[name].type for name in marks}
         derived = place.shards is not None or place.bucket is not None or place.when is not None
-        if derived or not all(isinstance(kind, Id | KeyString) for kind in kinds.values()):
+        if derived or not all(isinstance(kind, Id | KeyString) and kind.plain for kind in kinds.values()):
             raise NotPlain
         self._entity = entity
         self._names = names
@@ -238,10 +238,12 @@ def checked_key(tenant: Any, entity: Entity, values: Mapping[str, Any]) -> ItemK
 
 
 def identity(rows: HasFields, entity: Entity) -> Callable[[Any, Any], str]:
-    """The global id of the item of a row."""
+    """The global id of the item of a row; it shows the key, so a role that may not read all of that has no lane."""
+    if not rows.fields.keys() >= set(entity.key_names):
+        raise NoLane
     read = [(name, rows.fields[name], value_reader(entity.attribute[name])) for name in entity.key_names]
 
-    def made(row: Any, tenant: Any) -> str:
+    def made(row: Any, scope: str) -> str:
         values = {}
         for name, field, value in read:
             wire = getattr(row, field)
@@ -252,6 +254,6 @@ def identity(rows: HasFields, entity: Entity) -> Callable[[Any, Any], str]:
             parts = {**key_parts(entity, entity.primary.pk, values), **key_parts(entity, entity.primary.sk, values)}
         except BadUserInput as error:
             raise FallBack(Reason.ROW) from error
-        return global_id(tenant, entity.name, tuple(parts[name] for name in entity.key_names))
+        return global_id(scope, entity.name, tuple(parts[name] for name in entity.key_names))
 
     return made

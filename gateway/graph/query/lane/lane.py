@@ -1,5 +1,6 @@
 """Lanes: prepared queries, kept with their operations and made when an operation has shown that it comes again."""
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from graphql import FieldNode, get_location
 
 from gateway.graph.query.arguments import InvalidArguments
 from gateway.graph.query.binder import Tree
+from gateway.graph.query.lane.code_fields import refused_attribute
 from gateway.graph.query.lane.fallback import FallBack, NoLane, Reason
 from gateway.graph.query.lane.prepare import Preparation
 from gateway.graph.query.lane.request import LaneRequest
@@ -19,7 +21,7 @@ from gateway.graph.query.lane.roots import Root
 from gateway.graph.query.lane.rows import OutType
 from gateway.graph.query.lane.source import LaneTable
 from gateway.graph.query.operation import Variant, bytes_of
-from gateway.graph.query.tree import AttributeField
+from gateway.graph.query.tree import AttributeField, CodeField, ItemField
 from gateway.iam.dynamodb.shared_permissions import SharedPermissions
 from gateway.model.model import Model
 from gateway.store.access import Access
@@ -28,6 +30,7 @@ from gateway.store.plan import Attributes, ReadLimits
 from gateway.store.table import Table
 
 Path = tuple[str | int, ...]
+LaneKey = tuple[Variant, SharedPermissions]
 _encode = msgspec.json.Encoder().encode
 
 
@@ -150,7 +153,9 @@ class Lanes:
         self.kept_bytes = 0
         # by what is asked for and by the policies at their place, the latest used last; None: only the reference can
         # run it
-        self._made: dict[tuple[Variant, SharedPermissions], Lane | None] = {}
+        self._made: dict[LaneKey, Lane | None] = {}
+        self._making: dict[LaneKey, asyncio.Task[Lane | None]] = {}
+        self._turn = asyncio.Lock()
         self.outcomes = Outcomes()
 
     async def run(
@@ -158,6 +163,8 @@ class Lanes:
     ) -> tuple[bytes, list[RefusedValue]] | None:
         """The answer, or None: then the reference runs the operation, on what the lane has read."""
         lane = self._lane(variant, access)
+        if lane is _UNKNOWN:
+            lane = await self._new((variant, access.session.permissions.shared), access)
         if lane is None:
             self.outcomes.add("reference")
             return None
@@ -172,7 +179,7 @@ class Lanes:
             return None
         finally:
             request.stopped = None  # its traceback holds the request
-            if request.seen or request.pages:
+            if request.seen or request.pages or request.reader is not None:
                 request.close()
         self.outcomes.add("lane")
         access.replay.clear()
@@ -182,20 +189,30 @@ class Lanes:
         key = (variant, access.session.permissions.shared)
         made = self._made
         lane: Lane | None = made.pop(key, _UNKNOWN)
-        if lane is _UNKNOWN:
-            return self._new(key, access)
-        made[key] = lane
+        if lane is not _UNKNOWN:
+            made[key] = lane
         return lane
 
-    def _new(self, key: tuple[Variant, SharedPermissions], access: Access) -> Lane | None:
+    async def _new(self, key: LaneKey, access: Access) -> Lane | None:
         variant = key[0]
         variant.uses += 1
-        if variant.document.hash not in self._trusted and (variant.uses <= self._rules.uses or not self._may_make()):
-            return None
-        try:
-            made: Lane | None = self.make(variant.tree, access)
-        except NoLane:
-            made = None
+        making = self._making.get(key)
+        if making is None:
+            trusted = variant.document.hash in self._trusted
+            if not trusted and (variant.uses <= self._rules.uses or not self._may_make()):
+                return None
+            making = self._making[key] = asyncio.ensure_future(self._prepare(key, access))
+            making.add_done_callback(lambda _: self._making.pop(key))
+        return await asyncio.shield(making)
+
+    async def _prepare(self, key: LaneKey, access: Access) -> Lane | None:
+        """INVARIANT: lanes are made one at a time and beside the loop: a large one takes many milliseconds."""
+        variant = key[0]
+        async with self._turn:
+            try:
+                made: Lane | None = await asyncio.to_thread(self.make, variant.tree, access)
+            except NoLane:
+                made = None
         self._made[key] = made
         self.kept_bytes += _bytes(variant, made)
         while self.kept_bytes > self._rules.kept_bytes:
@@ -228,7 +245,14 @@ def _bytes(variant: Variant, lane: Lane | None) -> int:
 def denied_fields(tree: Tree, denied: Attributes) -> Iterator[Denied]:
     for item, path in tree.items if denied else ():
         for field in item.fields:
-            if isinstance(field, AttributeField) and field.attribute.name in denied:
+            name = _denied_attribute(field, denied)
+            if isinstance(field, AttributeField | CodeField) and name is not None:
                 if path is None:
                     raise NoLane  # by global id: another type may have another field of that name
-                yield Denied((*path, field.key), field.attribute.name, field.nodes)
+                yield Denied((*path, field.key), name, field.nodes)
+
+
+def _denied_attribute(field: ItemField, denied: Attributes) -> str | None:
+    if isinstance(field, CodeField):
+        return refused_attribute(field, denied)
+    return field.attribute.name if isinstance(field, AttributeField) and field.attribute.name in denied else None

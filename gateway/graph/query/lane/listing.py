@@ -9,19 +9,24 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
+import orjson
 
 from gateway.errors import BadUserInput, GatewayError
 from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.request import NO_KEY, LaneRequest
-from gateway.graph.query.lane.rows import RowType, converted, is_expired
+from gateway.graph.query.lane.rows import RowType, check_row, converted, is_expired
 from gateway.graph.query.lane.source import LaneTable, compact, escaped, is_plain, pieces, query_answer
-from gateway.model.patterns import Listing
+from gateway.model.filters import FILTER
+from gateway.model.keys import ItemKey
+from gateway.model.patterns import Listing, searched_by
 from gateway.model.staleness import Staleness
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId
 from gateway.store import wire
+from gateway.store.filters import Reading, Stretch, merged_stretches
 from gateway.store.key_ranges import KeyRange, starting_with
-from gateway.store.plan import Attributes, QueryPartition, Window, plan_listing, windowed
+from gateway.store.own_writes import OwnWrites
+from gateway.store.plan import Attributes, QueryMany, QueryPartition, Window, plan_listing, windowed
 from gateway.store.table import PARALLEL_GROUPS
 
 _EXAMPLE = TenantId("any")
@@ -32,6 +37,7 @@ _PK, _LOW, _HIGH = "~pk~", "~low~", "~high~"
 class RowPage(NamedTuple):
     rows: list[Any]
     more: bool
+    reached: str | None = None  # a filtered page that read all it may: the position where it ended
 
 
 class QueryTexts:
@@ -84,11 +90,14 @@ class PartitionRead:
         entities = tuple(entity.name for entity in rows.entities)
         names = source.table.stored_names(self._plan.attributes, index.sk if index is not None else None, entities)
         self._names = names
-        self._cached = source.table.staleness(staleness)
         self._texts = QueryTexts(rows.model.table, source.session.tenancy.table, self._plan, names)
         example = self._texts.example(starting_with("any"), forward=True)
         name = index.name if index is not None else None
+        self._table = source.session.tenancy.table
         self._call = source.call("Query", name, QueryTexts.marker, query_answer(rows), example, plan.attributes)
+        self._filtered_call = replace(self._call, permission=None)
+        self._cached = source.cached(names, self._plan.strong, staleness, self._call, rows)
+        self._rows: Any = list[rows.type]  # type: ignore[name-defined]  # made at run time
 
     async def shared(
         self, request: LaneRequest, partition: str, bounds: KeyRange, limit: int, *, forward: bool
@@ -104,11 +113,14 @@ class PartitionRead:
         self, request: LaneRequest, partition: str, bounds: KeyRange, limit: int, *, forward: bool
     ) -> list[Any]:
         """Up to `limit` rows that have not expired."""
-        if self._cached is not None:
-            return await self._through_cache(request, partition, bounds, limit, forward=forward)
+        writes = request.access.own_writes
+        if writes is not None and writes.concern(self._call.index, partition, bounds):
+            raise FallBack(Reason.OWN_WRITE)
         rows: list[Any] = []
+        if self._cached is not None:
+            rows = await self._through_cache(request, partition, bounds, limit, forward=forward)
         expired, start = 0, None
-        while len(rows) < limit:
+        while self._cached is None and len(rows) < limit:
             # as many expired ones may follow as came so far, or a thousand of them would take a thousand calls
             wanted = limit - len(rows) + expired
             text = self._texts.text(partition, bounds, forward=forward, limit=wanted, start=start)
@@ -122,7 +134,29 @@ class PartitionRead:
             if answer.LastEvaluatedKey is NO_KEY or len(rows) >= limit:
                 break
             start = compact(answer.LastEvaluatedKey)
+        if writes is not None and self._call.index is not None:
+            _check_unwritten(writes, rows)
         return rows[:limit] if len(rows) > limit else rows
+
+    async def stretch(self, request: LaneRequest, query: QueryPartition) -> Stretch[Any]:
+        """Rows that a filter leaves, up to what may be read; its text is judged each time, as filters have any form."""
+        assert query.filter is not None  # noqa: S101  the caller has checked; this tells the type checker
+        rows: list[Any] = []
+        if request.access.own_writes is not None:
+            raise FallBack(Reason.OWN_WRITE)
+        reading, start = Reading(query.limit, query.filter.reads), None
+        while (wanted := reading.next()) and len(rows) < query.limit:
+            body = wire.query(self.rows.model.table, self._table, query, self._names, wanted)
+            if start is not None:
+                body["ExclusiveStartKey"] = start
+            answer = await request.call(self._filtered_call, orjson.dumps(body).decode(), 1)
+            rows += [row for row in answer.Items if not self.rows.expires or not is_expired(row, request.now)]
+            reading.read(wanted if answer.ScannedCount is None else answer.ScannedCount)
+            start = None if answer.LastEvaluatedKey is NO_KEY else orjson.loads(bytes(answer.LastEvaluatedKey))
+            if start is None:
+                break
+        position = query.index.sk if query.index is not None else self.rows.model.table.sk
+        return Stretch(rows, None if start is None else start[position]["S"])
 
     async def _through_cache(
         self, request: LaneRequest, partition: str, bounds: KeyRange, limit: int, *, forward: bool
@@ -133,12 +167,20 @@ class PartitionRead:
         )
         request.access.refusals += self._call.refusals
         try:
-            found = await request.table.cached_page(request.access, plan, self._names, self._cached)
-            return msgspec.convert(found, list[self.rows.type])  # type: ignore[name-defined]  # made at run time
+            found: list[Any] = msgspec.convert(
+                await request.table.cached_page(request.access, plan, self._cached), self._rows
+            )
+            return found
         except GatewayError as error:
             raise FallBack(Reason.FAILED_CALL) from error
         except msgspec.MsgspecError as error:
             raise FallBack(Reason.ROW) from error
+
+
+def _check_unwritten(writes: OwnWrites, rows: list[Any]) -> None:
+    """An index may still show an item as it was before the caller's own write."""
+    if writes.hold({ItemKey(row.pk.S, row.sk.S) for row in rows}):
+        raise FallBack(Reason.OWN_WRITE)
 
 
 class ListingRead:
@@ -151,6 +193,8 @@ class ListingRead:
         self._model = model
         self.remembers = False  # whether another read of the operation may ask for the same page
         self._attributes = asked - rows.denied
+        named = frozenset((*listing.where, *((listing.between,) if listing.between is not None else ())))
+        self._unsearched = source.denied(named)
         self._position = attrgetter(f"{rows.position}.S")
         place = model.place(listing)
         index = next((index for index in model.table.indexes if index.name == place.index), None)
@@ -164,14 +208,16 @@ class ListingRead:
     async def page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> RowPage:
         if not self.remembers:
             return await self._page(request, arguments, window)
-        key = (self.listing.name, self._attributes, window, tuple(sorted(arguments.items())))
+        key = (self.listing.name, self.listing.strong, self._attributes, window, tuple(sorted(arguments.items())))
         page: RowPage = await request.once(key, lambda: self._page(request, arguments, window))
-        return RowPage([converted(row, self.rows) for row in page.rows], page.more)
+        return page._replace(rows=[converted(row, self.rows) for row in page.rows])
 
     async def _page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> RowPage:
         request.queries += 1
         if request.queries > request.limits.queries:
             raise FallBack(Reason.LIMIT)
+        if self._unsearched and not self._unsearched.isdisjoint(searched_by(self.listing, arguments)):
+            raise FallBack(Reason.REFUSED)
         limit = window.limit
         if self._plain and not arguments and window.after is None and window.before is None:
             rows = await self._partition.read(
@@ -179,9 +225,11 @@ class ListingRead:
                 request.own + self._path,
                 self._bounds,
                 limit + 1,
-                forward=self.listing.newest_first is window.backward,
+                forward=self.listing.newest_first is window.backward,  # an order of the caller is an argument
             )
         else:
+            if FILTER in arguments:
+                return await self._filtered(request, arguments, window)
             rows = await self._planned(request, arguments, window)
         more = len(rows) > limit
         if more:
@@ -193,12 +241,26 @@ class ListingRead:
             rows = rows[:limit]
         return RowPage(rows[::-1] if window.backward else rows, more)
 
-    async def _planned(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> list[Any]:
+    def _plan(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> QueryMany:
         try:
             given = windowed(self.listing, arguments, datetime.now(UTC))
-            plan = plan_listing(self._model, self.listing, request.tenant, given, window, self._attributes)
+            return plan_listing(self._model, self.listing, request.tenant, given, window, self._attributes)
         except BadUserInput as error:
             raise FallBack(Reason.ARGUMENT) from error
+
+    async def _filtered(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> RowPage:
+        plan = self._plan(request, arguments, window)
+        if not plan.groups:
+            return RowPage([], False)
+        [queries] = plan.groups
+        stretches = await request.run_all([self._partition.stretch(request, query) for query in queries])
+        for row in (row for stretch in stretches for row in stretch.rows):
+            check_row(row, self.rows.entities[0], request.own)
+        found = merged_stretches(stretches, self._position, forward=queries[0].forward, limit=window.limit)
+        return RowPage(found.rows[::-1] if window.backward else found.rows, found.more, found.reached)
+
+    async def _planned(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> list[Any]:
+        plan = self._plan(request, arguments, window)
         rows: list[Any] = []
         for start in range(0, len(plan.groups), PARALLEL_GROUPS):
             wave = plan.groups[start : start + PARALLEL_GROUPS]

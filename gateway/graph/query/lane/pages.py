@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from gateway.errors import BadUserInput
 from gateway.graph.query.arguments import Arguments
 from gateway.graph.query.lane.fallback import FallBack, Reason
-from gateway.graph.query.lane.items import Level, Parts
+from gateway.graph.query.lane.items import ItemsRead, Level, Parts
 from gateway.graph.query.lane.listing import ListingRead, RowPage
 from gateway.graph.query.lane.request import LaneRequest
-from gateway.graph.query.lane.rows import check_row
+from gateway.graph.query.lane.rows import Shape, check_row
 from gateway.graph.query.lane.values import Read
-from gateway.graph.query.paging import page_window
+from gateway.graph.query.paging import page_window, take_arguments
 from gateway.graph.query.tree import (
     CursorField,
     EdgesField,
@@ -20,12 +21,13 @@ from gateway.graph.query.tree import (
     PageInfoField,
     PageInfoPart,
     PageSelection,
+    TotalCountField,
     Typename,
 )
-from gateway.model.patterns import Listing
-from gateway.store.plan import Range, Window
-
-_PAGING = ("first", "after", "last", "before")
+from gateway.model.entity import Entity
+from gateway.model.keys import ItemKey, item_key
+from gateway.model.patterns import Listing, counter_keys
+from gateway.store.plan import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +40,38 @@ class AskedPage:
 
 def asked_page(request: LaneRequest, listing: Listing, given: dict[str, Any]) -> AskedPage:
     """The arguments of a field as a page; they are taken apart, so `given` is not used any more."""
-    span = given.get(listing.between or "")
-    if span is not None and listing.between is not None:
-        given[listing.between] = Range(span.get("from"), span.get("to"))
-    paging = [given.pop(name, None) for name in _PAGING]
+    paging = take_arguments(listing, given)
     try:
-        window = page_window(request.cursors, request.tenant, request.limits, listing, given, *paging)
+        window = page_window(request.cursors, request.scope, request.limits, listing, given, *paging)
     except BadUserInput as error:
         raise FallBack(Reason.ARGUMENT) from error
     return AskedPage(given, window)
+
+
+@dataclass(frozen=True, slots=True)
+class CountRead:
+    """The rows of a listing's counter; those of all pages of a level come in the same batches."""
+
+    listing: Listing
+    entity: Entity
+    read: ItemsRead
+    numbers: Shape
+
+    async def totals(self, request: LaneRequest, asked: list[AskedPage]) -> list[int]:
+        keys = [self._keys(request, each.arguments) for each in asked]
+        found = await self.read.read(request, chain.from_iterable(keys))
+        numbers = dict(zip(found, self.numbers(list(found.values()), request.own, request.scope), strict=True))
+        return [sum(numbers.get(key, 0) for key in each) for each in keys]
+
+    def _keys(self, request: LaneRequest, arguments: Mapping[str, Any]) -> list[ItemKey]:
+        try:
+            rows = counter_keys(self.read.rows.model, self.listing, arguments)
+            return [item_key(request.tenant, self.entity, values) for values in rows]
+        except BadUserInput as error:
+            raise FallBack(Reason.ARGUMENT) from error
+
+
+_EMPTY = RowPage([], more=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +82,11 @@ class PageLevel:
     read: ListingRead
     probe: ListingRead | None  # reads no attributes; for `pageInfo`
     level: Level
+    count: CountRead | None = None  # for `totalCount`
 
     async def answers(self, request: LaneRequest, asked: list[AskedPage]) -> list[Any]:
+        if self.selection.counts_only:
+            return await self.connections(request, asked, [_EMPTY] * len(asked))
         pages = await request.run_all([self.read.page(request, each.arguments, each.window) for each in asked])
         return await self.connections(request, asked, pages)
 
@@ -71,7 +99,14 @@ class PageLevel:
             own = columns if len(pages) == 1 else [column[start:end] for column in columns]
             found.append(await self._connection(request, each, page, own))
             start = end
+        if self.count is not None:
+            self._put_totals(found, await self.count.totals(request, asked))
         return found
+
+    def _put_totals(self, found: list[Any], totals: list[int]) -> None:
+        keys = [field.key for field in self.selection.fields if isinstance(field, TotalCountField)]
+        for out, total in zip(found, totals, strict=True):
+            out.update(dict.fromkeys(keys, total))
 
     async def _connection(
         self, request: LaneRequest, asked: AskedPage, page: RowPage, columns: list[list[Any]]
@@ -88,6 +123,8 @@ class PageLevel:
                     out[field.key] = await self._page_info(request, asked, page, field)
                 case Typename():
                     out[field.key] = field.value
+                case TotalCountField():
+                    out[field.key] = 0  # keeps its place; the totals of all pages are read together
         if not self.level.shapes:
             for row in page.rows:
                 check_row(row, self.read.rows.entities[0], request.own)
@@ -110,8 +147,10 @@ class PageLevel:
         return edges
 
     def _cursor(self, request: LaneRequest, asked: AskedPage, row: Any) -> str:
-        listing = self.read.listing
-        return request.cursors.seal(request.tenant, listing.name, asked.arguments, self.read.position(row))
+        return self._cursor_at(request, asked, self.read.position(row))
+
+    def _cursor_at(self, request: LaneRequest, asked: AskedPage, position: str) -> str:
+        return request.cursors.seal(request.scope, self.read.listing.name, asked.arguments, position)
 
     async def _page_info(
         self, request: LaneRequest, asked: AskedPage, page: RowPage, field: PageInfoField
@@ -131,18 +170,25 @@ class PageLevel:
         rows, window = page.rows, asked.window
         match part.name:
             case "startCursor":
+                if page.reached is not None and window.backward:
+                    return self._cursor_at(request, asked, page.reached)
                 return self._cursor(request, asked, rows[0]) if rows else None
             case "endCursor":
+                if page.reached is not None and not window.backward:
+                    return self._cursor_at(request, asked, page.reached)
                 return self._cursor(request, asked, rows[-1]) if rows else None
             case "hasNextPage":
                 if page.more and not window.backward:
                     return True
                 after = self.read.position(rows[-1]) if rows else None
-                return window.before is not None and await self._beyond(request, asked, Window(0, after=after))
+                return window.before is not None and await self._beyond(
+                    request, asked, Window(0, after=after, reverse=window.reverse)
+                )
         if page.more and window.backward:
             return True
         before = self.read.position(rows[0]) if rows else None
-        return window.after is not None and await self._beyond(request, asked, Window(0, before=before, backward=True))
+        beyond = Window(0, before=before, backward=True, reverse=window.reverse)
+        return window.after is not None and await self._beyond(request, asked, beyond)
 
     async def _beyond(self, request: LaneRequest, asked: AskedPage, window: Window) -> bool:
         """Whether anything lies beyond an end of this page: asked for, not guessed from the cursor."""
@@ -191,6 +237,8 @@ class PageRoot:
 
     async def answer(self, request: LaneRequest) -> list[tuple[int, Any]]:
         asked = asked_page(request, self.page.read.listing, self.arguments.values(request.variables))
+        if self.page.count is not None:
+            return [(self.number, (await self.page.answers(request, [asked]))[0])]
         page = await self.page.read.page(request, asked.arguments, asked.window)
         [connection] = await self.page.connections(request, [asked], [page])
         return [(self.number, connection)]

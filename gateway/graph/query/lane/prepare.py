@@ -4,6 +4,16 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from gateway.graph.query.binder import Tree
+from gateway.graph.query.code import LoadedCode
+from gateway.graph.query.lane.code_fields import (
+    CodeColumn,
+    CodeValues,
+    CodeWriter,
+    ComputedLoad,
+    LoadedLoad,
+    LoadedWant,
+    is_column,
+)
 from gateway.graph.query.lane.columns import writer
 from gateway.graph.query.lane.fallback import NoLane
 from gateway.graph.query.lane.items import (
@@ -24,7 +34,7 @@ from gateway.graph.query.lane.keys import (
     reference_keys,
     total_keys,
 )
-from gateway.graph.query.lane.pages import PageLevel, PageRoot, PagesLoad
+from gateway.graph.query.lane.pages import CountRead, PageLevel, PageRoot, PagesLoad
 from gateway.graph.query.lane.reads import FUNCTION_BYTES, Reads
 from gateway.graph.query.lane.roots import (
     CollectionRead,
@@ -41,6 +51,7 @@ from gateway.graph.query.lane.rows import OutType, RowType, number_shape, shape
 from gateway.graph.query.lane.source import LaneTable
 from gateway.graph.query.lane.values import value_reader
 from gateway.graph.query.tree import (
+    CodeField,
     CollectionSelection,
     ItemSelection,
     ItemTarget,
@@ -55,6 +66,7 @@ from gateway.graph.query.tree import (
     TotalField,
     Typename,
 )
+from gateway.model.code import Loaded
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import Lookup, bound_attribute, parameters
@@ -144,7 +156,25 @@ class Preparation:
                     shared.setdefault((field.lookup.entity, field.lookup.strong), []).append(place)
         for (name, strong), places in shared.items():
             loads.append(self._items_load(rows, self._model.entities[name], places, strong=strong))
-        return Level(tuple(shapes), tuple(loads))
+        return Level(tuple(shapes), (*loads, *self._code_loads(rows, items)))
+
+    def _code_loads(self, rows: RowType, items: Sequence[ItemSelection]) -> list[Load]:
+        """Of the fields whose code the rows alone do not answer; those of one name are loaded together."""
+        loads: list[Load] = []
+        shared: dict[tuple[str, str], tuple[LoadedCode, list[LoadedWant]]] = {}
+        for part, item in enumerate(items):
+            for number, field in enumerate(item.fields):
+                if not isinstance(field, CodeField) or is_column(field, self._denied):
+                    continue
+                entity, slot = item.entity, f"f{number}"
+                if isinstance(field.declared, Loaded):
+                    values = CodeValues(rows, entity, field, self._denied)
+                    code = (LoadedCode(entity.name, field.declared), list[LoadedWant]())
+                    wants = shared.setdefault((entity.name, field.declared.name), code)[1]
+                    wants.append(LoadedWant(part, slot, field, values, CodeWriter(entity, field)))
+                else:
+                    loads.append(ComputedLoad(part, slot, field, CodeColumn(rows, entity, field, self._denied)))
+        return [*loads, *(LoadedLoad(self._model, code, tuple(wants)) for code, wants in shared.values())]
 
     def _items_load(self, rows: RowType, target: Entity, places: list[FieldSlot], *, strong: bool) -> ItemsLoad:
         items = [_selection_of(place.field, target) for place in places]
@@ -210,7 +240,16 @@ class Preparation:
         probe = None
         if field.page.has_page_info and field.arguments.names & {"after", "before"}:
             probe = self._reads.unshared(field.listing, self._reads.listing_rows(field.listing, ()), frozenset())
-        return PageLevel(field.page, read, probe, self._level(rows, items))
+        return PageLevel(field.page, read, probe, self._level(rows, items), self._count(field))
+
+    def _count(self, field: PageField) -> CountRead | None:
+        if not field.page.counted:
+            return None
+        entity = self._model.counters[field.listing.name]
+        selection = [ItemSelection(entity, frozenset({self._model.table.counted}), ())]
+        rows = self._reads.rows(selection)
+        read = self._reads.items(entity, rows, selection, strong=field.listing.strong)
+        return CountRead(field.listing, entity, read, number_shape(rows, entity, self._model.table.counted))
 
     # items with a collection
 
@@ -240,7 +279,7 @@ class Preparation:
             bind = self._bind(rows, item.entity, member, parameters(self._model, member.listing))
             listed = self._reads.unshared(member.listing, rows, attributes)
             probe = None  # a first page has nothing before it, and its own row tells what comes after
-            page = PageLevel(member.page, listed, probe, self._level(rows, inner))
+            page = PageLevel(member.page, listed, probe, self._level(rows, inner), self._count(member))
             readers = self._readers(rows, item.entity, bind)
             pages = PagesLoad(0, slot, member.arguments, member.listing, readers, page)
         else:

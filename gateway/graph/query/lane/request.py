@@ -12,9 +12,11 @@ import orjson
 from gateway.errors import GatewayError
 from gateway.graph.query.arguments import InvalidArguments
 from gateway.graph.query.lane.fallback import FallBack, Reason
+from gateway.graph.query.reference.reader import Reader
 from gateway.iam.dynamodb.partial_evaluation import PreparedPermission
 from gateway.model.keys import ItemKey
-from gateway.model.tenant import TenantId, partition
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId
 from gateway.store.access import Access, Call, Refusal, shared
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Attributes, ReadLimits
@@ -69,8 +71,11 @@ class LaneRequest:
         "own",
         "pages",
         "queries",
+        "reader",
+        "scope",
         "seen",
         "stopped",
+        "subject",
         "table",
         "tenant",
         "variables",
@@ -85,7 +90,9 @@ class LaneRequest:
         self.cursors = cursors
         self.limits = limits
         self.tenant: TenantId = access.session.tenant
-        self.own = partition(self.tenant, "")
+        self.own = access.prefix or access.own
+        self.scope = access.scope or access.session.scope
+        self.subject = None if self.scope == self.tenant else access.session.subject
         self.now = time()
         self.queries = 0
         # why the lane steps back, while its other reads still end: what is not sent yet is left to the reference
@@ -93,6 +100,13 @@ class LaneRequest:
         # what several reads of the operation may ask for: items with their attributes, and pages
         self.seen: dict[tuple[str, bool, ItemKey], list[tuple[Attributes, asyncio.Task[dict[ItemKey, Any]]]]] = {}
         self.pages: dict[tuple[Any, ...], asyncio.Task[Any]] = {}
+        self.reader: Reader | None = None
+
+    def code_reader(self, model: Model) -> Reader:
+        """What code of a domain reads with, made when it is first used."""
+        if self.reader is None:
+            self.reader = Reader(model, self.table, self.access, self.cursors, self.limits)
+        return self.reader
 
     def close(self) -> None:
         """Ends what still runs for reads that several fields share: a cancelled request leaves it behind."""
@@ -101,6 +115,8 @@ class LaneRequest:
         for reads in self.seen.values():
             for _, read in reads:
                 read.cancel()
+        if self.reader is not None:
+            self.reader.close()
 
     async def call(self, call: PreparedCall, text: str, keys: int) -> Any:
         """The typed answer of one request.
@@ -113,7 +129,7 @@ class LaneRequest:
         access, permission = self.access, call.permission
         if call.refusals:
             access.refusals += call.refusals
-        if permission is not None and permission.residual.allows_text(text, call.marker, self.own, keys):
+        if permission is not None and permission.residual.allows_text(text, call.marker, self.own, keys, self.subject):
             statements = permission.verdict.statements
         else:
             statements = self._judged(call, text)

@@ -13,6 +13,7 @@ from gateway.graph.query.lane.keys import Keys
 from gateway.graph.query.lane.listing import ListingRead, PartitionRead, RowPage
 from gateway.graph.query.lane.pages import AskedPage, PagesLoad, asked_page
 from gateway.graph.query.lane.request import LaneRequest
+from gateway.graph.query.paging import take_arguments
 from gateway.graph.query.tree import CollectionSelection
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
@@ -170,7 +171,9 @@ class SingleRoot:
     followed: tuple[Mapping[str, tuple[str, Any]], TargetRead] | None
 
     async def answer(self, request: LaneRequest) -> Answers:
-        page = await self.read.page(request, self.arguments.values(request.variables), Window(1))
+        given = self.arguments.values(request.variables)
+        take_arguments(self.listing, given)
+        page = await self.read.page(request, given, Window(1))
         return [(self.number, await self._item(request, page.rows[0]) if page.rows else None)]
 
     async def _item(self, request: LaneRequest, row: Any) -> Any:
@@ -215,7 +218,7 @@ class NodeRoot:
         return [(self.number, values if self.plural else values[0])]
 
     def _named(self, request: LaneRequest, text: str) -> tuple[str, ItemKey] | None:
-        found = read_global_id(request.tenant, text)
+        found = read_global_id(request.scope, text)
         if found is None or found[0] not in self.types:
             return None
         key = node_key(request.tenant, self.types[found[0]][0], found[1])

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from gateway.graph.query.lane.code_fields import CodeColumn, is_column
 from gateway.graph.query.lane.columns import (
     ANY_VALUE,
     Column,
@@ -19,7 +20,15 @@ from gateway.graph.query.lane.fallback import FallBack, NoLane, Reason
 from gateway.graph.query.lane.generated import function
 from gateway.graph.query.lane.keys import identity
 from gateway.graph.query.lane.values import value_reader
-from gateway.graph.query.tree import AttributeField, IdField, ItemSelection, StructFields, Typename, VersionField
+from gateway.graph.query.tree import (
+    AttributeField,
+    CodeField,
+    IdField,
+    ItemSelection,
+    StructFields,
+    Typename,
+    VersionField,
+)
 from gateway.model.entity import Attribute, Entity
 from gateway.model.model import Model
 from gateway.store.plan import Attributes
@@ -48,7 +57,7 @@ class RowType:
         self.denied = denied
         self._selections = tuple(selections)
         entities = list(dict.fromkeys([*(each.entity.name for each in self._selections), *also]))
-        self.entities = [model.entities[name] for name in entities]
+        self.entities = [model.stored[name] for name in entities]
         self.mixed = len(entities) > 1
         self.expires = any(entity.expiry is not None for entity in self.entities)
         table = model.table
@@ -145,12 +154,15 @@ def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attribu
                 checks += _needed(rows, key)
             case IdField():
                 names[f"g{number}"] = identity(rows, selection.entity)
-                values.append(f"g{number}(row, tenant)")
+                values.append(f"g{number}(row, scope)")
             case AttributeField():
                 values.append(_value(rows, field, denied, names, checks))
+            case CodeField() if is_column(field, denied):
+                names[f"c{number}"] = CodeColumn(rows, selection.entity, field, denied)
+                values.append(f"c{number}(row)")
             case _:
                 values.append("None")  # its load fills it
-    lines = ["def shape(rows, own, tenant):", "  outs = []", "  add = outs.append", "  for row in rows:"]
+    lines = ["def shape(rows, own, scope):", "  outs = []", "  add = outs.append", "  for row in rows:"]
     return function("shape", [*lines, *checks, f"    add(Out({', '.join(values)}))", "  return outs"], names)
 
 

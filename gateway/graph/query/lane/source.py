@@ -13,8 +13,9 @@ from gateway.graph.query.lane.fallback import NoLane
 from gateway.graph.query.lane.request import NO_KEY, ConsumedCapacity, PreparedCall, UnprocessedKeys
 from gateway.graph.query.lane.rows import RowType
 from gateway.iam.language.verdict import Deny
-from gateway.model.tenant import partition
+from gateway.model.staleness import Staleness
 from gateway.store.access import Refusal
+from gateway.store.cache.read_path import Asked, PreparedReads
 from gateway.store.plan import Attributes
 from gateway.store.table import Table
 
@@ -34,6 +35,17 @@ class LaneTable:
         refusals = tuple(Refusal(name, deny.reason) for name, deny in self._denied(operation, asked).items())
         return PreparedCall(operation, index, marker, decode, permission, refusals)
 
+    def cached(
+        self, names: tuple[str, ...], strong: bool, declared: Staleness | None, call: PreparedCall, rows: RowType
+    ) -> Asked | None:
+        """How the call is answered from a cache; None where it is not."""
+        staleness = self.table.staleness(declared)
+        if staleness is None:
+            return None
+        decode = msgspec.json.Decoder(list[rows.type]).decode  # type: ignore[name-defined]  # made at run time
+        prepared = PreparedReads(self.session.permissions.shared, call.permission, decode)
+        return Asked(names, strong, staleness, prepared)
+
     def denied(self, asked: Attributes) -> Attributes:
         """What the role may not read, by whatever operation."""
         found = {frozenset(self._denied(operation, asked)) for operation in ("GetItem", "BatchGetItem", "Query")}
@@ -43,9 +55,7 @@ class LaneTable:
 
     def _denied(self, operation: str, asked: Attributes) -> Mapping[str, Deny]:
         session = self.session
-        return session.permissions.attributes_denied(
-            asked, operation, session.tenancy.table, leading_key=partition(session.tenant, "ANY")
-        )
+        return session.permissions.attributes_denied(asked, operation, session.tenancy.table)
 
 
 def get_answer(rows: RowType) -> Any:
@@ -74,6 +84,7 @@ def query_answer(rows: RowType) -> Any:
         [
             ("Items", list[rows.type]),  # type: ignore[name-defined]  # made at run time
             ("LastEvaluatedKey", msgspec.Raw, NO_KEY),
+            ("ScannedCount", int | None, None),
             ("ConsumedCapacity", ConsumedCapacity | None, None),
         ],
         gc=False,

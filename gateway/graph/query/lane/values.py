@@ -8,7 +8,7 @@ from typing import Any
 from gateway.graph.query.lane.columns import moment
 from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.model.entity import Attribute
-from gateway.model.types import Boolean, DecimalNumber, EnumOf, Id, Integer, KeyString, ListOf, Text, Timestamp
+from gateway.model.types import Boolean, DecimalNumber, EnumOf, Integer, KeyText, ListOf, Text, Timestamp
 
 Read = Callable[[Any], Any]
 
@@ -16,7 +16,7 @@ Read = Callable[[Any], Any]
 def value_reader(attribute: Attribute) -> Read:
     """The value of an attribute as the model has it, from the typed value of a row."""
     match attribute.type:
-        case Text() | Id() | KeyString() if not attribute.compressed:
+        case Text() | KeyText() if not attribute.compressed:
             return lambda wire: wire.S
         case Boolean():
             return lambda wire: wire.BOOL
@@ -24,7 +24,7 @@ def value_reader(attribute: Attribute) -> Read:
             return lambda wire: moment(wire.S)
         case EnumOf(enum):
             return lambda wire: enum[wire.S]
-        case ListOf(Text() | Id() | KeyString()):
+        case ListOf(Text() | KeyText()):
             return lambda wire: [each.S for each in wire.L]
         case Integer() | DecimalNumber():
             return _number_reader(whole=isinstance(attribute.type, Integer))

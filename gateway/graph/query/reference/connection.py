@@ -30,8 +30,15 @@ class RelayConnection:
     def page_info(self) -> "PageInfo":
         return PageInfo(self)
 
+    @property
+    def total_count(self) -> Awaitable[int]:
+        return self.reader.count(self.listing, self.arguments)
+
     def cursor(self, item: Item) -> str:
-        return self.reader.cursor(self.listing, self.arguments, item)
+        return self.cursor_at(item.position)
+
+    def cursor_at(self, position: str) -> str:
+        return self.reader.cursor(self.listing, self.arguments, position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +57,17 @@ class PageInfo:
 
     @property
     def start_cursor(self) -> str | None:
-        items = self.connection.page.items
-        return self.connection.cursor(items[0]) if items else None
+        page = self.connection.page
+        if page.reached is not None and self.connection.window.backward:
+            return self.connection.cursor_at(page.reached)
+        return self.connection.cursor(page.items[0]) if page.items else None
 
     @property
     def end_cursor(self) -> str | None:
-        items = self.connection.page.items
-        return self.connection.cursor(items[-1]) if items else None
+        page = self.connection.page
+        if page.reached is not None and not self.connection.window.backward:
+            return self.connection.cursor_at(page.reached)
+        return self.connection.cursor(page.items[-1]) if page.items else None
 
     @property
     def has_next_page(self) -> bool | Awaitable[bool]:
@@ -75,11 +86,14 @@ class PageInfo:
     async def _beyond_start(self) -> bool:
         """Reads whether the list has items before this page; a cursor alone does not tell."""
         items = self.connection.page.items
-        return await self._probe(Window(0, before=items[0].position if items else None, backward=True))
+        return await self._probe(self._outside(before=items[0].position if items else None, backward=True))
 
     async def _beyond_end(self) -> bool:
         items = self.connection.page.items
-        return await self._probe(Window(0, after=items[-1].position if items else None))
+        return await self._probe(self._outside(after=items[-1].position if items else None))
+
+    def _outside(self, *, after: str | None = None, before: str | None = None, backward: bool = False) -> Window:
+        return Window(0, after, before, backward, self.connection.window.reverse)
 
     async def _probe(self, window: Window) -> bool:
         listing, arguments = self.connection.listing, self.connection.arguments

@@ -4,7 +4,7 @@ It runs every operation that no lane runs: mutations, introspection, new documen
 falls back. All errors at execution time come from it.
 """
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from types import CoroutineType
 from typing import Any
@@ -33,28 +33,52 @@ from graphql.pyutils import Path
 from gateway.graph.query.arguments import MAX_ERRORS, Variables
 from gateway.graph.query.operation import Operation, ParsedDocument, Variant
 from gateway.graph.query.reference.reader import Reader
-from gateway.graph.query.reference.resolvers import Context
+from gateway.graph.query.reference.resolvers import Context, Resolver, is_attribute
 from gateway.model.model import Model
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
 from gateway.store.plan import ReadLimits
+from gateway.store.rows import Item
 from gateway.store.table import Table
-from gateway.store.write.writer import Writer
+from gateway.store.write.writer import Act, Writer, no_acting
 
 # all awaitables of our resolvers and of graphql-core are coroutines
 _is_awaitable: Any = CoroutineType.__instancecheck__
 
 
 class _Executor(Executor[None]):
-    """graphql-core's executor for a variant, with two shortcuts.
+    """graphql-core's executor for a variant, with three shortcuts.
 
     Collected fields are cached, since they depend on the variant's conditions alone. The keys of the cache are ids of
     AST nodes, which live as long as the document, and so as long as the variant. Values of scalars and enums are
-    completed without finding out the kind of their type again.
+    completed without finding out the kind of their type again. Attributes with such values are read without an `info`;
+    one that is null or wrong is left to graphql-core, which reads it once more.
     """
 
     collected: dict[Any, CollectedFields]
     leaves: Mapping[GraphQLOutputType, GraphQLLeafType]
+    attributes: "Attributes"
+
+    def execute_field(
+        self,
+        parent_type: GraphQLObjectType,
+        source: Any,
+        field_details_list: FieldDetailsList,
+        path: Path,
+        position_context: None,
+    ) -> Any:
+        known = self.attributes.get((parent_type, field_details_list[0].node.name.value))
+        # what is no item may answer with a coroutine, which can be awaited only once
+        if known is not None and type(source) is Item:
+            resolve, coerce = known
+            try:
+                value = resolve(source, None)
+                found = None if value is None or isinstance(value, Exception) else coerce(value)
+            except Exception:  # graphql-core meets it again, and words it
+                found = None
+            if found is not None and found is not Undefined:
+                return found
+        return super().execute_field(parent_type, source, field_details_list, path, position_context)
 
     def collect_subfields(
         self, return_type: GraphQLObjectType, field_details_list: FieldDetailsList
@@ -92,6 +116,21 @@ def _leaves(schema: GraphQLSchema) -> dict[GraphQLOutputType, GraphQLLeafType]:
     return {kind: leaf for kind in kinds if is_leaf_type(leaf := get_nullable_type(kind))}
 
 
+Attributes = Mapping[tuple[GraphQLObjectType, str], tuple[Resolver, Callable[[Any], Any]]]
+
+
+def _attributes(schema: GraphQLSchema) -> Attributes:
+    """The fields that show an attribute as a scalar or an enum: how each is read and how it is written."""
+    return {
+        (owner, name): (field.resolve, leaf.coerce_output_value)
+        for owner in schema.type_map.values()
+        if isinstance(owner, GraphQLObjectType)
+        for name, field in owner.fields.items()
+        if field.resolve is not None and is_attribute(field.resolve) and not field.args
+        if is_leaf_type(leaf := get_nullable_type(field.type))
+    }
+
+
 class Execution:
     """The parts of a document that graphql-core needs to run a variant, collected once."""
 
@@ -127,6 +166,7 @@ class Execution:
             hide_suggestions=reference.discreet,
         )
         executor.collected, executor.leaves = self._collected, reference.leaves
+        executor.attributes = reference.attributes
         return executor.execute_operation()
 
 
@@ -137,11 +177,14 @@ class ReferenceExecutor:
     table: Table
     cursors: Cursors
     limits: ReadLimits
+    act: Act = field(default=no_acting, kw_only=True)
     discreet: bool  # whether errors leave out suggestions, which reveal names of the schema
     leaves: Mapping[GraphQLOutputType, GraphQLLeafType] = field(init=False, repr=False)
+    attributes: Attributes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "leaves", _leaves(self.schema))
+        object.__setattr__(self, "attributes", _attributes(self.schema))
 
     async def run(
         self,
@@ -154,7 +197,7 @@ class ReferenceExecutor:
     ) -> ExecutionResult:
         """`sent` are the variables of the request, `variables` the same after coercion."""
         reader = Reader(self.model, self.table, access, self.cursors, self.limits)
-        writer = Writer(self.model, self.table, access)
+        writer = Writer(self.model, self.table, access, self.act)
         try:
             context = Context(reader, writer, variant.tree.places, variables)
             result = self._execution(variant, document, name).run(self, sent, variables, context)
@@ -162,6 +205,7 @@ class ReferenceExecutor:
             return execution_result
         finally:
             reader.close()
+            access.loaded = None
 
     def _execution(self, variant: Variant, document: ParsedDocument, name: str | None) -> Execution:
         execution: Execution | None = variant.execution

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from gateway.errors import Forbidden
 from gateway.iam.language.verdict import Deny
 from gateway.model.model import Model
-from gateway.model.tenant import partition
 from gateway.store.access import Access, Refusal
 from gateway.store.plan import Attributes
 from gateway.store.rows import Item
@@ -25,7 +24,7 @@ class FieldAccess:
         if verdicts is None:
             session = self._access.session
             verdicts = self._verdicts[attributes, operation] = session.permissions.attributes_denied(
-                attributes, operation, session.tenancy.table, leading_key=partition(session.tenant, "ANY")
+                attributes, operation, session.tenancy.table
             )
         return verdicts
 
@@ -34,6 +33,12 @@ class FieldAccess:
         verdicts = self.denied(attributes, operation)
         self._access.refusals += [Refusal(name, verdict.reason) for name, verdict in verdicts.items()]
         return attributes - frozenset(verdicts)
+
+    def check_search(self, names: Attributes, operation: str) -> None:
+        """INVARIANT: a role does not search by what it may not read: IAM cannot tell what a sort key is made of."""
+        for name, verdict in (self.denied(names, operation) if names else {}).items():
+            self._access.refusals.append(Refusal(name, verdict.reason))
+            raise Forbidden(f"the role `{self._access.session.role}` may not read `{name}`, nor search by it")
 
     def refuse_written(self, item: Item) -> None:
         """Hides in a written item what a read of it would hide."""
@@ -47,5 +52,5 @@ class FieldAccess:
         if item is None:
             return
         for name in self.denied(requested, operation):
-            if name in self._model.entities[item.entity].attribute:
+            if name in self._model.stored[item.entity].attribute:
                 item.values[name] = Forbidden(f"the role `{self._access.session.role}` may not read `{name}`")

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -10,12 +10,23 @@ from typing import Any
 from aiodataloader import DataLoader
 
 from gateway.errors import LimitExceeded
+from gateway.graph.query.caller_reader import CallerReader
 from gateway.graph.query.paging import page_window
+from gateway.graph.query.reference.derived_loader import DerivedLoader
 from gateway.graph.query.reference.field_access import FieldAccess
 from gateway.graph.query.reference.item_loader import ItemLoader, ItemsByKey, RequestTasks, weak_method
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
-from gateway.model.patterns import ItemCollection, Listing, Lookup, parameters
+from gateway.model.patterns import (
+    ItemCollection,
+    Listing,
+    Lookup,
+    counter_keys,
+    counter_lookup,
+    parameters,
+    searched_by,
+    sorted_by,
+)
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access, gather_settled, shared
 from gateway.store.cursor import Cursors
@@ -29,6 +40,7 @@ Arguments = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class _PageRead:
     listing: str
+    strong: bool
     arguments: tuple[tuple[str, Any], ...]
     window: Window
     attributes: Attributes
@@ -70,6 +82,15 @@ class Reader:
         load: Any = weak_method(self._load_pages)  # it may return errors among the pages
         return DataLoader(load)
 
+    @cached_property
+    def caller(self) -> CallerReader:
+        """What code of a domain reads with."""
+        return CallerReader(self)
+
+    @cached_property
+    def derived(self) -> DerivedLoader:
+        return DerivedLoader(self.caller, self.access, self._tasks)
+
     def close(self) -> None:
         """Cancels the loaders' tasks, which do not end by themselves when the request is cancelled."""
         self._tasks.close()
@@ -79,6 +100,7 @@ class Reader:
     def changed(self, item: Item | None) -> Item | None:
         """Hides in a mutation's item what a read would hide, and drops everything that was loaded before."""
         self.forget()
+        self.access.loaded = None
         if item is not None:
             self._field_access.refuse_written(item)
         return item
@@ -86,18 +108,25 @@ class Reader:
     def forget(self) -> None:
         self.__dict__.pop("_items", None)
         self.__dict__.pop("_pages", None)
+        # both refer to the reader
+        self.__dict__.pop("derived", None)
+        self.__dict__.pop("caller", None)
         self._item_collections.clear()
 
     @property
     def tenant(self) -> TenantId:
         return self.access.session.tenant
 
+    @property
+    def scope(self) -> str:
+        return self.access.session.scope
+
     async def item(self, lookup: Lookup, values: Arguments, attributes: Attributes) -> Item | None:
         key = item_key(self.tenant, self.model.entities[lookup.entity], values)
         return (await self.items_at(lookup, (key,), attributes))[key]
 
     async def items(self, lookup: Lookup, arguments: Sequence[Arguments], attributes: Attributes) -> list[Item | None]:
-        entity = self.model.entities[lookup.entity]
+        entity = self.model.stored[lookup.entity]
         keys = tuple(item_key(self.tenant, entity, values) for values in arguments)
         items = await self.items_at(lookup, keys, attributes)
         return [items[key] for key in keys]
@@ -106,10 +135,18 @@ class Reader:
         self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes
     ) -> Coroutine[Any, Any, ItemsByKey]:
         """Items by their keys; all that are requested in one turn of the event loop are read in one batch."""
+        self._field_access.check_search(sorted_by(self.model.stored[lookup.entity].primary), "GetItem")
         return self._items.items_at(lookup, keys, attributes)
 
     async def page(self, listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> Page:
         return await shared(self._pages.load(_page_read(listing, arguments, window, attributes)))
+
+    async def count(self, listing: Listing, arguments: Arguments) -> int:
+        """How many items the listing has with its parameters; ranges and filters leave nothing out of it."""
+        lookup = counter_lookup(self.model.counters[listing.name], listing)
+        keys = counter_keys(self.model, listing, arguments)
+        rows = await self.items(lookup, keys, frozenset({self.model.table.counted}))
+        return sum(row[self.model.table.counted] or 0 for row in rows if row is not None)
 
     async def item_collection(
         self,
@@ -129,6 +166,7 @@ class Reader:
 
     async def _read_item_collection(self, read: _ItemCollectionRead) -> Item | None:
         pattern, window, attributes, members = read.pattern, read.window, read.attributes, read.members
+        self._field_access.check_search(sorted_by(self.model.entities[pattern.entity].primary), "Query")
         plan = plan_item_collection(
             self.model,
             pattern,
@@ -163,10 +201,10 @@ class Reader:
         before: str | None,
     ) -> Window:
         """Relay's four arguments as a window, or `BadUserInput`."""
-        return page_window(self._cursors, self.tenant, self.limits, listing, arguments, first, after, last, before)
+        return page_window(self._cursors, self.scope, self.limits, listing, arguments, first, after, last, before)
 
-    def cursor(self, listing: Listing, arguments: Arguments, item: Item) -> str:
-        return self._cursors.seal(self.tenant, listing.name, arguments, item.position)
+    def cursor(self, listing: Listing, arguments: Arguments, position: str) -> str:
+        return self._cursors.seal(self.scope, listing.name, arguments, position)
 
     async def _load_pages(self, reads: list[_PageRead]) -> list[Page | Exception]:
         """A failed read is the failure of its page alone; the loader keeps it for equal reads."""
@@ -181,8 +219,12 @@ class Reader:
 
     async def _read_page(self, read: _PageRead) -> Page:
         listing = self.model.listing(read.listing)
+        if read.strong and not listing.strong:
+            listing = replace(listing, strong=True)  # as the caller has asked
+        given = dict(read.arguments)
+        self._field_access.check_search(searched_by(listing, given), "Query")
         attributes = self._field_access.readable(read.attributes, "Query")
-        arguments = windowed(listing, dict(read.arguments), datetime.now(UTC))
+        arguments = windowed(listing, given, datetime.now(UTC))
         plan = plan_listing(self.model, listing, self.tenant, arguments, read.window, attributes)
         page = await self._table.query(self.access, plan)
         for item in page.items:
@@ -192,4 +234,4 @@ class Reader:
 
 def _page_read(listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> _PageRead:
     present = tuple(sorted((name, value) for name, value in arguments.items() if value is not None))
-    return _PageRead(listing.name, present, window, attributes)
+    return _PageRead(listing.name, listing.strong, present, window, attributes)

@@ -14,6 +14,7 @@ from gateway.errors import BadUserInput
 from gateway.graph.global_id import global_id, node_key, read_global_id
 from gateway.graph.query.arguments import Variables
 from gateway.graph.query.binder import Places
+from gateway.graph.query.paging import take_arguments
 from gateway.graph.query.reference.connection import RelayConnection
 from gateway.graph.query.reference.reader import Arguments, Reader
 from gateway.graph.query.tree import (
@@ -30,15 +31,15 @@ from gateway.graph.query.tree import (
 from gateway.model.entity import Collection, Entity, Reference, Relation, Total
 from gateway.model.keys import key_parts
 from gateway.model.model import Model
-from gateway.model.patterns import Listing, Lookup, bound_attribute, open_parameters, own_parameters, parameters
+from gateway.model.patterns import bound_attribute, open_parameters, own_parameters, parameters
 from gateway.store.access import gather_settled
-from gateway.store.plan import Attributes, Range, Window
+from gateway.store.plan import Attributes, Window
 from gateway.store.rows import Item
+from gateway.store.table import Page
 from gateway.store.write.writer import Writer
 
 Resolver = Callable[..., Any]
 Info = GraphQLResolveInfo[Any]
-_PAGING = ("first", "after", "last", "before")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,12 @@ def attribute(name: str) -> Resolver:
     return resolve
 
 
-def value_of(item: Item, name: str) -> Any:
-    """The attribute's value; raises the error that is stored in its place where the role may not read it."""
-    value = item.values.get(name)
-    if isinstance(value, Exception):
-        raise value
-    return value
+_ATTRIBUTE = attribute("").__code__
+
+
+def is_attribute(resolver: Resolver | None) -> bool:
+    """Whether `attribute` made the resolver, which then does nothing but read: it needs no `info`."""
+    return getattr(resolver, "__code__", None) is _ATTRIBUTE
 
 
 def _present(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -125,13 +126,14 @@ def _first_page(context: Context, collection: CollectionSelection) -> tuple[Wind
     return window, member.page.attributes
 
 
-def lookup_many(lookup: Lookup, parameter: str, plural: str) -> Resolver:
+def lookup_many(parameter: str, plural: str) -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> list[Item | None]:
         context: Context = info.context
         ids: list[str] = arguments[plural]
         _check_length(plural, ids, context.reader.limits.page)
         field: LookupManyField = context.field(info)
-        return await context.reader.items(lookup, [{parameter: item_id} for item_id in ids], field.item.attributes)
+        values = [{parameter: item_id} for item_id in ids]
+        return await context.reader.items(field.lookup, values, field.item.attributes)
 
     return resolve
 
@@ -139,32 +141,34 @@ def lookup_many(lookup: Lookup, parameter: str, plural: str) -> Resolver:
 # Listings: pages of items, or the first item of one.
 
 
-def listing_page(listing: Listing) -> Resolver:
+def listing_page() -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> RelayConnection:
-        return await _connection(listing, info, _present(arguments))
+        return await _connection(info, _present(arguments))
 
     return resolve
 
 
-async def _connection(listing: Listing, info: Info, arguments: dict[str, Any]) -> RelayConnection:
+async def _connection(info: Info, arguments: dict[str, Any]) -> RelayConnection:
     context: Context = info.context
     field: PageField = context.field(info)
-    span = arguments.get(listing.between or "")
-    if span is not None and listing.between is not None:
-        arguments[listing.between] = Range(span.get("from"), span.get("to"))
-    paging = [arguments.pop(name, None) for name in _PAGING]
+    listing = field.listing
+    paging = take_arguments(listing, arguments)
     window = context.reader.window(listing, arguments, *paging)
+    if field.page.counts_only:
+        return RelayConnection(context.reader, listing, arguments, window, Page((), more=False))
     page = await context.reader.page(listing, arguments, window, field.page.attributes)
     return RelayConnection(context.reader, listing, arguments, window, page)
 
 
-def listing_single(model: Model, listing: Listing) -> Resolver:
+def listing_single(model: Model) -> Resolver:
     """The first item of a listing, or the item that its reference points to."""
 
     async def resolve(root: None, info: Info, **arguments: Any) -> Item | None:
         context: Context = info.context
         field: SingleField = context.field(info)
-        page = await context.reader.page(listing, _present(arguments), Window(1), field.needed)
+        present = _present(arguments)
+        take_arguments(field.listing, present)
+        page = await context.reader.page(field.listing, present, Window(1), field.needed)
         if not page.items or field.follow is None or field.target is None:
             return page.items[0] if page.items else None
         return await _fetch(context, field.target, _bound(model, field.follow, page.items[0]) or {})
@@ -178,7 +182,7 @@ def listing_single(model: Model, listing: Listing) -> Resolver:
 def _bound(model: Model, relation: Relation, item: Item) -> dict[str, Any] | None:
     """The parameters of the relation's pattern, filled from the item; None where the item lacks one."""
     names = parameters(model, model.patterns[relation.pattern])
-    values = {name: value_of(item, bound_attribute(relation, name)) for name in names}
+    values = {name: item[bound_attribute(relation, name)] for name in names}
     return None if any(value is None for value in values.values()) else values
 
 
@@ -205,8 +209,8 @@ def collection_each(model: Model, owner: Entity, relation: Collection) -> Resolv
 
     async def resolve(root: Item, info: Info) -> list[Item]:
         context: Context = info.context
-        shared = {name: value_of(root, bound_attribute(relation, name)) for name in own}
-        keys: list[Arguments] = [{**shared, member_parameter: key} for key in value_of(root, key_attribute) or ()]
+        shared = {name: root[bound_attribute(relation, name)] for name in own}
+        keys: list[Arguments] = [{**shared, member_parameter: key} for key in root[key_attribute] or ()]
         field: MembersField = context.field(info)
         items = await context.reader.items(lookup, keys, field.item.attributes)
         return [item for item in items if item is not None]
@@ -215,11 +219,9 @@ def collection_each(model: Model, owner: Entity, relation: Collection) -> Resolv
 
 
 def collection_page(model: Model, relation: Collection) -> Resolver:
-    listing = model.listing(relation.pattern)
-
     async def resolve(root: Item, info: Info, **arguments: Any) -> RelayConnection:
         values = _bound(model, relation, root) or {}
-        return await _connection(listing, info, {**_present(arguments), **values})
+        return await _connection(info, {**_present(arguments), **values})
 
     return resolve
 
@@ -230,7 +232,7 @@ def total(model: Model, relation: Total) -> Resolver:
 
     async def resolve(root: Item, info: Info) -> int | Decimal:
         context: Context = info.context
-        shared = {name: value_of(root, bound_attribute(relation, name)) for name in own}
+        shared = {name: root[bound_attribute(relation, name)] for name in own}
         keys: list[Arguments] = [
             {**shared, **relation.fixed, relation.over: number} for number in range(relation.count)
         ]
@@ -240,7 +242,7 @@ def total(model: Model, relation: Total) -> Resolver:
 
 
 def _sum(name: str, items: Iterable[Item | None]) -> int | Decimal:
-    return sum(value_of(item, name) or 0 for item in items if item is not None)
+    return sum(item[name] or 0 for item in items if item is not None)
 
 
 # Nodes: the global id of an item, and the item of a global id.
@@ -249,9 +251,9 @@ def _sum(name: str, items: Iterable[Item | None]) -> int | Decimal:
 def item_id(entity: Entity) -> Resolver:
     def resolve(root: Item, info: Info) -> str:
         context: Context = info.context
-        values = {name: value_of(root, name) for name in entity.key_names}
+        values = {name: root[name] for name in entity.key_names}
         parts = {**key_parts(entity, entity.primary.pk, values), **key_parts(entity, entity.primary.sk, values)}
-        return global_id(context.reader.tenant, entity.name, tuple(parts[name] for name in entity.key_names))
+        return global_id(context.reader.scope, entity.name, tuple(parts[name] for name in entity.key_names))
 
     return resolve
 
@@ -271,10 +273,9 @@ async def nodes(root: None, info: Info, **arguments: Any) -> list[Item | Excepti
 
 async def _find_node(context: Context, field: NodeField, text: str) -> Item | None:
     """Returns None for unknown, foreign and forged ids alike."""
-    tenant = context.reader.tenant
-    named = read_global_id(tenant, text)
+    named = read_global_id(context.reader.scope, text)
     if named is None or named[0] not in field.items:
         return None
     lookup, item = field.items[named[0]]
-    key = node_key(tenant, item.entity, named[1])
+    key = node_key(context.reader.tenant, item.entity, named[1])
     return None if key is None else (await context.reader.items_at(lookup, (key,), item.attributes))[key]

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from gateway.iam.policies.pattern_requests import sample
+from gateway.model.docs.patterns import access_patterns
 from gateway.model.entity import Entity, Placement
 from gateway.model.keys import item_key
 from gateway.model.model import Model
-from gateway.model.pattern_docs import access_patterns
 from gateway.model.patterns import Listing
 from gateway.model.template import Literal
 from gateway.model.tenant import owns, tenant_id

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from gateway.iam.dynamodb.condition_keys import ROLE_TAG, TENANT_TAG
+from gateway.iam.dynamodb.condition_keys import PRINCIPAL_SUBJECT, ROLE_TAG, SUBJECT_TAG, TENANT_TAG
 from gateway.iam.dynamodb.permissions import Permissions
 from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.evaluator import PolicySet, evaluate
@@ -12,8 +12,9 @@ from gateway.iam.language.verdict import Allow, Authorisation
 from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.generate import GATEWAY_FILE
 from gateway.iam.policies.lint import lint
+from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT
 from gateway.iam.policies.policies import generated, place_of
-from gateway.iam.policies.roles import ITEM_ACTIONS, ROLE_NAMES, ROLES
+from gateway.iam.policies.roles import ITEM_ACTIONS, GatewayRole, Grant, roles_of
 from gateway.iam.sts import trust
 from gateway.iam.sts.assume_role import RoleRequest
 from gateway.model.tenant import tenant_id
@@ -53,7 +54,7 @@ def _tenant(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[Aud
     if narrow:
         yield failed(f"{len(narrow)} requests of a tenant are denied: {_some(narrow)}", fixes.ROLES)
     if not wide and not narrow:
-        yield passed(f"{asked:,} requests in {len(ROLES)} roles: own rows only, nothing without a tenant")
+        yield passed(f"{asked:,} requests in {len(case.model.roles)} roles: own rows only, nothing without a tenant")
     yield from _trust(case, role, deployment)
 
 
@@ -74,11 +75,13 @@ def _tried(
     narrow: list[str] = []
     asked = 0
     # the role must isolate tenants without a session policy as well, in case the gateway sends none
-    layers = [(role, role.name, (sessions[role.name],)) for role in ROLES] + [(ROLES[0], "the role alone", None)]
-    for role, label, session in layers:
+    alone = GatewayRole("any", "", (Grant(ITEM_ACTIONS),), patterns=frozenset(case.model.patterns))
+    layers = [(role, role.name, (sessions[role.name],)) for role in roles_of(case.model)]
+    for role, label, session in (*layers, (alone, "the role alone", None)):
         policies = PolicySet(documents, session, boundary)
         arn = {"aws:PrincipalArn": deployment.tenant_role}
         tagged = {f"aws:PrincipalTag/{TENANT_TAG}": _TENANT, f"aws:PrincipalTag/{ROLE_TAG}": role.name}
+        tagged |= {PRINCIPAL_SUBJECT: SAMPLE_SUBJECT} if role.own else {}
         own, nobody = Permissions(policies, {**arn, **tagged}, place), Permissions(policies, arn, place)
         for probe in probes(ProbeScene(case.model, deployment, _TENANT, role, _VICTIM)):
             asked += 2
@@ -109,7 +112,9 @@ def _assuming(case: Case, role: RoleFacts, deployment: Deployment, document: Pol
     policies = PolicySet((generated(case.model).document(GATEWAY_FILE, deployment),))
     gateway = trust.AssumingCaller(deployment.gateway_role, policies)
     stranger = trust.AssumingCaller(f"{deployment.gateway_role}-stranger", policies)
-    tags = ((TENANT_TAG, _TENANT), (ROLE_TAG, ROLE_NAMES[-1]))
+    weakest = roles_of(case.model)[-1]
+    subject = ((SUBJECT_TAG, SAMPLE_SUBJECT),) if weakest.own else ()
+    tags = ((TENANT_TAG, _TENANT), (ROLE_TAG, weakest.name), *subject)
     right = RoleRequest(role.arn, "audit", tags=tags, source_identity=_TENANT)
     untagged = RoleRequest(role.arn, "audit", source_identity=_TENANT)
     live = trust.AssumableRole(role.arn, document)

@@ -71,6 +71,7 @@ variable "revoke_sessions" {
 variable "issuers" {
   type = list(object({
     issuer               = string
+    preset               = optional(string)
     audience             = list(string)
     jwks_url             = string
     algorithms           = optional(list(string))
@@ -80,9 +81,23 @@ variable "issuers" {
     subject_claim        = optional(string)
     tenants              = optional(list(string))
     tenant_claim         = optional(string)
+    tenant_map           = optional(map(string))
+    tenant_is_membership = optional(bool)
     roles_claim          = optional(string)
     role_map             = optional(map(string))
     required_claims      = optional(map(string))
+    client_claims        = optional(list(string))
+    machine_claims       = optional(map(string))
+    user_claims          = optional(list(string))
+    client_roles_claim   = optional(string)
+    client_roles         = optional(map(object({ roles = optional(list(string), []), tenant = optional(string) })))
+    support = optional(object({
+      role         = optional(string, "support")
+      max_minutes  = optional(number, 30)
+      actor_claim  = optional(list(string), ["act", "sub"])
+      reason_claim = optional(string, "reason")
+      only         = optional(bool, true)
+    }))
     leeway_seconds       = optional(number)
     max_lifetime_seconds = optional(number)
   }))
@@ -121,6 +136,7 @@ variable "gateway_settings" {
     tenants                  = optional(list(string))
     suspended_tenants        = optional(list(string))
     readiness_tenant         = optional(string)
+    support_revocations      = optional(string)
     silos = optional(map(object({
       table_name      = optional(string)
       tenant_role_arn = optional(string)

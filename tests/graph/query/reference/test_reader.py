@@ -84,7 +84,7 @@ async def test_the_number_of_queries_is_limited(reader: Reader) -> None:
 async def test_a_window_is_checked_and_its_cursors_belong_to_the_tenant(reader: Reader, reader_for: MakeReader) -> None:
     listing, arguments = reader.model.listing("ordersByStatus"), {"status": "DELIVERED"}
     page = await reader.page(listing, arguments, Window(2), frozenset({"orderId"}))
-    cursor = reader.cursor(listing, arguments, page.items[0])
+    cursor = reader.cursor(listing, arguments, page.items[0].position)
     assert reader.window(listing, arguments, 5, cursor, None, None) == Window(5, after=page.items[0].position)
     with pytest.raises(BadUserInput):
         reader.window(listing, arguments, 1, None, 1, None)

@@ -13,10 +13,10 @@ from gateway.store.cache.dax.cluster import DaxCluster, DaxRules, connector
 from gateway.store.cache.dax.reads import Ages, Clusters, DaxReads
 from gateway.store.rows import Rows
 from gateway.store.table import Table
+from gateway.testing.memory import Memory
 from tests.store.cache.dax.server import DaxNode
 from tests.store.cache.fixtures import MODEL, World, no_renewal, session
 from tests.store.fixtures import TABLE
-from tests.store.memory import Memory
 
 pytest.importorskip("amazondax", reason="the extra `dax` is not installed")
 

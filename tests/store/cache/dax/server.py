@@ -12,7 +12,7 @@ from collections import Counter
 from importlib import import_module
 from typing import Any, Literal
 
-from tests.store.memory import Memory
+from gateway.testing.memory import Memory
 
 Trouble = Literal["error", "silence", "hang up", "foreign row"]
 

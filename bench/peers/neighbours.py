@@ -1,0 +1,149 @@
+"""What a tenant's latency is beside eight connections of another tenant that send the largest documents and bodies.
+
+python -m bench.peers.neighbours [--rounds 4] [--seconds 3]
+
+Rounds alternate: alone, then beside each attack in turn. The ratios are of one run, so the load of the machine affects
+both sides. Callers are cheap: all bodies are made before, and nothing of an answer is read but its end.
+"""
+
+import argparse
+import asyncio
+import gzip
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import orjson
+import uvloop
+
+from bench.peers.load import Load, _Client
+from bench.peers.recorded import BODIES, record
+from bench.peers.servers import GATEWAY, commands, started, stub
+from tests.graph.backend import Backend, running
+
+ATTACKERS, VICTIM, ATTACKER = 8, "t000", "t001"
+_EACH = 400  # different bodies of an attack: none is remembered from one round to the next
+_FIELDS = "productId title price currency description"
+_NESTED = (
+    "nodes { orderId total user { name email orders(first: 1) { nodes { orderId } } } lines { quantity title } } "
+    "edges { cursor node { orderId } } pageInfo { hasNextPage endCursor }"
+)
+
+
+def _large(number: int) -> dict[str, Any]:
+    """As many fields and tokens as a document may have."""
+    roots = (f'a{alias}: product(productId: "p-0003") {{ {" ".join([_FIELDS] * 7)} }}' for alias in range(49))
+    return {"query": f"query Q{number} {{ {' '.join(roots)} }}"}
+
+
+def _nested(number: int) -> dict[str, Any]:
+    roots = (f"r{alias}: reviewQueue(first: 1) {{ {_NESTED} }}" for alias in range(20))
+    return {"query": f"query Q{number} {{ {' '.join(roots)} }}"}
+
+
+def _long(number: int) -> dict[str, Any]:
+    """A megabyte that is a kilobyte with gzip."""
+    return {"query": f"query Q{number} {{ {'a ' * 499_000} }}"}
+
+
+def _values(number: int) -> dict[str, Any]:
+    return {"query": "{ product(productId: 1) { title } }", "variables": {"x": [[number, *["a"] * 900]] * 21}}
+
+
+ATTACKS = {"largest documents": _large, "nested pages": _nested, "1 MB in gzip": _long, "most variables": _values}
+
+
+def _requests(bodies: Iterator[bytes], token: str, more: bytes = b"") -> list[bytes]:
+    return [
+        b"POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n%b"
+        b"Authorization: Bearer %b\r\nContent-Length: %d\r\n\r\n%b" % (more, token.encode(), len(body), body)
+        for body in bodies
+    ]
+
+
+def _attack(name: str, token: str) -> list[bytes]:
+    packed = "gzip" in name
+    bodies = (orjson.dumps(ATTACKS[name](number)) for number in range(40 if packed else _EACH))
+    if packed:
+        return _requests(map(gzip.compress, bodies), token, b"Content-Encoding: gzip\r\n")
+    return _requests(bodies, token)
+
+
+async def _connections(requests: list[bytes], port: int, count: int) -> list[_Client]:
+    loop, made = asyncio.get_running_loop(), []
+    for number in range(count):
+        make = partial(_Client, requests, number * len(requests) // count)
+        _, client = await loop.create_connection(make, "127.0.0.1", port)
+        made.append(client)
+    return made
+
+
+async def _measured(port: int, victim: list[bytes], attack: list[bytes], seconds: float) -> tuple[list[float], int]:
+    """The latencies of the victim, and how many requests of the attack were answered meanwhile."""
+    attackers = await _connections(attack, port, ATTACKERS) if attack else []
+    [client] = await _connections(victim, port, 1)
+    loop = asyncio.get_running_loop()
+    for each in (*attackers, client):
+        each.end = time.perf_counter() + seconds
+        loop.call_soon(each.go)
+    await asyncio.wait([each.done for each in (*attackers, client)], timeout=seconds + 30)
+    assert not client.errors
+    return client.times, sum(len(each.times) for each in attackers)
+
+
+def _told(
+    name: str, rounds: list[tuple[list[float], int]], alone: list[tuple[list[float], int]], seconds: float
+) -> str:
+    p50, p99 = (median(_quantile(times, part) for times, _ in rounds) for part in (50, 99))
+    ratios = [
+        median(_quantile(mine, part) / _quantile(its, part) for (mine, _), (its, _) in zip(rounds, alone, strict=True))
+        for part in (50, 99)
+    ]
+    rate = median(count for _, count in rounds) / seconds
+    return f"| {name} | {p50 * 1e3:.2f} | {ratios[0]:.2f} | {p99 * 1e3:.2f} | {ratios[1]:.2f} | {rate:,.0f} |"
+
+
+def _quantile(times: list[float], part: int) -> float:
+    return quantiles(times, n=100)[part - 1]
+
+
+async def _run(backend: Backend, port: int, asked: argparse.Namespace) -> None:
+    load = Load(orjson.dumps(BODIES["get"][1]), [backend.issuer.token(VICTIM, "viewer")], Path())
+    victim, token = load.requests(), backend.issuer.token(ATTACKER, "viewer")
+    attacks = {"alone": [], **{name: _attack(name, token) for name in ATTACKS}}
+    await _measured(port, victim, [], 1)
+    found: dict[str, list[tuple[list[float], int]]] = {name: [] for name in attacks}
+    for _ in range(asked.rounds):
+        for name, requests in attacks.items():
+            found[name].append(await _measured(port, victim, requests, asked.seconds))
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    print("| beside | p50 ms | x alone | p99 ms | x alone | attacks/s |\n|---|---:|---:|---:|---:|---:|")
+    for name, rounds in found.items():
+        print(_told(name, rounds, found["alone"], asked.seconds))
+
+
+async def _main(asked: argparse.Namespace) -> None:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        backend = stack.enter_context(running(("acme", VICTIM, ATTACKER)))
+        dynamodb = stack.enter_context(stub(await record(backend), folder))
+        command, environment = commands(backend, dynamodb)[GATEWAY]
+        server = stack.enter_context(started(GATEWAY, command, environment, folder))
+        await _run(backend, server.port, asked)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.peers.neighbours", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=3)
+    uvloop.run(_main(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Clinic: a domain of the gateway."""

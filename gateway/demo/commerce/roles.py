@@ -1,0 +1,38 @@
+"""The roles of the shop: the standard ones for its staff, the customer, who has its own rows only, and the one in which
+orders of a customer are placed.
+"""
+
+from dataclasses import replace
+
+from gateway import STANDARD_ROLES, Role
+
+CUSTOMER = Role(
+    name="customer",
+    description="reads the catalogue, and of users, orders and accounts its own; orders, and keeps subscriptions",
+    reads=(
+        *("product", "stock", "productsByCategory", "category"),
+        *("User", "Order", "Email", "Phone", "Session", "Notification", "UserSubscription"),
+    ),
+    writes=("UserSubscription",),
+    # they lie in the partition of the user, and no mutation that a customer may call changes them
+    beside=("User", "Order", "Email", "Phone", "Notification"),
+    own=True,
+    mutations=(
+        *("placeOrder", "cancelOrder"),
+        *("createUserSubscription", "updateUserSubscription", "removeUserSubscription"),
+    ),
+)
+# support finds the customer who calls by the address that it is told, and never reads one
+FINDS = {"support": ("userByEmail",)}
+ORDERING = Role(
+    name="ordering",
+    description="writes the orders of one customer with their lines, and takes their products from the stock",
+    reads=("product", "stock", "order", "orderLine", "orderEvent"),
+    writes=("Order", "OrderLine", "OrderEvent", "Stock"),
+    removes=(),
+    # they lie in the partitions of the customer and of the products, and ordering changes none of them
+    beside=("User", "Email", "Phone", "Notification", "UserSubscription", "Product"),
+    own=True,
+    acting=True,
+)
+ROLES = (*(replace(role, finds=FINDS.get(role.name, ())) for role in STANDARD_ROLES), CUSTOMER, ORDERING)

@@ -1,0 +1,92 @@
+"""What code of a domain reads with: the lookups and listings of the model, as the caller of the request."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gateway.errors import Internal
+from gateway.model.entity import Entity
+from gateway.model.patterns import Lookup, parameters
+from gateway.model.tenant import TenantId
+from gateway.store.plan import Attributes
+from gateway.store.rows import Item
+
+if TYPE_CHECKING:
+    from gateway.graph.query.reference.reader import Reader
+
+Key = Mapping[str, Any]
+
+
+class CallerReader:
+    """INVARIANT: it reads with the session of one request; nothing that it takes names a tenant or a role.
+
+    Items have all of their attributes. `item["email"]` raises where the role may not read it.
+    """
+
+    __slots__ = ("_found", "_reader")
+
+    def __init__(self, reader: "Reader") -> None:
+        self._reader = reader
+        self._found: dict[int, Item] = {}
+
+    @property
+    def tenant(self) -> TenantId:
+        return self._reader.tenant
+
+    @property
+    def role(self) -> str:
+        return self._reader.access.session.role
+
+    @property
+    def subject(self) -> str:
+        """Who asks, as the token says."""
+        return self._reader.access.subject
+
+    @property
+    def deadline(self) -> float | None:
+        """When the request has to be answered, on the clock of the event loop."""
+        return self._reader.access.deadline
+
+    def ran_code(self, field: str, rows: int, started: float) -> None:
+        """For `explain`: this field's code was called for so many rows."""
+        self._reader.access.ran_code(field, rows, started)
+
+    async def find(self, entity: str, key: Key) -> Item | None:
+        """One item by its key; None where there is none."""
+        [item] = await self.many(entity, [key])
+        return item
+
+    async def many(self, entity: str, keys: Sequence[Key]) -> list[Item | None]:
+        """Items by their keys, in the order of these; what is asked for at one time is read in one batch."""
+        items = await self._reader.items(self._lookup(entity), keys, self._everything(entity))
+        return [self._handed(item) for item in items]
+
+    async def listed(self, listing: str, arguments: Key, first: int | None = None) -> list[Item]:
+        """The first items of a listing."""
+        pattern = self._reader.model.listing(listing)
+        known = {*parameters(self._reader.model, pattern), *((pattern.between,) if pattern.between else ())}
+        unknown = sorted(set(arguments) - known)
+        if unknown:
+            raise Internal(f"the listing {listing} does not take {unknown}; it takes {sorted(known)}")
+        window = self._reader.window(pattern, arguments, first, None, None, None)
+        page = await self._reader.page(pattern, arguments, window, self._everything(pattern.entity))
+        return [self._handed(item) for item in page.items]
+
+    def has_found(self, item: object) -> bool:
+        """Whether the item was read by this reader, and so is the caller's own."""
+        return item is not None and self._found.get(id(item)) is item
+
+    def _lookup(self, entity: str) -> Lookup:
+        patterns = self._reader.model.patterns.values()
+        lookup = next((each for each in patterns if isinstance(each, Lookup) and each.entity == entity), None)
+        if lookup is None:
+            raise Internal(f"no lookup reads {entity}")
+        return lookup
+
+    def _everything(self, entity: str) -> Attributes:
+        declared: Entity = self._reader.model.entities[entity]
+        return frozenset((*declared.attribute, self._reader.model.table.version))
+
+    def _handed(self, item: Any) -> Any:
+        if item is not None:
+            self._found[id(item)] = item
+        return item

@@ -1,0 +1,110 @@
+"""Values of variables as graphql-core coerces them, by functions that are made once for each input type.
+
+graphql-core finds out the kind of each type again for each value. What these functions do not read as it is, they leave
+to graphql-core, which words what is wrong with it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from graphql import (
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    GraphQLLeafType,
+    GraphQLList,
+    GraphQLNonNull,
+    Undefined,
+    is_required_input_field,
+)
+from graphql.utilities.coerce_input_value import coerce_default_value
+
+Read = Callable[[Any], Any]
+
+
+class Unusual(Exception):
+    """A value, or a type, that is left to graphql-core."""
+
+
+def reader(kind: GraphQLInputType) -> Read | None:
+    """Reads a value, null included, or raises `Unusual`; None for a type that is left to graphql-core."""
+    try:
+        return _reader(kind, ())
+    except Unusual:
+        return None
+
+
+def _reader(kind: Any, around: tuple[Any, ...]) -> Read:
+    """`around` are the input objects that this type is part of."""
+    if isinstance(kind, GraphQLNonNull):
+        return _required(_reader(kind.of_type, around))
+    if isinstance(kind, GraphQLList):
+        return _list(_reader(kind.of_type, around))
+    if isinstance(kind, GraphQLInputObjectType):
+        if kind in around:
+            raise Unusual
+        return _object(kind, (*around, kind))
+    return _leaf(kind)
+
+
+def _required(read: Read) -> Read:
+    def required(value: Any) -> Any:
+        if value is None:
+            raise Unusual
+        return read(value)
+
+    return required
+
+
+def _leaf(kind: GraphQLLeafType) -> Read:
+    coerce = kind.coerce_input_value
+    is_text = kind.name in ("String", "ID")
+
+    def leaf(value: Any) -> Any:
+        if value is None or (is_text and type(value) is str):
+            return value
+        try:
+            found = coerce(value)
+        except Exception as error:
+            raise Unusual from error
+        if found is Undefined:
+            raise Unusual
+        return found
+
+    return leaf
+
+
+def _list(read: Read) -> Read:
+    def members(value: Any) -> Any:
+        if value is None:
+            return None
+        if type(value) is not list:
+            raise Unusual  # one value may stand for a list of one
+        return [read(member) for member in value]
+
+    return members
+
+
+def _object(kind: GraphQLInputObjectType, around: tuple[Any, ...]) -> Read:
+    if kind.is_one_of or kind.out_type is not GraphQLInputObjectType.out_type:
+        raise Unusual
+    parts: list[tuple[str, str, Read, bool]] = []
+    for name, field in kind.fields.items():
+        if coerce_default_value(field) is not Undefined:
+            raise Unusual
+        parts.append((name, field.out_name or name, _reader(field.type, around), is_required_input_field(field)))
+    known = kind.fields.keys()
+
+    def members(value: Any) -> Any:
+        if value is None:
+            return None
+        if type(value) is not dict or not value.keys() <= known:
+            raise Unusual
+        found = {}
+        for name, own, read, required in parts:
+            if name in value:
+                found[own] = read(value[name])
+            elif required:
+                raise Unusual
+        return found
+
+    return members

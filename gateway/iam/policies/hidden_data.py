@@ -1,0 +1,77 @@
+"""What roles do not see: the attributes that a model marks as personal, and the keys that contain hidden ones."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gateway.errors import ModelError
+from gateway.model.entity import Entity, Placement
+from gateway.model.model import Model
+from gateway.model.role_reach import stored
+from gateway.model.template import Literal, Template
+from gateway.model.types import KEY_SEPARATOR
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalKey:
+    """A key that contains a personal attribute, and the table attribute that holds the key."""
+
+    entity: str
+    attribute: str
+    template: str
+    held_in: str
+
+
+def personal_attributes(model: Model) -> tuple[str, ...]:
+    """The names of personal attributes. IAM only knows names, so a name must be personal in all entities or in none."""
+    declared = [(attribute, entity) for entity in model.entities.values() for attribute in stored(entity)]
+    hidden = {attribute.name: entity.name for attribute, entity in declared if attribute.personal}
+    for attribute, entity in declared:
+        if attribute.name in hidden and not attribute.personal:
+            raise ModelError(
+                f"`{attribute.name}` is personal in {hidden[attribute.name]} and not in {entity.name}: "
+                "a policy knows attributes by name only and would hide both; rename one of them or mark both"
+            )
+    return tuple(sorted(hidden))
+
+
+def hidden_partitions(model: Model, hidden: frozenset[str]) -> tuple[str, ...]:
+    """Patterns of the partition keys that contain a hidden attribute, without the tenant's prefix."""
+    counters = ((each, each.primary) for each in model.counters.values())
+    places = [place for _, place in (*_places(model), *counters)]
+    return tuple(sorted({partition_pattern(place.pk) for place in places if place.pk.names & hidden}))
+
+
+def personal_partitions(model: Model) -> tuple[str, ...]:
+    return hidden_partitions(model, frozenset(personal_attributes(model)))
+
+
+def personal_keys(model: Model) -> tuple[PersonalKey, ...]:
+    """The keys that show personal attributes: IAM cannot hide keys, because every read needs them."""
+    return tuple(
+        PersonalKey(entity.name, name, template.text, held_in)
+        for entity, place in _places(model)
+        for template, held_in in zip((place.pk, place.sk), _key_attributes(model, place), strict=True)
+        for name in sorted(personal_names(entity, template))
+    )
+
+
+def personal_names(entity: Entity, template: Template) -> frozenset[str]:
+    return frozenset(name for name in template.names if entity.attribute[name].personal)
+
+
+def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
+    return ((entity, place) for entity in model.entities.values() for place in entity.placements)
+
+
+def partition_pattern(template: Template) -> str:
+    """The partition keys of a template, without the tenant's prefix."""
+    if not any(isinstance(segment, Literal) for segment in template.segments):
+        # Such a pattern would match, and so hide, every partition.
+        raise ModelError(f"key `{template.text}` contains a hidden attribute and needs a word in capitals before it")
+    parts = (segment.text if isinstance(segment, Literal) else "*" for segment in template.segments)
+    return KEY_SEPARATOR.join(parts)
+
+
+def _key_attributes(model: Model, place: Placement) -> tuple[str, str]:
+    table = model.table
+    return next(((index.pk, index.sk) for index in table.indexes if index.name == place.index), (table.pk, table.sk))

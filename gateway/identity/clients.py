@@ -1,0 +1,92 @@
+"""Machine clients: which tokens are theirs, and what is known of a client beside its token.
+
+A token of a machine has every sign of one and none of a user; a user's token has no sign of a machine. Whatever lies
+between is refused, so a user who chooses a name that looks like a client's gains nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from gateway.identity.claim_path import ClaimPath, claim_name, find_claim
+from gateway.identity.errors import TokenRefused
+from gateway.model.tenant import TenantId
+
+# INVARIANT: no user has a subject that starts with one of these.
+CLIENT_PREFIX = "client:"
+SUPPORT_PREFIX = "support:"
+RESERVED = (CLIENT_PREFIX, SUPPORT_PREFIX)
+
+_MAX_CLIENT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class KnownClient:
+    """What the settings say of a client: its roles, and its tenant where the token carries none."""
+
+    roles: frozenset[str] = frozenset()
+    tenant: TenantId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MachineClients:
+    """How an issuer's tokens for machines differ from those for users, and the clients that the settings list."""
+
+    client_claims: tuple[ClaimPath, ...]
+    """The first of them that is there names the client."""
+    signs: Mapping[str, str]
+    """Claims to the value that they have in a machine's token; `{client}` stands for the client, `{lower}` for it in
+    lower case."""
+    user_claims: tuple[ClaimPath, ...] = ()
+    """A user's token has at least one of them, a machine's has none. If empty, nothing is expected."""
+    roles_claim: ClaimPath | None = None
+    """Where a machine's token names its roles; `None` is where a user's does."""
+    known: Mapping[str, KnownClient] = field(default_factory=lambda: MappingProxyType({}))
+
+    def faults(self) -> list[str]:
+        faults = []
+        if not self.client_claims:
+            faults.append("machine_claims and client_roles require client_claims")
+        if not self.signs:
+            faults.append("client_claims requires machine_claims, or users could not be told from machines")
+        for name, form in self.signs.items():
+            if not _usable(form):
+                faults.append(f"machine_claims: `{name}` may hold {{client}} and {{lower}} in braces and nothing else")
+        return faults
+
+
+def machine_client(claims: Mapping[str, Any], clients: MachineClients | None, hint: str) -> str | None:
+    """The id of the client, `None` for a user; `TokenRefused` where the token is not clearly one or the other."""
+    if clients is None:
+        return None
+    client = _client(claims, clients)
+    found = [_has_sign(claims, name, form, client) for name, form in clients.signs.items()]
+    user = any(find_claim(claims, path) is not None for path in clients.user_claims)
+    if all(found) and not user:
+        if client is None:
+            raise TokenRefused(f"claim `{claim_name(clients.client_claims[0])}` missing or malformed")
+        return client
+    if any(found) or (clients.user_claims and not user):
+        raise TokenRefused("token is neither clearly a user's nor clearly a machine's", hint)
+    return None
+
+
+def _has_sign(claims: Mapping[str, Any], name: str, form: str, client: str | None) -> bool:
+    if client is None and "{" in form:
+        return False
+    expected = form.replace("{client}", client or "").replace("{lower}", (client or "").lower())
+    return bool(find_claim(claims, name) == expected)
+
+
+def _client(claims: Mapping[str, Any], clients: MachineClients) -> str | None:
+    values = (find_claim(claims, path) for path in clients.client_claims)
+    value = next((value for value in values if value is not None), None)
+    if not isinstance(value, str) or not 0 < len(value) <= _MAX_CLIENT or not value.isprintable():
+        return None
+    return value
+
+
+def _usable(form: str) -> bool:
+    plain = form.replace("{client}", "").replace("{lower}", "")
+    return bool(form) and "{" not in plain and "}" not in plain

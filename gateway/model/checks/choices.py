@@ -1,0 +1,60 @@
+"""Checks of choices: listings of one entity that no set of arguments leaves in doubt."""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from gateway.model.checks.names import is_field_name
+from gateway.model.checks.shapes import shape_faults
+from gateway.model.entity import Entity
+from gateway.model.patterns import Choice, Listing, listing_arguments
+
+if TYPE_CHECKING:
+    from gateway.model.model import Model
+
+
+def choice_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[str]:
+    """`entities` are those that are right by themselves."""
+    members = [name for choice in model.choices.values() for name in choice.patterns]
+    for choice in model.choices.values():
+        faults = [*_faults(model, choice)] or [*_argument_faults(model, entities, choice)]
+        faults += [f"`{name}` is in two choices" for name in choice.patterns if members.count(name) > 1]
+        if choice.name in model.patterns and choice.name not in choice.patterns:
+            faults.append("a pattern has this name; a choice may only have the name of one of its own patterns")
+        yield from (f"choice {choice.name}: {fault}" for fault in faults)
+
+
+def _faults(model: "Model", choice: Choice) -> Iterator[str]:
+    if not is_field_name(choice.name):
+        yield f"`{choice.name}` is not a name such as ordersOfUser"
+    shape = [*shape_faults(choice)]
+    yield from shape
+    if shape:
+        return
+    if len(choice.patterns) < 2:
+        yield "it needs two patterns or more; one alone is a field by itself"
+    patterns = {name: model.patterns.get(name) for name in choice.patterns}
+    strange = [name for name, pattern in patterns.items() if not isinstance(pattern, Listing) or pattern.single]
+    yield from (f"`{name}` is no listing of many" for name in strange)
+    counted = {isinstance(pattern, Listing) and pattern.counter is not None for pattern in patterns.values()}
+    if len(counted) > 1:
+        yield "some of its patterns have a counter and others have none; one field has a `totalCount` or none"
+    if len({pattern.entity for pattern in patterns.values() if pattern is not None}) > 1:
+        yield "its patterns list different entities; one field lists one"
+
+
+def _argument_faults(model: "Model", entities: Mapping[str, Entity], choice: Choice) -> Iterator[str]:
+    listings = [model.listing(name) for name in choice.patterns]
+    if not all(each.entity in entities and entities[each.entity].placement(each.index) for each in listings):
+        return  # said where the listing or its entity is checked
+    taken = [(each, listing_arguments(model, each)) for each in listings]
+    for (one, here), (other, there) in combinations(taken, 2):
+        if here.fits(here.required | there.required) and there.fits(here.required | there.required):
+            both = ", ".join(f"`{name}`" for name in sorted(here.required | there.required))
+            yield f"{both} fits `{one.name}` and `{other.name}`; give one of them another required argument"
+        if one.filter and other.filter and one.filter != other.filter:
+            yield f"`{one.name}` and `{other.name}` have different filters; one field has one"
+        ranges = {one.between, other.between} & (here.required | there.required)
+        yield from (
+            f"`{name}` is one value for one pattern and a range for the other" for name in sorted(ranges, key=str)
+        )

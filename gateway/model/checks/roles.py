@@ -1,0 +1,289 @@
+"""Checks of roles: every name is known, and IAM can enforce what is declared, no more and no less."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from gateway.model.checks.shapes import shape_faults
+from gateway.model.entity import Entity, Placement, Reference
+from gateway.model.patterns import Listing
+from gateway.model.referrers import target_of
+from gateway.model.role import ALL, PERSONAL, Everything, Names, Role, named
+from gateway.model.role_reach import (
+    RolePlace,
+    confined,
+    covers,
+    found_ids,
+    hidden_attributes,
+    holds_owner,
+    is_owned,
+    path_of,
+    pattern_places,
+    read_places,
+    written_places,
+)
+from gateway.model.types import Id
+
+if TYPE_CHECKING:
+    from gateway.model.model import Model
+
+# INVARIANT: no '@', so that a role and a tenant stay apart in the name of a session.
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_KNOWS_PARTITIONS = "IAM knows partitions, not sort keys"
+
+
+def role_faults(model: "Model") -> Iterator[str]:
+    """Of a model whose entities and patterns are right by themselves."""
+    yield from _confidential_faults(model)
+    declared = [role for domain in model.domains for role in domain.roles]
+    for role in model.all_roles.values():
+        if any(other.name == role.name and other != role for other in declared):
+            yield f"role {role.name}: is declared twice, and not the same way"
+        shape = [*_shape_faults(role)] or [*_name_faults(model, role)]
+        yield from (f"role {role.name}: {fault}" for fault in shape or _faults(model, role))
+
+
+def owner_faults(entity: Entity) -> Iterator[str]:
+    if entity.owner is None:
+        return
+    attribute = entity.attribute.get(entity.owner)
+    if attribute is None:
+        yield f"its owner `{entity.owner}` is not an attribute"
+    elif not isinstance(attribute.type, Id) or not attribute.required:
+        yield f"its owner `{entity.owner}` must be a required Id: it is compared with the subject of a token"
+
+
+def _confidential_faults(model: "Model") -> Iterator[str]:
+    """INVARIANT: only what is confidential is denied: a denial by key holds on the table and every index."""
+    places = [(entity, place) for entity in model.entities.values() for place in entity.placements]
+    for entity, place in places:
+        path = path_of(place.pk)
+        beside = [(other, there) for other, there in places if not other.confidential and covers(path, there.pk)]
+        if entity.confidential and beside:
+            other, there = beside[0]
+            yield (
+                f"entity {entity.name}: it is confidential, and {other.name} lies in its partitions "
+                f"`{place.pk.text}` too (`{there.pk.text}` on {there.index or 'the table'}), and {_KNOWS_PARTITIONS}: "
+                "begin its key with a word of its own"
+            )
+
+
+def _shape_faults(role: Role) -> Iterator[str]:
+    yield from shape_faults(role)
+    if not _NAME.fullmatch(role.name):
+        yield "a role is named with a-z, 0-9 and -, at most 32 characters"
+
+
+def _name_faults(model: "Model", role: Role) -> Iterator[str]:
+    known = {*model.entities, *model.patterns}
+    for option, names, allowed in (
+        ("reads", role.reads, known),
+        ("writes", role.writes, set(model.entities)),
+        ("removes", role.removable, set(model.entities)),
+        ("beside", role.beside, set(model.entities)),
+        ("finds", role.finds, set(model.patterns)),
+    ):
+        for name in _unknown(names, allowed):
+            yield f"`{option}` names `{name}`, which the model does not declare"
+    attributes = {each.name for entity in model.entities.values() for each in entity.attributes}
+    for name in _unknown(role.hides if isinstance(role.hides, tuple) else (), attributes):
+        yield f"`hides` names `{name}`, which is not an attribute"
+    for name in _unknown(role.shows or (), attributes):
+        yield f"`shows` names `{name}`, which is not an attribute"
+    for name in _unknown(role.mutations or (), {mutation.name for mutation in model.mutations}):
+        yield f"`mutations` names `{name}`, which the model does not declare"
+
+
+def _unknown(names: Names, known: set[str]) -> tuple[str, ...]:
+    return () if isinstance(names, Everything) else tuple(name for name in names if name not in known)
+
+
+def _faults(model: "Model", role: Role) -> Iterator[str]:
+    yield from _hiding_faults(model, role)
+    yield from (fault for name in role.finds for fault in _find_faults(model, role, name))
+    yield from _writing_faults(model, role)
+    if role.acting and all(mutation.acts_as != role.name for mutation in model.mutations):
+        yield "no mutation acts in it: name it in the `acts_as` of one"
+    if role.own:
+        yield from _own_faults(model, role)
+    places = read_places(model, role)
+    if role.reads is not ALL or role.own:
+        yield from _neighbours(model, "reads", places, _names(places), "add it to `reads`")
+        yield from _follow_faults(model, role, places)
+    for option, names in (("writes", role.writes), ("removes", role.removable)):
+        if names is not ALL or role.own:
+            written = written_places(model, role, names)
+            allowed = {*_names(written), *((name, place) for name in role.beside for place in _tables(model, name))}
+            hint = f"add it to `{option}`, or to `beside` if AWS may let the role do that"
+            yield from _neighbours(model, option, written, allowed, hint)
+
+
+def _hiding_faults(model: "Model", role: Role) -> Iterator[str]:
+    if role.shows is not None and role.hides != ():
+        yield "`shows` and `hides` exclude each other"
+        return
+    hidden = set(hidden_attributes(model, role))
+    for entity in model.entities.values():
+        for attribute in (each for each in entity.attributes if each.name in hidden):
+            if attribute.required and not attribute.personal and role.hides is not PERSONAL:
+                yield (
+                    f"it hides `{attribute.name}`, which every {entity.name} has: mark it as personal, so that its "
+                    "field may be null"
+                )
+            if role.writes_entity(entity.name):
+                yield (
+                    f"it writes {entity.name} and hides its `{attribute.name}`: a write replaces whole items; write "
+                    "other entities, or hide less"
+                )
+
+
+def _find_faults(model: "Model", role: Role, name: str) -> Iterator[str]:
+    """An exact lookup has the partition for itself, and answers with an id that the role may see."""
+    listing, hidden = model.patterns[name], set(hidden_attributes(model, role))
+    if not isinstance(listing, Listing) or not listing.single:
+        yield f"`finds` names `{name}`, which does not find one item: give it `single`, or name it in `reads`"
+        return
+    entity, place = model.entities[listing.entity], model.place(listing)
+    if not place.pk.names & hidden:
+        yield f"`finds` names `{name}`, which finds by nothing that the role hides: name it in `reads`"
+    if is_owned(role, entity) and not holds_owner(entity, place):
+        yield f"`finds` names `{name}`, which would find the rows of every subject: a role with `own` cannot have it"
+    for secret in sorted(hidden & set(found_ids(model, listing))):
+        yield f"`finds` names `{name}`, which answers with `{secret}`, and the role hides that"
+    for other in model.entities.values():
+        for there in other.placements:
+            if (other.name, there.name) != (entity.name, place.name) and covers(path_of(place.pk), there.pk):
+                yield (
+                    f"`finds` names `{name}`, in whose partition `{place.pk.text}` {other.name} lies too "
+                    f"(`{there.pk.text}`), and {_KNOWS_PARTITIONS}: give one of them another word"
+                )
+
+
+def _writing_faults(model: "Model", role: Role) -> Iterator[str]:
+    if role.writes is ALL and role.reads is not ALL:
+        yield "it writes everything, so it must read everything: a mutation reads what it changes"
+    read = _names(read_places(model, role))
+    for entity in model.entities.values():
+        if role.writes_entity(entity.name):
+            if (entity.name, entity.primary.name) not in read and role.writes is not ALL:
+                yield f"it writes {entity.name} and does not read it by its key: a mutation reads what it changes"
+            yield from _reference_faults(model, role, entity)
+        elif role.removable is not ALL and entity.name in role.removable:
+            yield f"it removes {entity.name} and does not write it"
+    if role.removable is ALL and role.writes is not ALL:
+        yield "it removes everything and does not write everything"
+    for mutation in (each for each in model.mutations if each.acts_as is None and role.may_call(each)):
+        if not role.writes_result(mutation):
+            yield (
+                f"it may call `{mutation.name}`, which changes {mutation.returns}, and does not write it: name it in "
+                "`writes`, or let the mutation act in another role (`acts_as`)"
+            )
+
+
+def _reference_faults(model: "Model", role: Role, entity: Entity) -> Iterator[str]:
+    for relation in entity.relations:
+        if isinstance(relation, Reference) and relation.checked:
+            target = target_of(model, relation)
+            if not role.writes_entity(target) and target not in role.beside:
+                yield (
+                    f"it writes {entity.name} and not {target}, which the reference `{relation.name}` checks in the "
+                    f"same transaction: add {target} to `writes`, and name in `mutations` what the role may call"
+                )
+
+
+def _own_faults(model: "Model", role: Role) -> Iterator[str]:
+    owned = [entity for entity in model.entities.values() if entity.owner is not None]
+    reached = (*read_places(model, role), *(written_places(model, role, role.writes) if role.acting else ()))
+    if not any(each.owned for each in reached):
+        yield "it has `own`, and reads no entity with an `owner` whose partition holds the owner"
+    for entity in owned:
+        if named(role.reads, entity.name) and not any(holds_owner(entity, place) for place in entity.placements):
+            yield (
+                f"no partition of {entity.name} holds its owner `{entity.owner}`: {_KNOWS_PARTITIONS}; give it a copy "
+                f"or an index with {{{entity.owner}}} in its partition key"
+            )
+        if role.writes_entity(entity.name):
+            yield from _acting_write_faults(entity) if role.acting else _own_write_faults(entity)
+            yield from () if role.acting else _own_count_faults(model, entity)
+    names = role.reads if isinstance(role.reads, tuple) else ()
+    for pattern in (model.patterns[name] for name in names if name in model.patterns):
+        for entity, place in pattern_places(model, pattern):
+            if confined(role, entity) and not holds_owner(entity, place):
+                yield (
+                    f"`{pattern.name}` reads `{place.pk.text}`, which does not hold the owner `{entity.owner}` of "
+                    f"{entity.name}, so it would read the rows of every subject"
+                )
+
+
+def _own_write_faults(entity: Entity) -> Iterator[str]:
+    for place in entity.placements:
+        if place.index is None and not holds_owner(entity, place):
+            yield (
+                f"it writes {entity.name}, whose place `{place.pk.text}` does not hold its owner `{entity.owner}`: "
+                f"{_KNOWS_PARTITIONS}"
+            )
+    if entity.unique:
+        yield f"it writes {entity.name}, whose unique values lie in partitions of the whole tenant"
+
+
+def _own_count_faults(model: "Model", entity: Entity) -> Iterator[str]:
+    for listing in model.counted.get(entity.name, ()):
+        counter = model.counters[listing.name]
+        if not holds_owner(counter, counter.primary):
+            yield f"it writes {entity.name}, whose counter of `{listing.name}` counts the rows of every subject"
+
+
+def _acting_write_faults(entity: Entity) -> Iterator[str]:
+    """An acting role writes every place, so one that holds the owner must be among them: there AWS refuses others."""
+    if not any(place.index is None and holds_owner(entity, place) for place in entity.placements):
+        yield (
+            f"it writes {entity.name} for a subject, and no place of it in the table holds its owner `{entity.owner}`: "
+            f"give it a copy with {{{entity.owner}}} in its partition key, by which AWS tells subjects apart"
+        )
+
+
+def _names(places: Iterable[RolePlace]) -> set[tuple[str, str]]:
+    return {(each.entity.name, each.place.name) for each in places}
+
+
+def _tables(model: "Model", name: str) -> tuple[str, ...]:
+    return tuple(place.name for place in model.entities[name].placements if place.index is None)
+
+
+def _neighbours(
+    model: "Model", verb: str, places: tuple[RolePlace, ...], allowed: set[tuple[str, str]], hint: str
+) -> Iterator[str]:
+    """INVARIANT: nothing is widened in silence: what lies where the role gets to is declared, or refused here."""
+    owned = {(each.entity.name, each.place.name) for each in places if each.owned}
+    for each in places:
+        for entity, place in _everywhere(model.entities, each.place.index):
+            at = (entity.name, place.name)
+            if at == (each.entity.name, each.place.name) or not covers(each.path, place.pk):
+                continue
+            where = f"`{place.pk.text}` on {place.index or 'the table'}"
+            if at not in allowed:
+                yield (
+                    f"it {verb} {each.entity.name} in `{each.path}`, where {entity.name} lies too ({where}), and "
+                    f"{_KNOWS_PARTITIONS}: {hint}"
+                )
+            elif at in owned and not each.owned:
+                yield (
+                    f"it {verb} every {each.entity.name} in `{each.path}`, where {entity.name} lies too ({where}), of "
+                    f"which it may have its own only: declare an `owner` of {each.entity.name}"
+                )
+
+
+def _everywhere(entities: Mapping[str, Entity], index: str | None) -> Iterator[tuple[Entity, Placement]]:
+    return ((entity, place) for entity in entities.values() for place in entity.placements if place.index == index)
+
+
+def _follow_faults(model: "Model", role: Role, places: tuple[RolePlace, ...]) -> Iterator[str]:
+    read = _names(places)
+    for pattern in model.patterns.values():
+        if isinstance(pattern, Listing) and pattern.follow is not None and isinstance(role.reads, tuple):
+            target = model.patterns[model.entities[pattern.entity].relation[pattern.follow].pattern]
+            missing = [
+                entity.name for entity, place in pattern_places(model, target) if (entity.name, place.name) not in read
+            ]
+            if pattern.name in (*role.reads, *role.finds) and missing:
+                yield f"`{pattern.name}` answers with {missing[0]}, which it does not read by its key"

@@ -1,0 +1,38 @@
+"""A mutation as declared data: an input, a function that makes the change, and what its payload has."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gateway.model.types import Field
+
+if TYPE_CHECKING:
+    # the model knows nothing of the store but the types of this function's parameter and result
+    from gateway.store.write.writer import MutationResult, Writer
+
+Run = Callable[["Writer", dict[str, Any]], Awaitable["MutationResult"]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """A change that callers can ask for; `run` gets a `Writer` and the input and answers a `MutationResult`.
+
+    `returns` is the entity in the payload; `extras` are further fields of the payload, such as a count.
+    `member_units` is the estimated cost, in capacity units, of each member of a list in the input.
+    `removes` tells that it removes items, so a role that may not remove them may not call it.
+    `acts_as` names the acting role in whose session it runs for a caller whose own role does not write `returns`: a
+    session of the same tenant and subject, for what the caller itself may not touch.
+    `faults` are mistakes in the declaration; they are reported together with those of the model.
+    """
+
+    name: str
+    description: str
+    returns: str
+    input: tuple[Field, ...]
+    run: Run
+    extras: tuple[Field, ...] = ()
+    member_units: float = 6
+    removes: bool = False
+    acts_as: str | None = None
+    deprecated: str | None = None
+    faults: tuple[str, ...] = ()

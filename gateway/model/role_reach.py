@@ -1,0 +1,298 @@
+"""The partitions that a role reaches, from its declaration: what IAM can enforce, because it knows partition keys only.
+
+A path is a partition key behind the tenant's prefix: `ORDER#*` stands for the partitions of a key template,
+`USER#{subject}` for the one that holds the token's subject.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gateway.model.entity import Attribute, Entity, Placement
+from gateway.model.patterns import (
+    COUNT,
+    AccessPattern,
+    ItemCollection,
+    Listing,
+    bound_attribute,
+    member_place,
+    own_parameters,
+)
+from gateway.model.role import ALL, PERSONAL, Everything, Names, Role, named
+from gateway.model.template import DERIVED, Hole, Literal, Template
+from gateway.model.types import KEY_SEPARATOR
+
+if TYPE_CHECKING:
+    from gateway.model.model import Model
+
+UNIQUE: Final = "UNIQUE"
+IDEMPOTENCY: Final = "IDEMPOTENCY"
+RESERVED_WORDS: Final = frozenset({UNIQUE, IDEMPOTENCY, COUNT})  # no key of an entity begins with one of them
+SUBJECT: Final = "{subject}"
+_ANY: Final = "*"
+
+
+class RolePlace(NamedTuple):
+    """A place of an entity's items that a role reaches; `owned`: only the partition that holds the subject."""
+
+    entity: Entity
+    place: Placement
+    owned: bool
+
+    @property
+    def path(self) -> str:
+        return path_of(self.place.pk, self.entity.owner if self.owned else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """Partitions of the table (`index` is None) or of an index."""
+
+    index: str | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A pattern whose partitions are named by a hidden attribute, and the only attributes that it may read there."""
+
+    pattern: str
+    path: str
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoleReach:
+    """Each None means every partition of the tenant, on the table and on every index."""
+
+    reads: tuple[Partitions, ...] | None
+    writes: tuple[Partitions, ...] | None
+    removes: tuple[Partitions, ...] | None
+
+
+def path_of(template: Template, owner: str | None = None) -> str:
+    parts = [_part(segment, owner) for segment in template.segments]
+    while parts[-2:] == [_ANY, _ANY]:
+        parts.pop()
+    return KEY_SEPARATOR.join(parts)
+
+
+def _part(segment: Literal | Hole, owner: str | None) -> str:
+    if isinstance(segment, Literal):
+        return segment.text
+    return SUBJECT if owner is not None and segment.name == owner else _ANY
+
+
+def holds_owner(entity: Entity, place: Placement) -> bool:
+    """Whether the partition key contains the owner, so that IAM can tell one subject's rows from another's."""
+    return entity.owner is not None and entity.owner in place.pk.names - DERIVED
+
+
+def read_places(model: "Model", role: Role) -> tuple[RolePlace, ...]:
+    """The places that the role reads: those of its entities, and those that its patterns read."""
+    found: dict[tuple[str, str], RolePlace] = {}
+    for entity in model.entities.values():
+        if reads_entity(role, entity):
+            found |= {(entity.name, place.name): _place(role, entity, place) for place in entity.placements}
+            counters = (model.counters[listing.name] for listing in model.counted.get(entity.name, ()))
+            found |= {(each.name, each.primary.name): _place(role, each, each.primary) for each in counters}
+    for pattern in model.patterns.values():
+        if not isinstance(role.reads, Everything) and pattern.name in (*role.reads, *role.finds):
+            found |= {
+                (entity.name, place.name): _place(role, entity, place)
+                for entity, place in pattern_places(model, pattern)
+            }
+    return tuple(each for each in found.values() if each.owned or not confined(role, each.entity))
+
+
+def reads_entity(role: Role, entity: Entity) -> bool:
+    """Whether `reads` names it; what is confidential is not a part of everything, unless the role writes it."""
+    open_to = not entity.confidential or role.writes_entity(entity.name)
+    return open_to if isinstance(role.reads, Everything) else entity.name in role.reads
+
+
+def closed_paths(model: "Model", role: Role) -> tuple[str, ...]:
+    """The partitions of what is confidential, which a role that reads everything else does not get to."""
+    if not isinstance(role.reads, Everything):
+        return ()
+    closed = (entity for entity in model.entities.values() if not reads_entity(role, entity))
+    return tuple(sorted({path_of(place.pk) for entity in closed for place in entity.placements}))
+
+
+def is_owned(role: Role, entity: Entity) -> bool:
+    return role.own and entity.owner is not None
+
+
+def confined(role: Role, entity: Entity) -> bool:
+    """Whether the role reaches only the places of the entity whose partition holds the owner."""
+    return is_owned(role, entity) and not role.acting
+
+
+def _place(role: Role, entity: Entity, place: Placement) -> RolePlace:
+    return RolePlace(entity, place, role.own and holds_owner(entity, place))
+
+
+def pattern_places(model: "Model", pattern: AccessPattern) -> Iterator[tuple[Entity, Placement]]:
+    yield model.entities[pattern.entity], member_place(model, pattern)
+    if isinstance(pattern, Listing) and pattern.counter is not None:
+        counter = model.counters[pattern.name]
+        yield counter, counter.primary
+    if isinstance(pattern, ItemCollection):
+        member = model.patterns[model.entities[pattern.entity].relation[pattern.collection].pattern]
+        yield model.entities[member.entity], member_place(model, member)
+
+
+def written_places(model: "Model", role: Role, names: Names) -> tuple[RolePlace, ...]:
+    """The places in the table of the entities with these names; indexes follow from what is written there."""
+    return tuple(
+        _place(role, entity, place)
+        for entity in model.entities.values()
+        if named(names, entity.name)
+        for place in entity.placements
+        if place.index is None
+    )
+
+
+def visible_patterns(model: "Model", role: Role) -> tuple[str, ...]:
+    """The access patterns that the role can use: all of their places are within its reach."""
+    reached = {(each.entity.name, each.place.name) for each in read_places(model, role)}
+    return tuple(
+        pattern.name
+        for pattern in model.patterns.values()
+        if all((entity.name, place.name) in reached for entity, place in pattern_places(model, pattern))
+    )
+
+
+def reach(model: "Model", role: Role) -> RoleReach:
+    owned = any(is_owned(role, entity) for entity in model.entities.values())
+    whole = not owned and role.reads is ALL
+    reads = None if whole else [Partitions(each.place.index, each.path) for each in read_places(model, role)]
+    # whoever writes claims and releases unique values, counts, and leaves a record of what was made
+    marks, record = [*_marks(model, role)], [_record(role)] if role.writes != () else []
+    counters = [*_counters(model, role)]
+    writes, removes = (
+        None if names is ALL and not owned else _distinct((*_written(model, role, names), *marks, *more))
+        for names, more in (
+            (role.writes, (*record, *counters)),
+            (role.removable, record if role.removable != () else ()),
+        )
+    )
+    return RoleReach(None if reads is None else _distinct((*reads, *record)), writes, removes)
+
+
+def _written(model: "Model", role: Role, names: Names) -> Iterator[Partitions]:
+    return (Partitions(None, each.path) for each in written_places(model, role, names))
+
+
+def _marks(model: "Model", role: Role) -> Iterator[Partitions]:
+    for entity in model.entities.values():
+        if entity.unique and role.writes_entity(entity.name):
+            everything = role.writes is ALL
+            yield Partitions(None, f"{UNIQUE}#*" if everything else f"{UNIQUE}#{entity.name}#*")
+
+
+def _counters(model: "Model", role: Role) -> Iterator[Partitions]:
+    for name, listings in model.counted.items():
+        if role.writes_entity(name) or named(role.removable, name):
+            counters = (model.counters[listing.name] for listing in listings)
+            yield from (Partitions(None, _place(role, each, each.primary).path) for each in counters)
+
+
+def _record(role: Role) -> Partitions:
+    return Partitions(None, f"{IDEMPOTENCY}#{SUBJECT}#*" if role.own else f"{IDEMPOTENCY}#*")
+
+
+def _distinct(found: Iterable[Partitions]) -> tuple[Partitions, ...]:
+    return tuple(sorted(set(found), key=lambda each: (each.index or "", each.path)))
+
+
+def hidden_attributes(model: "Model", role: Role) -> tuple[str, ...]:
+    """The names of the attributes that the role never reads."""
+    declared = [attribute for entity in model.entities.values() for attribute in stored(entity)]
+    if role.shows is not None:
+        keys = {name for entity in model.entities.values() for place in entity.placements for name in place.names}
+        return tuple(sorted({each.name for each in declared} - {*role.shows, *keys}))
+    if role.hides is PERSONAL:
+        return tuple(sorted({each.name for each in declared if each.personal}))
+    return tuple(sorted(set(role.hides)))
+
+
+def found_ids(model: "Model", listing: Listing) -> tuple[str, ...]:
+    """The attributes that an exact lookup answers with: those of the reference that it follows, or of its own key."""
+    entity = model.entities[listing.entity]
+    if listing.follow is None:
+        return tuple(name for name in entity.key_names if name not in model.place(listing).pk.names)
+    relation = entity.relation[listing.follow]
+    return tuple(bound_attribute(relation, name) for name in own_parameters(model, relation))
+
+
+def found_attributes(model: "Model", listing: Listing, hidden: Iterable[str]) -> tuple[str, ...]:
+    """What an exact lookup may read: the keys, what the gateway itself writes, and the id that it answers with."""
+    table, place = model.table, model.place(listing)
+    keys = next(((index.pk, index.sk) for index in table.indexes if index.name == place.index), ())
+    own = (table.pk, table.sk, table.entity_type, table.ttl, *keys)
+    return tuple(sorted({*found_ids(model, listing), *own} - set(hidden)))
+
+
+def stored(entity: Entity) -> tuple[Attribute, ...]:
+    """The attributes that an item can have, including those that an upgrade still reads."""
+    return (*entity.attributes, *(attribute for upgrade in entity.upgrades for attribute in upgrade.needs))
+
+
+# Whether two partition keys can be the same text.
+
+
+class _Wildcard(NamedTuple):
+    """Any characters: one, or any number of them; with or without the separator."""
+
+    many: bool
+    separator: bool
+
+
+_Token = str | _Wildcard
+_WORD: Final[tuple[_Token, ...]] = (_Wildcard(False, False), _Wildcard(True, False))
+
+
+def covers(path: str, template: Template) -> bool:
+    """Whether a pattern with this path matches a partition key of the template; when in doubt, it does."""
+    there = [token for segment in template.segments for token in (KEY_SEPARATOR, *_tokens_of(segment))][1:]
+    return _meet(_tokens(path), tuple(there))
+
+
+def _tokens_of(segment: Literal | Hole) -> tuple[_Token, ...]:
+    return tuple(segment.text) if isinstance(segment, Literal) else _WORD
+
+
+def _tokens(path: str) -> tuple[_Token, ...]:
+    before, subject, after = path.partition(SUBJECT)
+    return (*_globbed(before), *(_WORD if subject else ()), *_globbed(after))
+
+
+def _globbed(text: str) -> tuple[_Token, ...]:
+    return tuple(_Wildcard(True, True) if char == _ANY else char for char in text)
+
+
+@lru_cache(maxsize=65_536)
+def _meet(one: tuple[_Token, ...], other: tuple[_Token, ...]) -> bool:
+    """Whether some text matches both."""
+    if not one and not other:
+        return True
+    if (_is_run(one) and _meet(one[1:], other)) or (_is_run(other) and _meet(one, other[1:])):
+        return True
+    if not one or not other or (_is_run(one) and _is_run(other)) or not _same(one[0], other[0]):
+        return False
+    return _meet(one if _is_run(one) else one[1:], other if _is_run(other) else other[1:])
+
+
+def _is_run(tokens: tuple[_Token, ...]) -> bool:
+    return bool(tokens) and isinstance(tokens[0], _Wildcard) and tokens[0].many
+
+
+def _same(one: _Token, other: _Token) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other
+    if isinstance(one, _Wildcard) and isinstance(other, _Wildcard):
+        return True
+    char, run = (one, other) if isinstance(one, str) else (other, one)
+    return isinstance(run, _Wildcard) and (run.separator or char != KEY_SEPARATOR)

@@ -1,0 +1,79 @@
+"""Amounts of money."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from typing import Any, final
+
+from gateway.errors import BadUserInput
+from gateway.model.types.base import Decode, Field
+from gateway.model.types.containers import Struct
+from gateway.model.types.currency import DIGITS, Currency
+from gateway.model.types.numbers import MAX_DIGITS, DecimalNumber
+
+_EXACT = Context(prec=MAX_DIGITS + 4)
+
+
+def with_digits(amount: Decimal, currency: str) -> Decimal:
+    """The amount with as many decimals as its currency has, unless it has more of its own."""
+    digits = DIGITS.get(currency)
+    if digits is None or not amount.is_finite():
+        return amount
+    shown = amount.quantize(Decimal(1).scaleb(-digits), context=_EXACT) if amount.adjusted() < MAX_DIGITS else amount
+    return shown if shown == amount else amount
+
+
+def _decimals(amount: Decimal) -> int:
+    """How many decimals it has without trailing zeros."""
+    return len(f"{amount:f}".partition(".")[2].rstrip("0"))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Money(Struct):
+    """An amount in a currency of ISO 4217: stored exactly, and shown with as many decimals as the currency has."""
+
+    name: str = "Money"
+    fields: tuple[Field, ...] = (
+        Field("amount", DecimalNumber(), "The amount, with as many decimals as its currency has."),
+        Field("currency", Currency(), "The currency, as an ISO 4217 code."),
+    )
+    description: str = "An amount of money."
+
+    @property
+    def documentation(self) -> str:
+        return "amount and currency (ISO 4217)"
+
+    @property
+    def sample(self) -> dict[str, Any]:
+        return {"amount": Decimal("1.00"), "currency": "EUR"}
+
+    def normalised(self, value: Any) -> Any:
+        if not isinstance(value, Mapping) or not isinstance(value.get("currency"), str):
+            return value
+        currency, amount = value["currency"].strip().upper(), value.get("amount")
+        exact = Decimal(amount) if isinstance(amount, int) and not isinstance(amount, bool) else amount
+        shown = with_digits(exact, currency) if isinstance(exact, Decimal) else exact
+        return {**value, "currency": currency, "amount": shown}
+
+    def faults(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        faults = [*Struct.faults(self, path, value)]
+        yield from faults or self.broken_rules(path, value)
+
+    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        digits = DIGITS.get(value["currency"])
+        # what is not a currency is a fault of that field
+        if digits is not None and _decimals(Decimal(value["amount"])) > digits:
+            message = f"`{path}.amount` has more decimals than {value['currency']}, which has {digits}"
+            yield BadUserInput(message, f"{path}.amount")
+
+    def decoder(self) -> Decode:
+        decode = Struct.decoder(self)
+
+        def read(wire: Any) -> dict[str, Any]:
+            value: dict[str, Any] = decode(wire)
+            if "amount" in value and "currency" in value:
+                value["amount"] = with_digits(value["amount"], value["currency"])
+            return value
+
+        return read

@@ -1,0 +1,75 @@
+"""Consistency tokens: the caller's own writes in a text that any process of the gateway can read.
+
+They are sealed as cursors are, since keys can hold personal data, and bound to tenant and subject: to anybody else a
+token is worth nothing. It changes how its caller's reads are made, and nothing about what they may see.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from gateway.errors import BadUserInput
+from gateway.model.keys import ItemKey
+from gateway.model.tenant import TenantId, partition
+from gateway.store.cache.written_keys import WrittenPlace
+from gateway.store.cursor import Cursors
+from gateway.store.own_writes import OwnWrite, OwnWrites
+
+TOKEN_SECONDS = 300  # replicas and indexes lag by less than seconds; later a token is read and changes nothing
+_LONGEST = 2_800  # bytes, so that the header stays below 4 kB
+# no listing has such a name, so that no cursor is a token
+_PURPOSE = "consistency token"
+
+
+class ConsistencyTokens:
+    def __init__(self, cursors: Cursors, clock: Callable[[], float] = time.time) -> None:
+        self._cursors = cursors
+        self._clock = clock
+
+    def seal(self, tenant: TenantId, subject: str, writes: OwnWrites) -> str:
+        text = orjson.dumps(_written(tenant, writes))
+        if len(text) > _LONGEST:
+            text = orjson.dumps(_written(tenant, OwnWrites(anything_at=int(self._clock()))))
+        return self._cursors.seal(_scope(tenant, subject), _PURPOSE, {}, text.decode())
+
+    def open(self, tenant: TenantId, subject: str, token: str) -> OwnWrites | None:
+        """The writes of the last minutes, or `BadUserInput`: damaged and foreign tokens look alike."""
+        try:
+            text = self._cursors.open(_scope(tenant, subject), _PURPOSE, {}, token)
+        except BadUserInput as error:
+            raise BadUserInput("the consistency token is damaged or not yours; leave it out") from error
+        return _read(tenant, orjson.loads(text)).since(int(self._clock()) - TOKEN_SECONDS)
+
+
+def _scope(tenant: TenantId, subject: str) -> str:
+    # INVARIANT: no tenant id has a `#`, so no pair can imitate another.
+    return f"{tenant}#{subject}"
+
+
+def _written(tenant: TenantId, writes: OwnWrites) -> Any:
+    """Without the tenant's prefix: whoever reads it adds the own one."""
+    own = len(partition(tenant, ""))
+
+    def places(write: OwnWrite) -> list[list[str | None]]:
+        return [[each.index, each.partition and each.partition[own:], each.sort] for each in write.places]
+
+    items = [[key.pk[own:], key.sk, write.at, places(write)] for key, write in writes.items.items()]
+    return [items, writes.anything_at]
+
+
+def _read(tenant: TenantId, found: Any) -> OwnWrites:
+    items, anything_at = found
+    return OwnWrites(
+        {ItemKey(partition(tenant, pk), sk): _write(tenant, *more) for pk, sk, *more in items}, anything_at
+    )
+
+
+def _write(tenant: TenantId, at: int, places: list[list[str | None]]) -> OwnWrite:
+    return OwnWrite(
+        at,
+        tuple(
+            WrittenPlace(index, None if path is None else partition(tenant, path), sort) for index, path, sort in places
+        ),
+    )

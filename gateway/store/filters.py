@@ -1,0 +1,113 @@
+"""Filters as DynamoDB's expressions, and the pages that they leave: what was read may hold less than was asked for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from gateway.errors import BadUserInput
+from gateway.model.entity import Entity
+from gateway.model.filters import CONTAINS, Comparison, Filter
+from gateway.model.types import ListOf, SetOf
+
+Row = TypeVar("Row")
+
+MOST_VALUES = 50  # of one `in`; DynamoDB takes 100
+_SIGNS = {"eq": "=", "gt": ">", "ge": ">=", "lt": "<", "le": "<=", "from ge": ">=", "from le": "<="}
+_FUNCTIONS = {"beginsWith": "begins_with", CONTAINS: "contains"}
+
+
+@dataclass(frozen=True, slots=True)
+class FilterExpression:
+    """`reads` is how many items one partition may be asked for, those included that the filter leaves out."""
+
+    text: str
+    names: Mapping[str, str]
+    values: Mapping[str, Any]
+    reads: int
+
+
+def filter_expression(entity: Entity, asked: Filter, reads: int) -> FilterExpression:
+    """INVARIANT: the expression names every attribute: a role that may not read one cannot filter by it either."""
+    names: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    parts = []
+    for each in asked.comparisons:
+        alias = next((alias for alias, name in names.items() if name == each.attribute), f"#f{len(names)}")
+        names[alias] = each.attribute
+        members = each.value if each.operator == "in" else (each.value,)
+        if not 1 <= len(members) <= MOST_VALUES:
+            raise BadUserInput(f"the filter of `{each.attribute}` takes 1 to {MOST_VALUES} values")
+        marks = []
+        for member in members:
+            marks.append(f":f{len(values)}")
+            values[marks[-1]] = _encoded(entity, each, member)
+        parts.append(_part(each.operator, alias, marks))
+    return FilterExpression(" AND ".join(parts), names, values, reads)
+
+
+def _encoded(entity: Entity, comparison: Comparison, value: Any) -> Any:
+    name, kind = comparison.attribute, entity.attribute[comparison.attribute].type
+    if comparison.operator in _FUNCTIONS:
+        if value == "":
+            raise BadUserInput(f"the filter of `{name}` needs at least one character")
+        if not isinstance(kind, SetOf | ListOf):
+            return {"S": value}  # a part of a text, which need not be a valid one
+    return (kind.of if isinstance(kind, SetOf | ListOf) else kind).encode(name, value)
+
+
+def _part(operator: str, alias: str, marks: list[str]) -> str:
+    if operator == "in":
+        return f"{alias} IN ({','.join(marks)})"
+    if operator in _FUNCTIONS:
+        return f"{_FUNCTIONS[operator]}({alias}, {marks[0]})"
+    return f"{alias} {_SIGNS[operator]} {marks[0]}"
+
+
+class Reading:
+    """How many items the next Query of one partition reads: a page, then twice as many, up to what is allowed."""
+
+    __slots__ = ("_left", "_next")
+
+    def __init__(self, limit: int, reads: int) -> None:
+        self._left = reads
+        self._next = limit
+
+    def next(self) -> int:
+        """0 where no more may be read."""
+        return min(self._next, self._left)
+
+    def read(self, count: int) -> None:
+        self._left -= max(count, 1)
+        self._next *= 2
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch(Generic[Row]):
+    """What was read of one partition; `stop` is the position where reading ended, None at the partition's end."""
+
+    rows: list[Row]
+    stop: str | None
+
+
+class FilteredRows(NamedTuple):
+    rows: list[Any]
+    more: bool
+    reached: str | None  # where to go on, if that is not the last row
+
+
+def merged_stretches(
+    stretches: Sequence[Stretch[Row]], position: Callable[[Row], str], *, forward: bool, limit: int
+) -> FilteredRows:
+    """A page of `limit` rows over all shards.
+
+    INVARIANT: nothing is skipped: a row is only shown up to where every partition has been read.
+    """
+    stops = [stretch.stop for stretch in stretches if stretch.stop is not None]
+    edge = (min if forward else max)(stops) if stops else None
+    rows = [row for stretch in stretches for row in stretch.rows]
+    if edge is not None:
+        rows = [row for row in rows if (position(row) <= edge if forward else position(row) >= edge)]
+    rows.sort(key=position, reverse=not forward)
+    if len(rows) > limit:
+        return FilteredRows(rows[:limit], True, None)
+    return FilteredRows(rows, edge is not None, edge)

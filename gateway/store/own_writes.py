@@ -1,0 +1,77 @@
+"""The caller's own writes of the last minutes: reads that may miss one of them have to look closer."""
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple
+
+from gateway.model.keys import ItemKey
+from gateway.store.cache.written_keys import Written, WrittenPlace
+from gateway.store.key_ranges import KeyRange
+
+MOST_ITEMS = 32  # that are known by their keys; beyond, anything may have been written
+
+_NOTHING: Mapping[ItemKey, "OwnWrite"] = MappingProxyType({})
+
+
+class OwnWrite(NamedTuple):
+    """When an item was written, in epoch seconds, and the places on indexes where it may be since."""
+
+    at: int
+    places: tuple[WrittenPlace, ...] = ()
+
+
+@dataclass(frozen=True)
+class OwnWrites:
+    """`anything_at` is when so much was written that the keys are not known."""
+
+    items: Mapping[ItemKey, OwnWrite] = field(default_factory=lambda: _NOTHING)
+    anything_at: int | None = None
+
+    @property
+    def anything(self) -> bool:
+        return self.anything_at is not None
+
+    @cached_property
+    def partitions(self) -> frozenset[str]:
+        return frozenset(key.pk for key in self.items)
+
+    def plus(self, writes: Iterable[Written] | None, at: int) -> "OwnWrites":
+        """With these writes too; None is a write of which the keys are not known."""
+        if writes is None:
+            return OwnWrites(anything_at=at)
+        items = dict(self.items)
+        for each in writes:
+            places = tuple(place for place in each.places if place.index is not None)
+            items[each.key] = OwnWrite(at, tuple(dict.fromkeys((*places, *_earlier(items, each.key)))))
+        return OwnWrites(anything_at=at) if len(items) > MOST_ITEMS else OwnWrites(items, self.anything_at)
+
+    def since(self, at: int) -> "OwnWrites | None":
+        """Those that are not older; None where there are none."""
+        items = {key: write for key, write in self.items.items() if write.at >= at}
+        anything_at = self.anything_at if self.anything_at is not None and self.anything_at >= at else None
+        return OwnWrites(items, anything_at) if items or anything_at is not None else None
+
+    def hold(self, keys: Set[ItemKey]) -> bool:
+        """Whether one of these items was written."""
+        return self.anything or not self.items.keys().isdisjoint(keys)
+
+    def concern(self, index: str | None, partition: str, bounds: KeyRange) -> bool:
+        """Whether a page of this partition may lack a written item."""
+        if self.anything:
+            return True
+        return partition in self.partitions if index is None else bool(self.placed(index, partition, bounds))
+
+    def placed(self, index: str, partition: str, bounds: KeyRange) -> frozenset[ItemKey]:
+        """The written items that may be on a page of an index."""
+        return frozenset(
+            key
+            for key, write in self.items.items()
+            if any(place.within(index, partition, bounds) for place in write.places)
+        )
+
+
+def _earlier(items: Mapping[ItemKey, OwnWrite], key: ItemKey) -> tuple[WrittenPlace, ...]:
+    """An update tells only what it changes: the item may still be where an earlier write has put it."""
+    return items[key].places if key in items else ()

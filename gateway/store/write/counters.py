@@ -1,0 +1,111 @@
+"""Counters of listings: what a change of an item adds to them, as members of its own transaction."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+from zlib import crc32
+
+from gateway.model.entity import Entity
+from gateway.model.keys import ItemKey, item_key, rendered
+from gateway.model.model import Model
+from gateway.model.patterns import SLOT, Listing, parameters
+from gateway.model.tenant import TenantId
+from gateway.model.types import Wire
+from gateway.store.wire import key_of
+from gateway.store.write.member import Member
+
+Values = Mapping[str, Any]
+
+_NUMBER = ":number"
+
+
+def counter_members(
+    model: Model, entity: Entity, tenant: TenantId, before: Values | None, after: Values | None
+) -> Iterator[Member]:
+    """For each listing that counts the entity: one less where the item was, one more where it is now.
+
+    Both values are whole items, None where there is none. INVARIANT: these are written with the item or not at all.
+    """
+    for listing in model.counted[entity.name]:
+        was, now = _group(model, entity, listing, before), _group(model, entity, listing, after)
+        if was == now:
+            continue
+        values = after if after is not None else before
+        if was is not None:
+            yield _member(model, listing, tenant, {**was, SLOT: _slot(entity, tenant, listing, values)}, -1)
+        if now is not None:
+            yield _member(model, listing, tenant, {**now, SLOT: _slot(entity, tenant, listing, values)}, 1)
+
+
+def _group(model: Model, entity: Entity, listing: Listing, values: Values | None) -> dict[str, Any] | None:
+    """The parameters with which the listing has the item; None where it does not have it."""
+    if values is None or rendered(entity, model.place(listing), values) is None:
+        return None
+    return {name: values[name] for name in parameters(model, listing)}
+
+
+def _slot(entity: Entity, tenant: TenantId, listing: Listing, values: Values | None) -> int:
+    """By the item's own key, so that what an item adds to a row is taken from the same row."""
+    key = item_key(tenant, entity, values or {})
+    return crc32(f"{key.pk}/{key.sk}".encode()) % (listing.counter.shards if listing.counter is not None else 1)
+
+
+def _member(model: Model, listing: Listing, tenant: TenantId, values: Values, number: int) -> Member:
+    table, counter = model.table, model.counters[listing.name]
+    key = item_key(tenant, counter, values)
+    body: Wire = {
+        "Key": key_of(table, key),
+        "UpdateExpression": "SET #type = :type ADD #number :number",
+        "ExpressionAttributeNames": {"#type": table.entity_type, "#number": table.counted},
+        "ExpressionAttributeValues": {":type": {"S": counter.name}, _NUMBER: {"N": str(number)}},
+    }
+    return Member("Update", key, body, counts=number)
+
+
+def add_condition(model: Model, entity: Entity, before: Values, body: Wire) -> None:
+    """Adds to the condition of a write that what decides about counting is as it was read.
+
+    INVARIANT: a version alone does not tell: an item that was removed and created again has version 1 once more, and
+    what the one before was counted by would be taken from the counters of the new one.
+    """
+    names, values = body["ExpressionAttributeNames"], body["ExpressionAttributeValues"]
+    listings = model.counted.get(entity.name, ())
+    decided = {name for each in listings for name in (*model.place(each).decided_by, *parameters(model, each))}
+    terms = []
+    for position, name in enumerate(sorted(decided - set(entity.key_names))):
+        names[f"#c{position}"] = name
+        if before.get(name) is None:
+            terms.append(f"attribute_not_exists(#c{position})")
+        else:
+            values[f":c{position}"] = entity.attribute[name].encode(before[name])
+            terms.append(f"#c{position} = :c{position}")
+    if terms:
+        body["ConditionExpression"] = " AND ".join([f"({body['ConditionExpression']})", *terms])
+
+
+def joined_counts(known: Member, new: Member) -> Member:
+    """One member for two that add to the same row."""
+    number = (known.counts or 0) + (new.counts or 0)
+    values = {**known.body["ExpressionAttributeValues"], _NUMBER: {"N": str(number)}}
+    return replace(known, body={**known.body, "ExpressionAttributeValues": values}, counts=number)
+
+
+def counter_row(model: Model, member: Member) -> Wire:
+    """The row that the member makes where there is none."""
+    values = member.body["ExpressionAttributeValues"]
+    named = {model.table.entity_type: values[":type"], model.table.counted: values[_NUMBER]}
+    return {**key_of(model.table, member.key), **named}
+
+
+def add_row(model: Model, rows: dict[ItemKey, Wire], row: Wire) -> bool:
+    """Puts a row beside others; False where its key is taken. Rows of counters are added up."""
+    table = model.table
+    key = ItemKey(row[table.pk]["S"], row[table.sk]["S"])
+    known = rows.get(key)
+    if known is not None and table.counted not in row:
+        return False
+    if known is not None:
+        number = int(known[table.counted]["N"]) + int(row[table.counted]["N"])
+        row = {**row, table.counted: {"N": str(number)}}
+    rows[key] = row
+    return True

@@ -1,0 +1,1 @@
+"""Files that `gateway new` makes a domain package of."""

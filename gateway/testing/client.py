@@ -1,0 +1,140 @@
+"""Clients of a gateway under test: one for async tests, one for plain ones."""
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import orjson
+from anyio.from_thread import BlockingPortal
+from starlette.types import ASGIApp, Message
+
+from gateway.testing.services import CallLog, token
+
+Variables = Mapping[str, Any]
+
+
+class GraphQLErrors(AssertionError):
+    """An operation was answered with errors. `data` is what was answered beside them."""
+
+    def __init__(self, status: int, content: Mapping[str, Any]) -> None:
+        self.status = status
+        self.errors: list[dict[str, Any]] = content["errors"]
+        self.data: dict[str, Any] | None = content.get("data")
+        super().__init__("; ".join(f"{_code(error)}: {error['message']}" for error in self.errors))
+
+    @property
+    def codes(self) -> list[str]:
+        return [_code(error) for error in self.errors]
+
+
+def _code(error: Mapping[str, Any]) -> str:
+    return str(error.get("extensions", {}).get("code"))
+
+
+class AsyncGatewayClient:
+    """Sends operations as any tenant, role and subject; each one goes through tokens, sessions and policies."""
+
+    def __init__(self, endpoint: ASGIApp, log: CallLog, roles: tuple[str, ...]) -> None:
+        self._endpoint = endpoint
+        self._log = log
+        self._roles = roles
+
+    @property
+    def calls(self) -> list[str]:
+        """The DynamoDB operations of the last query or mutation, such as `["Query", "BatchGetItem"]`."""
+        return list(self._log.operations)
+
+    async def query(
+        self,
+        text: str,
+        variables: Variables | None = None,
+        *,
+        tenant: str = "acme",
+        role: str = "viewer",
+        subject: str | None = None,
+    ) -> dict[str, Any]:
+        """The data of the response; raises `GraphQLErrors` if it has errors."""
+        self._log.operations.clear()
+        body = orjson.dumps({"query": text, "variables": dict(variables or {})})
+        status, content = await _posted(self._endpoint, body, token(tenant, role, subject, self._roles))
+        if "errors" in content:
+            raise GraphQLErrors(status, content)
+        data: dict[str, Any] = content["data"]
+        return data
+
+    async def mutate(
+        self,
+        text: str,
+        variables: Variables | None = None,
+        *,
+        tenant: str = "acme",
+        role: str = "editor",
+        subject: str | None = None,
+    ) -> dict[str, Any]:
+        """As `query`, in a role that may write. User errors are in the `errors` of the payload."""
+        return await self.query(text, variables, tenant=tenant, role=role, subject=subject)
+
+
+class GatewayClient:
+    """The same for tests that are not async; the gateway runs in a thread of its own."""
+
+    def __init__(self, client: AsyncGatewayClient, portal: BlockingPortal) -> None:
+        self._client = client
+        self._portal = portal
+
+    @property
+    def calls(self) -> list[str]:
+        """The DynamoDB operations of the last query or mutation, such as `["Query", "BatchGetItem"]`."""
+        return self._client.calls
+
+    def query(
+        self,
+        text: str,
+        variables: Variables | None = None,
+        *,
+        tenant: str = "acme",
+        role: str = "viewer",
+        subject: str | None = None,
+    ) -> dict[str, Any]:
+        """The data of the response; raises `GraphQLErrors` if it has errors."""
+        send = partial(self._client.query, text, variables, tenant=tenant, role=role, subject=subject)
+        return self._portal.call(send)
+
+    def mutate(
+        self,
+        text: str,
+        variables: Variables | None = None,
+        *,
+        tenant: str = "acme",
+        role: str = "editor",
+        subject: str | None = None,
+    ) -> dict[str, Any]:
+        """As `query`, in a role that may write. User errors are in the `errors` of the payload."""
+        return self.query(text, variables, tenant=tenant, role=role, subject=subject)
+
+
+async def _posted(endpoint: ASGIApp, body: bytes, bearer: str) -> tuple[int, dict[str, Any]]:
+    """One request to the endpoint, without a network."""
+    headers = [
+        (b"host", b"gateway"),
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"authorization", f"Bearer {bearer}".encode()),
+    ]
+    scope = {"type": "http", "method": "POST", "path": "/graphql", "query_string": b"", "headers": headers}
+    requests: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        if requests:
+            return requests.pop()
+        # the caller stays until it has its response
+        await asyncio.Event().wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await endpoint(scope, receive, send)
+    return sent[0]["status"], orjson.loads(b"".join(message.get("body", b"") for message in sent[1:]))

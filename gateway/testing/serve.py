@@ -1,0 +1,136 @@
+"""Serves domains for tests: on an engine in memory, or on the sandbox, which enforces IAM."""
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Literal
+
+import boto3
+from anyio.from_thread import start_blocking_portal
+
+from gateway.app import Services, build_gateway
+from gateway.aws.sts.sts_client import StsClient
+from gateway.aws.wire.dynamodb import DynamoDBClient
+from gateway.domains import load_domains
+from gateway.model.model import Model
+from gateway.sandbox.assembly import build, engine_for
+from gateway.sandbox.dev.seeds import seed_items
+from gateway.sandbox.ready import Options, Ready
+from gateway.sandbox.server import address_of, listen, served_in_thread
+from gateway.settings import Settings
+from gateway.testing.client import AsyncGatewayClient, GatewayClient
+from gateway.testing.memory import Memory
+from gateway.testing.services import REGION, TABLE, CallLog, MemorySts, fetch_keys, settings
+
+Backend = Literal["memory", "sandbox"]
+
+
+def serve(*domains: str, on: Backend = "memory", demo: bool = False, **changes: Any) -> "ServedForTests":
+    """A gateway that serves these domains, as a context manager: `with` gives a client, `async with` an async one.
+
+    `on="memory"` is fast. The gateway evaluates the policies of the domain itself, as always. `on="sandbox"` also opens
+    sessions with STS, and the sandbox evaluates the policies of every call. The tables start empty, or with the rows of
+    the domain's `Demo`. `changes` are settings of the gateway.
+    """
+    return ServedForTests(domains, on, demo, changes)
+
+
+@dataclass
+class ServedForTests:
+    """What `serve` answers; use it in `with` or in `async with`."""
+
+    domains: tuple[str, ...]
+    on: Backend
+    demo: bool
+    changes: dict[str, Any]
+    _open: ExitStack = field(default_factory=ExitStack, init=False)
+    _async_open: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
+
+    def __enter__(self) -> GatewayClient:
+        portal = self._open.enter_context(start_blocking_portal())
+        client = self._open.enter_context(portal.wrap_async_context_manager(_running(self)))
+        return GatewayClient(client, portal)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.__exit__(kind, error, trace)
+
+    async def __aenter__(self) -> AsyncGatewayClient:
+        return await self._async_open.enter_async_context(_running(self))
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._async_open.__aexit__(kind, error, trace)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the gateway under test finds its services, and with which settings and credentials."""
+
+    services: Services
+    settings: Settings
+    aws: boto3.Session
+
+
+@asynccontextmanager
+async def _running(wanted: ServedForTests) -> AsyncIterator[AsyncGatewayClient]:
+    async with AsyncExitStack() as stack:
+        model = load_domains(wanted.domains).model
+        place = await stack.enter_async_context(_sandbox(wanted) if wanted.on == "sandbox" else _memory(wanted, model))
+        log = CallLog(place.services.dynamodb)
+        services = Services(log, place.services.sts, fetch_keys, place.services.close)
+        gateway = build_gateway(place.settings, place.aws, lambda line: None, services)
+        stack.push_async_callback(gateway.close)
+        yield AsyncGatewayClient(gateway.endpoint, log, tuple(model.roles))
+
+
+@asynccontextmanager
+async def _memory(wanted: ServedForTests, model: Model) -> AsyncIterator[_Place]:
+    memory = Memory(model.table, TABLE)
+    memory.put(_rows(wanted, model, datetime.now(UTC)))
+    aws = boto3.Session("AKID", "secret", region_name=REGION)
+    yield _Place(Services(memory, MemorySts()), settings(domains=list(wanted.domains), **wanted.changes), aws)
+
+
+@asynccontextmanager
+async def _sandbox(wanted: ServedForTests) -> AsyncIterator[_Place]:
+    # moto keeps the tables of an account in the process: another account has none of them
+    account = "".join(secrets.choice("123456789") for _ in range(12))
+    options = Options(port=0, account=account, region=REGION, log="WARNING", domains=wanted.domains)
+    engine = engine_for(options)
+    try:
+        with listen(0) as listening:
+            url = address_of(listening)
+            assembly = await build(options, engine, url, lambda model, now: _rows(wanted, model, now))
+            with served_in_thread(assembly.app, listening):
+                yield _on_sandbox(wanted, assembly.ready)
+    finally:
+        await engine.close()
+
+
+def _on_sandbox(wanted: ServedForTests, ready: Ready) -> _Place:
+    aws = boto3.Session(ready.gateway.access_key, ready.gateway.secret_key, region_name=REGION)
+    dynamodb, sts = DynamoDBClient(), StsClient(aws, endpoint_url=ready.url)
+
+    async def close() -> None:
+        await dynamodb.close()
+        await sts.close()
+
+    values = {
+        "domains": list(wanted.domains),
+        "table_name": ready.table,
+        "tenant_role_arn": ready.role_arn,
+        "dynamodb_endpoint": ready.url,
+        "sts_endpoint": ready.url,
+        **wanted.changes,
+    }
+    return _Place(Services(dynamodb, sts, close=close), settings(**values), aws)
+
+
+def _rows(wanted: ServedForTests, model: Model, now: datetime) -> list[dict[str, Any]]:
+    return seed_items(model, now) if wanted.demo else []

@@ -1,0 +1,105 @@
+"""What a gateway under test calls instead of AWS and an identity provider, and its settings."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import orjson
+from pydantic import SecretStr
+
+from gateway.aws.sts.assume_role import AssumeRole, Sts
+from gateway.aws.wire.credentials import Credentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.sandbox.dev.issuer import AUDIENCE, TokenIssuer
+from gateway.setting_types import IssuerSettings
+from gateway.settings import Settings
+
+REGION = "eu-west-1"
+TABLE = "app"
+TENANT_ROLE = "arn:aws:iam::123456789012:role/gateway-tenant"
+_ISSUER = "http://issuer.test"
+
+
+@cache
+def issuer() -> TokenIssuer:
+    """Signs for any tenant; made once in a process, because making a key takes a while."""
+    return TokenIssuer(_ISSUER, None)
+
+
+@cache
+def token(
+    tenant: str = "acme", role: str = "viewer", subject: str | None = None, roles: tuple[str, ...] | None = None
+) -> str:
+    """A signed token, one of each kind for the whole run; `roles` are those of the model under test."""
+    known = issuer() if roles is None else replace(issuer(), roles=roles)
+    return known.token(tenant, role, subject)
+
+
+async def fetch_keys(url: str) -> bytes:
+    return orjson.dumps(issuer().jwks())
+
+
+class MemorySts(Sts):
+    """Gives a session to whoever asks; the engine in memory checks no signature."""
+
+    def __init__(self) -> None:
+        self.requests: list[AssumeRole] = []
+
+    async def assume_role(self, request: AssumeRole) -> Credentials:
+        self.requests.append(request)
+        return Credentials(f"ASIA{request.session_name}", "secret", "token", time.time() + request.seconds)
+
+
+class CallLog(DynamoDB):
+    """Passes every call on and remembers its operation."""
+
+    def __init__(self, engine: DynamoDB) -> None:
+        self._engine = engine
+        self.operations: list[str] = []
+
+    async def call(
+        self,
+        operation: str,
+        body: Mapping[str, Any],
+        *,
+        credentials: Credentials,
+        target: AwsTarget,
+        deadline: float | None = None,
+    ) -> dict[str, Any]:
+        self.operations.append(operation)
+        return await self._engine.call(operation, body, credentials=credentials, target=target, deadline=deadline)
+
+    async def send(
+        self,
+        operation: str,
+        content: bytes,
+        *,
+        credentials: Credentials,
+        target: AwsTarget,
+        deadline: float | None = None,
+    ) -> bytes:
+        self.operations.append(operation)
+        return await self._engine.send(operation, content, credentials=credentials, target=target, deadline=deadline)
+
+
+@cache
+def _settings() -> Settings:
+    return Settings(
+        environment="sandbox",
+        table_name=TABLE,
+        region=REGION,
+        tenant_role_arn=TENANT_ROLE,
+        issuers=[IssuerSettings(issuer=_ISSUER, audience=[AUDIENCE], jwks_url=f"{_ISSUER}/keys", algorithms=["RS256"])],
+        cursor_secret=SecretStr("c" * 32),
+        introspection=True,
+        # where time is not what is tested, a slow machine has enough of it
+        request_timeout_seconds=60,
+    )
+
+
+def settings(**changes: Any) -> Settings:
+    """Settings of a gateway under test. Changes are not validated."""
+    return _settings().model_copy(update=changes)

@@ -1,0 +1,107 @@
+"""Transactions for the table in memory: all or nothing, with AWS's reasons for a cancellation."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.aws.wire.errors import CancellationReason, InvalidRequest, TransactionCancelled
+
+Row = dict[str, Any]
+
+_TERM = re.compile(
+    r"(?P<call>attribute_(?:not_)?exists)\((?P<path>[#\w]+)\)|(?P<left>[#\w]+) (?P<op>=|<=|>=) (?P<right>:\w+)"
+)
+
+
+def transact(rows: dict[tuple[str, str], Row], body: Row, pk: str, sk: str) -> Row:
+    members = [next(iter(each.items())) for each in body["TransactItems"]]
+    keys = [_key(kind, member, pk, sk) for kind, member in members]
+    if not 1 <= len(members) <= 100 or len(set(keys)) != len(keys):
+        raise InvalidRequest("a transaction has 1 to 100 members, each on another item")
+    held = [_holds(member, rows.get(key, {})) for (_, member), key in zip(members, keys, strict=True)]
+    if not all(held):
+        error = TransactionCancelled("the transaction was cancelled")
+        error.reasons = tuple(CancellationReason("None" if ok else "ConditionalCheckFailed", "") for ok in held)
+        raise error
+    for (kind, member), key in zip(members, keys, strict=True):
+        if kind == "Put":
+            rows[key] = dict(member["Item"])
+        elif kind == "Delete":
+            rows.pop(key, None)
+        elif kind == "Update":
+            rows[key] = _updated(rows.get(key) or dict(member["Key"]), member)
+    return {"ConsumedCapacity": [{"TableName": "app", "CapacityUnits": 2.0 * len(members)}]}
+
+
+def _key(kind: str, member: Row, pk: str, sk: str) -> tuple[str, str]:
+    at = member["Item"] if kind == "Put" else member["Key"]
+    return at[pk]["S"], at[sk]["S"]
+
+
+def _holds(member: Row, row: Row) -> bool:
+    condition = member.get("ConditionExpression")
+    if condition is None:
+        return True
+    names, values = member.get("ExpressionAttributeNames", {}), member.get("ExpressionAttributeValues", {})
+    return _true(condition, row, names, values)
+
+
+def _true(condition: str, row: Row, names: Mapping[str, str], values: Row) -> bool:
+    """Parentheses may stand around a whole operand of AND, and are not nested."""
+    inner = re.fullmatch(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)", condition)
+    if inner is not None:
+        return _true(inner[1], row, names, values)
+    for word, together in ((" OR ", any), (" AND ", all)):
+        parts = _split(condition, word)
+        if len(parts) > 1:
+            return together(_true(part, row, names, values) for part in parts)
+    return _term(condition, row, names, values)
+
+
+def _split(condition: str, word: str) -> list[str]:
+    """The parts between the words that stand outside of all parentheses."""
+    parts, depth, start = [], 0, 0
+    for position, sign in enumerate(condition):
+        depth += (sign == "(") - (sign == ")")
+        if not depth and condition.startswith(word, position):
+            parts.append(condition[start:position])
+            start = position + len(word)
+    return [*parts, condition[start:]]
+
+
+def _term(text: str, row: Row, names: Mapping[str, str], values: Row) -> bool:
+    found = _TERM.fullmatch(text)
+    if found is None:
+        raise InvalidRequest(f"the engine in memory does not know `{text}`")
+    if found["call"]:
+        exists = names.get(found["path"], found["path"]) in row
+        return exists is (found["call"] == "attribute_exists")
+    stored = row.get(names.get(found["left"], found["left"]))
+    if stored is None:
+        return False
+    left, right = _comparable(stored), _comparable(values[found["right"]])
+    if left[0] != right[0]:
+        return False  # another type: as AWS, no comparison holds
+    return {"=": left == right, "<=": left <= right, ">=": left >= right}[found["op"]]
+
+
+def _comparable(wire: Row) -> tuple[str, Any]:
+    [(kind, value)] = wire.items()
+    return kind, float(value) if kind == "N" else value if kind == "BOOL" else value.encode()
+
+
+def _updated(row: Row, member: Row) -> Row:
+    names, values = member["ExpressionAttributeNames"], member.get("ExpressionAttributeValues", {})
+    changed = dict(row)
+    for clause, content in re.findall(r"(SET|REMOVE|ADD) (.*?)(?= (?:SET|REMOVE|ADD) |$)", member["UpdateExpression"]):
+        for part in content.split(", "):
+            if clause == "SET":
+                name, value = part.split(" = ")
+                changed[names[name]] = values[value]
+            elif clause == "REMOVE":
+                changed.pop(names[part], None)
+            else:
+                name, value = part.split(" ")
+                before = int(changed.get(names[name], {"N": "0"})["N"])
+                changed[names[name]] = {"N": str(before + int(values[value]["N"]))}
+    return changed

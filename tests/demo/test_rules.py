@@ -1,0 +1,138 @@
+"""The demo domains keep the rules that they declare."""
+
+from typing import Any
+
+import pytest
+
+from gateway.demo import MODEL
+from gateway.model.patterns import Lookup
+from tests.graph.fixtures import World
+
+ADMIN = "acme/admin"
+
+
+async def refused(world: World, field: str) -> list[tuple[str, str]]:
+    name = field.partition("(")[0]
+    answer = await world.ask(f"mutation {{ {field} {{ errors {{ code field }} }} }}", token=ADMIN)
+    return [(error["code"], error["field"]) for error in answer[name]["errors"]]
+
+
+USER = 'createUser(input: {userId: "new", name: "N", email: "%s"})'
+FUTURE = "2999-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("field", "errors"),
+    [
+        (USER % "not an email", [("INVALID", "email")]),
+        ('createUser(input: {userId: "new", name: "", email: "n@x.org"})', [("INVALID", "name")]),
+        ('createCategory(input: {categoryId: "c", title: ""})', [("INVALID", "title")]),
+        (f'createSession(input: {{userId: "ghost", expiresAt: "{FUTURE}"}})', [("NOT_FOUND", "userId")]),
+        ('createSession(input: {userId: "u-1001", expiresAt: "2020-01-01T00:00:00Z"})', [("INVALID", "expiresAt")]),
+        ('createNotification(input: {userId: "ghost", text: "t", read: false})', [("NOT_FOUND", "userId")]),
+        ('updateProduct(input: {productId: "p-1001", categoryId: "no-such"})', [("NOT_FOUND", "categoryId")]),
+        ('updateProduct(input: {productId: "p-1001", supplierId: "no-such"})', [("NOT_FOUND", "supplierId")]),
+        ('removeCategory(input: {categoryId: "tools"})', [("IN_USE", "categoryId")]),
+        ('setStock(input: {productId: "p-1001", available: -1})', [("INVALID", "available")]),
+        ('setStock(input: {productId: "ghost", available: 1})', [("NOT_FOUND", "productId")]),
+        ('updateProduct(input: {productId: "p-1001", currency: "ZZZ"})', [("INVALID", "currency")]),
+        ('verifyEmail(input: {userId: "u-1001", email: "nobody@x.org"})', [("NOT_FOUND", "userId")]),
+    ],
+)
+async def test_what_breaks_a_rule_is_refused(world: World, field: str, errors: list[tuple[str, str]]) -> None:
+    assert await refused(world, field) == errors
+
+
+async def test_an_address_is_taken_and_found_in_any_case(world: World) -> None:
+    assert await refused(world, USER % "Case@X.Org") == []
+    assert ("ALREADY_EXISTS", "email") in await refused(world, (USER % "case@x.org").replace('"new"', '"other"'))
+    found: dict[str, Any] = await world.ask('{ userByEmail(email: "CASE@x.org") { userId email } }')
+    assert found["userByEmail"] == {"userId": "new", "email": "case@x.org"}
+
+
+async def test_a_product_does_not_begin_with_the_stock_of_its_predecessor(world: World) -> None:
+    product = '{productId: "n", title: "t", price: "1", currency: "EUR", categoryId: "tools"}'
+    assert await refused(world, f"createProduct(input: {product})") == []
+    assert await refused(world, 'setStock(input: {productId: "n", available: 7})') == []
+    assert await refused(world, 'removeProduct(input: {productId: "n"})') == []
+    assert await refused(world, f"createProduct(input: {product})") == []
+    assert (await world.ask('{ product(productId: "n") { stock { available } } }'))["product"] == {"stock": None}
+
+
+async def test_a_month_that_is_none_is_an_error(world: World) -> None:
+    answer = (await world.post('{ topPostsOfMonth(month: "garbage") { nodes { score } } }')).json()
+    assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
+
+
+async def test_stock_is_not_set_for_a_product_that_is_removed_at_the_same_time(world: World) -> None:
+    product = '{productId: "n", title: "t", price: "1", currency: "EUR", categoryId: "tools"}'
+    assert await refused(world, f"createProduct(input: {product})") == []
+
+    def removed(answer: dict[str, Any]) -> dict[str, Any]:
+        del world.memory.rows["TENANT#acme#PRODUCT#n", "DETAILS"]
+        return answer
+
+    world.memory.script["GetItem"].append(removed)
+    assert await refused(world, 'setStock(input: {productId: "n", available: 7})') == [("NOT_FOUND", "productId")]
+    assert ("TENANT#acme#PRODUCT#n", "STOCK") not in world.memory.rows
+
+
+@pytest.mark.parametrize(("entity", "value"), [("email", "new@x.org"), ("phone", "+1-555-9999")])
+async def test_a_contact_is_verified_once_the_user_has_confirmed_it(world: World, entity: str, value: str) -> None:
+    name, given = entity.title(), f'input: {{userId: "u-1001", {entity}: "{value}"}}'
+    assert await refused(world, f"add{name}({given})") == []
+    listed = f'{{ user(userId: "u-1001") {{ {entity}s {{ nodes {{ {entity} verified }} }} }} }}'
+    for mutation, verified in ((None, False), (f"verify{name}({given})", True)):
+        assert mutation is None or await refused(world, mutation) == []
+        nodes = (await world.ask(listed))["user"][f"{entity}s"]["nodes"]
+        assert {entity: value, "verified": verified} in nodes
+
+
+async def test_products_are_found_by_a_tag(world: World) -> None:
+    query = '{ allProducts(first: 50, filter: {tags: {contains: "sale"}}) { nodes { tags } } }'
+    nodes = (await world.ask(query))["allProducts"]["nodes"]
+    assert nodes
+    assert all("sale" in node["tags"] for node in nodes)
+
+
+async def test_an_order_tells_who_moved_it_when(world: World) -> None:
+    order = '{userId: "u-1001", orderId: "o-new", lines: [{productId: "p-1001", quantity: 1}]}'
+    assert await refused(world, f"placeOrder(input: {order})") == []
+    assert await refused(world, 'changeOrderStatus(input: {orderId: "o-new", status: CONFIRMED})') == []
+    assert await refused(world, 'changeOrderStatus(input: {orderId: "o-new", status: DELIVERED})') != []
+    assert await refused(world, 'cancelOrder(input: {orderId: "o-new"})') == []
+    query = '{ order(orderId: "o-new") { lines { quantity } history { nodes { id status actor at } } } }'
+    found = (await world.ask(query))["order"]
+    events = found["history"]["nodes"]
+    assert [event["status"] for event in events] == ["PENDING", "CONFIRMED", "CANCELLED"]
+    assert [event["at"] for event in events] == sorted(event["at"] for event in events)
+    assert {event["actor"] for event in events} == {"ada"}
+    assert found["lines"] == [{"quantity": 1}]
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        'post(postId: "post-1001") { comments(first: 1) { nodes { id } } }',
+        'user(userId: "u-1001") { subscriptions(first: 1) { nodes { id } } }',
+        'order(orderId: "o-1001") { history(first: 1) { nodes { id } } }',
+        "topPosts(first: 1) { nodes { id } }",
+    ],
+)
+async def test_every_item_of_a_list_is_found_by_its_id(world: World, listing: str) -> None:
+    found: Any = await world.ask(f"{{ {listing} }}")
+    while "nodes" not in found:
+        [found] = found.values()
+    [node] = found["nodes"]
+    again = await world.ask("query ($id: ID!) { node(id: $id) { id __typename } }", {"id": node["id"]})
+    assert again["node"]["id"] == node["id"]
+
+
+def test_every_type_has_an_id_unless_it_would_contain_something_personal() -> None:
+    nodes = {pattern.entity for pattern in MODEL.patterns.values() if isinstance(pattern, Lookup)}
+    personal = {
+        entity.name
+        for entity in MODEL.entities.values()
+        if any(entity.attribute[name].personal for name in entity.key_names)
+    }
+    assert set(MODEL.entities) - nodes == personal == {"Email", "Phone"}

@@ -1,0 +1,109 @@
+"""Each answer and each log line of a request with support access says who acts, and why."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from gateway.aws.sts.callers import Caller
+from gateway.errors import TenantSuspended
+from gateway.graph.http.endpoint import CallerSource
+from gateway.identity.principal import Principal
+from gateway.identity.support import SupportAccess
+from tests.graph.fixtures import World
+
+GRANT = SupportAccess("grant-0001", "jane@example.org", "ticket 4711")
+NOTICE = {
+    "actor": "jane@example.org",
+    "tenant": "acme",
+    "reason": "ticket 4711",
+    "expiresAt": "2027-01-15T08:00:00Z",
+}
+PRODUCT = '{ product(productId: "p-1001") { productId } }'
+
+
+@dataclass
+class SupportDoor:
+    """Takes everybody for a person with support access."""
+
+    door: CallerSource
+    suspended: bool = False
+
+    def known(self, authorization: bytes | None) -> Caller | None:
+        return None
+
+    async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller:
+        caller = await self.door.open(authorization, lambda principal: None)
+        principal = replace(caller.principal, subject=f"support:{GRANT.actor}", expires_at=1_800_000_000, support=GRANT)
+        identified(principal)
+        if self.suspended:
+            raise TenantSuspended("the tenant is suspended")
+        return replace(caller, principal=principal)
+
+
+def supporting(*, suspended: bool = False) -> World:
+    world = World()
+    world.endpoint = replace(world.endpoint, callers=SupportDoor(world.endpoint.callers, suspended))
+    return world
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        (PRODUCT, 200),
+        ("{ __typename }", 200),
+        ("{ nothing }", 200),
+        ("{", 200),
+        ('{ product(productId: "nobody") { productId } }', 200),
+        ('mutation { removeProduct(input: {productId: "p-1001"}) { __typename } }', 200),
+    ],
+)
+async def test_every_answer_says_so(query: str, status: int) -> None:
+    world = supporting()
+    # twice: by the reference and in a lane
+    for _ in range(2):
+        response = await world.post(query)
+        assert (response.status_code, response.json()["extensions"]["supportAccess"]) == (status, NOTICE)
+
+
+async def test_an_answer_that_tells_its_cost_says_so_too() -> None:
+    world = supporting()
+    body = {"query": PRODUCT, "extensions": {"cost": True}}
+    response = await world.client.post("/graphql", json=body, headers={"Authorization": "Bearer acme/viewer"})
+    found = response.json()["extensions"]
+    assert found["supportAccess"] == NOTICE
+    assert "estimate" in found["cost"]
+
+
+async def test_an_error_says_so_as_soon_as_the_token_is_believed() -> None:
+    response = await supporting(suspended=True).post(PRODUCT)
+    assert (response.status_code, response.json()["extensions"]["supportAccess"]) == (403, NOTICE)
+
+
+@pytest.mark.parametrize("suspended", [False, True])
+async def test_every_line_of_the_log_says_so(caplog: pytest.LogCaptureFixture, suspended: bool) -> None:
+    with caplog.at_level(logging.INFO, "gateway.operation"):
+        await supporting(suspended=suspended).post(PRODUCT)
+    assert (
+        _line(caplog).items()
+        >= {
+            "actor": "jane@example.org",
+            "grant": "grant-0001",
+            "grant_reason": "ticket 4711",
+        }.items()
+    )
+
+
+async def test_nobody_else_has_the_notice(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "gateway.operation"):
+        response = await World().post(PRODUCT)
+    assert "extensions" not in response.json()
+    assert not {"actor", "grant", "grant_reason"} & set(_line(caplog))
+
+
+def _line(caplog: pytest.LogCaptureFixture) -> dict[str, Any]:
+    (record,) = [record for record in caplog.records if record.name == "gateway.operation"]
+    fields: dict[str, Any] = record.fields  # type: ignore[attr-defined]  # written by the log
+    return fields

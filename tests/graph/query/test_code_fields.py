@@ -1,0 +1,79 @@
+"""Fields with code inside a lane: which are columns of the rows, which are filled in later, and when it falls back."""
+
+from typing import Any
+
+import pytest
+
+from gateway.graph.query.lane.code_fields import is_column, refused_attribute
+from gateway.graph.query.lane.fallback import Reason
+from gateway.graph.query.tree import CodeField
+from gateway.model.code import Computed, Loaded
+from gateway.model.types import Integer, Text
+from tests.graph.fixtures import World
+from tests.graph.query.coded_shop import calls, coded_model, coded_shop, setting_of
+
+
+def field(world: World, text: str) -> CodeField:
+    """The only field of a user."""
+    document = world.endpoint.documents.get(f'{{ user(userId: "u-1001") {{ {text} }} }}')
+    operation = document.operation(None)
+    assert operation is not None
+    [(item, _)] = operation.variant({}).tree.items
+    [found] = item.code
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "denied", "column"),
+    [
+        ("initials", set(), True),
+        ("initials", {"name"}, True),
+        ("card { title }", set(), False),
+        ("card { title }", {"name"}, True),
+        ("score(factor: 1)", set(), False),
+        ("score(factor: 1)", {"userId"}, True),
+    ],
+)
+def test_what_the_rows_alone_tell_is_a_column(text: str, denied: set[str], column: bool) -> None:
+    found = field(World(setting=coded_shop()), text)
+    assert is_column(found, frozenset(denied)) is column
+    assert refused_attribute(found, frozenset(denied)) == (min(denied) if denied else None)
+
+
+async def ask(world: World, fields: str, token: str = "acme/viewer") -> Any:
+    return (await world.post(f'{{ user(userId: "u-1003") {{ userId {fields} }} }}', token=token)).json()
+
+
+async def test_a_failure_leaves_the_query_to_the_reference_which_reads_and_loads_nothing_again() -> None:
+    world = World(setting=coded_shop())
+    calls.clear()
+    answer = await ask(world, "fragile score(factor: 3)")
+    assert answer["data"]["user"] == {"userId": "u-1003", "fragile": None, "score": 18}
+    assert world.lanes == {Reason.CODE: 1}
+    assert world.calls == ["GetItem"]
+    assert len(calls) <= 1
+
+
+async def test_a_required_field_that_is_refused_or_null_takes_its_item_along() -> None:
+    fields = (
+        Computed("length", Integer(), "", True, needs=("createdAt",), run=lambda values: None),
+        Computed("shown", Text(), "", True, needs=("name",), run=lambda values: None),
+    )
+    world = World(setting=setting_of(coded_model(more={"User": {"computed": fields}})))
+    assert (await ask(world, "length"))["data"] == {"user": None}
+    assert (await ask(world, "shown"))["data"]["user"]["shown"] is None, "what needs personal attributes may be null"
+
+
+async def test_a_refused_field_is_not_loaded() -> None:
+    ran = []
+
+    async def load(reader: Any, rows: list[Any]) -> list[Any]:
+        ran.append(rows)
+        return [1 for _ in rows]
+
+    secret = Loaded("secret", Integer(), "", needs=("userId", "email"), load=load)
+    world = World(setting=setting_of(coded_model(more={"User": {"loaded": (secret,)}})))
+    answer = await ask(world, "secret", "acme/support")
+    assert answer["data"]["user"] == {"userId": "u-1003", "secret": None}
+    assert answer["errors"][0]["message"] == "the role `support` may not read `email`"
+    assert (world.lanes, ran) == ({"lane": 1}, [])

@@ -1,0 +1,95 @@
+"""Filtered lists through GraphQL: the same pages in lanes and by the reference, within what may be read."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.demo import MODEL
+from gateway.graph.query.page_price import PagePrice
+from gateway.store.capacity_units import query_units
+from gateway.store.plan import ReadLimits
+from tests.graph.fixtures import World, no_lanes
+
+QUERY = """query ($filter: ActiveOrdersFilter, $first: Int, $after: String, $order: ListOrder) {
+  activeOrders(filter: $filter, first: $first, after: $after, order: $order) {
+    nodes { orderId status total } pageInfo { hasNextPage endCursor } } }"""
+SHIPPED: dict[str, Any] = {"status": {"eq": "SHIPPED"}}
+
+
+async def walked(world: World, query: str, **variables: Any) -> list[Any]:
+    seen: list[Any] = []
+    cursor = None
+    for _ in range(200):
+        page = (await world.ask(query, {**variables, "first": 2, "after": cursor}))["activeOrders"]
+        seen += page["nodes"]
+        if not page["pageInfo"]["hasNextPage"]:
+            return seen
+        cursor = page["pageInfo"]["endCursor"]
+    raise AssertionError("the pages do not end")
+
+
+@pytest.mark.parametrize("lanes", [True, False])
+@pytest.mark.parametrize("order", ["NEWEST_FIRST", "OLDEST_FIRST"])
+async def test_a_filtered_list_has_what_matches_of_the_whole_one(world: World, lanes: bool, order: str) -> None:
+    if not lanes:
+        world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
+    whole = await walked(world, QUERY, order=order)
+    assert await walked(world, QUERY, order=order, filter={}) == whole
+    found = await walked(world, QUERY, order=order, filter=SHIPPED)
+    assert found == [each for each in whole if each["status"] == "SHIPPED"]
+    both = {"status": {"in": ["SHIPPED", "PENDING"]}, "total": {"between": {"from": "300", "to": "800"}}}
+    found = await walked(world, QUERY, order=order, filter=both)
+    assert found == [each for each in whole if each["status"] != "CONFIRMED" and 300 <= float(each["total"]) <= 800]
+    assert found
+    assert not lanes or set(world.lanes) == {"lane"}
+
+
+async def test_a_cursor_belongs_to_one_filter(world: World) -> None:
+    page = (await world.ask(QUERY, {"filter": SHIPPED, "first": 1}))["activeOrders"]
+    for other in ({"status": {"eq": "PENDING"}}, {}, {**SHIPPED, "total": {"gt": "1"}}):
+        answer = (await world.post(QUERY, {"filter": other, "after": page["pageInfo"]["endCursor"]})).json()
+        assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
+
+
+async def test_a_wrong_value_is_refused_before_anything_is_read(world: World) -> None:
+    answer = (await world.post(QUERY, {"filter": {"userId": {"in": []}}})).json()
+    assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
+    assert not world.memory.sent
+
+
+@pytest.mark.parametrize("given", [{"filter": SHIPPED}, {"filter": SHIPPED, "first": 1}])
+def test_the_price_is_that_of_all_that_may_be_read(given: dict[str, Any]) -> None:
+    listing = MODEL.listing("activeOrders")
+    price = PagePrice(MODEL, listing, ReadLimits(), probed=False)
+    assert price.each(given)[0] >= query_units(listing.max_read, listing.traffic.item_bytes)
+    assert price.each(given)[0] > price.each({})[0]
+    probed = PagePrice(MODEL, listing, ReadLimits(), probed=True)
+    assert probed.each({**given, "after": "x"})[0] == 2 * price.each(given)[0]
+
+
+USERS = """query ($filter: AllUsersFilter) { allUsers(filter: $filter, first: 100) { nodes { userId createdAt } } }"""
+
+
+@pytest.mark.parametrize("lanes", [True, False])
+async def test_a_role_cannot_filter_by_what_it_may_not_read(world: World, lanes: bool) -> None:
+    """What matched would tell the value: a letter of a name at a time."""
+    if not lanes:
+        world.endpoint = replace(world.endpoint, lanes=no_lanes(world))
+    everybody = (await world.ask(USERS, token="acme/support"))["allUsers"]["nodes"]
+    guesses: list[Any] = [{"name": {"contains": "Jonas"}}, {"email": {"beginsWith": "jonas"}}, {"email": {"eq": "x"}}]
+    for given in guesses:
+        found = (await world.ask(USERS, {"filter": given}, "acme/admin"))["allUsers"]["nodes"]
+        assert len(found) < len(everybody)
+        world.memory.sent.clear()
+        answer = (await world.post(USERS, {"filter": given}, "acme/support")).json()
+        assert answer["errors"][0]["extensions"]["code"] == "FORBIDDEN"
+        assert not world.memory.sent
+    named = (await world.ask(USERS, {"filter": {"name": {"contains": "Jonas"}}}, "acme/admin"))["allUsers"]["nodes"]
+    assert named
+
+
+async def test_a_filter_never_leaves_the_tenant(world: World) -> None:
+    await world.ask(USERS, {"filter": {"name": {"contains": "a"}}}, "globex/admin")
+    keys = {body["ExpressionAttributeValues"][":pk"]["S"] for _, body in world.memory.sent}
+    assert keys == {f"TENANT#globex#USERS#{shard}" for shard in range(4)}

@@ -1,0 +1,116 @@
+"""What is wrong with a role: unknown names, and what IAM cannot enforce."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.demo import MODEL
+from gateway.demo.commerce.roles import ORDERING
+from gateway.errors import ModelError
+from gateway.model.entity import Key
+from gateway.model.model import Model
+from gateway.model.role import ALL, PERSONAL, STANDARD_ROLES, Role
+from gateway.model.role_reach import visible_patterns
+
+
+def faults(*roles: Role) -> str:
+    first, *others = MODEL.domains
+    try:
+        Model(domains=(replace(first, roles=(*roles, ORDERING)), *others))
+    except ModelError as error:
+        return "\n".join(error.faults)
+    return ""
+
+
+def role(**changes: Any) -> Role:
+    return Role(**{"name": "clerk", "description": "works", **changes})
+
+
+def test_the_standard_roles_are_right_for_every_model() -> None:
+    assert faults(*STANDARD_ROLES) == ""
+    assert list(MODEL.roles) == ["admin", "editor", "support", "viewer", "customer"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"name": "Clerk"}, "named with a-z"),
+        ({"reads": "Order"}, "`reads` must be a tuple"),
+        ({"reads": ("Nothing",)}, "`reads` names `Nothing`"),
+        ({"writes": ("order",)}, "`writes` names `order`"),
+        ({"hides": ("nothing",)}, "`hides` names `nothing`"),
+        ({"hides": ("status",)}, "it hides `status`, which every Order has"),
+        ({"hides": PERSONAL, "writes": ALL}, "it writes User and hides its `name`"),
+        ({"reads": ("Product",)}, "where Stock lies too"),
+        ({"reads": ("ordersOfUser",)}, "where Email lies too"),
+        ({"writes": ("Product",)}, "it writes Product in `PRODUCT#*`, where Stock lies too"),
+        ({"reads": ("Category",), "writes": ("Supplier",)}, "does not read it by its key"),
+        ({"reads": ("Category",), "writes": ALL}, "so it must read everything"),
+        ({"writes": (), "removes": ("Category",)}, "it removes Category and does not write it"),
+        (
+            {"writes": ("UserSubscription",)},
+            "it writes UserSubscription and not User, which the reference `user` checks",
+        ),
+        ({"mutations": ALL}, "it may call `updateUser`, which changes User, and does not write it"),
+        ({"mutations": ("nothing",)}, "`mutations` names `nothing`, which the model does not declare"),
+        ({"acting": True, "writes": ("Category",)}, "no mutation acts in it"),
+        (
+            {"acting": True, "own": True, "reads": ("session", "sessionsOfUser"), "writes": ("Session",)},
+            "it writes Session for a subject, and no place of it in the table holds its owner `userId`",
+        ),
+        ({"reads": ("Category",), "own": True}, "reads no entity with an `owner`"),
+        ({"reads": ("order", "sessionsOfUser"), "own": True}, "`order` reads `ORDER#{orderId}`, which does not hold"),
+        ({"own": True, "writes": ("Order",)}, "whose place `ORDER#{orderId}` does not hold its owner"),
+        ({"own": True, "writes": ("Email",)}, "whose unique values lie in partitions of the whole tenant"),
+        ({"reads": ("userByEmail",)}, "`userByEmail` answers with User"),
+        ({"shows": ("status",), "hides": PERSONAL}, "exclude each other"),
+        ({"finds": ("nothing",)}, "`finds` names `nothing`, which the model does not declare"),
+        ({"finds": ("emailsOfUser",), "hides": PERSONAL}, "`emailsOfUser`, which does not find one item"),
+        ({"finds": ("userByEmail",)}, "finds by nothing that the role hides"),
+        ({"finds": ("userByEmail",), "hides": PERSONAL, "reads": ("Category",)}, "`userByEmail` answers with User"),
+        ({"finds": ("userByEmail",), "hides": PERSONAL, "own": True}, "the rows of every subject"),
+        ({"finds": ("userByEmail",), "hides": ("email", "userId")}, "answers with `userId`, and the role hides that"),
+    ],
+)
+def test_what_cannot_be_enforced_is_refused(changes: dict[str, Any], fault: str) -> None:
+    assert fault in faults(role(**changes))
+
+
+def test_a_role_declared_in_two_ways_is_refused() -> None:
+    assert "role clerk: is declared twice" in faults(role(), role(hides=PERSONAL))
+
+
+def test_an_owner_is_a_required_id() -> None:
+    first, *others = MODEL.domains
+    user = first.entities[0]
+    for owner, fault in (("nobody", "is not an attribute"), ("email", "must be a required Id")):
+        with pytest.raises(ModelError, match=fault):
+            Model(domains=(replace(first, entities=(replace(user, owner=owner), *first.entities[1:])), *others))
+
+
+def test_what_a_role_finds_by_lies_in_partitions_of_its_own() -> None:
+    first, *others = MODEL.domains
+    strange = replace(first.entities[0], name="Strange", key=Key(pk="EMAIL#{userId}", sk="STRANGE"), indexes=())
+    strange = replace(strange, relations=(), unique=(), owner=None)
+    found = replace(first, entities=(*first.entities, strange), roles=MODEL.domains[0].roles)
+    with pytest.raises(ModelError) as refused:
+        Model(domains=(found, *others))
+    assert "in whose partition `EMAIL#{email}` Strange lies too" in str(refused.value)
+
+
+def test_what_is_confidential_lies_in_partitions_of_its_own() -> None:
+    first, *others = MODEL.domains
+    entities = tuple(replace(each, confidential=each.name == "OrderLine") for each in first.entities)
+    with pytest.raises(ModelError) as raised:
+        Model(domains=(replace(first, entities=entities), *others))
+    [fault] = [fault for fault in raised.value.faults if "`ORDER#{orderId}` too" in fault]
+    assert "entity OrderLine: it is confidential, and Order lies in its partitions" in fault
+    assert "begin its key with a word of its own" in fault
+
+
+def test_everything_does_not_include_what_is_confidential() -> None:
+    first, *others = MODEL.domains
+    for clerk, read in ((role(), False), (role(writes=ALL), True), (role(reads=("Session",)), True)):
+        model = Model(domains=(replace(first, roles=(clerk, ORDERING)), *others))
+        assert ("session" in visible_patterns(model, clerk)) is read

@@ -1,0 +1,49 @@
+"""Amounts of money."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from gateway.model.types import Money
+from gateway.model.types.currency import DIGITS
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "shown"),
+    [
+        (Decimal("0.1"), "EUR", "0.10"),
+        (10, "USD", "10.00"),
+        (Decimal("10.00"), "JPY", "10"),
+        (Decimal("1.5"), "KWD", "1.500"),
+        (Decimal(-3), "eur", "-3.00"),
+        (Decimal("1e37"), "EUR", "1" + "0" * 37 + ".00"),
+    ],
+)
+def test_an_amount_is_shown_with_the_digits_of_its_currency(amount: Any, currency: str, shown: str) -> None:
+    value = Money().normalised({"amount": amount, "currency": currency})
+    assert [*Money().faults("price", value)] == []
+    assert f"{value['amount']:f}" == shown
+    read = Money().decoder()(Money().encode("price", value))
+    assert (f"{read['amount']:f}", read["currency"]) == (shown, currency.upper())
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ({"amount": Decimal("0.001"), "currency": "EUR"}, "price.amount"),
+        ({"amount": Decimal("0.5"), "currency": "JPY"}, "price.amount"),
+        ({"amount": Decimal(1), "currency": "ZZZ"}, "price.currency"),
+        ({"amount": Decimal(1)}, "price.currency"),
+        ({"currency": "EUR"}, "price.amount"),
+        ({"amount": 0.5, "currency": "EUR"}, "price.amount"),
+    ],
+)
+def test_what_is_wrong_has_its_path(value: Any, path: str) -> None:
+    assert [fault.field for fault in Money().faults("price", Money().normalised(value))] == [path]
+
+
+def test_a_stored_amount_of_an_unknown_currency_is_shown_as_it_is() -> None:
+    wire = {"M": {"amount": {"N": "1.234"}, "currency": {"S": "OLD"}}}
+    assert Money().decoder()(wire) == {"amount": Decimal("1.234"), "currency": "OLD"}
+    assert len(DIGITS) > 150

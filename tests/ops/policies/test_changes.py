@@ -1,0 +1,138 @@
+"""Which roles may do more than before: named as wider, with a solver and, less surely, without."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from gateway.cli.policies import policies
+from gateway.demo import MODEL
+from gateway.iam.formal.errors import NotProvable
+from gateway.iam.formal.solver import solver
+from gateway.iam.policies.generate import documents
+from gateway.ops.isolation.formal_proof import EXAMPLE
+from gateway.ops.policies import changes as module
+from gateway.ops.policies.changes import RoleChange, changes
+from gateway.ops.policies.files import write_policies
+from gateway.settings import DEMO_DOMAINS
+
+RUN = CliRunner()
+
+
+def older(**actions: str) -> dict[str, Any]:
+    """The documents of a release in which a role had one action less, or one more."""
+    made = documents(MODEL)
+    for role, action in actions.items():
+        grant, _, denial, *_ = made[f"session-{role}.json"]["Statement"]
+        for listed in (grant["Action"], denial["NotAction"]):
+            listed.remove(action) if action in listed else listed.append(action)
+    return made
+
+
+OLD = {"viewer": "dynamodb:BatchGetItem", "support": "dynamodb:PutItem"}
+
+
+@pytest.fixture(params=["solver", "samples"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "samples":
+        monkeypatch.setattr(module, "installed", lambda: False)
+    return str(request.param)
+
+
+def test_each_role_is_told_as_wider_narrower_or_equal(way: str) -> None:
+    found, proved = changes(older(**OLD), documents(MODEL), MODEL, EXAMPLE)
+    assert proved is (way == "solver")
+    told = {change.who: change for change in found}
+    assert told["viewer"] == RoleChange("viewer", "wider", ("dynamodb:BatchGetItem",))
+    assert told["support"] == RoleChange("support", "narrower", (), ("dynamodb:PutItem",))
+    assert {change.who for change in found if change.direction == "equal"} == {
+        *("admin", "editor", "customer", "ordering", "tenant-trust", "gateway-role", "vpc-endpoint")
+    }
+    assert told["viewer"].line() == "wider: viewer (may also: dynamodb:BatchGetItem)"
+    assert told["support"].line() == "narrower: support (may no longer: dynamodb:PutItem)"
+
+
+def test_a_role_that_comes_or_goes_is_named() -> None:
+    before = {name: text for name, text in documents(MODEL).items() if name != "session-viewer.json"}
+    came, _ = changes(before, documents(MODEL), MODEL, EXAMPLE)
+    went, _ = changes(documents(MODEL), before, MODEL, EXAMPLE)
+    [new] = [change for change in came if change.who == "viewer"]
+    [gone] = [change for change in went if change.who == "viewer"]
+    assert (new.direction, gone.direction) == ("new", "removed")
+    assert "dynamodb:Query" in new.more
+    assert "dynamodb:Query" in gone.less
+
+
+def test_a_find_shows_in_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "installed", lambda: False)
+    old = documents(MODEL)
+    statements = old["session-support.json"]["Statement"]
+    by_key = next(each for each in statements if each["Sid"] == "NeverByHiddenKey")
+    keys = by_key["Condition"]["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"]
+    keys.append(keys[0].replace("PHONE", "EMAIL"))
+    found, _ = changes(old, documents(MODEL), MODEL, EXAMPLE)
+    [support] = [change for change in found if change.who == "support"]
+    assert support.direction == "wider"
+    assert "dynamodb:Query" in support.more
+
+
+@pytest.fixture
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GATEWAY_DOMAINS", json.dumps(DEMO_DOMAINS))
+    made = tmp_path / "policies"
+    write_policies(made, MODEL)
+    return made
+
+
+def git(*arguments: str, at: Path) -> None:
+    who = ("-c", "user.name=ann", "-c", "user.email=ann@example.com")
+    subprocess.run(["git", *who, *arguments], cwd=at, check=True, capture_output=True)
+
+
+def test_the_check_names_a_widening_and_fails_until_it_is_announced(directory: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.mkdir()
+    for name, text in older(**OLD).items():
+        (old / name).write_text(json.dumps(text))
+    asked = ["--check", "--directory", str(directory), "--against", str(old)]
+    ran = RUN.invoke(policies, asked)
+    assert ran.exit_code == 1
+    assert "for every request:" in ran.output
+    assert "  wider: viewer (may also: dynamodb:BatchGetItem)" in ran.output
+    assert "  narrower: support" in ran.output
+    changelog = tmp_path / "CHANGELOG.md"
+    changelog.write_text("## Unreleased\n\n- `viewer dynamodb:BatchGetItem`: many at once.\n\n## 1.0.0\n")
+    assert RUN.invoke(policies, [*asked, "--announced", str(changelog)]).exit_code == 0
+    changelog.write_text("## Unreleased\n\n## 1.0.0\n\n- `viewer dynamodb:BatchGetItem`\n")
+    assert RUN.invoke(policies, [*asked, "--announced", str(changelog)]).exit_code == 1
+
+
+def test_the_last_release_is_a_revision_of_git(directory: Path, tmp_path: Path) -> None:
+    git("init", "-q", at=tmp_path)
+    git("add", ".", at=tmp_path)
+    git("commit", "-qm", "first", at=tmp_path)
+    git("tag", "v1.0.0", at=tmp_path)
+    asked = ["--check", "--directory", str(directory), "--against"]
+    ran = RUN.invoke(policies, [*asked, "v1.0.0"])
+    assert ran.exit_code == 0, ran.output
+    assert "  equal: viewer" in ran.output
+    for wrong in ("v9.9.9", "--output=x"):
+        ran = RUN.invoke(policies, [*asked, wrong])
+        assert ran.exit_code != 0
+
+
+def test_without_a_solver_the_check_says_that_it_proves_nothing(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> Any:
+        raise NotProvable(solver.INSTALL)
+
+    monkeypatch.setattr(solver, "z3_module", missing)
+    ran = RUN.invoke(policies, ["--check", "--directory", str(directory), "--against", str(directory)])
+    assert ran.exit_code == 0
+    assert "by samples:" in ran.output
+    assert "this is no proof" in ran.output
+    assert "[proof]" in ran.output

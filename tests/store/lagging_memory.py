@@ -1,0 +1,41 @@
+"""The engine in memory with replicas and indexes that lag: only consistent reads show the latest writes."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.testing.memory import Answer, Memory, Row
+
+
+@dataclass
+class LaggingMemory(Memory):
+    """`left` is how many more eventually consistent reads are answered as of the time when it fell behind."""
+
+    replica: dict[tuple[str, str], Row] | None = None
+    left: float = float("inf")
+
+    def fall_behind(self, reads: float = float("inf")) -> None:
+        self.replica, self.left = deepcopy(self.rows), reads
+
+    def _operations(self) -> dict[str, Callable[[Row], Answer]]:
+        operations = super()._operations()
+        for name in ("GetItem", "BatchGetItem", "Query"):
+            operations[name] = self._lagging(operations[name])
+        return operations
+
+    def _lagging(self, run: Callable[[Row], Answer]) -> Callable[[Row], Answer]:
+        def answer(body: Row) -> Answer:
+            parts: list[Any] = [body, *body.get("RequestItems", {}).values()]
+            if self.replica is None or any(part.get("ConsistentRead") for part in parts):
+                return run(body)
+            self.left -= 1
+            if self.left < 0:
+                return run(body)
+            rows, self.rows = self.rows, self.replica
+            try:
+                return run(body)
+            finally:
+                self.rows = rows
+
+        return answer

@@ -255,6 +255,7 @@ class Entity:
     owner: str | None = None  # the attribute that holds the subject whose row it is
     internal: bool = False  # in the table and not in the schema: code and totals read it
     confidential: bool = False  # a role that reads everything does not read it, unless it names or writes it
+    batched: bool = False  # for capacity planning: most of its items are written by `put_all`, not in transactions
 
     @cached_property
     def attribute(self) -> Mapping[str, Attribute]:

@@ -40,6 +40,7 @@ READING = Entity(
     key=Key(pk="DEVICE#{deviceId}#{bucket}", sk="{recordedAt}", bucket=Bucket("recordedAt", "hour")),
     relations=(_DEVICE,),
     expiry=Expiry(at="expiresAt"),
+    batched=True,  # devices send many at once by `recordReadings`
 )
 LATEST = Entity(
     name="LatestReading",

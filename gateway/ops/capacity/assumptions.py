@@ -16,7 +16,9 @@ from gateway.model.types import EnumOf
 Share = Annotated[float, Field(ge=0, le=1)]
 PositiveShare = Annotated[float, Field(gt=0, le=1)]
 Rate = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=1)]
+Whole = Annotated[int, Field(ge=0)]
 Bytes = Annotated[int, Field(ge=1, le=409_600)]
 
 
@@ -31,6 +33,9 @@ class PatternOverride(_AssumptionPart):
     items: Count | None = None
     item_bytes: Bytes | None = None
     buckets: Count = 1  # time buckets that one call reads
+    counted: Share = 0.2  # of a listing with a counter: the part of the calls that ask for `totalCount`
+    filtered: Share = 0.5  # of a listing with filters: the part of the calls that use one
+    matches: PositiveShare = 0.25  # of the items that such a call reads, the part that it keeps
 
 
 class WriteOverride(_AssumptionPart):
@@ -38,11 +43,32 @@ class WriteOverride(_AssumptionPart):
 
     per_second: Rate | None = None
     item_bytes: Bytes | None = None
-    transactional: bool = True  # the gateway writes by transactions only
-    record: bool = True  # an idempotency record is written along
+    transactional: bool | None = None  # as the model says: in transactions, unless the entity is `batched`
+    record: bool | None = None  # an idempotency record is written along; as the model says
     creates: Share = 0.5  # the part that makes new items, and so claims their unique values
     moves: Share = 0.1  # the part that changes an index key: the old entry is deleted, a new one written
     in_index: Mapping[str, Share] = {}  # by place in an index: the part of the items that has an entry there
+
+
+class Around(_AssumptionPart):
+    """What runs beside the table, as the Terraform modules make it by default."""
+
+    tasks: Count = 2  # of the gateway, on average
+    task_vcpu: PositiveNumber = 0.5
+    task_gb: PositiveNumber = 1
+    endpoints: Whole = 10  # interface endpoints: five services in two zones
+    nat_gateways: Whole = 0
+    nat_gb: Rate = 0  # a month through them
+    response_bytes: Count = 4_000  # of an answer
+    log_bytes: Count = 700  # of the log line of an operation
+    sessions: Whole = 100  # tenants and roles that are active at a time: each uses the key every five minutes
+    recovery: bool = True  # point-in-time recovery
+    backup_copies: Rate = 0  # full backups that are kept
+    stream_reads: Rate = 0  # GetRecords a second that are billed; those of Lambda are not
+    files_gb: Rate = 0
+    file_uploads: Rate = 0  # a second in the busy hour, as all rates
+    file_downloads: Rate = 0
+    file_bytes: Count = 1_000_000
 
 
 class Assumptions(_AssumptionPart):
@@ -58,6 +84,7 @@ class Assumptions(_AssumptionPart):
     cache_hits: Share = 0.8  # of eventual reads, the part that DAX would answer
     dax_nodes: Count = 3
     event_bytes: Count = 1_500  # of a CloudTrail event of one request
+    around: Around = Around()
 
 
 DEFAULTS: Final = Assumptions()
@@ -112,6 +139,16 @@ def pattern_override(name: str, assumed: Assumptions) -> PatternOverride:
 
 def write_override(entity: str, assumed: Assumptions) -> WriteOverride:
     return assumed.writes.get(entity, _DEFAULT_WRITE)
+
+
+def in_transaction(entity: Entity, assumed: Assumptions) -> bool:
+    given = write_override(entity.name, assumed).transactional
+    return not entity.batched if given is None else given
+
+
+def with_record(entity: Entity, assumed: Assumptions) -> bool:
+    given = write_override(entity.name, assumed).record
+    return not entity.batched if given is None else given
 
 
 def entry_share(entity: Entity, place: Placement, assumed: Assumptions) -> float:

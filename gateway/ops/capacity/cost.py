@@ -1,17 +1,18 @@
 """Monthly cost on demand and provisioned, the break-even between them, DAX, and the audit trail."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
 from gateway.ops.capacity.assumptions import Assumptions
 from gateway.ops.capacity.demand import Demand, Need
-from gateway.ops.capacity.prices import Prices
+from gateway.ops.capacity.prices import Prices, Reserved
 
-_SECONDS_IN_HOUR: Final = 3_600
-_MILLION: Final = 1_000_000
-_GB: Final = 1_000_000_000
+SECONDS_IN_HOUR: Final = 3_600
+MILLION: Final = 1_000_000
+GB: Final = 1_000_000_000
+_BLOCK: Final = 100  # units that are reserved together
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,11 @@ class Monthly:
     fixed: float
     autoscaled: float
     storage: float
+    reserved: Mapping[int, float]  # `fixed` with whole hundreds of its units reserved, by the years of the term
 
     @property
     def cheapest(self) -> str:
+        """Of what can be left at any time: a reservation is a decision for years."""
         modes = {"on demand": self.on_demand, "provisioned, fixed": self.fixed, "autoscaled": self.autoscaled}
         return min(modes, key=lambda mode: modes[mode])
 
@@ -65,7 +68,19 @@ def monthly(needs: Sequence[Need], shape: Shape, prices: Prices, storage_gb: flo
             for factor in (shape.average_share / shape.utilisation,)
         ),
         storage=billed * prices.storage.gb_month,
+        reserved={each.years: _reserved(needs, shape, each, prices) for each in prices.reserved},
     )
+
+
+def _reserved(needs: Sequence[Need], shape: Shape, term: Reserved, prices: Prices) -> float:
+    """Reserved units count for the table and its indexes together; those beyond whole hundreds cost what they do."""
+    bought = [provisioned(need, shape.utilisation) for need in needs]
+    units = Need(sum(need.read for need in bought), sum(need.write for need in bought))
+    blocks = Need(units.read // _BLOCK, units.write // _BLOCK)
+    start = blocks.read * term.read_start + blocks.write * term.write_start
+    hourly = blocks.read * term.read_hour + blocks.write * term.write_hour
+    rest = Need(units.read - blocks.read * _BLOCK, units.write - blocks.write * _BLOCK)
+    return start / (12 * term.years) + hourly * prices.hours_in_month + _provisioned(rest, prices)
 
 
 def provisioned(need: Need, utilisation: float) -> Need:
@@ -75,7 +90,7 @@ def provisioned(need: Need, utilisation: float) -> Need:
 
 
 def break_even(needs: Sequence[Need], shape: Shape, prices: Prices) -> BreakEven:
-    unit_hours = _SECONDS_IN_HOUR / _MILLION
+    unit_hours = SECONDS_IN_HOUR / MILLION
     full = sum(_on_demand(need, prices) for need in needs)
     fixed = sum(_provisioned(provisioned(need, shape.utilisation), prices) for need in needs)
     return BreakEven(
@@ -87,7 +102,7 @@ def break_even(needs: Sequence[Need], shape: Shape, prices: Prices) -> BreakEven
 
 def _on_demand(need: Need, prices: Prices) -> float:
     """At the busy hour's rate all month."""
-    millions = _SECONDS_IN_HOUR * prices.hours_in_month / _MILLION
+    millions = SECONDS_IN_HOUR * prices.hours_in_month / MILLION
     return millions * (need.read * prices.on_demand.read_million + need.write * prices.on_demand.write_million)
 
 
@@ -123,7 +138,7 @@ class Payoff:
 def payoffs(eventual: float, assumed: Assumptions, prices: Prices) -> tuple[Payoff, ...]:
     """`eventual` are the read units of the busy hour that a cache could answer; cheapest node first."""
     hours = prices.hours_in_month
-    month = _SECONDS_IN_HOUR * hours / _MILLION * prices.on_demand.read_million
+    month = SECONDS_IN_HOUR * hours / MILLION * prices.on_demand.read_million
     answered = eventual * assumed.average_share * assumed.cache_hits
     scaled = answered / assumed.utilisation * prices.provisioned.read_hour * hours
     found = []
@@ -154,7 +169,7 @@ class Trail:
 
 def trails(wanted: Demand, assumed: Assumptions, prices: Prices) -> tuple[Trail, ...]:
     """Every choice of the module `audit`, the most expensive first."""
-    seconds = _SECONDS_IN_HOUR * prices.hours_in_month * assumed.average_share
+    seconds = SECONDS_IN_HOUR * prices.hours_in_month * assumed.average_share
     reads, writes = wanted.requests("read") * seconds, wanted.requests("write") * seconds
     choices = {
         "all": ("every read and write", reads + writes),
@@ -166,5 +181,5 @@ def trails(wanted: Demand, assumed: Assumptions, prices: Prices) -> tuple[Trail,
 
 
 def _priced(name: str, says: str, events: float, assumed: Assumptions, prices: Prices) -> Trail:
-    copied = events * assumed.event_bytes / _GB
-    return Trail(name, says, events, events / _MILLION * prices.trail.data_event_million, copied * prices.trail.log_gb)
+    copied = events * assumed.event_bytes / GB
+    return Trail(name, says, events, events / MILLION * prices.trail.data_event_million, copied * prices.trail.log_gb)

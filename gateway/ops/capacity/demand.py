@@ -7,14 +7,15 @@ from typing import Final, Literal
 
 from gateway.model.entity import Entity
 from gateway.model.model import Model
-from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup
+from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup, Traffic
 from gateway.ops.capacity.assumptions import (
     DEFAULTS,
     Assumptions,
-    WriteOverride,
     entry_share,
+    in_transaction,
     pattern_override,
     pattern_traffic,
+    with_record,
     write_override,
     write_traffic,
 )
@@ -71,6 +72,11 @@ class Demand:
         return sum(row.per_second * row.requests for row in self.rows if row.kind == kind)
 
     @property
+    def calls(self) -> float:
+        """Calls of patterns and writes each second, each as if it were a request of its own: the most there can be."""
+        return sum({(row.name, row.kind): row.per_second for row in reversed(self.rows)}.values())
+
+    @property
     def eventual(self) -> float:
         """Read units that a cache could answer."""
         return sum(row.units for row in self.rows if row.eventual)
@@ -95,6 +101,8 @@ def pattern_rows(model: Model, pattern: AccessPattern, assumed: Assumptions) -> 
             yield _listing(model, pattern, assumed)
             if pattern.follow is not None:
                 yield _followed(model, pattern, rate, assumed)
+            if pattern.counter is not None:
+                yield _counted(pattern, pattern.counter.shards, rate, assumed)
 
 
 def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumption:
@@ -102,19 +110,35 @@ def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumptio
     traffic, place = pattern_traffic(model, listing.name, assumed), model.place(listing)
     shards = place.shards.read if place.shards is not None else 1
     buckets = pattern_override(listing.name, assumed).buckets if place.bucket is not None else 1
-    each = shards * buckets * query_units(traffic.items / buckets, traffic.item_bytes, strong=listing.strong)
+    whole = query_units(traffic.items / buckets, traffic.item_bytes, strong=listing.strong)
+    filtered, read = _filtered(listing, traffic, assumed)
+    found = query_units(read / buckets, traffic.item_bytes, strong=listing.strong)
+    each = shards * buckets * ((1 - filtered) * whole + filtered * found)
     spread = [f"{count} {what}" for count, what in ((shards, "shards"), (buckets, "buckets")) if count > 1]
-    remark = f"{', '.join(spread)} read in parallel" if spread else ""
+    remarks = [f"{', '.join(spread)} read in parallel"] if spread else []
+    remarks += [f"{filtered:.0%} filtered, which read {read:,.0f} items"] if filtered else []
     return Consumption(
         name=listing.name,
         place=place.index or TABLE,
         kind="read",
         per_second=traffic.per_second,
         each=each,
-        remark=remark,
+        remark="; ".join(remarks),
         eventual=not listing.strong,
         requests=shards * buckets,
     )
+
+
+def _filtered(listing: Listing, traffic: Traffic, assumed: Assumptions) -> tuple[float, float]:
+    """The part of the calls that use a filter, and the items that such a call reads to fill its page."""
+    given = pattern_override(listing.name, assumed)
+    return given.filtered if listing.filter else 0, min(listing.max_read, traffic.items / given.matches)
+
+
+def _counted(listing: Listing, rows: int, rate: float, assumed: Assumptions) -> Consumption:
+    share, each = pattern_override(listing.name, assumed).counted, rows * read_units(1, strong=listing.strong)
+    remark = f"`totalCount`: {rows} rows of the counter"
+    return Consumption(listing.name, TABLE, "read", rate * share, each, remark, eventual=not listing.strong)
 
 
 def _followed(model: Model, listing: Listing, rate: float, assumed: Assumptions) -> Consumption:
@@ -130,7 +154,7 @@ def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[C
     """One write of an item is also a write of its copies, its marks, its record and its index entries."""
     traffic, given = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
     name, rate = f"write {entity.name}", traffic.per_second
-    each, remark = _table_write(model, entity, traffic.item_bytes, given)
+    each, remark = _table_write(model, entity, traffic.item_bytes, assumed)
     yield Consumption(name, TABLE, "write", rate, each, remark)
     for index in dict.fromkeys(place.index for place in entity.placements if place.index is not None):
         places = [place for place in entity.placements if place.index == index]
@@ -141,16 +165,17 @@ def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[C
         yield Consumption(name, index, "write", rate, each, remark, requests=0)
 
 
-def _table_write(model: Model, entity: Entity, size: int, given: WriteOverride) -> tuple[float, str]:
+def _table_write(model: Model, entity: Entity, size: int, assumed: Assumptions) -> tuple[float, str]:
     copies, counters = len(entity.copies), len(model.counted.get(entity.name, ()))
+    transactional, record = in_transaction(entity, assumed), with_record(entity, assumed)
     # an update that changes nothing of what is counted writes no counter: this is the most it can take
-    records = given.creates * len(entity.unique) + given.record + counters
-    each = item_write_units(size, copies=copies, records=records, transactional=given.transactional)
+    records = write_override(entity.name, assumed).creates * len(entity.unique) + record + counters
+    each = item_write_units(size, copies=copies, records=records, transactional=transactional)
     parts = ["the item", *([f"{copies} copies" if copies > 1 else "a copy"] if copies else [])]
     parts += ["unique values"] if entity.unique else []
     parts += ["counters"] if counters else []
-    parts += ["an idempotency record"] if given.record else []
-    return each, " + ".join(parts) + (", in a transaction" if given.transactional else "")
+    parts += ["an idempotency record"] if record else []
+    return each, " + ".join(parts) + (", in a transaction" if transactional else "")
 
 
 # What the model's own traffic takes of each place, for Terraform: its alarms on consumed capacity start from it.

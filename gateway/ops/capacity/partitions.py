@@ -9,7 +9,14 @@ from gateway.model.entity import Entity, Placement, Total
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
 from gateway.model.types import Boolean, EnumOf
-from gateway.ops.capacity.assumptions import Assumptions, entry_share, pattern_override, write_override, write_traffic
+from gateway.ops.capacity.assumptions import (
+    Assumptions,
+    entry_share,
+    in_transaction,
+    pattern_override,
+    write_override,
+    write_traffic,
+)
 from gateway.ops.capacity.demand import TABLE, pattern_rows
 from gateway.store.capacity_units import index_write_units, write_units
 
@@ -100,7 +107,7 @@ def _writes(model: Model, entity: Entity, place: Placement, assumed: Assumptions
     """Units at all shards together; those of a time bucket all go to the present one."""
     traffic, given = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
     if place.index is None:
-        each = float(write_units(traffic.item_bytes, transactional=given.transactional))
+        each = float(write_units(traffic.item_bytes, transactional=in_transaction(entity, assumed)))
     else:
         each = index_write_units(traffic.item_bytes, given.moves) * entry_share(entity, place, assumed)
     return traffic.per_second * each * share_of_busiest(entity, place, assumed)

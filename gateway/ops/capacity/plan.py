@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from gateway.model.model import Model
+from gateway.ops.capacity.around import Expense, expenses
 from gateway.ops.capacity.assumptions import Assumptions
 from gateway.ops.capacity.cost import (
     BreakEven,
@@ -40,6 +41,7 @@ class CapacityPlan:
     partitions: tuple[Partition, ...]
     payoffs: tuple[Payoff, ...]
     trails: tuple[Trail, ...]
+    around: tuple[Expense, ...]
     measured: Measured | None = None
     measured_bill: Bill | None = None
 
@@ -56,6 +58,7 @@ def plan(model: Model, assumed: Assumptions, prices: Prices, measured: Measured 
         partitions(model, assumed),
         payoffs(wanted.eventual, assumed, prices),
         trails(wanted, assumed, prices),
+        expenses(wanted, assumed, prices),
         measured,
         None if measured is None else _measured_bill(measured, assumed, prices),
     )

@@ -34,6 +34,49 @@ class Storage(_PricePart):
     free_gb: Annotated[float, Field(ge=0)]
 
 
+class Reserved(_PricePart):
+    """Of 100 units for the whole term: paid at its start, and by the hour, used or not."""
+
+    years: Annotated[int, Field(ge=1)]
+    read_start: Price
+    read_hour: Price
+    write_start: Price
+    write_hour: Price
+
+
+class Keeping(_PricePart):
+    """Of a GB of the table for a month."""
+
+    recovery_gb_month: Price
+    backup_gb_month: Price
+
+
+class KeyPrices(_PricePart):
+    month: Price
+    request_million: Price
+
+
+class ComputePrices(_PricePart):
+    vcpu_hour: Price
+    gb_hour: Price
+    balancer_hour: Price
+    balancer_unit_hour: Price  # one takes a GB an hour
+
+
+class NetworkPrices(_PricePart):
+    nat_hour: Price
+    nat_gb: Price
+    endpoint_hour: Price
+
+
+class FilePrices(_PricePart):
+    gb_month: Price
+    upload_million: Price
+    download_million: Price
+    out_gb: Price
+    free_out_gb: Annotated[float, Field(ge=0)]
+
+
 class TrailPrices(_PricePart):
     data_event_million: Price
     log_gb: Price
@@ -47,6 +90,13 @@ class Prices(_PricePart):
     on_demand: OnDemand
     provisioned: Provisioned
     storage: Storage
+    reserved: Annotated[tuple[Reserved, ...], Field(min_length=1)]
+    keeping: Keeping
+    stream_read_million: Price
+    key: KeyPrices
+    compute: ComputePrices
+    network: NetworkPrices
+    files: FilePrices
     trail: TrailPrices
     dax_node_hour: Annotated[Mapping[str, Price], Field(min_length=1)]
     hours_in_month: Price

@@ -45,6 +45,7 @@ def as_json(plan: CapacityPlan) -> dict[str, Any]:
         "expected": _finite(asdict(plan.expected)),
         "partitions": [{**asdict(item), "heat": item.heat, "advice": item.advice} for item in plan.partitions],
         "dax": [_finite({**asdict(payoff), "pays": payoff.pays}) for payoff in plan.payoffs],
+        "around": [asdict(each) for each in plan.around],
         "trail": [{**asdict(trail), "total": trail.total} for trail in plan.trails],
         "measured": measured,
         "measured_bill": None if plan.measured_bill is None else _finite(asdict(plan.measured_bill)),
@@ -69,6 +70,7 @@ def page(plan: CapacityPlan) -> str:
         _partitions(plan),
         _dax(plan),
         _trail(plan),
+        _around(plan),
     )
     measured = _measured(plan, plan.measured, plan.measured_bill) if plan.measured and plan.measured_bill else ()
     return "\n".join(line for part in (*parts, measured) for line in part) + "\n"
@@ -134,6 +136,10 @@ def _bill(plan: CapacityPlan, bill: Bill) -> Iterator[str]:
         ("on demand", f"{month.on_demand:,.2f}", "what is used, at the average load"),
         ("provisioned, fixed", f"{month.fixed:,.2f}", "enough for the busy hour, all the time"),
         ("autoscaled", f"{month.autoscaled:,.2f}", "at best: as if it followed the load at once"),
+    ]
+    rows += [
+        (f"fixed, reserved for {years} year{'s' if years > 1 else ''}", f"{amount:,.2f}", "whole hundreds of units")
+        for years, amount in month.reserved.items()
     ]
     rows += [("storage", f"{month.storage:,.2f}", "in every mode")] if month.storage else []
     yield from markdown_table(("mode", f"{currency} a month", "remark"), rows)
@@ -215,6 +221,21 @@ def _trail(plan: CapacityPlan) -> Iterator[str]:
     yield from ("", f"Beside {on_demand:,.2f} for the table on demand{whole}; set by `audit.data_events`.", "")
     yield f"Assumed: every request is one event of {plan.assumed.event_bytes:,} bytes. What people and jobs do is not"
     yield "counted, nor is storage."
+    yield ""
+
+
+def _around(plan: CapacityPlan) -> Iterator[str]:
+    yield from ("## What runs around the table", "")
+    rows = [(each.name, f"{each.month:,.2f}", each.how) for each in plan.around]
+    yield from markdown_table(("what", f"{plan.prices.currency} a month", "for"), rows)
+    around, month = sum(each.month for each in plan.around), plan.expected.month
+    whole = around + month.on_demand + month.storage
+    yield from (
+        "",
+        f"Together {around:,.2f}; with the table on demand and its storage {whole:,.2f}. The trail is beside it.",
+    )
+    yield "Set by `around` of the traffic file. Traffic between zones, DAX, the bucket of the trail and support are not"
+    yield "counted."
     yield ""
 
 

@@ -133,3 +133,19 @@ def test_the_default_of_terraform_costs_less_than_the_table_and_everything_costs
     assert by_name["writes"] < 0.35 * made.expected.month.on_demand
     assert by_name["all"] > made.expected.month.on_demand
     assert "| `writes` |" in page(made)
+
+
+def test_reserved_capacity_of_1000_writes_and_10000_reads() -> None:
+    month = monthly([Need(read=10_000, write=1_000)], STEADY, PRICES)
+    # a year: 100 blocks of reads and 10 of writes, (3,000 + 1,500) / 12 at the start, 0.25 + 0.128 an hour
+    assert month.reserved[1] == pytest.approx(4_500 / 12 + 0.378 * 730)
+    # three years: (3,600 + 1,800) / 36, 0.16 + 0.081 an hour
+    assert month.reserved[3] == pytest.approx(5_400 / 36 + 0.241 * 730)
+    assert month.reserved[3] < month.reserved[1] < month.fixed
+
+
+def test_units_beyond_whole_hundreds_are_not_reserved() -> None:
+    month = monthly([Need(read=90, write=60), Need(read=60, write=30)], STEADY, PRICES)
+    # one block of reads; 50 reads and 90 writes at the plain price
+    assert month.reserved[1] == pytest.approx(30 / 12 + 0.0025 * 730 + (50 * 0.00013 + 90 * 0.00065) * 730)
+    assert monthly([Need()], STEADY, PRICES).reserved[1] == monthly([Need()], STEADY, PRICES).fixed

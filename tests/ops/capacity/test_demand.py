@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from gateway.demo import MODEL as SHIPPED
+from gateway.model.patterns import Counter, Listing, Traffic
 from gateway.ops.capacity.assumptions import DEFAULTS, Assumptions
 from gateway.ops.capacity.demand import Consumption, demand, pattern_rows, write_rows
 from tests.ops.capacity.shop import MODEL
@@ -77,6 +80,50 @@ def test_a_unique_value_is_claimed_by_what_is_created() -> None:
     plain, claimed = (writes("Email", per_second=1, creates=share, record=False)["table"] for share in (0, 1))
     assert claimed.each - plain.each == 2
     assert "unique values" in claimed.remark
+
+
+def test_readings_of_the_demo_are_priced_as_batches_and_other_items_as_transactions() -> None:
+    assumed = Assumptions.model_validate({"writes": {"Reading": {"per_second": 1}, "LatestReading": {"per_second": 1}}})
+    reading, latest = (
+        next(write_rows(SHIPPED, SHIPPED.entities[name], assumed)) for name in ("Reading", "LatestReading")
+    )
+    assert (reading.each, reading.remark) == (1, "the item")
+    # twice one unit for the item, twice one for the record
+    assert (latest.each, latest.remark) == (4, "the item + an idempotency record, in a transaction")
+    forced = Assumptions.model_validate({"writes": {"Reading": {"transactional": True, "record": True}}})
+    assert next(write_rows(SHIPPED, SHIPPED.entities["Reading"], forced)).each == 4
+
+
+def listed(**given: object) -> list[Consumption]:
+    """A page of 20 items of 600 bytes, with a filter and a counter of 4 rows."""
+    listing = Listing(
+        name="open",
+        entity="Order",
+        index="open",
+        description="Open.",
+        filter=("gift",),
+        max_read=100,
+        counter=Counter(4),
+        traffic=Traffic(10, 20, 600),
+    )
+    assumed = Assumptions.model_validate({"patterns": {"open": given}})
+    domain = replace(MODEL.domains[0], patterns=(*MODEL.domains[0].patterns, listing))
+    return list(pattern_rows(replace(MODEL, domains=(domain,)), listing, assumed))
+
+
+def test_a_filtered_page_reads_until_it_is_full() -> None:
+    # whole: 12,000 bytes are 3 blocks, half a unit each; a quarter matches: 48,000 bytes are 12 blocks
+    assert listed(filtered=0)[0].each == 1.5
+    assert listed(filtered=1)[0].each == 6
+    assert (listed()[0].each, listed()[0].remark) == (3.75, "50% filtered, which read 80 items")
+    # at most 100 items are read: 60,000 bytes are 15 blocks
+    assert listed(filtered=1, matches=0.01)[0].each == 7.5
+
+
+def test_a_count_reads_every_row_of_its_counter() -> None:
+    rows = listed(counted=0.5)
+    assert (rows[1].place, rows[1].per_second, rows[1].each) == ("table", 5, 2)
+    assert rows[1].remark == "`totalCount`: 4 rows of the counter"
 
 
 def test_needs_are_summed_up_by_place() -> None:

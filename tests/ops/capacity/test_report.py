@@ -33,6 +33,7 @@ def test_the_page_tells_every_section() -> None:
         "The busiest partitions",
         "Would DAX pay?",
         "What an audit trail costs",
+        "What runs around the table",
     ]
 
 

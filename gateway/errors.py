@@ -7,7 +7,8 @@
     ├── BadUserInput                 BAD_USER_INPUT       the caller can fix it
     │   ├── LimitExceeded            LIMIT_EXCEEDED       too large, too deep, too many, too expensive
     │   ├── UnknownDocument          PERSISTED_QUERY_NOT_FOUND  no document has this id or hash
-    │   └── UntrustedDocument        UNTRUSTED_DOCUMENT   the document is not one of the trusted ones
+    │   ├── UntrustedDocument        UNTRUSTED_DOCUMENT   the document is not one of the trusted ones
+    │   └── PositionExpired          POSITION_EXPIRED     changes after this position are no longer kept
     ├── NotFound                     NOT_FOUND            the item to change does not exist
     ├── Conflict                     CONFLICT             a condition or a version did not hold
     ├── Throttled                    THROTTLED            AWS asks us to slow down
@@ -71,6 +72,10 @@ class UnknownDocument(BadUserInput):
 
 class UntrustedDocument(BadUserInput):
     code = "UNTRUSTED_DOCUMENT"
+
+
+class PositionExpired(BadUserInput):
+    code = "POSITION_EXPIRED"
 
 
 class NotFound(GatewayError):

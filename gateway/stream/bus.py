@@ -1,0 +1,167 @@
+"""The bus: carries change notes from the reader of the stream to whoever wants to know of changes."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from gateway.errors import PositionExpired
+from gateway.stream.note import ChangeNote
+
+RING_NOTES = 50_000  # that are kept for subscribers who come back
+
+_START = -1  # before the first sequence of a shard
+
+Deliver = Callable[[ChangeNote], None]
+Unsubscribe = Callable[[], None]
+
+_log = logging.getLogger(__name__)
+
+
+class Bus(Protocol):
+    """Notes of a shard arrive in its order and at most once in this process; shards are independent of each other."""
+
+    @property
+    def connected(self) -> bool:
+        """Whether notes arrive at present; while they do not, what was read may be as old as its declared staleness."""
+        ...
+
+    async def publish(self, notes: Sequence[ChangeNote]) -> None:
+        """Returns once the bus holds the notes; raises `Unavailable` where it does not take them."""
+        ...
+
+    def subscribe(self, tenant: str | None, deliver: Deliver, missed: Callable[[], None] | None = None) -> Unsubscribe:
+        """Calls `deliver` on the event loop for every note of the tenant (None: of all tenants); it must not block.
+
+        `missed` is called where notes may have been lost, such as after the bus was away: read again what you show.
+        """
+        ...
+
+    def position(self) -> Mapping[str, str]:
+        """shard -> the sequence of its last note that was delivered here: what a subscriber has seen up to now."""
+        ...
+
+    async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
+        """The tenant's notes after a position, in the order of their shards; raises `PositionExpired`.
+
+        To miss nothing, subscribe first and replay then; a note that comes twice has the same shard and sequence.
+        """
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+@dataclass(eq=False, slots=True)
+class Subscriber:
+    tenant: str | None
+    deliver: Deliver
+    missed: Callable[[], None] | None
+
+
+class Subscribers:
+    """Who listens in this process, by tenant."""
+
+    def __init__(self) -> None:
+        # INVARIANT: a note reaches the subscribers of its own tenant, and those who serve all tenants by design.
+        self._by_tenant: dict[str | None, dict[Subscriber, None]] = {}
+
+    def __len__(self) -> int:
+        return sum(len(group) for group in self._by_tenant.values())
+
+    def add(self, subscriber: Subscriber) -> Unsubscribe:
+        self._by_tenant.setdefault(subscriber.tenant, {})[subscriber] = None
+
+        def unsubscribe() -> None:
+            group = self._by_tenant.get(subscriber.tenant, {})
+            group.pop(subscriber, None)
+            if not group:
+                self._by_tenant.pop(subscriber.tenant, None)
+
+        return unsubscribe
+
+    def deliver(self, note: ChangeNote) -> None:
+        for tenant in (None, note.tenant):
+            for subscriber in [*self._by_tenant.get(tenant, ())]:
+                try:
+                    subscriber.deliver(note)
+                except Exception:
+                    # one subscriber's defect must not keep notes from the others
+                    _log.exception("a subscriber of change notes failed")
+
+    def missed(self) -> None:
+        for subscriber in [each for group in self._by_tenant.values() for each in group]:
+            if subscriber.missed is not None:
+                subscriber.missed()
+
+
+class Ring:
+    """The recent notes of all tenants, oldest first, and how far back each shard is known without a gap."""
+
+    def __init__(self, size: int = RING_NOTES) -> None:
+        self._notes: deque[ChangeNote] = deque()
+        self._size = size
+        self._last: dict[str, int] = {}  # shard -> the last sequence that was taken
+        self._from: dict[str, int] = {}  # shard -> every note of it after this sequence is here
+
+    def begin(self, shard: str, after: str) -> None:
+        """Notes of the shard after this sequence will come; those before it were never here."""
+        self._last.setdefault(shard, int(after))
+        self._from.setdefault(shard, int(after))
+
+    def add(self, note: ChangeNote) -> bool:
+        """False where the note was here before."""
+        if note.order <= self._last.get(note.shard, _START):
+            return False
+        self._from.setdefault(note.shard, _START)
+        self._last[note.shard] = note.order
+        self._notes.append(note)
+        if len(self._notes) > self._size:
+            oldest = self._notes.popleft()
+            self._from[oldest.shard] = oldest.order
+        return True
+
+    def position(self) -> dict[str, str]:
+        return {shard: str(sequence) for shard, sequence in self._last.items()}
+
+    def after(self, tenant: str, position: Mapping[str, str]) -> list[ChangeNote]:
+        # a shard that the position does not name began after it: all of it is new
+        seen = {shard: int(sequence) for shard, sequence in position.items()}
+        unknown = seen.keys() - self._from.keys()
+        if unknown or any(seen.get(shard, _START) < first for shard, first in self._from.items()):
+            raise PositionExpired("the position is too old; read the present state and go on from there")
+        return [note for note in self._notes if note.tenant == tenant and note.order > seen.get(note.shard, _START)]
+
+
+class InProcessBus:
+    """For one process that both reads the stream and serves: nothing leaves it."""
+
+    connected = True
+
+    def __init__(self, ring: int = RING_NOTES) -> None:
+        self._subscribers = Subscribers()
+        self._ring = Ring(ring)
+
+    def begin(self, shard: str, after: str) -> None:
+        """The reader starts the shard after this sequence; positions before it cannot be replayed from here."""
+        self._ring.begin(shard, after)
+
+    async def publish(self, notes: Sequence[ChangeNote]) -> None:
+        for note in notes:
+            if self._ring.add(note):
+                self._subscribers.deliver(note)
+        # a long batch gives way to requests
+        await asyncio.sleep(0)
+
+    def subscribe(self, tenant: str | None, deliver: Deliver, missed: Callable[[], None] | None = None) -> Unsubscribe:
+        return self._subscribers.add(Subscriber(tenant, deliver, missed))
+
+    def position(self) -> Mapping[str, str]:
+        return self._ring.position()
+
+    async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
+        return self._ring.after(tenant, after)
+
+    async def aclose(self) -> None:
+        """Nothing to close."""

@@ -1,7 +1,7 @@
 """Named access patterns: every way to read the table, and the parameters that a caller or an item fills."""
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -11,7 +11,7 @@ from gateway.model.entity import PRIMARY, Attribute, Collection, Entity, Key, Pl
 from gateway.model.filters import FILTER
 from gateway.model.staleness import Staleness
 from gateway.model.template import DERIVED, Hole
-from gateway.model.types import KEY_SEPARATOR, Integer
+from gateway.model.types import KEY_SEPARATOR, Integer, Subject
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -59,6 +59,8 @@ class Lookup:
     entity: str
     description: str
     many: str | None = None  # the name under which many are asked for at once
+    subject: str | None = None  # the name under which callers ask for their own: the key is the token's subject
+    defaults: Mapping[str, Subject] = field(default_factory=dict)  # arguments that callers may leave out
     strong: bool = False  # every read is strongly consistent
     consistent: bool = False  # callers may ask for a strongly consistent read
     traffic: Traffic = Traffic()
@@ -79,6 +81,7 @@ class Listing:
     description: str
     index: str = PRIMARY
     where: tuple[str, ...] = ()
+    defaults: Mapping[str, Subject] = field(default_factory=dict)  # arguments that callers may leave out
     between: str | None = None
     window: timedelta | None = None
     newest_first: bool = False  # descending sort keys
@@ -111,8 +114,16 @@ AccessPattern = Lookup | Listing | ItemCollection
 
 
 def names_of(pattern: AccessPattern) -> tuple[str, ...]:
-    """The names of its fields: for one item and, where it has one, for many."""
-    return (pattern.name, pattern.many) if isinstance(pattern, Lookup) and pattern.many else (pattern.name,)
+    """The names of its fields: for one item and, where it has them, for many and for that of the token's subject."""
+    more = (pattern.many, pattern.subject) if isinstance(pattern, Lookup) else ()
+    return (pattern.name, *(name for name in more if name is not None))
+
+
+def subject_arguments(model: "Model", pattern: AccessPattern, name: str) -> tuple[str, ...]:
+    """The arguments of the pattern's field of this name that are the token's subject where they are not given."""
+    if isinstance(pattern, Lookup) and name == pattern.subject:
+        return parameters(model, pattern)
+    return tuple(pattern.defaults) if isinstance(pattern, Lookup | Listing) else ()
 
 
 def parameters(model: "Model", pattern: AccessPattern) -> tuple[str, ...]:
@@ -227,8 +238,9 @@ def listing_arguments(model: "Model", listing: Listing) -> ListingArguments:
     optional = {listing.between, LAST_HOURS if listing.window is not None else None}
     optional |= {ORDER if listing.reversible else None, FILTER if listing.filter else None}
     optional |= {CONSISTENT if listing.consistent else None}
+    optional |= {name for name in parameters(model, listing) if name in listing.defaults}
     names = frozenset(name for name in optional if name is not None)
-    return ListingArguments(frozenset(parameters(model, listing)), names)
+    return ListingArguments(frozenset(parameters(model, listing)) - names, names)
 
 
 def chosen(model: "Model", choice: Choice, given: Set[str]) -> Listing:

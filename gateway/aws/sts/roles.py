@@ -7,7 +7,7 @@ from types import MappingProxyType
 from gateway.errors import ConfigurationError, Forbidden
 from gateway.iam.language.document import PolicyDocument
 from gateway.iam.language.policy_text import SESSION_LIMIT
-from gateway.model.types import Id
+from gateway.identity.principal import subject_id
 
 # INVARIANT: no '@', so that a role and a tenant stay apart in the name of a session.
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
@@ -41,15 +41,7 @@ class Roles:
 
         Raises `Forbidden` for a subject that is not safe in a key.
         """
-        if role not in self._own:
-            return None
-        # INVARIANT: what becomes a part of keys has no '#', '*', '?' or '$', and can be the value of a session tag.
-        if Id.key_pattern.fullmatch(subject) is None:
-            raise Forbidden(
-                f"the subject of the token is not an id, which the role `{role}` needs: letters, digits and `._:@+-`; "
-                "let `subject_claim` name a claim that has one"
-            )
-        return subject
+        return subject_id(subject, f"the role `{role}`") if role in self._own else None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from gateway import (
     Lookup,
     OnIndex,
     Reference,
+    Subject,
     Text,
     Timestamp,
     Traffic,
@@ -24,6 +25,7 @@ from gateway import (
 
 _USER_ID = Attribute("userId", Id(), "The user.", immutable=True)
 _CREATED_AT = Attribute("createdAt", Timestamp(), "When it was created.")
+_MINE = {"userId": Subject()}  # callers who name nobody ask for what is their own
 _USER = Reference(name="user", pattern="user", description="The user.", required=True)
 
 SESSION = Entity(
@@ -81,6 +83,7 @@ PATTERNS = (
     ),
     Listing(
         name="sessionsOfUser",
+        defaults=_MINE,
         entity="Session",
         index="GSI1",
         between="createdAt",
@@ -91,17 +94,20 @@ PATTERNS = (
     Lookup(
         name="notification",
         entity="Notification",
+        defaults=_MINE,
         description="One notification of a user.",
         traffic=Traffic(1, 1, 400),
     ),
     Lookup(
         name="subscription",
         entity="UserSubscription",
+        defaults=_MINE,
         description="One subscription of a user.",
         traffic=Traffic(1, 1, 300),
     ),
     Listing(
         name="notificationsOfUser",
+        defaults=_MINE,
         entity="Notification",
         between="createdAt",
         newest_first=True,
@@ -110,6 +116,7 @@ PATTERNS = (
     ),
     Listing(
         name="subscriptionsOfUser",
+        defaults=_MINE,
         entity="UserSubscription",
         description="Subscriptions of a user.",
         traffic=Traffic(5, 5, 300),

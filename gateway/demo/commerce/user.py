@@ -16,6 +16,7 @@ from gateway import (
     OnIndex,
     Reference,
     Struct,
+    Subject,
     Text,
     Timestamp,
     Traffic,
@@ -37,6 +38,7 @@ ADDRESS = Struct(
 _USER_ID = Attribute("userId", Id(), "The user it belongs to.")
 _VERIFIED = Attribute("verified", Boolean(), "Whether the user has confirmed it.")
 _ADDED_AT = Attribute("addedAt", Timestamp(), "When it was added.")
+_MINE = {"userId": Subject()}
 _USER = Reference(name="user", pattern="user", description="The user it belongs to.")
 
 ENTITIES = (
@@ -88,6 +90,7 @@ PATTERNS = (
     Lookup(
         name="user",
         many="users",
+        subject="me",
         entity="User",
         description="One user by id, or many at once.",
         consistent=True,
@@ -129,6 +132,18 @@ PATTERNS = (
         description="The user who owns a phone number.",
         traffic=Traffic(per_second=2, items=1, item_bytes=300),
     ),
-    Listing(name="emailsOfUser", entity="Email", description="E-mail addresses of a user.", traffic=Traffic(5, 2, 300)),
-    Listing(name="phonesOfUser", entity="Phone", description="Phone numbers of a user.", traffic=Traffic(5, 1, 300)),
+    Listing(
+        name="emailsOfUser",
+        entity="Email",
+        defaults=_MINE,
+        description="E-mail addresses of a user.",
+        traffic=Traffic(5, 2, 300),
+    ),
+    Listing(
+        name="phonesOfUser",
+        entity="Phone",
+        defaults=_MINE,
+        description="Phone numbers of a user.",
+        traffic=Traffic(5, 1, 300),
+    ),
 )

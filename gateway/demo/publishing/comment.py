@@ -13,6 +13,7 @@ COMMENT = Entity(
         Attribute("body", Text(5_000), "The text of the comment."),
     ),
     key=Key(pk="POST#{postId}", sk="COMMENT#{createdAt}#{commentId}"),
+    owner="userId",
     relations=(
         Reference(name="post", pattern="post", description="The post."),
         Reference(name="reader", pattern="reader", description="Who wrote it.", required=True),

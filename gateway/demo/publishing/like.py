@@ -6,9 +6,24 @@ read in batches of 100 keys, however many posts there are.
 
 import enum
 
-from gateway import Attribute, Entity, EnumOf, Id, Integer, Key, Listing, Lookup, Reference, Timestamp, Total, Traffic
+from gateway import (
+    Attribute,
+    Entity,
+    EnumOf,
+    Id,
+    Integer,
+    Key,
+    Listing,
+    Lookup,
+    Reference,
+    Subject,
+    Timestamp,
+    Total,
+    Traffic,
+)
 
 SHARDS = 8
+_MINE = {"userId": Subject()}
 
 
 class CounterName(enum.Enum):
@@ -41,6 +56,7 @@ LIKE = Entity(
     ),
     # by user: under the post they would all go to one partition, which is what the shards avoid
     key=Key(pk="LIKES#{userId}", sk="POST#{postId}"),
+    owner="userId",
     relations=(
         Reference(name="post", pattern="post", description="The post."),
         Reference(name="reader", pattern="reader", description="Who likes it.", required=True),
@@ -53,10 +69,17 @@ PATTERNS = (
     Lookup(
         name="like",
         entity="Like",
+        defaults=_MINE,
         description="The like of a user for a post, if there is one.",
         traffic=Traffic(50, 1, 200),
     ),
-    Listing(name="likesOfUser", entity="Like", description="The posts that a user likes.", traffic=Traffic(5, 20, 200)),
+    Listing(
+        name="likesOfUser",
+        entity="Like",
+        defaults=_MINE,
+        description="The posts that a user likes.",
+        traffic=Traffic(5, 20, 200),
+    ),
     Lookup(
         name="counterShard",
         entity="Counter",

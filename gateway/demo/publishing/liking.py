@@ -12,6 +12,7 @@ from gateway import (
     Mutation,
     MutationResult,
     Rejected,
+    Subject,
     UserErrorCode,
     Writer,
     gather_or_cancel,
@@ -24,7 +25,11 @@ from gateway.demo.publishing.post import PostStatus
 from gateway.demo.publishing.score import EXACT
 
 UNPUBLISHED = Fault(UserErrorCode.INVALID, "the post is not published", "postId")
-_INPUT = (Field("postId", Id(), "The post."), Field("userId", Id(), "The reader who likes the post."))
+_READER = "The reader who likes the post; by default the caller."
+_INPUT = (
+    Field("postId", Id(), "The post."),
+    Field("userId", Id(), _READER, required=False, default=Subject()),
+)
 
 
 def shard_keys(post_id: str) -> list[dict[str, Any]]:

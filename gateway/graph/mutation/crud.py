@@ -10,7 +10,7 @@ from typing import Any
 from gateway.model.entity import Attribute, Entity
 from gateway.model.model import is_sound
 from gateway.model.mutation import Mutation
-from gateway.model.types import Field, Integer
+from gateway.model.types import Field, Integer, Subject
 from gateway.store.write.writer import MutationResult, Writer
 
 VERSION: Field = Field(
@@ -128,7 +128,14 @@ def _unknown(entity: Entity, option: str, names: Iterable[str]) -> tuple[str, ..
 def _field(entity: Entity, name: str, *, optional: bool = False) -> Field:
     attribute = entity.attribute[name]
     required = attribute.required and not optional
-    return Field(name, attribute.type, attribute.description, required, deprecated=attribute.deprecated)
+    field = Field(name, attribute.type, attribute.description, required, deprecated=attribute.deprecated)
+    return owned_by_caller(field) if required and name == entity.owner else field
+
+
+def owned_by_caller(field: Field) -> Field:
+    """The owner of an item, who by default is the caller."""
+    description = f"{field.description} By default the token's subject."
+    return replace(field, required=False, default=Subject(), description=description)
 
 
 def _new_field(entity: Entity, name: str) -> Field:

@@ -10,6 +10,7 @@ from graphql import GraphQLResolveInfo
 from gateway.errors import BadUserInput, DeadlineExceeded, Forbidden, Internal
 from gateway.graph.query.arguments import model_values
 from gateway.graph.query.reference.resolvers import Context
+from gateway.identity.principal import subject_id
 from gateway.model.error_code import ErrorCode, UserErrorCode
 from gateway.model.model import Model
 from gateway.model.mutation import Mutation
@@ -58,7 +59,7 @@ def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
     for each in (each for each in mutation.input if each.default is not None):
         given = values.get(each.name)
         if given is None:
-            found[each.name] = access.subject
+            found[each.name] = subject_id(access.subject, f"`{each.name}`")
         elif access.session.subject is not None and given != access.session.subject:
             raise Forbidden(f"the role `{access.session.role}` may name only itself in `{each.name}`")
     return found

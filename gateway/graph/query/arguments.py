@@ -43,11 +43,15 @@ def coerced(
 
 
 class Arguments:
-    """The arguments of one field: literals are read once, variables by each request."""
+    """The arguments of one field: literals are read once, variables by each request.
 
-    __slots__ = ("_names_in", "_nested", "_variables", "fixed", "names")
+    `subjects` are those that are the token's subject where they are not given; the binder knows them.
+    """
+
+    __slots__ = ("_names_in", "_nested", "_variables", "fixed", "names", "subjects")
 
     def __init__(self, definition: GraphQLField, node: FieldNode) -> None:
+        self.subjects: tuple[str, ...] = ()
         given = {argument.name.value: argument.value for argument in node.arguments or ()}
         self.fixed: dict[str, Any] = {}
         self._variables: list[tuple[str, str, bool, Any]] = []
@@ -80,8 +84,11 @@ class Arguments:
         variables = {name for name, variable, required, _ in self._variables if required or variable in given}
         return frozenset({*self.fixed, *variables, *(name for name, _, _ in self._nested)})
 
-    def values(self, variables: Variables) -> dict[str, Any]:
-        """Those that are given and not null; raises `InvalidArguments` where graphql-core would answer an error."""
+    def values(self, variables: Variables, subject: str | None = None) -> dict[str, Any]:
+        """Those that are given and not null; raises `InvalidArguments` where graphql-core would answer an error.
+
+        With a `subject`, those that are left to it are filled in.
+        """
         values = dict(self.fixed)
         for name, variable, required, default in self._variables:
             value = variables.get(variable, default)
@@ -96,6 +103,9 @@ class Arguments:
                 raise InvalidArguments
             if value is not None:
                 values[name] = _checked(kind, value)
+        if subject is not None:
+            for name in self.subjects:
+                values.setdefault(name, subject)
         return values
 
 

@@ -61,9 +61,11 @@ from gateway.model.patterns import (
     Lookup,
     bound_attribute,
     chosen,
+    names_of,
     open_parameters,
     own_parameters,
     parameters,
+    subject_arguments,
 )
 from gateway.model.types import AttributeType, ListOf, SetOf, Struct
 
@@ -94,7 +96,7 @@ class Binder:
         self.returns = returns
         lookups = [pattern for pattern in model.patterns.values() if isinstance(pattern, Lookup)]
         self.lookups = {lookup.entity: lookup for lookup in lookups}
-        self.plurals = {lookup.many: lookup for lookup in lookups if lookup.many is not None}
+        self.renamed = {name: lookup for lookup in lookups for name in names_of(lookup)[1:]}
         node = schema.type_map.get("Node")
         kinds = schema.get_possible_types(node) if isinstance(node, GraphQLInterfaceType) else ()
         self.nodes = tuple(kind.name for kind in kinds)
@@ -172,7 +174,8 @@ class _Binding:
     def _read(
         self, key: str, name: str, arguments: Arguments, definition: GraphQLField, group: list[Selected]
     ) -> RootField:
-        pattern = self._binder.plurals.get(name) or self._pattern(name, arguments)
+        pattern = self._binder.renamed.get(name) or self._pattern(name, arguments)
+        arguments.subjects = subject_arguments(self._model, pattern, name)
         assert not isinstance(pattern, ItemCollection)  # noqa: S101  it has no field of its own
         pattern = self._as_asked(pattern, group)
         match pattern:

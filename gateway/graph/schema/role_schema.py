@@ -20,7 +20,7 @@ from graphql import (
 from gateway.iam.policies.roles import GatewayRole, gateway_role
 from gateway.model.entity import Entity
 from gateway.model.model import Model
-from gateway.model.patterns import Lookup
+from gateway.model.patterns import Lookup, names_of
 from gateway.model.role import ALL, Role
 
 
@@ -81,12 +81,9 @@ def _unknown(model: Model, role: Role) -> Iterator[tuple[str, str]]:
     known = gateway_role(model, role)
     for pattern in model.patterns.values():
         if pattern.name not in known.patterns:
-            if pattern.name not in model.choices:
-                yield "Query", pattern.name
+            yield from (("Query", name) for name in names_of(pattern) if name not in model.choices)
             if isinstance(pattern, Lookup):
                 yield "node", pattern.entity
-                if pattern.many is not None:
-                    yield "Query", pattern.many
     for choice in model.choices.values():
         if known.patterns.isdisjoint(choice.patterns):
             yield "Query", choice.name

@@ -58,6 +58,7 @@ _CONSISTENT = argument(
     "Return the latest state instead of one that may be some moments old, at twice the price and past every cache.",
     required=False,
 )
+_BY_DEFAULT = "By default the token's subject."
 _ID_DESCRIPTION = "The global id: unique across all types and valid for one tenant."
 
 
@@ -280,15 +281,15 @@ class _Build:
                 description += "; both of its ends are required"
             yield argument(listing.between, kind, f"{description}.", required=False)
 
-    def _parameters(self, pattern: AccessPattern, needed: set[str] | None = None) -> list[Any]:
-        """`needed` are those that are required; all of them, if it is not given."""
-        entity = self._model.entities[pattern.entity]
+    def _parameters(self, pattern: Lookup | Listing, needed: set[str] | None = None) -> list[Any]:
+        """`needed` are those that are required; if it is not given, all that have no default."""
+        attribute = self._model.entities[pattern.entity].attribute
         return [
             argument(
                 name,
-                self._annotations.argument(entity.attribute[name].type),
-                entity.attribute[name].description,
-                required=needed is None or name in needed,
+                self._annotations.argument(attribute[name].type),
+                attribute[name].description + (f" {_BY_DEFAULT}" if name in pattern.defaults else ""),
+                required=name not in pattern.defaults and (needed is None or name in needed),
             )
             for name in parameters(self._model, pattern)
         ]
@@ -333,12 +334,15 @@ class _Build:
     def _way(self, listing: Listing) -> str:
         taken = listing_arguments(self._model, listing)
         more = f", optionally {', '.join(f'`{name}`' for name in sorted(taken.optional))}" if taken.optional else ""
-        return ", ".join(f"`{name}`" for name in parameters(self._model, listing)) + more
+        needed = (f"`{name}`" for name in parameters(self._model, listing) if name in taken.required)
+        return (", ".join(needed) or "no argument") + more
 
     def _root_lookup(self, lookup: Lookup) -> Iterator[StrawberryField]:
         required, consistent = self._parameters(lookup), [*_consistent(lookup)]
         resolver = resolvers.lookup_one()
         yield self._query_field(lookup, lookup.name, f"{lookup.entity} | None", resolver, [*required, *consistent])
+        if lookup.subject is not None:
+            yield self._subject(lookup, consistent)
         if lookup.many is not None:
             name = required[0].name
             description = "The ids. The result has the same order, with null for each item that does not exist."
@@ -347,6 +351,13 @@ class _Build:
             yield self._query_field(
                 lookup, lookup.many, f"list[{lookup.entity} | None] | None", many, [plural, *consistent]
             )
+
+    def _subject(self, lookup: Lookup, consistent: list[Any]) -> StrawberryField:
+        entity, refused = lookup.entity, self._visibility.of_pattern(lookup.name)
+        words = f"The {entity} of the caller: its id is the token's subject; null if there is none.{refused}"
+        resolver, deprecated = resolvers.lookup_one(), lookup.deprecated
+        name = lookup.subject or ""
+        return resolved(self._types, name, f"{entity} | None", words, resolver, consistent, deprecated=deprecated)
 
     def _root_single(self, listing: Listing) -> StrawberryField:
         entity = self._model.entities[listing.entity]

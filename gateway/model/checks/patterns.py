@@ -1,6 +1,6 @@
 """Checks of access patterns."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, get_args
 
@@ -11,7 +11,8 @@ from gateway.model.entity import Entity, Placement, Reference
 from gateway.model.filters import FILTER, operators
 from gateway.model.patterns import CONSISTENT, LAST_HOURS, ORDER, SLOT, AccessPattern, Lag, Listing, Lookup, names_of
 from gateway.model.staleness import staleness_faults
-from gateway.model.types import Timestamp
+from gateway.model.template import DERIVED
+from gateway.model.types import Id, Subject, Timestamp
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -41,8 +42,31 @@ def _faults(entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[
     key = entities[pattern.entity].key_names if pattern.entity in entities else ()
     if isinstance(pattern, Lookup) and pattern.consistent and CONSISTENT in key:
         yield f"`{CONSISTENT}` is an argument of consistent reads; give the attribute another name"
+    if isinstance(pattern, Lookup) and pattern.entity in entities:
+        yield from _subject_faults(entities[pattern.entity], pattern)
     if isinstance(pattern, Listing) and pattern.entity in entities:
         yield from _listing_faults(entities, entities[pattern.entity], pattern)
+
+
+def _subject_faults(entity: Entity, lookup: Lookup) -> Iterator[str]:
+    """What is asked for by the token's subject has that subject for a key."""
+    ids = [name for name in entity.key_names if isinstance(entity.attribute[name].type, Id)]
+    if lookup.subject is not None and (len(entity.key_names) != 1 or len(ids) != 1):
+        key = ", ".join(f"`{name}`" for name in entity.key_names)
+        yield (
+            f"`subject` needs a key of one Id, which the token's subject fills; the key of {entity.name} is made of "
+            f"{key}: use `defaults` for the part that is the subject"
+        )
+    yield from _default_faults(entity, lookup.defaults, entity.key_names)
+
+
+def _default_faults(entity: Entity, defaults: Mapping[str, Subject], names: Iterable[str]) -> Iterator[str]:
+    taken = tuple(names)
+    for name, default in defaults.items():
+        if name not in taken:
+            yield f"`defaults` names `{name}`; its arguments are {', '.join(f'`{each}`' for each in taken) or 'none'}"
+        elif default != Subject() or not isinstance(entity.attribute[name].type, Id):
+            yield f"`defaults` of `{name}`: the only default is Subject(), of an Id"
 
 
 def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Listing) -> Iterator[str]:
@@ -66,6 +90,7 @@ def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Lis
         target = entity.relation.get(listing.follow)
         if not listing.single or not isinstance(target, Reference):
             yield f"`follow` needs `single` and a reference of {entity.name}"
+    yield from _default_faults(entity, listing.defaults, (*sorted(place.pk.names - DERIVED), *listing.where))
     yield from _range_faults(entity, place, listing)
     yield from _window_faults(entity, listing)
     yield from _order_faults(entity, place, listing)

@@ -82,7 +82,7 @@ def _choice(model: Model, choice: Choice) -> Iterator[str]:
     yield from (f"The arguments of the field {code(choice.name)} choose between patterns: {choice.description}", "")
     for name in choice.patterns:
         taken = listing_arguments(model, model.listing(name))
-        words = ", ".join(code(each) for each in sorted(taken.required))
+        words = ", ".join(code(each) for each in sorted(taken.required)) or "no argument"
         more = ", ".join(code(each) for each in sorted(taken.optional))
         yield f"- {words}{f', optionally {more}' if more else ''}: {code(name)}"
     yield ""
@@ -99,7 +99,7 @@ def _query_line(query: CustomQuery) -> str:
 def _pattern(model: Model, pattern: AccessPattern) -> tuple[str, ...]:
     root = model.entities[pattern.entity].primary
     names = ", ".join(code(name) for name in names_of(pattern))
-    asked = ", ".join(code(name) for name in parameters(model, pattern))
+    asked = ", ".join(_argument(pattern, name) for name in parameters(model, pattern))
     match pattern:
         case Lookup():
             operation = "GetItem, BatchGetItem for many"
@@ -119,6 +119,11 @@ def _pattern(model: Model, pattern: AccessPattern) -> tuple[str, ...]:
     where = place.index or "table"
     expected = traffic_words(pattern.traffic)
     return (names, _purpose(model, pattern), operation, where, reach, order, read, asked, expected)
+
+
+def _argument(pattern: AccessPattern, name: str) -> str:
+    left = isinstance(pattern, Lookup | Listing) and name in pattern.defaults
+    return f"{code(name)} (default: the subject)" if left else code(name)
 
 
 def _consistency(pattern: AccessPattern) -> str:

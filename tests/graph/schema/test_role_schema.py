@@ -44,6 +44,12 @@ def test_it_has_the_patterns_of_the_role_and_no_others() -> None:
     assert fields(WHOLE, "Query") - fields(CUSTOMER, "Query") >= {"order", "orders", "activeOrders", "supplier"}
 
 
+def test_a_role_that_cannot_look_itself_up_has_no_me() -> None:
+    assert "me" in fields(CUSTOMER, "Query")
+    clerk = Role(name="clerk", description="", reads=("Category", "emailsOfUser", "Email", "Phone"))
+    assert "me" not in fields(role_schema(WHOLE, MODEL, clerk), "Query")
+
+
 def test_it_has_the_mutations_that_the_role_may_call() -> None:
     allowed = MODEL.roles["customer"].mutations
     assert isinstance(allowed, tuple)

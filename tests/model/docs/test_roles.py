@@ -1,9 +1,15 @@
 """The matrix of roles: printed from the model, put between the marks of a page."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+from graphql import parse, validate
 
 from gateway.demo import MODEL
+from gateway.graph.schema.role_schema import role_schema
+from gateway.graph.schema.schema import build_schema, core_schema
 from gateway.model.docs.roles import BEGIN, END, role_matrix, with_matrix
 from gateway.model.model import Model
 from gateway.model.role import STANDARD_ROLES, Role
@@ -50,3 +56,18 @@ def test_the_page_of_roles_is_fresh() -> None:
     text = PAGE.read_text()
     assert BEGIN in text
     assert with_matrix(text, MODEL) == text
+
+
+def test_the_examples_of_the_caller_as_an_argument_are_right() -> None:
+    section = PAGE.read_text().partition("## The caller as an argument")[2].partition("\n## ")[0]
+    code, query = re.findall(r"^```(?:python|graphql)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    names: dict[str, Any] = {}
+    imports, _, lines = code.partition("\n\n")
+    exec(imports, names)  # noqa: S102  our own page
+    lookup, listing, field = (eval(line, names) for line in lines.splitlines())  # noqa: S307  our own page
+    assert MODEL.lookup("user").subject == lookup.subject
+    assert MODEL.listing("emailsOfUser").defaults == listing.defaults
+    assert field in next(each.input for each in MODEL.mutations if each.name == "placeOrder")
+    schema = core_schema(build_schema(MODEL))
+    assert validate(schema, parse(query)) == []
+    assert validate(role_schema(schema, MODEL, MODEL.roles["customer"]), parse(query)) == []

@@ -236,7 +236,7 @@ class PageRoot:
     page: PageLevel
 
     async def answer(self, request: LaneRequest) -> list[tuple[int, Any]]:
-        asked = asked_page(request, self.page.read.listing, self.arguments.values(request.variables))
+        asked = asked_page(request, self.page.read.listing, self.arguments.values(request.variables, request.caller))
         if self.page.count is not None:
             return [(self.number, (await self.page.answers(request, [asked]))[0])]
         page = await self.page.read.page(request, asked.arguments, asked.window)

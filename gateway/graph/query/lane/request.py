@@ -65,6 +65,7 @@ class PreparedCall:
 class LaneRequest:
     __slots__ = (
         "access",
+        "caller",
         "cursors",
         "limits",
         "now",
@@ -93,6 +94,7 @@ class LaneRequest:
         self.own = access.prefix or access.own
         self.scope = access.scope or access.session.scope
         self.subject = None if self.scope == self.tenant else access.session.subject
+        self.caller = access.subject
         self.now = time()
         self.queries = 0
         # why the lane steps back, while its other reads still end: what is not sent yet is left to the reference

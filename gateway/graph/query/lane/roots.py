@@ -47,7 +47,7 @@ class ItemWant:
     plural: str | None = None
 
     def keys(self, request: LaneRequest, key_of: KeyOf) -> list[ItemKey]:
-        given = self.arguments.values(request.variables)
+        given = self.arguments.values(request.variables, request.caller)
         if self.plural is None:
             return [key_of(given, request.own, request.tenant)]
         values = given[self.plural]
@@ -156,7 +156,8 @@ class TargetRoot:
     target: TargetRead
 
     async def answer(self, request: LaneRequest) -> Answers:
-        return [(self.number, await self.target.answer(request, self.arguments.values(request.variables)))]
+        values = self.arguments.values(request.variables, request.caller)
+        return [(self.number, await self.target.answer(request, values))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,7 @@ class SingleRoot:
     followed: tuple[Mapping[str, tuple[str, Any]], TargetRead] | None
 
     async def answer(self, request: LaneRequest) -> Answers:
-        given = self.arguments.values(request.variables)
+        given = self.arguments.values(request.variables, request.caller)
         take_arguments(self.listing, given)
         page = await self.read.page(request, given, Window(1))
         return [(self.number, await self._item(request, page.rows[0]) if page.rows else None)]

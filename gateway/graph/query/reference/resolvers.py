@@ -12,6 +12,7 @@ from graphql import GraphQLResolveInfo
 
 from gateway.errors import BadUserInput
 from gateway.graph.global_id import global_id, node_key, read_global_id
+from gateway.graph.query.arguments import Arguments as FieldArguments
 from gateway.graph.query.arguments import Variables
 from gateway.graph.query.binder import Places
 from gateway.graph.query.paging import take_arguments
@@ -28,6 +29,7 @@ from gateway.graph.query.tree import (
     ReferenceField,
     SingleField,
 )
+from gateway.identity.principal import subject_id
 from gateway.model.entity import Collection, Entity, Reference, Relation, Total
 from gateway.model.keys import key_parts
 from gateway.model.model import Model
@@ -55,6 +57,11 @@ class Context:
         """The field of the operation's tree that is being resolved."""
         path = tuple(key for key in info.path.as_list() if isinstance(key, str))
         return self.places[info.parent_type.name, path]
+
+    def filled(self, asked: FieldArguments, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a field, with the token's subject in those that are left to it."""
+        left = [name for name in asked.subjects if given.get(name) is None]
+        return {**given, **dict.fromkeys(left, subject_id(self.reader.access.subject, "the field"))} if left else given
 
 
 def attribute(name: str) -> Resolver:
@@ -95,7 +102,7 @@ def lookup_one() -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> Item | None:
         context: Context = info.context
         field: LookupField = context.field(info)
-        return await _fetch(context, field.target, arguments)
+        return await _fetch(context, field.target, context.filled(field.arguments, arguments))
 
     return resolve
 
@@ -143,14 +150,14 @@ def lookup_many(parameter: str, plural: str) -> Resolver:
 
 def listing_page() -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> RelayConnection:
-        return await _connection(info, _present(arguments))
+        context: Context = info.context
+        field: PageField = context.field(info)
+        return await _connection(context, field, context.filled(field.arguments, _present(arguments)))
 
     return resolve
 
 
-async def _connection(info: Info, arguments: dict[str, Any]) -> RelayConnection:
-    context: Context = info.context
-    field: PageField = context.field(info)
+async def _connection(context: Context, field: PageField, arguments: dict[str, Any]) -> RelayConnection:
     listing = field.listing
     paging = take_arguments(listing, arguments)
     window = context.reader.window(listing, arguments, *paging)
@@ -166,7 +173,7 @@ def listing_single(model: Model) -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> Item | None:
         context: Context = info.context
         field: SingleField = context.field(info)
-        present = _present(arguments)
+        present = context.filled(field.arguments, _present(arguments))
         take_arguments(field.listing, present)
         page = await context.reader.page(field.listing, present, Window(1), field.needed)
         if not page.items or field.follow is None or field.target is None:
@@ -221,7 +228,8 @@ def collection_each(model: Model, owner: Entity, relation: Collection) -> Resolv
 def collection_page(model: Model, relation: Collection) -> Resolver:
     async def resolve(root: Item, info: Info, **arguments: Any) -> RelayConnection:
         values = _bound(model, relation, root) or {}
-        return await _connection(info, {**_present(arguments), **values})
+        context: Context = info.context
+        return await _connection(context, context.field(info), {**_present(arguments), **values})
 
     return resolve
 

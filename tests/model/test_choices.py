@@ -16,18 +16,20 @@ ORDERS = MODEL.choices["ordersOfUser"]
         ({"userId", "placedAt", "order"}, "ordersOfUser"),
         ({"userId", "status"}, "ordersOfUserByStatus"),
         ({"userId", "status", "placedAt"}, "ordersOfUserByStatus"),
+        (set(), "ordersOfUser"),  # of the caller
+        ({"status"}, "ordersOfUserByStatus"),
     ],
 )
 def test_the_arguments_choose_the_listing(given: set[str], name: str) -> None:
     assert chosen(MODEL, ORDERS, given).name == name
 
 
-@pytest.mark.parametrize("given", [set(), {"status"}, {"userId", "lastHours"}])
+@pytest.mark.parametrize("given", [{"lastHours"}, {"userId", "lastHours"}])
 def test_what_no_listing_answers_is_refused_with_what_there_is(given: set[str]) -> None:
     with pytest.raises(BadUserInput) as caught:
         chosen(MODEL, ORDERS, given)
-    more = "(optionally `filter`, `order`, `placedAt`)"
-    ways = f"`userId` {more.replace('(optionally', '(optionally `consistent`,')}; `status`, `userId` {more}"
+    more = "(optionally `filter`, `order`, `placedAt`, `userId`)"
+    ways = f"nothing {more.replace('(optionally', '(optionally `consistent`,')}; `status` {more}"
     assert caught.value.message.endswith(f"; it can be asked by {ways}")
 
 

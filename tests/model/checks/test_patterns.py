@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from gateway.model.patterns import (
     Lookup,
     Traffic,
 )
-from gateway.model.types import Id
+from gateway.model.types import Id, Subject
 from tests.model.build import ATTRIBUTES, fault, model, on, passes, thing
 
 OWNED = on(sk="THING#{madeAt}#{thingId}")
@@ -239,3 +240,27 @@ def test_a_counter_that_would_be_wrong_is_refused(entity: dict[str, Any], change
 def test_no_key_begins_with_a_word_that_the_gateway_uses(word: str) -> None:
     key = Key(pk=f"{word}#{{thingId}}", sk="META")
     assert f"begins with `{word}`, which the gateway uses" in fault(thing(key=key))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (listing(defaults={"colour": Subject()}), "`defaults` names `colour`; its arguments are `ownerId`"),
+        (listing(defaults={"ownerId": "me"}), "`defaults` of `ownerId`: the only default is Subject(), of an Id"),
+        (listing(index="GSI2", defaults={"colour": Subject()}), "the only default is Subject(), of an Id"),
+        (listing(defaults=("ownerId",)), "`defaults` must be a dictionary"),
+    ],
+)
+def test_a_default_is_the_subject_in_place_of_an_id(wrong: Listing, words: str) -> None:
+    assert words in said(wrong)
+
+
+def test_arguments_may_be_left_to_the_subject() -> None:
+    passes(THING, patterns=(replace(LOOKUP, subject="me"), listing(defaults={"ownerId": Subject()})))
+
+
+def test_a_lookup_by_the_subject_has_a_key_of_one_id() -> None:
+    two = thing(key=Key(pk="THING#{ownerId}", sk="{thingId}"))
+    words = "`subject` needs a key of one Id, which the token's subject fills; the key of Thing is made of `ownerId`"
+    assert words in fault(two, patterns=(replace(LOOKUP, subject="me"),))
+    passes(two, patterns=(replace(LOOKUP, defaults={"ownerId": Subject()}),))

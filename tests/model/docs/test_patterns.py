@@ -52,8 +52,8 @@ def test_every_pattern_and_every_entity_is_on_the_page() -> None:
 
 
 def test_a_lookup_is_a_get_or_a_batch() -> None:
-    assert row(LINES, "`user`, `users`") == [
-        "`user`, `users`",
+    assert row(LINES, "`user`, `users`, `me`") == [
+        "`user`, `users`, `me`",
         "One user by id, or many at once.",
         "GetItem, BatchGetItem for many",
         "table",

@@ -6,11 +6,10 @@ pages, CORS for this machine) is left out again.
 
 from gateway import app
 from gateway.serving.serve import serve
-from gateway.settings import load_settings
+from gateway.settings import DEMO_DOMAINS, load_settings
 from gateway.wiring.tenants import issuers
 
 if __name__ == "__main__":
     settings = load_settings()
-    trusted = issuers(settings)
-    app.issuers = lambda _: trusted  # type: ignore[attr-defined]
-    serve(settings.model_copy(update={"environment": "production"}))
+    app.issuers = lambda _, roles: issuers(settings, roles)  # type: ignore[attr-defined]
+    serve(settings.model_copy(update={"environment": "production", "domains": list(DEMO_DOMAINS)}))

@@ -1,6 +1,7 @@
 """What every test shares: no clock of a busy machine judges, and nothing is paid for twice."""
 
 import gc
+import signal
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -39,6 +40,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     # the rest is short-lived: looking for it as often as by default takes a seventh of the time
     gc.set_threshold(50_000, 20, 50)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _signals_reach_children() -> None:
+    """Under nohup, children would inherit that a hangup is ignored."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session", autouse=True)

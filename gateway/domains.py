@@ -95,6 +95,8 @@ def _loaded(name: str, entry: EntryPoint | None) -> Domain | tuple[str, ...]:
     domain = getattr(found, "DOMAIN", None) if isinstance(found, ModuleType) else None
     if isinstance(domain, Domain):
         return domain
+    if domain is None and getattr(found, "__file__", None) is None:
+        return ("is a folder without `__init__.py`; run the command in the folder that holds the package",)
     if domain is None:
         return ("has no `DOMAIN`; write `DOMAIN = Domain(...)` in it",)
     kind = f"the class {domain.__name__}" if isinstance(domain, type) else f"a `{type(domain).__name__}`"

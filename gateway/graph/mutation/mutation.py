@@ -7,16 +7,15 @@ from typing import Any
 
 from graphql import GraphQLResolveInfo
 
-from gateway.errors import BadUserInput, DeadlineExceeded, Forbidden, Internal
+from gateway.errors import BadUserInput, DeadlineExceeded, Forbidden
 from gateway.graph.query.arguments import model_values
 from gateway.graph.query.reference.resolvers import Context
 from gateway.identity.principal import subject_id
-from gateway.model.error_code import ErrorCode, UserErrorCode
-from gateway.model.model import Model
+from gateway.model.error_code import UserErrorCode
 from gateway.model.mutation import Mutation
 from gateway.store.access import Access
 from gateway.store.rows import Item
-from gateway.store.write.faults import Fault, Rejected
+from gateway.store.write.faults import Fault, Rejected, check_declared
 from gateway.store.write.idempotency import Once, once
 from gateway.store.write.rules import checked_values
 from gateway.store.write.writer import MutationResult, Writer
@@ -75,7 +74,9 @@ async def _payload(writer: Writer, mutation: Mutation, values: Values, idempoten
     try:
         outcome = await _before_deadline(writer, mutation, values, idempotency)
     except Rejected as error:
-        return Payload(None, declared(writer.model, error.faults))
+        for fault in error.faults:
+            check_declared(writer.model, fault)
+        return Payload(None, error.faults)
     except BadUserInput as error:
         return Payload(None, tuple(_fault(each) for each in (error, *error.others)))
     return Payload(outcome.item if outcome.item.values else None, (), outcome.extras)
@@ -83,14 +84,6 @@ async def _payload(writer: Writer, mutation: Mutation, values: Values, idempoten
 
 def _fault(error: BadUserInput) -> Fault:
     return Fault(UserErrorCode.INVALID, error.message, error.field)
-
-
-def declared(model: Model, faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
-    """The faults, if clients can know all of their codes."""
-    for fault in faults:
-        if isinstance(fault.code, ErrorCode) and fault.code not in model.error_codes:
-            raise Internal(f"the error code `{fault.code.name}` is not declared; add it to `Domain(error_codes=...)`")
-    return faults
 
 
 async def _before_deadline(

@@ -16,7 +16,7 @@ from gateway.model.types import Wire
 from gateway.store.rows import Item
 from gateway.store.wire import key_of
 from gateway.store.write.counters import add_condition, counter_members, counter_row
-from gateway.store.write.faults import Fault
+from gateway.store.write.faults import Fault, check_declared
 from gateway.store.write.increments import Sums, bound_of
 from gateway.store.write.items import check_size, items_before_and_after, items_for
 from gateway.store.write.member import Member
@@ -177,6 +177,8 @@ class Change:
                 self.append(member)
 
     def append(self, member: Member) -> None:
+        if member.fault is not None:
+            check_declared(self.model, member.fault)
         known = next((known for known in self.members if known.key == member.key), None)
         joined = joined_members(known, member) if known is not None else None
         if known is not None and joined is not None:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.errors import Conflict
+from gateway.errors import Conflict, Internal
 from gateway.model.error_code import ErrorCode, UserErrorCode
+from gateway.model.model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,12 @@ class Fault:
     # the item whose version tells what is wrong
     entity: str | None = None
     key: Mapping[str, Any] | None = None
+
+
+def check_declared(model: Model, fault: Fault) -> None:
+    """Clients know the codes of the schema only, so a code that no domain declares is a bug of the mutation."""
+    if isinstance(fault.code, ErrorCode) and fault.code not in model.error_codes:
+        raise Internal(f"the error code `{fault.code.name}` is not declared; add it to `Domain(error_codes=...)`")
 
 
 class Rejected(Conflict):

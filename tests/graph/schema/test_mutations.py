@@ -32,6 +32,8 @@ FAILURES: dict[str, BadUserInput | Rejected] = {
 async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
     if values["label"] in FAILURES:
         raise FAILURES[values["label"]]
+    if values["label"] == "undeclared condition":
+        writer.change().require("Thing", {"thingId": "a"}, Fault(ErrorCode("LATE", "too late"), "it has begun"))
     return MutationResult(Item("Thing", {"thingId": "a", "label": values["label"]}, ""), {"item": 3, "count": 4})
 
 
@@ -101,11 +103,13 @@ async def test_a_declared_error_code_is_a_value_of_the_enum() -> None:
     assert await change("own") == {"thing": None, "item": None, "count": None, "errors": [error]}
 
 
+@pytest.mark.parametrize("label", ["undeclared", "undeclared condition"])
 async def test_an_undeclared_error_code_is_an_internal_error_that_says_what_to_do(
-    caplog: pytest.LogCaptureFixture,
+    label: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    query = 'mutation { changeThing(input: {label: "undeclared"}) { errors { code } } }'
-    answer = (await World(setting=SETTING).post(query, token="acme/editor")).json()
+    """Also where the condition that it explains would hold, so the first call of the mutation finds it."""
+    query = "mutation ($label: String!) { changeThing(input: {label: $label}) { errors { code } } }"
+    answer = (await World(setting=SETTING).post(query, {"label": label}, token="acme/editor")).json()
     assert answer["data"] == {"changeThing": None}
     assert answer["errors"][0]["extensions"]["code"] == "INTERNAL"
     assert "the error code `LATE` is not declared; add it to `Domain(error_codes=...)`" in caplog.text

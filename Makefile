@@ -104,8 +104,9 @@ playground: ## build GraphiQL from playground/ (needs npm)
 storefront: ## build the demo front end from examples/storefront (needs npm)
 	cd examples/storefront && npm ci && npm run build
 
-mutate-policies: $(STAMP) ## weaken the policies in about a thousand ways; the checks must notice each
+mutate-policies: $(STAMP) ## weaken the policies in about a thousand ways; the checks, and the solver alone, must notice each
 	$(BIN)/python -m tests.policies.mutate
+	$(BIN)/python -m tests.policies.mutate --formal
 
 prove-random: $(STAMP) ## run the formal proof on random models, and compare it with the evaluator on 100,000 random requests
 	$(BIN)/python -m tests.iam.formal.many

@@ -1,9 +1,9 @@
 """`make mutate-policies`: weakens every policy in every way, and fails when nobody notices one of them.
 
-Everything that looks at policies is asked. `--formal` asks the solver alone: it takes seconds for each mutant of a role
-of own rows, and about an hour for all.
+Everything that looks at policies is asked. `--formal` asks the solver alone.
 """
 
+import multiprocessing
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from tests.policies.fixtures import SHIPPED
 from tests.policies.isolation import faults
 from tests.policies.mutations import Mutant, mutants
-from tests.policies.solver_kills import fate
+from tests.policies.solver_kills import Fate, fate
+
+_CHUNK = 8
 
 
 def all_mutants() -> Iterator[tuple[str, Mutant]]:
@@ -47,12 +49,25 @@ def _before_all() -> list[str]:
 
 def _before_the_solver() -> list[str]:
     """Survivors of the solver: it refutes a theorem, or proves that the mutant is no weaker than its document."""
-    fates = [(name, mutant, fate(name, mutant)[0]) for name, mutant in all_mutants()]
+    cases = list(all_mutants())
+    fates = [(*case, kind) for case, kind in zip(cases, _solver_fates(cases), strict=True)]
     _table("before the solver alone", [(name, kind) for name, _, kind in fates])
     counted = Counter(kind for *_, kind in fates)
     told = ", ".join(f"{count} {kind}" for kind, count in sorted(counted.items()))
     print(f"{len(fates)} mutants before the solver alone: {told}")
     return [f"{name}: {mutant.title} (before the solver)" for name, mutant, kind in fates if kind == "survived"]
+
+
+def _solver_fates(cases: Sequence[tuple[str, Mutant]]) -> list[Fate]:
+    processes = min(multiprocessing.cpu_count(), len(cases) // _CHUNK)
+    if processes < 2:
+        return [solver_fate(*case) for case in cases]
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        return pool.starmap(solver_fate, cases, _CHUNK)
+
+
+def solver_fate(name: str, mutant: Mutant) -> Fate:
+    return fate(name, mutant)[0]
 
 
 def _table(title: str, found: Sequence[tuple[str, str]]) -> None:

@@ -157,9 +157,9 @@ ASSUMPTIONS: Final = (
 NOT_CLAIMED: Final = (
     "Organisation policies and resource policies are outside of the proof; the table has no resource policy.",
     (
-        "Own rows: a theorem about subjects inside one tenant applies when a role is declared whose rows are a "
-        "subject's own; no such role is declared today, and the theorems about rows are stated over a role's "
-        "scope so that they cover it."
+        "A personal attribute in a sort key: IAM hides attributes and partitions, not sort keys. Whoever calls AWS with "
+        "the credentials of a session that hides the attribute can read it in the sort keys of a partition that the "
+        "session reads. The gateway does not show it; policies/README.md lists these keys."
     ),
 )
 

@@ -9,6 +9,7 @@ import base64
 from collections.abc import Iterable
 from decimal import Decimal
 from ipaddress import IPv4Network, IPv6Network
+from itertools import islice, product
 from typing import Final
 
 from gateway.iam.formal.errors import NotProvable
@@ -20,6 +21,7 @@ _LETTERS: Final = "xyzabcdefghijklmnopqrstuvw0123456789"
 _UNREADABLE: Final = "?"
 _DIGITS: Final = 9
 _LARGE: Final = Decimal(10) ** 15
+_EXAMPLES: Final = 27
 _TINY: Final = Decimal("0.000000001")
 """Dates of AWS have at most nine decimal places, so no two values are closer than this."""
 
@@ -39,6 +41,15 @@ def representatives(patterns: Iterable[Pattern]) -> tuple[str, ...] | None:
                 return None
     others = (_longer(beginning, exact | beginnings) for beginning in beginnings)
     return tuple(sorted({*exact, *beginnings, *others}))
+
+
+def examples(patterns: Iterable[Pattern], delimiter: str) -> tuple[str, ...]:
+    """Some texts that match each pattern, and some that match none: enough to find a request, not to exclude one."""
+    texts = {"", "x"}
+    for pattern in patterns:
+        choices = (("", "x", f"{delimiter}x") if isinstance(token, Wild) else (str(token),) for token in pattern)
+        texts |= {"".join(parts) for parts in islice(product(*choices), _EXAMPLES)}
+    return tuple(sorted(texts))
 
 
 def _longer(beginning: str, texts: set[str]) -> str:

@@ -122,16 +122,12 @@ def _of_role(role: RoleMeaning, may: Formula) -> Iterator[Theorem]:
 
 
 def _order(proof: ProofSubject) -> Iterator[Theorem]:
-    """That a role includes another one, or that it does not.
-
-    Of a role of own rows, only the former: no solver finds in time a request that one of both alone may make.
-    """
+    """That a role includes another one, or that it does not."""
     may = {role.name: allowed(proof.of_role(role)) for role in proof.roles}
     for strong in proof.roles:
         for weak in proof.roles:
             more = both(may[weak.name], negated(may[strong.name]))
-            decided = not weak.own or strong.includes(weak)
-            if strong != weak and not strong.own and decided:
+            if strong != weak:
                 yield Theorem(
                     "roles are ordered as declared", f"{weak.name} <= {strong.name}", more, not strong.includes(weak)
                 )

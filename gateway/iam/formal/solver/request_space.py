@@ -29,7 +29,7 @@ from gateway.iam.formal.formula import (
     negated,
     occurrences,
 )
-from gateway.iam.formal.representatives import representatives
+from gateway.iam.formal.representatives import examples, representatives
 from gateway.iam.formal.solver.z3_strings import AnyText, ListedText, Texts
 from gateway.iam.formal.string_patterns import WHOLE, Split
 from gateway.iam.language.glob import Wild
@@ -93,15 +93,27 @@ class SetOfTexts:
 
 
 class Requests:
-    """The variables of one query. `actions` limits the actions; None allows every name that an action could have."""
+    """The variables of one query.
+
+    `actions` limits the actions; None allows every name that an action could have. With `sampled`, texts come from a
+    list even where no list can stand for all texts: what is found is a request, that nothing is found says nothing.
+    """
 
     def __init__(
-        self, texts: Texts, formula: Formula, splits: Mapping[str, Split], actions: Sequence[str] | None = None
+        self,
+        texts: Texts,
+        formula: Formula,
+        splits: Mapping[str, Split],
+        actions: Sequence[str] | None = None,
+        *,
+        sampled: bool = False,
     ) -> None:
         self._texts = texts
         self._splits = splits
         atoms = list(occurrences(formula))
-        self._listed = _listed(atoms, splits) | ({(ACTION, -1, True): tuple(actions)} if actions is not None else {})
+        self._listed = _listed(atoms, splits, sampled=sampled) | (
+            {(ACTION, -1, True): tuple(actions)} if actions is not None else {}
+        )
         self._referred = _referred(atoms)
         self.domain: list[Any] = []
         self._places = _places(atoms)
@@ -189,7 +201,7 @@ def _places(atoms: list[Occurrence]) -> dict[str, int]:
     return {key: max(1, len(parts)) for key, parts in needed.items()}
 
 
-def _listed(atoms: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place, tuple[str, ...]]:
+def _listed(atoms: list[Occurrence], splits: Mapping[str, Split], *, sampled: bool) -> dict[_Place, tuple[str, ...]]:
     """The pieces for which a list of representative texts is enough."""
     # The rest after the last part begins with the delimiter, so the list must contain such a text.
     tails = {(key, split.depth - 1, True): split.delimiter for key, split in splits.items() if split.depth}
@@ -219,6 +231,12 @@ def _listed(atoms: list[Occurrence], splits: Mapping[str, Split]) -> dict[_Place
         place: representatives(place_patterns) for place, place_patterns in patterns.items() if place[0] not in others
     }
     fixed = {place: texts for place, texts in listed.items() if texts is not None}
+    if sampled:
+        fixed |= {
+            place: examples(patterns[place], splits.get(place[0], WHOLE).delimiter)
+            for place, texts in listed.items()
+            if texts is None
+        }
     return fixed | {place: ("", *dict.fromkeys(texts)) for place, texts in samples.items()}
 
 

@@ -1,7 +1,7 @@
 """Decides with an SMT solver whether any request satisfies a formula, and finds one that does."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -31,6 +31,7 @@ from gateway.iam.formal.formula import (
     keys_of,
 )
 from gateway.iam.formal.solver.actions import OtherActions, named_in, names_all
+from gateway.iam.formal.solver.instance import chosen_tags, instance
 from gateway.iam.formal.solver.request_space import Requests, SetOfTexts, Slot, TextOf
 from gateway.iam.formal.solver.z3_strings import AnyText, Texts, all_of, any_of
 from gateway.iam.formal.string_patterns import Split
@@ -78,7 +79,10 @@ def solve(
 
     Known actions are tried first, because such a request can be sent; then every name that an action could have.
     """
-    solution = _Search(formula, splits, named_in(formula)).solved([formula], seconds)
+    tags = chosen_tags(formula)
+    solution = _instance(formula, splits, tags, seconds) if tags else None
+    if solution is None or solution.answer != "possible":
+        solution = _Search(formula, splits, named_in(formula)).solved([formula], seconds)
     if solution.answer == "possible":
         return _refined(solution, formula, splits, preferred)
     if solution.answer == "undecided" or names_all(formula):
@@ -86,6 +90,12 @@ def solve(
     if _Search(formula, splits, OtherActions(z3_module(), formula)).solved([formula], seconds).answer == "impossible":
         return solution
     return _Search(formula, splits).solved([formula], seconds)
+
+
+def _instance(formula: Formula, splits: Mapping[str, Split], tags: Mapping[str, str], seconds: float) -> Solution:
+    part = instance(formula, tags, splits)
+    solution = _Search(part, splits, named_in(formula), sampled=True).solved([part], seconds)
+    return replace(solution, facts={**solution.facts, **tags})
 
 
 def _refined(
@@ -108,12 +118,17 @@ class _Search:
     """Translates one formula and its request variables to the solver."""
 
     def __init__(
-        self, formula: Formula, splits: Mapping[str, Split], actions: tuple[str, ...] | OtherActions | None = None
+        self,
+        formula: Formula,
+        splits: Mapping[str, Split],
+        actions: tuple[str, ...] | OtherActions | None = None,
+        *,
+        sampled: bool = False,
     ) -> None:
         self._z3 = z3_module()
         self._others = actions if isinstance(actions, OtherActions) else None
         listed = actions if isinstance(actions, tuple) else None
-        self._requests = Requests(Texts(self._z3), formula, splits, listed)
+        self._requests = Requests(Texts(self._z3), formula, splits, listed, sampled=sampled)
         self._unknowns: dict[str, Any] = {}
         self._made: dict[tuple[Formula, int], Any] = {}
         self._model: Any = None

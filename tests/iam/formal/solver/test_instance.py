@@ -1,0 +1,64 @@
+"""A formula for given tags says what the formula says of requests with these tags, and is quick to satisfy."""
+
+from random import Random
+
+from gateway.iam.formal.compiler import FormulaCompiler, allowed
+from gateway.iam.formal.formula import ELEMENT, Formula, Ref, Some, both, is_text, negated
+from gateway.iam.formal.interpreter import evaluator, facts
+from gateway.iam.formal.solver.instance import chosen_tags, instance
+from gateway.iam.formal.solver.solver import solve
+from gateway.iam.formal.specification import KEYS, OTHER, SPLITS, SUBJECT, TENANT
+from gateway.iam.formal.string_patterns import matches
+from gateway.iam.language.glob import Wild
+from gateway.iam.language.variables import Value
+from tests.iam.formal.requests import document, request
+from tests.policies.solver_kills import shipped
+
+
+def key_like(*pattern: str | Wild | Ref) -> Formula:
+    return Some(KEYS, matches(ELEMENT, pattern, SPLITS[KEYS]))
+
+
+OWN = key_like("TENANT#", Ref(TENANT), "#USER#", Ref(SUBJECT))
+
+
+def test_a_formula_for_given_tags_agrees_with_the_formula_on_requests_with_these_tags() -> None:
+    random = Random(7)
+    tags = {TENANT: "acme", "x:y": "u1"}
+    for _ in range(300):
+        formula = allowed([FormulaCompiler(SPLITS).layer([document(random, "identity")])])
+        decide, decide_instance = (evaluator(each, SPLITS) for each in (formula, instance(formula, tags, SPLITS)))
+        for _ in range(20):
+            known: dict[str, Value] = {**facts(request(random)), **tags}
+            assert decide_instance(known) is decide(known)
+
+
+def test_tags_are_chosen_where_a_formula_refers_to_several() -> None:
+    assert chosen_tags(key_like("TENANT#", Ref(TENANT), "#", Wild.MANY)) == {}
+    assert chosen_tags(OWN) == {TENANT: "acme", SUBJECT: "u1"}
+    assert chosen_tags(both(OWN, key_like("TENANT#", Ref(OTHER)))) == {OTHER: "globex", TENANT: "acme", SUBJECT: "u1"}
+
+
+def test_a_request_with_two_tags_is_found_and_has_them() -> None:
+    solution = solve(OWN, SPLITS)
+    assert solution.answer == "possible"
+    assert solution.facts[KEYS] == ("TENANT#acme#USER#u1",)
+    assert (solution.facts[TENANT], solution.facts[SUBJECT]) == ("acme", "u1")
+
+
+def test_an_instance_that_has_no_request_proves_nothing() -> None:
+    """No sample is the tag `umbrella`, so the formula itself is asked."""
+    umbrella = both(OWN, is_text(TENANT, "umbrella"))
+    assert solve(umbrella, SPLITS).answer == "possible"
+    assert solve(both(umbrella, negated(is_text(TENANT, "umbrella"))), SPLITS).answer == "impossible"
+
+
+def test_roles_of_own_rows_are_told_apart() -> None:
+    """The theory of strings alone does not find this request in 20 seconds."""
+    proof = shipped()
+    customer, admin = (
+        allowed(proof.of_role(next(role for role in proof.roles if role.name == name)))
+        for name in ("customer", "admin")
+    )
+    assert solve(both(admin, negated(customer)), SPLITS).answer == "possible"
+    assert solve(both(customer, negated(admin)), SPLITS).answer == "impossible"

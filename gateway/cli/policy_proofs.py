@@ -10,7 +10,6 @@ from gateway.errors import BadUserInput
 from gateway.iam.formal.difference import Documents, Widening, widenings
 from gateway.iam.formal.foreign_policies import REASONS, ForeignPolicy, questioned
 from gateway.iam.formal.proof import TheoremOutcome
-from gateway.iam.formal.solver.solver import INSTALL
 from gateway.iam.language.document import PolicyDocument, parse
 from gateway.iam.language.grammar import Kind
 from gateway.iam.policies.generate import documents
@@ -48,7 +47,7 @@ def in_newest_version(coordinate: str, changelog: str) -> bool:
 
 def print_changes(model: Model, directory: Path, against: str, changelog: Path | None) -> int:
     """Prints a line for each role and document; 1 if one of them may do more, and the changelog does not name it."""
-    found, proved = changes(read_baseline(against, directory), documents(model), model, EXAMPLE)
+    found = changes(read_baseline(against, directory), documents(model), EXAMPLE)
     text = "" if changelog is None else changelog.read_text(encoding="utf-8")
     silent = [
         coordinate
@@ -56,11 +55,9 @@ def print_changes(model: Model, directory: Path, against: str, changelog: Path |
         for coordinate in (f"{change.who} {action}" for action in change.more)
         if not in_newest_version(coordinate, text)
     ]
-    typer.echo(f"compared with {against}, {'for every request' if proved else 'by samples'}:")
+    typer.echo(f"compared with {against}, for every request:")
     for change in found:
         typer.echo(f"  {change.line()}")
-    if not proved:
-        typer.echo(f"this is no proof: the evaluator judged sample requests, because {INSTALL}", err=True)
     for coordinate in silent:
         where = "" if changelog is None else f"; name `{coordinate}` in the newest version of {changelog}"
         typer.echo(f"wider: {coordinate}{where}", err=True)

@@ -157,9 +157,9 @@ ASSUMPTIONS: Final = (
 NOT_CLAIMED: Final = (
     "Organisation policies and resource policies are outside of the proof; the table has no resource policy.",
     (
-        "A personal attribute in a sort key: IAM hides attributes and partitions, not sort keys. Whoever calls AWS with "
-        "the credentials of a session that hides the attribute can read it in the sort keys of a partition that the "
-        "session reads. The gateway does not show it; policies/README.md lists these keys."
+        "A personal attribute in a sort key: IAM hides attributes and partitions, not sort keys. Whoever calls AWS "
+        "with the credentials of a session that hides the attribute can read it in the sort keys of a partition that "
+        "the session reads. The gateway does not show it; policies/README.md lists these keys."
     ),
 )
 

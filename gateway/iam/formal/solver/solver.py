@@ -63,15 +63,6 @@ def z3_module() -> Any:
     return z3
 
 
-def installed() -> bool:
-    """Whether there is a solver to ask."""
-    try:
-        z3_module()
-    except NotProvable:
-        return False
-    return True
-
-
 def solve(
     formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula] = (), seconds: float = SECONDS
 ) -> Solution:

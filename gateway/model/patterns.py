@@ -139,6 +139,15 @@ def member_place(model: "Model", pattern: AccessPattern) -> Placement:
     return model.place(pattern) if isinstance(pattern, Listing) else model.entities[pattern.entity].primary
 
 
+def reads_through(model: "Model", listing: Listing, attributes: Set[str]) -> bool:
+    """Whether the listing reads from the table some of these attributes, because its index does not carry them."""
+    table, wanted = model.table, {*attributes, model.table.entity_type, model.table.ttl}
+    carried = table.carried(table.index(model.place(listing).index))
+    for upgrade in model.entities[listing.entity].upgrades:
+        wanted |= {each.name for each in upgrade.needs} if wanted.intersection(upgrade.gives) else set()
+    return carried is not None and not wanted <= carried
+
+
 def sorted_by(place: Placement) -> frozenset[str]:
     """The attributes in the sort key: who names an item by its key, names them."""
     return place.sk.names - DERIVED

@@ -4,7 +4,7 @@ A path is a partition key behind the tenant's prefix: `ORDER#*` stands for the p
 `USER#{subject}` for the one that holds the token's subject.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -18,6 +18,7 @@ from gateway.model.patterns import (
     bound_attribute,
     member_place,
     own_parameters,
+    reads_through,
 )
 from gateway.model.role import ALL, PERSONAL, Everything, Names, Role, named
 from gateway.model.template import DERIVED, Hole, Literal, Template
@@ -161,7 +162,18 @@ def visible_patterns(model: "Model", role: Role) -> tuple[str, ...]:
         pattern.name
         for pattern in model.patterns.values()
         if all((entity.name, place.name) in reached for entity, place in pattern_places(model, pattern))
+        and not unread_items(model, role, pattern, reached)
     )
+
+
+def unread_items(model: "Model", role: Role, pattern: AccessPattern, reached: Set[tuple[str, str]]) -> bool:
+    """Whether a listing reads items from the table by their keys, which the role does not."""
+    if not isinstance(pattern, Listing):
+        return False
+    entity = model.entities[pattern.entity]
+    found = found_ids(model, pattern) if pattern.name in role.finds else tuple(entity.attribute)
+    shown = frozenset(found).difference(hidden_attributes(model, role))
+    return reads_through(model, pattern, shown) and (entity.name, entity.primary.name) not in reached
 
 
 def reach(model: "Model", role: Role) -> RoleReach:

@@ -1,17 +1,24 @@
 """The one table: its key attributes, its overloaded indexes, and how DynamoDB and Terraform are told about them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+Projection = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A global secondary index."""
+    """A global secondary index.
+
+    Its entries hold whole items (ALL), keys only (KEYS_ONLY), or keys, what the gateway itself needs of a row, and
+    `attributes` (INCLUDE). What a query selects beyond that is read from the table.
+    """
 
     name: str
     pk: str
     sk: str
-    projection: str = "ALL"
+    projection: Projection = "ALL"
+    attributes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +56,28 @@ class TableSpec:
             },
         )
 
+    def index(self, name: str | None) -> Index | None:
+        """None for the table itself."""
+        return next((index for index in self.indexes if index.name == name), None)
+
+    def included(self, index: Index) -> tuple[str, ...]:
+        """What an INCLUDE projection names: with what every row is checked by, also after an upgrade is declared."""
+        own = (self.entity_type, self.version, self.ttl, self.schema)
+        return (*own, *index.attributes) if index.projection == "INCLUDE" else ()
+
+    def carried(self, index: Index | None) -> frozenset[str] | None:
+        """The attributes that an entry of the index can have; None: all of the item."""
+        if index is None or index.projection == "ALL":
+            return None
+        return frozenset({self.pk, self.sk, index.pk, index.sk, *self.included(index)})
+
     def create_request(self, name: str) -> dict[str, Any]:
         """The CreateTable request; the TTL takes a request of its own, UpdateTimeToLive."""
         indexes = [
             {
                 "IndexName": index.name,
                 "KeySchema": _key_schema(index.pk, index.sk),
-                "Projection": {"ProjectionType": index.projection},
+                "Projection": self._projection(index),
             }
             for index in self.indexes
         ]
@@ -67,6 +89,11 @@ class TableSpec:
             # DynamoDB rejects an empty list
             **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
         }
+
+    def _projection(self, index: Index) -> dict[str, Any]:
+        included = self.included(index)
+        # DynamoDB rejects an empty list here, too
+        return {"ProjectionType": index.projection, **({"NonKeyAttributes": list(included)} if included else {})}
 
     def terraform_inputs(self) -> dict[str, Any]:
         """The table as the Terraform module takes it."""
@@ -81,7 +108,7 @@ class TableSpec:
                     "hash_key": index.pk,
                     "range_key": index.sk,
                     "projection_type": index.projection,
-                    "non_key_attributes": [],
+                    "non_key_attributes": list(self.included(index)),
                 }
                 for index in self.indexes
             ],

@@ -22,6 +22,7 @@ class LaggingIndex:
     page: Callable[[QueryPartition], Awaitable[list[Wire]]]
     items: Callable[[Set[ItemKey]], Awaitable[dict[ItemKey, Wire]]]
     key: Callable[[Wire], ItemKey]
+    names: tuple[str, ...]  # what a row of a page has
 
     async def read(self, plan: QueryPartition, writes: OwnWrites, lag: Lag) -> tuple[list[Wire], bool]:
         """The page, and whether it shows all of the writes."""
@@ -52,7 +53,7 @@ class LaggingIndex:
         for key in concerned:
             shown.pop(key, None)
         for key, row in (await self.items(concerned)).items():
-            partition, sort = row.pop(index.pk, {}).get("S"), row.get(index.sk, {}).get("S")
+            partition, sort = row.get(index.pk, {}).get("S"), row.get(index.sk, {}).get("S")
             if partition == plan.partition and sort is not None and contains(plan.bounds, sort):
-                shown[key] = row
+                shown[key] = {name: row[name] for name in self.names if name in row}
         return sorted(shown.values(), key=lambda row: row[index.sk]["S"], reverse=not plan.forward)[: plan.limit]

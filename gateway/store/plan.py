@@ -128,7 +128,7 @@ def plan_listing(
     ascending = listing.newest_first is window.reverse
     query = QueryPartition(
         tenant=tenant,
-        index=next((index for index in model.table.indexes if index.name == place.index), None),
+        index=model.table.index(place.index),
         partition="",
         bounds=_window_bounds(_bounds(entity, place, listing, arguments), window, ascending),
         forward=ascending is not window.backward,

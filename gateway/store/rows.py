@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gateway.errors import Internal, IsolationBreach
 from gateway.model.entity import Entity, Upgrade
@@ -40,6 +40,22 @@ class Item:
         if isinstance(value, Exception):
             raise value
         return value
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of an index that tells where its item is: `partition` and `position` are its keys in the index."""
+
+    key: ItemKey
+    partition: str
+    position: str
+
+
+class StoredNames(NamedTuple):
+    """The attributes that are read at once, and where an index has not all that is needed, those of the table."""
+
+    read: tuple[str, ...]
+    through: tuple[str, ...] | None = None
 
 
 class Upgrades:
@@ -98,17 +114,20 @@ class Rows:
             each.name: Upgrades(each, model.table.schema) for each in model.entities.values() if each.upgrades
         }
 
-    def stored_names(
-        self, attributes: Attributes, index_sk: str | None, entities: tuple[str, ...] = ()
-    ) -> tuple[str, ...]:
+    def stored_names(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
         """What must be read besides what is asked for: keys to check, the type, the expiry, the position."""
-        return self._names(attributes, index_sk, entities)
+        return self._names(attributes, index, entities)
 
-    def _technical(self, attributes: Attributes, index_sk: str | None, entities: tuple[str, ...]) -> tuple[str, ...]:
+    def _technical(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
         table = self._model.table
-        own = {table.pk, table.sk, table.entity_type, table.ttl} | ({index_sk} if index_sk else set())
+        own = {table.pk, table.sk, table.entity_type, table.ttl} | ({index.sk} if index is not None else set())
         older = (self._upgrades[name].names(attributes) for name in entities if name in self._upgrades)
-        return tuple(sorted(attributes.union(own, *older)))
+        wanted = attributes.union(own, *older)
+        carried = table.carried(index)
+        if index is None or carried is None or wanted <= carried:
+            return StoredNames(tuple(sorted(wanted)))
+        entry = {table.pk, table.sk, index.pk, index.sk} | ({table.ttl} & carried)
+        return StoredNames(tuple(sorted(entry)), tuple(sorted({*wanted, index.pk})))
 
     def own(self, tenant: TenantId, index: Index | None, rows: Iterable[Wire]) -> list[Wire]:
         """Without what another tenant put into this tenant's partition of an index, which is counted and alarmed.
@@ -147,6 +166,17 @@ class Rows:
         if upgrades is not None and upgrades.stale(row):
             return Item(expected, self._upgraded(upgrades, row, expected, attributes), row[position]["S"], stale=True)
         return Item(expected, self._values(row, expected, attributes), row[position]["S"])
+
+    def entry(self, tenant: TenantId, index: Index, row: Wire) -> Entry:
+        """INVARIANT: an item is only asked for by a key of the tenant, whatever an index answers."""
+        if not owns(tenant, row.get(self._model.table.pk, {}).get("S", "")):
+            raise IsolationBreach("a row of another tenant was read")
+        return Entry(self.key(row), row[index.pk]["S"], row[index.sk]["S"])
+
+    def moved(self, index: Index, entry: Entry, row: Wire) -> bool:
+        """Whether the item has left the place where the index still shows it."""
+        here = row.get(index.pk, {}).get("S"), row.get(index.sk, {}).get("S")
+        return here != (entry.partition, entry.position)
 
     def key(self, row: Wire) -> ItemKey:
         table = self._model.table

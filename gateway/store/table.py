@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence, Set
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from heapq import merge
 from time import monotonic
@@ -21,10 +21,11 @@ from gateway.iam.language.verdict import Allow
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.staleness import Staleness
+from gateway.model.table import Index
 from gateway.model.tenant import TenantId
 from gateway.model.types import Wire
 from gateway.store import wire
-from gateway.store.access import Access, Call, authorize, gather_or_cancel
+from gateway.store.access import Access, Call, authorize, gather_or_cancel, gather_settled
 from gateway.store.cache.read_path import Asked, Cache, Via
 from gateway.store.cache.written_keys import READS, written, written_anywhere
 from gateway.store.filters import Reading, Stretch, merged_stretches
@@ -32,7 +33,8 @@ from gateway.store.index_lag import LaggingIndex
 from gateway.store.key_shapes import KeyShape, key_shapes
 from gateway.store.own_writes import OwnWrites
 from gateway.store.plan import Attributes, GetItems, QueryItemCollection, QueryMany, QueryPartition
-from gateway.store.rows import Item, Rows
+from gateway.store.read_through import Found, Page, ReadThrough
+from gateway.store.rows import Item, Rows, StoredNames
 from gateway.store.wire import items_in, units_of
 
 CHUNK = 100  # keys of one BatchGetItem
@@ -43,15 +45,6 @@ PARALLEL_GROUPS = 8  # time buckets read ahead at once
 _DENIED_BY_AWS = logging.getLogger("gateway.denied_by_aws")  # an alarm reads what it says
 
 Renew = Callable[[Session], Awaitable[Session]]
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Items in the listing's order; `more` tells whether the listing goes on in the direction that was read."""
-
-    items: tuple[Item, ...]
-    more: bool
-    reached: str | None = None  # a filtered page that read all it may: the position where it ended
 
 
 class Table:
@@ -82,22 +75,26 @@ class Table:
     async def get_each(self, access: Access, plan: GetItems) -> list[Item | Exception | None]:
         """As `get`, but a row that cannot be read is an error in the place of its item."""
         _same_tenant(access, plan.tenant)
-        foreign = access.session.permissions.foreign
-        wanted = {key for key in plan.keys if not foreign(None, key.pk)}
-        distinct = tuple(sorted(wanted))  # one order for all, so that equal reads have equal texts
-        names = self._rows.stored_names(plan.attributes, None, (plan.entity,))
-        read = partial(self._read_items, names=names)
-        writes = access.own_writes
-        strong = plan.strong or (writes is not None and writes.hold(wanted))
+        names = self._rows.stored_names(plan.attributes, None, (plan.entity,)).read
         staleness = None if plan.fresh else self._model.stored[plan.entity].cached
-        if not distinct:
-            rows: dict[ItemKey, Wire] = {}
-        elif self._cache is None or staleness is None:
-            rows = await read(access, distinct, strong=strong)
-        else:
-            rows = await self._cache.items(access, distinct, Asked(names, strong, staleness), read)
+        rows = await self._rows_at(access, set(plan.keys), names, staleness, strong=plan.strong)
         found = {key: self._item_or_error(plan, row) for key, row in rows.items()}
         return [found.get(key) for key in plan.keys]
+
+    async def _rows_at(
+        self, access: Access, keys: Set[ItemKey], names: tuple[str, ...], cached: Staleness | None, *, strong: bool
+    ) -> dict[ItemKey, Wire]:
+        foreign = access.session.permissions.foreign
+        wanted = {key for key in keys if not foreign(None, key.pk)}
+        distinct = tuple(sorted(wanted))  # one order for all, so that equal reads have equal texts
+        read = partial(self._read_items, names=names)
+        writes = access.own_writes
+        strong = strong or (writes is not None and writes.hold(wanted))
+        if not distinct:
+            return {}
+        if self._cache is None or cached is None:
+            return await read(access, distinct, strong=strong)
+        return await self._cache.items(access, distinct, Asked(names, strong, cached), read)
 
     async def _read_items(
         self, access: Access, keys: tuple[ItemKey, ...], *, names: tuple[str, ...], strong: bool, via: Via | None = None
@@ -137,6 +134,47 @@ class Table:
 
     async def query(self, access: Access, plan: QueryMany) -> Page:
         """The window's page of a listing, over all its shards and buckets."""
+        [page] = await self.query_each(access, [plan])
+        if isinstance(page, Exception):
+            raise page
+        return page
+
+    async def query_each(self, access: Access, plans: Sequence[QueryMany]) -> list[Page | Exception]:
+        """A page of each; what their indexes do not have is read from the table for all of them at once."""
+        found: list[Any] = [*await gather_settled([self._found(access, plan) for plan in plans])]
+        together: dict[ReadThrough, list[int]] = {}
+        for number, (plan, each) in enumerate(zip(plans, found, strict=True)):
+            through = self._through(plan)
+            if through is not None and isinstance(each, Found) and each.rows:
+                together.setdefault(through, []).append(number)
+        reads: list[Coroutine[Any, Any, Any]] = [
+            self._read_through(access, through, [found[number] for number in numbers])
+            for through, numbers in together.items()
+        ]
+        for numbers, pages in zip(together.values(), await gather_settled(reads), strict=True):
+            for at, number in enumerate(numbers):
+                found[number] = pages if isinstance(pages, Exception) else pages[at]
+        return [
+            each.page(backward=plan.window.backward) if isinstance(each, Found) else each
+            for plan, each in zip(plans, found, strict=True)
+        ]
+
+    def _through(self, plan: QueryMany) -> ReadThrough | None:
+        query = plan.groups[0][0] if plan.groups else None
+        if query is None or query.index is None:
+            return None
+        names = self._rows.stored_names(query.attributes, query.index, (plan.entity,)).through
+        if names is None:
+            return None
+        cached = self._model.stored[plan.entity].cached or plan.cached
+        return ReadThrough(query.tenant, plan.entity, query.index, query.attributes, names, cached)
+
+    async def _read_through(self, access: Access, through: ReadThrough, pages: Sequence[Any]) -> list[Any]:
+        keys = {entry.key for page in pages for entry in page.rows}
+        rows = await self._rows_at(access, keys, through.names, through.cached, strong=False)
+        return [_settled(partial(through.items, self._rows, page, rows)) for page in pages]
+
+    async def _found(self, access: Access, plan: QueryMany) -> Found:
         if plan.groups and plan.groups[0][0].filter is not None:
             return await self._filtered(access, plan, plan.groups[0])
         items: list[Item] = []
@@ -147,29 +185,27 @@ class Table:
                 items.extend(group)
             if len(items) > limit:
                 break
-        page = items[:limit]
-        return Page(tuple(reversed(page) if plan.window.backward else page), more=len(items) > limit)
+        return Found(items[:limit], more=len(items) > limit)
 
-    async def _filtered(self, access: Access, plan: QueryMany, queries: tuple[QueryPartition, ...]) -> Page:
+    async def _filtered(self, access: Access, plan: QueryMany, queries: tuple[QueryPartition, ...]) -> Found:
         """Never from a cache: the positions where its reads ended are no part of a cached answer."""
         stretches = await gather_or_cancel([self._stretch(access, plan, query) for query in queries])
         forward, window = queries[0].forward, plan.window
         found = merged_stretches(stretches, lambda item: item.position, forward=forward, limit=window.limit)
-        items = found.rows[::-1] if window.backward else found.rows
-        return Page(tuple(items), found.more, found.reached)
+        return Found(found.rows, found.more, found.reached)
 
-    async def _stretch(self, access: Access, listing: QueryMany, plan: QueryPartition) -> Stretch[Item]:
+    async def _stretch(self, access: Access, listing: QueryMany, plan: QueryPartition) -> Stretch[Any]:
         _same_tenant(access, plan.tenant)
         assert plan.filter is not None  # noqa: S101  the caller has checked; this tells the type checker
         if _is_foreign(access, plan):
             return Stretch([], None)
         entity, position = listing.entity, plan.index.sk if plan.index is not None else self._model.table.sk
-        names = self._rows.stored_names(plan.attributes, None if plan.index is None else plan.index.sk, (entity,))
+        names = self._rows.stored_names(plan.attributes, plan.index, (entity,))
         rows: list[Wire] = []
         reading, start = Reading(plan.limit, plan.filter.reads), None
         plan = self._as_own(access, plan, listing)
         while (wanted := reading.next()) and len(rows) < plan.limit:
-            body = wire.query(self._model.table, access.session.tenancy.table, plan, names, wanted)
+            body = wire.query(self._model.table, access.session.tenancy.table, plan, names.read, wanted)
             if start is not None:
                 body["ExclusiveStartKey"] = start
             answer = await self.call(access, "Query", body)
@@ -182,11 +218,10 @@ class Table:
         writes = access.own_writes
         if writes is not None and plan.index is not None and writes.hold(set(map(self._rows.key, rows))):
             access.lags(listing.listing)
-        items = [self._rows.item(plan.tenant, row, entity, plan.attributes, position) for row in rows]
         stop = None if start is None else wire.part(start, position)["S"]
-        return Stretch([item for item in items if item is not None], stop)
+        return Stretch(self._items_of(plan, rows, (entity,), names), stop)
 
-    async def _group(self, access: Access, plan: QueryMany, queries: tuple[QueryPartition, ...]) -> list[Item]:
+    async def _group(self, access: Access, plan: QueryMany, queries: tuple[QueryPartition, ...]) -> list[Any]:
         streams = await gather_or_cancel([self._partition(access, query, (plan.entity,), plan) for query in queries])
         if len(streams) == 1:
             return streams[0]
@@ -202,14 +237,21 @@ class Table:
 
     async def _partition(
         self, access: Access, plan: QueryPartition, entities: tuple[str, ...], listing: QueryMany | None = None
-    ) -> list[Item]:
+    ) -> list[Any]:
         _same_tenant(access, plan.tenant)
         if _is_foreign(access, plan):
             return []
-        position = plan.index.sk if plan.index is not None else self._model.table.sk
-        index_sk = plan.index.sk if plan.index is not None else None
-        names = self._rows.stored_names(plan.attributes, index_sk, entities)
-        rows = await self._rows_of(access, plan, names, listing)
+        names = self._rows.stored_names(plan.attributes, plan.index, entities)
+        return self._items_of(plan, await self._rows_of(access, plan, names.read, listing), entities, names)
+
+    def _items_of(
+        self, plan: QueryPartition, rows: list[Wire], entities: tuple[str, ...], names: StoredNames
+    ) -> list[Any]:
+        """Items, or entries where the index has not all that is asked for."""
+        index = plan.index
+        if index is not None and names.through is not None:
+            return [self._rows.entry(plan.tenant, index, row) for row in rows]
+        position = index.sk if index is not None else self._model.table.sk
         items: list[Item] = []
         for row in rows:
             kind = self._rows.kind(row)
@@ -255,7 +297,7 @@ class Table:
             found = await self._read_items(access, wanted, names=stored, strong=True) if wanted else {}
             return {key: row for key, row in found.items() if self._rows.live(row)}
 
-        index = LaggingIndex(partial(self._read_page, access, names=names), items, self._rows.key)
+        index = LaggingIndex(partial(self._read_page, access, names=names), items, self._rows.key, names)
         rows, complete = await index.read(plan, writes, listing.lag)
         if not complete:
             access.lags(listing.listing)
@@ -325,8 +367,8 @@ class Table:
 
     # what a lane uses: the same way to the table for requests and answers that are bytes
 
-    def stored_names(self, attributes: Attributes, index_sk: str | None, entities: tuple[str, ...]) -> tuple[str, ...]:
-        return self._rows.stored_names(attributes, index_sk, entities)
+    def stored_names(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
+        return self._rows.stored_names(attributes, index, entities)
 
     def staleness(self, declared: Staleness | None) -> Staleness | None:
         """What may be answered from a cache; None where there is no cache."""
@@ -427,6 +469,16 @@ class Table:
             )
         )
         return answer
+
+
+def _settled(make: Callable[[], Found]) -> Found | Exception:
+    try:
+        return make()
+    except IsolationBreach:
+        # INVARIANT: nothing of an answer with a row of another tenant is used.
+        raise
+    except Exception as error:  # of this page alone
+        return error
 
 
 def _replayed(known: bytes | Exception) -> dict[str, Any]:

@@ -125,6 +125,8 @@ class Memory(DynamoDB):
     def _query(self, body: Row) -> Answer:
         self._check_table(body["TableName"])
         pk, sk = self._index_keys(body)
+        carried = self.spec.carried(self.spec.index(body.get("IndexName")))
+        _require(carried is None or carried >= _named(body), "the index does not project these attributes")
         matches = _matcher(body, sk)
         near = self._partition(pk, body["ExpressionAttributeValues"][":pk"])
         rows = sorted(filter(matches, near), key=lambda row: self._order(row, sk))
@@ -137,7 +139,7 @@ class Memory(DynamoDB):
         read: list[Row] = []
         size = 0
         for row in rows[: body["Limit"]]:
-            size += _size(row)
+            size += _size(row if carried is None else _part(row, carried))
             if read and size > self.page_bytes:
                 break
             read.append(row)
@@ -145,7 +147,9 @@ class Memory(DynamoDB):
             "Items": [_projected(row, body, {"#pk": pk, "#sk": sk}) for row in read if filtering.matches(body, row)],
             "Count": sum(filtering.matches(body, row) for row in read),
             "ScannedCount": len(read),
-            "ConsumedCapacity": self._consumed(read, body.get("ConsistentRead", False)),
+            "ConsumedCapacity": self._consumed(
+                read if carried is None else [_part(row, carried) for row in read], body.get("ConsistentRead", False)
+            ),
         }
         # as AWS: a page that is full has a next one, even where nothing is left
         if read and (len(read) < len(rows) or len(read) == body["Limit"]):
@@ -160,7 +164,8 @@ class Memory(DynamoDB):
         if "IndexName" not in body:
             return self.spec.pk, self.spec.sk
         _require("ConsistentRead" not in body, "an index cannot be read consistently")
-        index = next(index for index in self.spec.indexes if index.name == body["IndexName"])
+        index = self.spec.index(body["IndexName"])
+        assert index is not None  # noqa: S101  no request names another index
         return index.pk, index.sk
 
     def _order(self, row: Row, sk: str) -> tuple[bytes, ...]:
@@ -191,6 +196,16 @@ def _size(row: Row) -> int:
     return len(orjson.dumps(row))
 
 
+def _part(row: Row, names: Iterable[str]) -> Row:
+    return {name: row[name] for name in names if name in row}
+
+
+def _named(body: Row) -> set[str]:
+    """The attributes that a Query asks for or filters by."""
+    aliases: dict[str, str] = body["ExpressionAttributeNames"]
+    return {aliases[alias] for alias in {*body["ProjectionExpression"].split(","), *filtering.used(body)[0]}}
+
+
 def _projected(row: Row, body: Row, also: Mapping[str, str]) -> Row:
     aliases: dict[str, str] = body["ExpressionAttributeNames"]
     wanted = body["ProjectionExpression"].split(",")
@@ -200,7 +215,7 @@ def _projected(row: Row, body: Row, also: Mapping[str, str]) -> Row:
     names = [aliases[alias] for alias in wanted]
     _require(len(set(names)) == len(names), "two document paths overlap")
     _require(all(aliases[alias] == also[alias] for alias in used - set(wanted) - filtered), "not the key")
-    return {name: row[name] for name in names if name in row}
+    return _part(row, names)
 
 
 def _matcher(body: Row, sk: str) -> Callable[[Row], bool]:

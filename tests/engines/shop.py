@@ -17,8 +17,9 @@ from gateway.model.tenant import TenantId
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Window, plan_item_collection, plan_listing, plan_lookup
+from gateway.store.read_through import Page
 from gateway.store.rows import Item
-from gateway.store.table import Page, Table
+from gateway.store.table import Table
 from gateway.store.write.items import items_for
 from tests.store.fixtures import no_renewal, permissions, tenancy
 

@@ -14,8 +14,9 @@ from gateway.model.filters import FILTER, Filter, filter_of
 from gateway.store.access import Access
 from gateway.store.filters import Reading, Stretch, filter_expression, merged_stretches
 from gateway.store.plan import Window, plan_listing
+from gateway.store.read_through import Page
 from gateway.store.rows import Rows
-from gateway.store.table import Page, Table
+from gateway.store.table import Table
 from gateway.store.write.items import items_for
 from gateway.testing.memory import Memory
 from tests.store.fixtures import ACME, MODEL, NOW, TABLE, THING, Colour, no_renewal, session

@@ -19,6 +19,7 @@ from gateway.store.own_writes import OwnWrites
 from gateway.store.plan import QueryPartition
 
 INDEX = Index("GSI1", "GSI1PK", "GSI1SK")
+NAMES = ("PK", "SK", "GSI1SK", "title")
 PLAN = QueryPartition(TenantId("acme"), INDEX, "L", KeyRange(), True, 3, frozenset())
 
 
@@ -57,7 +58,7 @@ class Shelf:
         return {each: dict(self.table[each]) for each in keys if each in self.table}
 
     async def read(self, writes: OwnWrites, lag: Lag, plan: QueryPartition = PLAN) -> tuple[list[str], bool]:
-        index = LaggingIndex(self.page, self.items, lambda each: ItemKey(each["PK"]["S"], each["SK"]["S"]))
+        index = LaggingIndex(self.page, self.items, lambda each: ItemKey(each["PK"]["S"], each["SK"]["S"]), NAMES)
         rows, complete = await index.read(plan, writes, lag)
         return [each["PK"]["S"] for each in rows], complete
 
@@ -95,7 +96,7 @@ async def test_an_item_behind_the_page_does_not_slip_onto_it() -> None:
 async def test_a_changed_item_is_shown_as_it_is_now() -> None:
     now = row("b", title={"S": "new"})
     found = shelf([A, now], [A, B])
-    index = LaggingIndex(found.page, found.items, lambda each: ItemKey(each["PK"]["S"], each["SK"]["S"]))
+    index = LaggingIndex(found.page, found.items, lambda each: ItemKey(each["PK"]["S"], each["SK"]["S"]), NAMES)
     rows, _ = await index.read(PLAN, own("b", place=None), "through_table")
     assert rows[1]["title"] == {"S": "new"}
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
 from gateway.store.plan import Range, Window, plan_listing
+from gateway.store.read_through import Page
 from gateway.store.rows import Rows
-from gateway.store.table import Page, Table
+from gateway.store.table import Table
 from gateway.store.write.items import items_for
 from gateway.testing.memory import Memory, Row
 from tests.store.fixtures import ACME, MODEL, NOW, READING, TABLE, TAG, THING, no_renewal, session

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gateway.errors import Internal, IsolationBreach
+from gateway.model.table import Index
 from gateway.model.tenant import TenantId
 from gateway.store.rows import Item, Rows
 from gateway.store.write.items import items_for
@@ -14,6 +15,7 @@ from tests.store.fixtures import ACME, GLOBEX, MODEL, NOW, TAG, THING, Colour
 
 NAMES = frozenset({"thingId", "weight", "colour", "version"})
 ROWS = Rows(MODEL, clock=NOW.timestamp)
+GSI1 = Index("GSI1", "GSI1PK", "GSI1SK")
 
 
 def row(tenant: TenantId = ACME, **changes: Any) -> dict[str, Any]:
@@ -98,8 +100,8 @@ def test_a_choice_that_no_longer_exists_is_named() -> None:
 
 
 def test_the_keys_the_type_and_the_expiry_are_always_read() -> None:
-    assert ROWS.stored_names(frozenset({"word"}), None) == ("EntityType", "PK", "SK", "ttl", "word")
-    assert ROWS.stored_names(frozenset(), "GSI1SK") == ("EntityType", "GSI1SK", "PK", "SK", "ttl")
+    assert ROWS.stored_names(frozenset({"word"}), None, ()).read == ("EntityType", "PK", "SK", "ttl", "word")
+    assert ROWS.stored_names(frozenset(), GSI1, ()).read == ("EntityType", "GSI1SK", "PK", "SK", "ttl")
 
 
 def test_the_position_is_the_sort_key_of_the_order_it_was_read_in() -> None:

@@ -67,17 +67,17 @@ def test_an_old_item_reads_as_a_new_one(memory: Memory) -> None:
 
 def test_only_what_is_asked_for_is_upgraded(memory: Memory) -> None:
     rows = Rows(NEW)
-    assert rows.stored_names(frozenset({"state"}), None, ("Ticket",)) == (
+    assert rows.stored_names(frozenset({"state"}), None, ("Ticket",)).read == (
         *("EntityType", "PK", "SK", "schema"),
         *("state", "ttl"),
     )
-    assert "fullName" in rows.stored_names(frozenset({"givenName"}), None, ("Ticket",))
+    assert "fullName" in rows.stored_names(frozenset({"givenName"}), None, ("Ticket",)).read
     bare = {name: value for name, value in memory.rows[KEY].items() if name != "fullName"}
     assert read(NEW, bare, "state") == {"state": State.OPEN}
 
 
 def test_without_upgrades_nothing_more_is_read() -> None:
-    assert "schema" not in Rows(OLD).stored_names(frozenset({"state"}), None, ("Ticket",))
+    assert "schema" not in Rows(OLD).stored_names(frozenset({"state"}), None, ("Ticket",)).read
     assert "schema" not in items_for(OLD, BEFORE, ACME, ticket(1))[0]
 
 

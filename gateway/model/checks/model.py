@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from gateway.errors import ModelError
 from gateway.model.checks.choices import choice_faults
@@ -22,13 +22,15 @@ from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Entity
 from gateway.model.patterns import Choice, ItemCollection, names_of
 from gateway.model.role_reach import RESERVED_WORDS
-from gateway.model.table import TableSpec
+from gateway.model.table import Index, Projection, TableSpec
 from gateway.model.types import KEY_SEPARATOR
 
 # What makes the table wrong: key attributes that are not its own, indexes that DynamoDB refuses.
 
 _INDEX_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 _MAX_INDEXES = 20
+_MOST_OF_INDEX = 20  # attributes that an INCLUDE projection names
+_MOST_INCLUDED = 100  # by all indexes of the table
 
 
 def table_faults(table: TableSpec) -> Iterator[str]:
@@ -43,12 +45,44 @@ def table_faults(table: TableSpec) -> Iterator[str]:
                 yield f"index {index.name}: its key `{name}` is used twice, so it is not tenant-scoped by itself"
         if not _INDEX_NAME.fullmatch(index.name):
             yield f"index {index.name}: a name has 3 to 255 letters, digits, `_`, `.` and `-`"
-        if index.projection != "ALL":
-            yield f"index {index.name}: its projection is `{index.projection}`; patterns answer whole items, so use ALL"
+        yield from (f"index {index.name}: {fault}" for fault in _projection_faults(table, index))
     names = [index.name for index in table.indexes]
     yield from (f"index {name}: is declared twice" for name in sorted(set(names)) if names.count(name) > 1)
     if len(names) > _MAX_INDEXES:
         yield f"table: it has {len(names)} indexes, DynamoDB allows {_MAX_INDEXES}"
+    included = sum(len(table.included(index)) for index in table.indexes)
+    if included > _MOST_INCLUDED:
+        yield f"table: its indexes include {included} attributes, DynamoDB allows {_MOST_INCLUDED}; use ALL for some"
+
+
+def _projection_faults(table: TableSpec, index: Index) -> Iterator[str]:
+    included = table.included(index)
+    if index.projection not in get_args(Projection):
+        yield f"its projection is one of {', '.join(get_args(Projection))}, not `{index.projection}`"
+    elif index.attributes and index.projection != "INCLUDE":
+        yield f'it names attributes, and its projection is {index.projection}; give it `projection="INCLUDE"`'
+    elif not index.attributes and index.projection == "INCLUDE":
+        yield "its projection is INCLUDE and names no attributes; name those that lists show, or use KEYS_ONLY"
+    elif len(included) > _MOST_OF_INDEX:
+        yield (
+            f"it includes {len(index.attributes)} attributes, and the gateway needs"
+            f" {len(included) - len(index.attributes)} more; DynamoDB allows {_MOST_OF_INDEX}, so use ALL"
+        )
+    twice = sorted({name for name in included if included.count(name) > 1})
+    yield from (f"it includes `{name}` by itself; leave it out" for name in twice)
+
+
+def projection_faults(table: TableSpec, entities: Mapping[str, Entity]) -> Iterator[str]:
+    """Attributes that no entity on the index has: a misspelt one would be read from the table for ever."""
+    for index in table.indexes:
+        here = [entity for entity in entities.values() if any(each.index == index.name for each in entity.placements)]
+        known = {name for entity in here for name in entity.attribute}
+        for name in index.attributes if here else ():
+            if name not in known and name not in table.reserved:
+                yield (
+                    f"index {index.name}: it includes `{name}`, which is no attribute of"
+                    f" {' or '.join(entity.name for entity in here)}; they have {sorted(known)}"
+                )
 
 
 if TYPE_CHECKING:
@@ -86,6 +120,7 @@ def _faults(model: "Model") -> Iterator[str]:
     wrong = {query.name: [*query_faults(model, query)] for query in model.queries.values()}
     yield from (fault for faults in wrong.values() for fault in faults)
     right = tuple(query for query in model.queries.values() if not wrong[query.name])
+    yield from projection_faults(model.table, sound if len(sound) == len(own) else {})
     yield from clashes(tuple(sound.values()), right)
     yield from _collisions(tuple(sound.values()))
     yield from _reserved_words(tuple(sound.values()))

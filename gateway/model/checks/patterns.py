@@ -31,6 +31,20 @@ def pattern_faults(model: "Model", entities: Mapping[str, Entity], pattern: Acce
     if pattern.entity not in model.entities:
         yield f"pattern {pattern.name}: there is no entity {pattern.entity}"
     yield from (f"pattern {pattern.name}: {fault}" for fault in _faults(entities, pattern))
+    if isinstance(pattern, Listing) and pattern.entity in entities:
+        yield from (f"pattern {pattern.name}: {fault}" for fault in _carried_faults(model, pattern))
+
+
+def _carried_faults(model: "Model", listing: Listing) -> Iterator[str]:
+    """A filter is applied to what the index carries."""
+    place = model.entities[listing.entity].placement(listing.index)
+    index = place.index if place is not None else None
+    carried = model.table.carried(model.table.index(index))
+    for name in sorted(set(listing.filter) - carried) if carried is not None else ():
+        yield (
+            f"it filters by `{name}`, which {index} does not carry; add it to the attributes of the index, or leave it"
+            " out of `filter`"
+        )
 
 
 def _faults(entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[str]:

@@ -20,6 +20,7 @@ from gateway.model.role_reach import (
     path_of,
     pattern_places,
     read_places,
+    unread_items,
     written_places,
 )
 from gateway.model.types import Id
@@ -110,6 +111,7 @@ def _faults(model: "Model", role: Role) -> Iterator[str]:
     if role.reads is not ALL or role.own:
         yield from _neighbours(model, "reads", places, _names(places), "add it to `reads`")
         yield from _follow_faults(model, role, places)
+        yield from _through_faults(model, role, places)
     for option, names in (("writes", role.writes), ("removes", role.removable)):
         if names is not ALL or role.own:
             written = written_places(model, role, names)
@@ -287,3 +289,15 @@ def _follow_faults(model: "Model", role: Role, places: tuple[RolePlace, ...]) ->
             ]
             if pattern.name in (*role.reads, *role.finds) and missing:
                 yield f"`{pattern.name}` answers with {missing[0]}, which it does not read by its key"
+
+
+def _through_faults(model: "Model", role: Role, places: tuple[RolePlace, ...]) -> Iterator[str]:
+    """INVARIANT: nothing is widened in silence: that a list reads through the table does not open the table."""
+    names = (*role.finds, *(role.reads if isinstance(role.reads, tuple) else ()))
+    for pattern in (model.patterns[name] for name in names if name in model.patterns):
+        if isinstance(pattern, Listing) and unread_items(model, role, pattern, _names(places)):
+            index = model.place(pattern).index
+            yield (
+                f"`{pattern.name}` reads from the table what {index} does not carry, and the role does not read "
+                f"{pattern.entity} by its key: name {pattern.entity} in `reads`, or give {index} all its attributes"
+            )

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 import orjson
@@ -18,6 +18,7 @@ from gateway.graph.query.lane.source import LaneTable, batch_answer, compact, es
 from gateway.model.entity import Entity
 from gateway.model.keys import ItemKey
 from gateway.model.patterns import sorted_by
+from gateway.model.staleness import Staleness
 from gateway.model.table import TableSpec
 from gateway.store import wire
 from gateway.store.access import shared
@@ -66,23 +67,43 @@ class ItemTexts:
         return f"{self._batch[0]}{texts}{self._batch[1]}"
 
 
+class IndexedItems(NamedTuple):
+    """Items that an index leads to: what is read of them, and how stale they may be."""
+
+    on: str
+    names: tuple[str, ...]
+    cached: Staleness | None
+
+
 class ItemsRead:
     """Items of one entity by their keys: GetItem for one, BatchGetItem for many; through the cache where one is on."""
 
-    def __init__(self, source: LaneTable, entity: Entity, rows: RowType, asked: Attributes, *, strong: bool) -> None:
-        if source.denied(sorted_by(entity.primary)):
+    def __init__(
+        self,
+        source: LaneTable,
+        entity: Entity,
+        rows: RowType,
+        asked: Attributes,
+        *,
+        strong: bool,
+        indexed: IndexedItems | None = None,
+    ) -> None:
+        if indexed is None and source.denied(sorted_by(entity.primary)):
             raise NoLane  # the reference refuses it
         self.rows = rows
         self.attributes = asked - rows.denied
         self.remembers = False  # whether another read of the operation may ask for the same items
-        self._strong = strong
         self._entity = entity
-        self._names = source.table.stored_names(self.attributes, None, (entity.name,))
+        # reads that an index leads to have its keys in their rows, so they share nothing with others
+        self._place = (entity.name if indexed is None else f"{entity.name} {indexed.on}", strong)
+        names = source.table.stored_names(self.attributes, None, (entity.name,)).read
+        self._names = names if indexed is None else indexed.names
+        cached = entity.cached if indexed is None else indexed.cached
         texts = self._texts = ItemTexts(rows.model.table, source.session.tenancy.table, self._names, strong=strong)
         self._get = source.call("GetItem", None, texts.marker, get_answer(rows), texts.example_get, asked)
         self._batch = source.call("BatchGetItem", None, texts.marker, batch_answer(rows), texts.example_batch, asked)
-        self._cached = source.cached(self._names, strong, entity.cached, self._get, rows)
-        self._cached_batch = source.cached(self._names, strong, entity.cached, self._batch, rows)
+        self._cached = source.cached(self._names, strong, cached, self._get, rows.type)
+        self._cached_batch = source.cached(self._names, strong, cached, self._batch, rows.type)
         self._rows: Any = list[rows.type]  # type: ignore[name-defined]  # made at run time
 
     async def read(self, request: LaneRequest, keys: Iterable[ItemKey]) -> dict[ItemKey, Any]:
@@ -90,7 +111,7 @@ class ItemsRead:
         wanted = set(keys)
         if not self.remembers:
             return await self._read(request, wanted) if wanted else {}
-        place, tasks, missing = (self._entity.name, self._strong), dict[ItemKey, Any](), set[ItemKey]()
+        place, tasks, missing = self._place, dict[ItemKey, Any](), set[ItemKey]()
         for key in wanted:
             task = next((task for names, task in request.seen.get((*place, key), ()) if self.attributes <= names), None)
             if task is None:
@@ -103,7 +124,7 @@ class ItemsRead:
                 request.seen.setdefault((*place, key), []).append((self.attributes, task))
                 tasks[key] = task
         rows = {key: (await shared(task)).get(key) for key, task in tasks.items()}
-        return {key: converted(row, self.rows) for key, row in rows.items() if row is not None}
+        return {key: converted(row, self.rows.type) for key, row in rows.items() if row is not None}
 
     async def _read(self, request: LaneRequest, wanted: set[ItemKey]) -> dict[ItemKey, Any]:
         writes = request.access.own_writes

@@ -13,8 +13,9 @@ import orjson
 
 from gateway.errors import BadUserInput, GatewayError
 from gateway.graph.query.lane.fallback import FallBack, Reason
+from gateway.graph.query.lane.items import IndexedItems, ItemsRead
 from gateway.graph.query.lane.request import NO_KEY, LaneRequest
-from gateway.graph.query.lane.rows import RowType, check_row, converted, is_expired
+from gateway.graph.query.lane.rows import RowType, check_row, converted, entry_type, is_expired
 from gateway.graph.query.lane.source import LaneTable, compact, escaped, is_plain, pieces, query_answer
 from gateway.model.filters import FILTER
 from gateway.model.keys import ItemKey
@@ -88,16 +89,17 @@ class PartitionRead:
         self._plan = replace(plan, attributes=plan.attributes - rows.denied)
         index = plan.index
         entities = tuple(entity.name for entity in rows.entities)
-        names = source.table.stored_names(self._plan.attributes, index.sk if index is not None else None, entities)
+        names, self.through = source.table.stored_names(self._plan.attributes, index, entities)
         self._names = names
+        self.type = entry_type(rows.model, index) if index is not None and self.through is not None else rows.type
         self._texts = QueryTexts(rows.model.table, source.session.tenancy.table, self._plan, names)
         example = self._texts.example(starting_with("any"), forward=True)
         name = index.name if index is not None else None
         self._table = source.session.tenancy.table
-        self._call = source.call("Query", name, QueryTexts.marker, query_answer(rows), example, plan.attributes)
+        self._call = source.call("Query", name, QueryTexts.marker, query_answer(self.type), example, plan.attributes)
         self._filtered_call = replace(self._call, permission=None)
-        self._cached = source.cached(names, self._plan.strong, staleness, self._call, rows)
-        self._rows: Any = list[rows.type]  # type: ignore[name-defined]  # made at run time
+        self._cached = source.cached(names, self._plan.strong, staleness, self._call, self.type)
+        self._rows: Any = list[self.type]  # type: ignore[name-defined]  # made at run time
 
     async def shared(
         self, request: LaneRequest, partition: str, bounds: KeyRange, limit: int, *, forward: bool
@@ -107,7 +109,7 @@ class PartitionRead:
             return await self.read(request, partition, bounds, limit, forward=forward)
         key = (self._names, partition, bounds, limit, forward)
         rows = await request.once(key, lambda: self.read(request, partition, bounds, limit, forward=forward))
-        return [converted(row, self.rows) for row in rows]
+        return [converted(row, self.type) for row in rows]
 
     async def read(
         self, request: LaneRequest, partition: str, bounds: KeyRange, limit: int, *, forward: bool
@@ -183,6 +185,23 @@ def _check_unwritten(writes: OwnWrites, rows: list[Any]) -> None:
         raise FallBack(Reason.OWN_WRITE)
 
 
+def _with_items(page: RowPage, found: Mapping[ItemKey, Any], backward: bool) -> RowPage:
+    """As the table has them now: what is gone or has left its place in the index is left out."""
+    rows = []
+    for entry in page.rows:
+        row = found.get(ItemKey(entry.pk.S, entry.sk.S))
+        rows.append(row if row is not None and _stays(entry, row) else None)
+    last = 0 if backward else -1
+    reached = page.reached
+    if reached is None and page.more and rows and rows[last] is None:
+        reached = page.rows[last].position.S
+    return RowPage([row for row in rows if row is not None], page.more, reached)
+
+
+def _stays(entry: Any, row: Any) -> bool:
+    return bool(row.partition == entry.partition and row.position == entry.position)
+
+
 class ListingRead:
     """Pages of a listing, over all its shards and time buckets."""
 
@@ -197,9 +216,14 @@ class ListingRead:
         self._unsearched = source.denied(named)
         self._position = attrgetter(f"{rows.position}.S")
         place = model.place(listing)
-        index = next((index for index in model.table.indexes if index.name == place.index), None)
+        index = model.table.index(place.index)
         plan = QueryPartition(_EXAMPLE, index, "", _EXAMPLE_BOUNDS, True, 1, asked, listing.strong)
         self._partition = PartitionRead(source, plan, rows, listing.cached)
+        self.items: ItemsRead | None = None  # of the table, where the index has not all that is asked for
+        if index is not None and self._partition.through is not None:
+            [entity] = rows.entities
+            indexed = IndexedItems(index.name, self._partition.through, entity.cached or listing.cached)
+            self.items = ItemsRead(source, entity, rows, self._attributes, strong=False, indexed=indexed)
         # where the whole partition is the listing, only its path and its size change from request to request
         self._plain = not listing.where and place.bucket is None and place.shards is None and not place.pk.holes
         self._path = place.pk.text if self._plain else ""
@@ -210,7 +234,7 @@ class ListingRead:
             return await self._page(request, arguments, window)
         key = (self.listing.name, self.listing.strong, self._attributes, window, tuple(sorted(arguments.items())))
         page: RowPage = await request.once(key, lambda: self._page(request, arguments, window))
-        return page._replace(rows=[converted(row, self.rows) for row in page.rows])
+        return page._replace(rows=[converted(row, self._partition.type) for row in page.rows])
 
     async def _page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> RowPage:
         request.queries += 1
@@ -241,6 +265,17 @@ class ListingRead:
             rows = rows[:limit]
         return RowPage(rows[::-1] if window.backward else rows, more)
 
+    async def fetched(self, request: LaneRequest, pages: list[RowPage], windows: list[Window]) -> list[RowPage]:
+        """The items that the entries of an index lead to, from the table for all pages at once."""
+        if self.items is None:
+            return pages
+        entries = [entry for page in pages for entry in page.rows]
+        # INVARIANT: an item is only asked for by a key of the tenant, whatever an index answers.
+        if not all(entry.pk.S.startswith(request.own) for entry in entries):
+            raise FallBack(Reason.FOREIGN_ROW)
+        found = await self.items.read(request, [ItemKey(entry.pk.S, entry.sk.S) for entry in entries])
+        return [_with_items(page, found, window.backward) for page, window in zip(pages, windows, strict=True)]
+
     def _plan(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> QueryMany:
         try:
             given = windowed(self.listing, arguments, datetime.now(UTC))
@@ -254,7 +289,7 @@ class ListingRead:
             return RowPage([], False)
         [queries] = plan.groups
         stretches = await request.run_all([self._partition.stretch(request, query) for query in queries])
-        for row in (row for stretch in stretches for row in stretch.rows):
+        for row in (row for stretch in stretches for row in stretch.rows if self.items is None):
             check_row(row, self.rows.entities[0], request.own)
         found = merged_stretches(stretches, self._position, forward=queries[0].forward, limit=window.limit)
         return RowPage(found.rows[::-1] if window.backward else found.rows, found.more, found.reached)

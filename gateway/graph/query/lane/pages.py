@@ -88,6 +88,8 @@ class PageLevel:
         if self.selection.counts_only:
             return await self.connections(request, asked, [_EMPTY] * len(asked))
         pages = await request.run_all([self.read.page(request, each.arguments, each.window) for each in asked])
+        if self.read.items is not None:
+            pages = await self.read.fetched(request, pages, [each.window for each in asked])
         return await self.connections(request, asked, pages)
 
     async def connections(self, request: LaneRequest, asked: list[AskedPage], pages: list[RowPage]) -> list[Any]:
@@ -237,7 +239,7 @@ class PageRoot:
 
     async def answer(self, request: LaneRequest) -> list[tuple[int, Any]]:
         asked = asked_page(request, self.page.read.listing, self.arguments.values(request.variables, request.caller))
-        if self.page.count is not None:
+        if self.page.count is not None or self.page.read.items is not None:
             return [(self.number, (await self.page.answers(request, [asked]))[0])]
         page = await self.page.read.page(request, asked.arguments, asked.window)
         [connection] = await self.page.connections(request, [asked], [page])

@@ -1,6 +1,6 @@
 """The reads of a lane while it is prepared: each with its typed rows; those that may ask for the same share it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gateway.graph.query.lane.items import ItemsRead
 from gateway.graph.query.lane.listing import ListingRead, PartitionRead
@@ -10,6 +10,7 @@ from gateway.graph.query.tree import ItemSelection
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import Listing
+from gateway.model.table import Index
 from gateway.store.plan import Attributes, QueryPartition
 
 # measured: the typed rows of one read with their decoders and texts, and one generated function with its answers
@@ -34,19 +35,23 @@ class Reads:
         for pages in self._listings.values():
             for page in pages:
                 page.remembers = len(pages) > 1
+                if page.items is not None:
+                    page.items.remembers = page.remembers
         for collection in self._collections:
             collection.remembers = len(self._collections) > 1
 
     def rows(
-        self, items: Iterable[ItemSelection], position: str | None = None, also: dict[str, Attributes] | None = None
+        self, items: Sequence[ItemSelection], index: Index | None = None, also: dict[str, Attributes] | None = None
     ) -> RowType:
         self.size += READ_BYTES
-        return RowType(self._model, items, position or self._model.table.sk, also=also or {}, denied=self._denied)
+        position, table, denied = self._model.table.sk if index is None else index.sk, self._source.table, self._denied
+        asked = frozenset[str]().union(*(item.attributes for item in items), *(also or {}).values())
+        through = table.stored_names(asked - denied, index, tuple(also or ())).through is not None
+        return RowType(self._model, items, position, also=also or {}, denied=denied, through=index if through else None)
 
-    def listing_rows(self, listing: Listing, items: Iterable[ItemSelection], also: Attributes = frozenset()) -> RowType:
+    def listing_rows(self, listing: Listing, items: Sequence[ItemSelection], also: Attributes = frozenset()) -> RowType:
         place = self._model.place(listing)
-        index = next((index for index in self._model.table.indexes if index.name == place.index), None)
-        return self.rows(items, index.sk if index is not None else None, {listing.entity: also})
+        return self.rows(items, self._model.table.index(place.index), {listing.entity: also})
 
     def items(self, entity: Entity, rows: RowType, items: Iterable[ItemSelection], *, strong: bool) -> ItemsRead:
         attributes = frozenset[str]().union(*(item.attributes for item in items))

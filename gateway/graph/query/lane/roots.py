@@ -175,6 +175,8 @@ class SingleRoot:
         given = self.arguments.values(request.variables, request.caller)
         take_arguments(self.listing, given)
         page = await self.read.page(request, given, Window(1))
+        if self.read.items is not None:
+            [page] = await self.read.fetched(request, [page], [Window(1)])
         return [(self.number, await self._item(request, page.rows[0]) if page.rows else None)]
 
     async def _item(self, request: LaneRequest, row: Any) -> Any:

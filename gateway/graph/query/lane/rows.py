@@ -31,6 +31,7 @@ from gateway.graph.query.tree import (
 )
 from gateway.model.entity import Attribute, Entity
 from gateway.model.model import Model
+from gateway.model.table import Index
 from gateway.store.plan import Attributes
 
 Shape = Callable[[list[Any], str, str], list[Any]]
@@ -52,7 +53,9 @@ class RowType:
         *,
         also: dict[str, Attributes],
         denied: Attributes,
+        through: Index | None = None,
     ) -> None:
+        """`through` is the index that leads to the rows, where they are read from the table."""
         self.model = model
         self.denied = denied
         self._selections = tuple(selections)
@@ -73,10 +76,13 @@ class RowType:
             ("kind", one_of(*entities), msgspec.UNSET),
         ]
         rename = {"pk": table.pk, "sk": table.sk, "kind": table.entity_type, "ttl": table.ttl}
-        if position != table.sk:
+        optional: list[tuple[str, Any, Any]] = [("ttl", NumberValue | None, None)]
+        if through is not None:  # the item may have left the index
+            optional += [("partition", StringValue | None, None), ("position", StringValue | None, None)]
+            rename |= {"partition": through.pk, "position": position}
+        elif position != table.sk:
             fields.append(("position", StringValue, msgspec.UNSET))
             rename["position"] = position
-        optional: list[tuple[str, Any, Any]] = [("ttl", NumberValue | None, None)]
         if any(entity.upgrades for entity in self.entities):
             optional.append(("schema", NumberValue | None, None))
             rename["schema"] = table.schema
@@ -116,6 +122,14 @@ class RowType:
         if self._wire(attribute.name) == made.wire:
             return made
         raise NoLane
+
+
+def entry_type(model: Model, index: Index) -> Any:
+    """An entry of an index that only tells where its item is."""
+    table = model.table
+    fields = [("pk", StringValue), ("sk", StringValue), ("partition", StringValue), ("position", StringValue)]
+    rename = {"pk": table.pk, "sk": table.sk, "partition": index.pk, "position": index.sk, "ttl": table.ttl}
+    return msgspec.defstruct("Entry", [*fields, ("ttl", NumberValue | None, None)], rename=rename, gc=False)
 
 
 class OutType:
@@ -208,12 +222,12 @@ def check_row(row: Any, entity: Entity, own: str) -> None:
         raise FallBack(Reason.OLD_SCHEMA)
 
 
-def converted(row: Any, rows: RowType) -> Any:
+def converted(row: Any, kind: Any) -> Any:
     """A row that another read of the operation has brought."""
-    if type(row) is rows.type:
+    if type(row) is kind:
         return row
     try:
-        return msgspec.convert(msgspec.to_builtins(row), rows.type)
+        return msgspec.convert(msgspec.to_builtins(row), kind)
     except msgspec.MsgspecError as error:
         raise FallBack(Reason.ROW) from error
 

@@ -36,13 +36,13 @@ class LaneTable:
         return PreparedCall(operation, index, marker, decode, permission, refusals)
 
     def cached(
-        self, names: tuple[str, ...], strong: bool, declared: Staleness | None, call: PreparedCall, rows: RowType
+        self, names: tuple[str, ...], strong: bool, declared: Staleness | None, call: PreparedCall, row: Any
     ) -> Asked | None:
         """How the call is answered from a cache; None where it is not."""
         staleness = self.table.staleness(declared)
         if staleness is None:
             return None
-        decode = msgspec.json.Decoder(list[rows.type]).decode  # type: ignore[name-defined]  # made at run time
+        decode = msgspec.json.Decoder(list[row]).decode
         prepared = PreparedReads(self.session.permissions.shared, call.permission, decode)
         return Asked(names, strong, staleness, prepared)
 
@@ -78,11 +78,11 @@ def batch_answer(rows: RowType) -> Any:
     return msgspec.json.Decoder(kind).decode
 
 
-def query_answer(rows: RowType) -> Any:
+def query_answer(row: Any) -> Any:
     kind = msgspec.defstruct(
         "QueryAnswer",
         [
-            ("Items", list[rows.type]),  # type: ignore[name-defined]  # made at run time
+            ("Items", list[row]),
             ("LastEvaluatedKey", msgspec.Raw, NO_KEY),
             ("ScannedCount", int | None, None),
             ("ConsumedCapacity", ConsumedCapacity | None, None),

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from gateway.graph.query.reference.reader import Arguments, Reader
 from gateway.model.patterns import Listing
 from gateway.store.plan import Window
+from gateway.store.read_through import Page
 from gateway.store.rows import Item
-from gateway.store.table import Page
 
 
 @dataclass(frozen=True, slots=True)

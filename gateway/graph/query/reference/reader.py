@@ -28,11 +28,20 @@ from gateway.model.patterns import (
     sorted_by,
 )
 from gateway.model.tenant import TenantId
-from gateway.store.access import Access, gather_settled, shared
+from gateway.store.access import Access, shared
 from gateway.store.cursor import Cursors
-from gateway.store.plan import Attributes, ReadLimits, Window, plan_item_collection, plan_listing, windowed
+from gateway.store.plan import (
+    Attributes,
+    QueryMany,
+    ReadLimits,
+    Window,
+    plan_item_collection,
+    plan_listing,
+    windowed,
+)
+from gateway.store.read_through import Page
 from gateway.store.rows import Item
-from gateway.store.table import Page, Table
+from gateway.store.table import Table
 
 Arguments = Mapping[str, Any]
 
@@ -215,21 +224,28 @@ class Reader:
                 f"the operation needs more than {self.limits.queries} queries, which is the limit; "
                 "a list inside of a list needs one for each item"
             )
-        return await gather_settled([self._read_page(read) for read in reads])
+        plans = [self._plan(read) for read in reads]
+        pages = iter(
+            await self._table.query_each(self.access, [plan for plan in plans if not isinstance(plan, Exception)])
+        )
+        found = [plan if isinstance(plan, Exception) else next(pages) for plan in plans]
+        for read, page in zip(reads, found, strict=True):
+            for item in page.items if isinstance(page, Page) else ():
+                self._field_access.refuse(item, read.attributes, "Query")
+        return found
 
-    async def _read_page(self, read: _PageRead) -> Page:
+    def _plan(self, read: _PageRead) -> QueryMany | Exception:
         listing = self.model.listing(read.listing)
         if read.strong and not listing.strong:
             listing = replace(listing, strong=True)  # as the caller has asked
         given = dict(read.arguments)
-        self._field_access.check_search(searched_by(listing, given), "Query")
-        attributes = self._field_access.readable(read.attributes, "Query")
-        arguments = windowed(listing, given, datetime.now(UTC))
-        plan = plan_listing(self.model, listing, self.tenant, arguments, read.window, attributes)
-        page = await self._table.query(self.access, plan)
-        for item in page.items:
-            self._field_access.refuse(item, read.attributes, "Query")
-        return page
+        try:
+            self._field_access.check_search(searched_by(listing, given), "Query")
+            attributes = self._field_access.readable(read.attributes, "Query")
+            arguments = windowed(listing, given, datetime.now(UTC))
+            return plan_listing(self.model, listing, self.tenant, arguments, read.window, attributes)
+        except Exception as error:  # of this page alone
+            return error
 
 
 def _page_read(listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> _PageRead:

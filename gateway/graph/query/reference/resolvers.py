@@ -36,8 +36,8 @@ from gateway.model.model import Model
 from gateway.model.patterns import bound_attribute, open_parameters, own_parameters, parameters
 from gateway.store.access import gather_settled
 from gateway.store.plan import Attributes, Window
+from gateway.store.read_through import Page
 from gateway.store.rows import Item
-from gateway.store.table import Page
 from gateway.store.write.writer import Writer
 
 Resolver = Callable[..., Any]

@@ -50,6 +50,7 @@ _PUBLIC = {
     "gateway.model.patterns": ("AccessPattern", "Choice", "Counter", "ItemCollection", "Listing", "Lookup", "Traffic"),
     "gateway.model.role": ("ALL", "PERSONAL", "STANDARD_ROLES", "Role"),
     "gateway.model.staleness": ("Staleness",),
+    "gateway.model.table": ("Index",),
     "gateway.model.tenant": ("TenantId",),
     "gateway.model.types": (
         "AttributeType",
@@ -161,6 +162,7 @@ if TYPE_CHECKING:
     from gateway.model.role import STANDARD_ROLES as STANDARD_ROLES
     from gateway.model.role import Role as Role
     from gateway.model.staleness import Staleness as Staleness
+    from gateway.model.table import Index as Index
     from gateway.model.tenant import TenantId as TenantId
     from gateway.model.types import AttributeType as AttributeType
     from gateway.model.types import Blob as Blob

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from gateway.errors import ModelError
 from gateway.model.checks.entity import entity_faults
-from gateway.model.checks.model import check_model
+from gateway.model.checks.model import check_model, declared_indexes
 from gateway.model.code import CustomQuery
 from gateway.model.demo import Demo
 from gateway.model.entity import Entity, Placement
@@ -15,7 +15,7 @@ from gateway.model.mutation import Mutation
 from gateway.model.patterns import AccessPattern, Choice, ItemCollection, Listing, Lookup, counter_entity
 from gateway.model.referrers import Referrer, referrers
 from gateway.model.role import STANDARD_ROLES, Role
-from gateway.model.table import TableSpec
+from gateway.model.table import Index, TableSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,7 @@ class Domain:
     queries: tuple[CustomQuery, ...] = ()
     error_codes: tuple[ErrorCode, ...] = ()  # codes of its own, for the errors in payloads
     roles: tuple[Role, ...] = ()  # strongest first; where no domain declares any, the standard roles
+    indexes: tuple[Index, ...] = ()  # besides GSI1 to GSI3, or one of these with another projection
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +42,8 @@ class Model:
     table: TableSpec = field(default_factory=TableSpec)
 
     def __post_init__(self) -> None:
+        if isinstance(self.table, TableSpec):  # what is declared wrongly is named by the check
+            object.__setattr__(self, "table", self.table.with_indexes(declared_indexes(self)))
         check_model(self)
 
     @cached_property

@@ -1,6 +1,7 @@
 """The one table: its key attributes, its overloaded indexes, and how DynamoDB and Terraform are told about them."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 Projection = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
@@ -11,14 +12,19 @@ class Index:
     """A global secondary index.
 
     Its entries hold whole items (ALL), keys only (KEYS_ONLY), or keys, what the gateway itself needs of a row, and
-    `attributes` (INCLUDE). What a query selects beyond that is read from the table.
+    `attributes` (INCLUDE). What a query selects beyond that is read from the table. Its keys are the attributes
+    `GSI4PK` and `GSI4SK` of an index GSI4, if it does not name others.
     """
 
     name: str
-    pk: str
-    sk: str
+    pk: str = ""
+    sk: str = ""
     projection: Projection = "ALL"
     attributes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pk", self.pk or f"{self.name}PK")
+        object.__setattr__(self, "sk", self.sk or f"{self.name}SK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,13 @@ class TableSpec:
     schema: str = "schema"
     references: str = "references"  # counts how often a write began to refer to the item
     counted: str = "counted"  # the number in the row of a counter
-    indexes: tuple[Index, ...] = tuple(Index(f"GSI{n}", f"GSI{n}PK", f"GSI{n}SK") for n in (1, 2, 3))
+    indexes: tuple[Index, ...] = (Index("GSI1"), Index("GSI2"), Index("GSI3"))
+
+    def with_indexes(self, declared: Iterable[Index]) -> "TableSpec":
+        """With those that domains declare; one of a name that the table has already takes its place."""
+        further = {index.name: index for index in declared}
+        own = [further.pop(index.name, index) for index in self.indexes]
+        return replace(self, indexes=(*own, *further.values()))
 
     @property
     def key_attributes(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from gateway.model.table import Index
 from gateway.model.tenant import TenantId
 from gateway.model.types import Wire
 from gateway.store.plan import Attributes
-from gateway.store.rows import Entry, Item, Rows
+from gateway.store.rows import IndexEntry, Item, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class ReadThrough(NamedTuple):
         items = [self._item(rows, entry, read.get(entry.key)) for entry in found.rows]
         return Found([item for item in items if item is not None], found.more, reached(found, items))
 
-    def _item(self, rows: Rows, entry: Entry, row: Wire | None) -> Item | None:
+    def _item(self, rows: Rows, entry: IndexEntry, row: Wire | None) -> Item | None:
         if row is None or rows.moved(self.on, entry, row):
             return None
         return rows.item(self.tenant, row, self.entity, self.attributes, self.on.sk)

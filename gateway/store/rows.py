@@ -43,7 +43,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """An entry of an index that tells where its item is: `partition` and `position` are its keys in the index."""
 
     key: ItemKey
@@ -167,13 +167,13 @@ class Rows:
             return Item(expected, self._upgraded(upgrades, row, expected, attributes), row[position]["S"], stale=True)
         return Item(expected, self._values(row, expected, attributes), row[position]["S"])
 
-    def entry(self, tenant: TenantId, index: Index, row: Wire) -> Entry:
+    def entry(self, tenant: TenantId, index: Index, row: Wire) -> IndexEntry:
         """INVARIANT: an item is only asked for by a key of the tenant, whatever an index answers."""
         if not owns(tenant, row.get(self._model.table.pk, {}).get("S", "")):
             raise IsolationBreach("a row of another tenant was read")
-        return Entry(self.key(row), row[index.pk]["S"], row[index.sk]["S"])
+        return IndexEntry(self.key(row), row[index.pk]["S"], row[index.sk]["S"])
 
-    def moved(self, index: Index, entry: Entry, row: Wire) -> bool:
+    def moved(self, index: Index, entry: IndexEntry, row: Wire) -> bool:
         """Whether the item has left the place where the index still shows it."""
         here = row.get(index.pk, {}).get("S"), row.get(index.sk, {}).get("S")
         return here != (entry.partition, entry.position)

@@ -99,6 +99,25 @@ def test_a_choice_that_no_longer_exists_is_named() -> None:
         read(row(colour={"S": "GREEN"}))
 
 
+def test_an_entry_of_another_tenant_leads_nowhere() -> None:
+    entry = {"PK": {"S": "TENANT#globex#THING#1"}, "SK": {"S": "DETAILS"}, "GSI1PK": {"S": "a"}, "GSI1SK": {"S": "b"}}
+    with pytest.raises(IsolationBreach):
+        ROWS.entry(ACME, GSI1, entry)
+    assert ROWS.entry(GLOBEX, GSI1, entry).key.pk == "TENANT#globex#THING#1"
+
+
+def test_an_index_that_does_not_carry_everything_leads_to_the_table() -> None:
+    few = Index("GSI1", projection="INCLUDE", attributes=("word",))
+    assert ROWS.stored_names(frozenset({"word"}), few, ()).through is None
+    assert ROWS.stored_names(frozenset({"text"}), few, ()) == (
+        ("GSI1PK", "GSI1SK", "PK", "SK", "ttl"),
+        ("EntityType", "GSI1PK", "GSI1SK", "PK", "SK", "text", "ttl"),
+    )
+    keys = Index("GSI1", projection="KEYS_ONLY")
+    assert ROWS.stored_names(frozenset(), keys, ()).read == ("GSI1PK", "GSI1SK", "PK", "SK")
+    assert ROWS.stored_names(frozenset(), keys, ()).through is not None
+
+
 def test_the_keys_the_type_and_the_expiry_are_always_read() -> None:
     assert ROWS.stored_names(frozenset({"word"}), None, ()).read == ("EntityType", "PK", "SK", "ttl", "word")
     assert ROWS.stored_names(frozenset(), GSI1, ()).read == ("EntityType", "GSI1SK", "PK", "SK", "ttl")

@@ -16,5 +16,6 @@ DOMAIN = Domain(
     entities=tuple(entity for file in _FILES for entity in file.ENTITIES),
     patterns=tuple(pattern for file in _FILES for pattern in file.PATTERNS),
     mutations=(*crud(author.AUTHOR), *reader.READING, *WRITING, *LIKING),
+    indexes=post.INDEXES,
     demo=Demo(tenants=TENANTS, rows=rows, examples=EXAMPLES),
 )

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from gateway.model.filters import FILTER
 from gateway.model.keys import MAX_BUCKETS
 from gateway.model.model import Model
-from gateway.model.patterns import LAST_HOURS, Listing
+from gateway.model.patterns import LAST_HOURS, Listing, reads_through
 from gateway.store.capacity_units import query_units, read_units
-from gateway.store.plan import ReadLimits
+from gateway.store.plan import Attributes, ReadLimits
 from gateway.store.table import PARALLEL_GROUPS
 
 _HOUR = timedelta(hours=1)
@@ -23,7 +24,23 @@ def count_units(listing: Listing) -> float:
     return shards * read_units(1, strong=listing.strong)
 
 
-@dataclass(frozen=True, slots=True)
+def item_bytes(model: Model, entity: str) -> int:
+    """The size of a whole item: the largest that a pattern declares."""
+    sizes = [pattern.traffic.item_bytes for pattern in model.patterns.values() if pattern.entity == entity]
+    return max(sizes, default=500)
+
+
+def entry_bytes(model: Model, entity: str, index: str) -> int:
+    """The size of an item's entry in an index: what its lists read, where it does not carry whole items."""
+    whole = item_bytes(model, entity)
+    if model.table.carried(model.table.index(index)) is None:
+        return whole
+    listings = [each for each in model.patterns.values() if isinstance(each, Listing) and each.entity == entity]
+    sizes = [each.traffic.item_bytes for each in listings if model.place(each).index == index]
+    return max(sizes, default=whole)
+
+
+@dataclass(frozen=True)
 class PagePrice:
     """`probed` tells that `pageInfo` is asked for, which may read one item beyond each end that a cursor gives."""
 
@@ -31,10 +48,12 @@ class PagePrice:
     listing: Listing
     limits: ReadLimits
     probed: bool
+    attributes: Attributes = frozenset()
 
     def each(self, arguments: Mapping[str, Any]) -> tuple[float, float]:
+        through = self._size(arguments) * self._item_units
         if self.listing.filter and arguments.get(FILTER):
-            return self._filtered(arguments), self._size(arguments)
+            return self._filtered(arguments) + through, self._size(arguments)
         traffic, strong = self.listing.traffic, self.listing.strong
         place = self.model.place(self.listing)
         shards = place.shards.read if place.shards is not None else 1
@@ -47,7 +66,14 @@ class PagePrice:
         if self.probed:
             ends = ("after" in arguments) + ("before" in arguments)
             units += ends * shards * ahead * empty
-        return units, count
+        return units + through, count
+
+    @cached_property
+    def _item_units(self) -> float:
+        """What reading one item from the table takes, where the index does not carry all that is asked for."""
+        if not reads_through(self.model, self.listing, self.attributes):
+            return 0
+        return read_units(item_bytes(self.model, self.listing.entity), strong=self.listing.strong)
 
     def _filtered(self, arguments: Mapping[str, Any]) -> float:
         """All that the page may read, whatever the filter leaves of it; each of its Queries is rounded up."""

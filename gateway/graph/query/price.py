@@ -11,7 +11,7 @@ from typing import Any
 from gateway.errors import LimitExceeded
 from gateway.graph.query.arguments import Arguments, InvalidArguments, Variables
 from gateway.graph.query.binder import Tree
-from gateway.graph.query.page_price import PagePrice, count_units
+from gateway.graph.query.page_price import PagePrice, count_units, entry_bytes, item_bytes
 from gateway.graph.query.tree import (
     ChangeField,
     CustomField,
@@ -32,7 +32,7 @@ from gateway.model.code import Loaded
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.mutation import Mutation
-from gateway.model.patterns import Lookup
+from gateway.model.patterns import Lookup, reads_through
 from gateway.model.types import ListOf, Struct
 from gateway.store.capacity_units import index_write_units, item_write_units, query_units, read_units
 from gateway.store.plan import ReadLimits
@@ -61,12 +61,12 @@ def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> Calla
 
 def item_units(model: Model, entity: Entity, *, record: bool = False) -> float:
     """One item read and written in a transaction, with its copies, unique values, counters and index entries."""
-    sizes = [pattern.traffic.item_bytes for pattern in model.patterns.values() if pattern.entity == entity.name]
-    size = max(sizes, default=500)
-    places = len({place.index for place in entity.placements if place.index is not None})
+    size = item_bytes(model, entity.name)
+    indexes = {place.index for place in entity.placements if place.index is not None}
+    entries = sum(index_write_units(entry_bytes(model, entity.name, index)) for index in indexes)
     records = len(entity.unique) + record + len(model.counted.get(entity.name, ()))
     written = item_write_units(size, copies=len(entity.copies), records=records)
-    return read_units(size, strong=True) + written + places * index_write_units(size)
+    return read_units(size, strong=True) + written + entries
 
 
 COST = "cost"
@@ -209,6 +209,8 @@ class Pricing:
 
     def _single(self, root: SingleField) -> PricedReads:
         unit = query_units(2, root.listing.traffic.item_bytes, strong=root.listing.strong)
+        if reads_through(self._model, root.listing, root.needed):
+            unit += read_units(item_bytes(self._model, root.listing.entity), strong=root.listing.strong)
         below = self._below(root.item) if root.target is None else (self._target(root.target),)
         return PricedReads(lambda _: (unit, 1), (below,))
 
@@ -234,7 +236,8 @@ class Pricing:
 
     def _page(self, page: PageField) -> PricedReads:
         below = tuple(read for item in page.page.items for read in self._below(item))
-        price = PagePrice(self._model, page.listing, self._limits, probed=page.page.has_page_info)
+        probed, attributes = page.page.has_page_info, page.page.attributes
+        price = PagePrice(self._model, page.listing, self._limits, probed=probed, attributes=attributes)
         counts = count_units(page.listing) if page.page.counted else 0
         if page.page.counts_only:
             return _fixed(counts)

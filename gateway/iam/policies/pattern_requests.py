@@ -10,7 +10,7 @@ from gateway.iam.policies.hidden_data import personal_names
 from gateway.model.entity import Entity, Placement
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
-from gateway.model.patterns import AccessPattern, Listing, Lookup
+from gateway.model.patterns import AccessPattern, Listing, Lookup, reads_through
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId
 from gateway.model.types import Id
@@ -55,6 +55,9 @@ def _of(model: Model, pattern: AccessPattern, tenant: TenantId) -> Iterator[Patt
     operations = ("GetItem", "BatchGetItem") if isinstance(pattern, Lookup) else ("Query",)
     for operation in operations:
         yield PatternRequest(pattern.name, operation, place.index, key, bool(personal_names(entity, place.pk)))
+    if isinstance(pattern, Listing) and reads_through(model, pattern, entity.attribute.keys()):
+        item = item_key(tenant, entity, sample(entity, entity.primary))
+        yield PatternRequest(pattern.name, "BatchGetItem", None, item, bool(personal_names(entity, entity.primary.pk)))
 
 
 def sample(entity: Entity, place: Placement) -> dict[str, Any]:

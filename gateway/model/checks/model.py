@@ -33,7 +33,27 @@ _MOST_OF_INDEX = 20  # attributes that an INCLUDE projection names
 _MOST_INCLUDED = 100  # by all indexes of the table
 
 
+def declared_indexes(model: "Model") -> list[Index]:
+    """Of all domains, without those that are no indexes: these are faults of their domains."""
+    if any(shape_faults(model, deep=False)):
+        return []
+    found = (each for domain in model.domains if not any(shape_faults(domain, deep=False)) for each in domain.indexes)
+    return [index for index in found if not any(shape_faults(index))]
+
+
+def _contradictions(model: "Model") -> Iterator[str]:
+    declared = declared_indexes(model)
+    for index in declared:
+        if any(other.name == index.name and other != index for other in declared):
+            homes = [domain.name for domain in model.domains for each in domain.indexes if each.name == index.name]
+            yield f"index {index.name}: the domains {' and '.join(homes)} declare it, and not the same way"
+
+
 def table_faults(table: TableSpec) -> Iterator[str]:
+    shape = [fault for index in table.indexes for fault in shape_faults(index)]
+    if shape:
+        yield from (f"table: {fault}" for fault in shape)
+        return
     own = [table.pk, table.sk, table.ttl, table.entity_type, table.version, table.copy_of]
     if len(set(own)) != len(own):
         yield f"table: an attribute of its own is used twice: {own}"
@@ -105,11 +125,14 @@ def _domain_faults(domain: "Domain") -> Iterator[str]:
         for number, member in enumerate(getattr(domain, part)):
             if not isinstance(member.name, str):
                 yield f"domain {domain.name}: `{part}[{number}].name` must be a string"
+    for index in () if shape else domain.indexes:
+        yield from (f"domain {domain.name}: index {index.name}: {fault}" for fault in shape_faults(index))
     yield from (f"domain {domain.name}: {fault}" for fault in demo_faults(domain.demo))
 
 
 def _faults(model: "Model") -> Iterator[str]:
     yield from table_faults(model.table)
+    yield from _contradictions(model)
     yield from _doubles(model)
     own = {entity.name: [*entity_faults(entity)] for entity in model.entities.values()}
     for entity in model.entities.values():

@@ -26,7 +26,9 @@ from gateway.model.patterns import (
     member_place,
     names_of,
     parameters,
+    reads_through,
 )
+from gateway.model.table import Index, TableSpec
 
 _PATTERN_HEAD = ("pattern", "what for", "operation", "on", "key condition", "order", "read", "parameters", "expected")
 _ATTRIBUTE_HEAD = ("attribute", "type", "required", "personal", "compressed", "what it is")
@@ -49,9 +51,9 @@ def _table(model: Model) -> Iterator[str]:
     yield from ("# Access patterns", "", "Every way in which the gateway reads the table.")
     yield "This page is printed from the model by `gateway docs`, and a test fails when it is stale: change the model."
     yield from ("", "## The table", "")
-    rows = [("the table", code(table.pk), code(table.sk))]
-    rows += [(index.name, code(index.pk), code(index.sk)) for index in table.indexes]
-    yield from markdown_table(("where", "partition key", "sort key"), rows)
+    rows = [("the table", code(table.pk), code(table.sk), "whole items")]
+    rows += [(index.name, code(index.pk), code(index.sk), _carried(table, index)) for index in table.indexes]
+    yield from markdown_table(("where", "partition key", "sort key", "carries"), rows)
     yield ""
     yield "`T#` stands for `TENANT#<tenant>#`: every partition key, of the table and of every index, starts with it."
     yield f"Every item has {code(table.entity_type)} (what it is) and {code(table.version)} (how often it was written),"
@@ -59,6 +61,12 @@ def _table(model: Model) -> Iterator[str]:
     yield f"One that cannot be removed while others refer to it has {code(table.references)}: how often one began to."
     yield "An entity's sort keys are unique in a listing, so a position in it is a sort key, in every shard and bucket."
     yield ""
+
+
+def _carried(table: TableSpec, index: Index) -> str:
+    if index.projection == "ALL":
+        return "whole items"
+    return ", ".join(["keys", *map(code, table.included(index))])
 
 
 def _domain(model: Model, domain: Domain) -> Iterator[str]:
@@ -105,7 +113,7 @@ def _pattern(model: Model, pattern: AccessPattern) -> tuple[str, ...]:
             operation = "GetItem, BatchGetItem for many"
             place, order, condition = root, "", f"sort key = {code(sort_words(root))}"
         case Listing():
-            place, operation = model.place(pattern), _query(model.place(pattern))
+            place, operation = model.place(pattern), _query(model.place(pattern)) + _through(model, pattern)
             order = "descending" if pattern.newest_first else "ascending"
             order += " or reversed" if pattern.reversible else ""
             condition = range_words(place, pattern)
@@ -148,6 +156,17 @@ def _query(place: Placement) -> str:
     spread = [f"{place.shards.read} shards"] if place.shards is not None else []
     spread += [f"each {place.bucket.size} of the range"] if place.bucket is not None else []
     return f"Query on {' and '.join(spread)}, in parallel" if spread else "Query"
+
+
+def _through(model: Model, listing: Listing) -> str:
+    place, entity = model.place(listing), model.entities[listing.entity]
+    carried = model.table.carried(model.table.index(place.index))
+    if carried is None or not reads_through(model, listing, entity.attribute.keys()):
+        return ""
+    if reads_through(model, listing, frozenset()):
+        return f", and BatchGetItem of what {place.index} does not carry"
+    more = ", ".join(code(name) for name in entity.attribute if name not in carried)
+    return f", and BatchGetItem where {more} is asked for"
 
 
 def _members(model: Model, together: ItemCollection) -> Placement:

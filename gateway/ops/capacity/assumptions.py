@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gateway.errors import ConfigurationError
 from gateway.model.entity import Entity, Placement
 from gateway.model.model import Model
-from gateway.model.patterns import Traffic
+from gateway.model.patterns import Listing, Traffic, reads_through
 from gateway.model.types import EnumOf
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -36,6 +36,7 @@ class PatternOverride(_AssumptionPart):
     counted: Share = 0.2  # of a listing with a counter: the part of the calls that ask for `totalCount`
     filtered: Share = 0.5  # of a listing with filters: the part of the calls that use one
     matches: PositiveShare = 0.25  # of the items that such a call reads, the part that it keeps
+    through: Share | None = None  # of a list on a projected index: the part of the calls that needs whole items
 
 
 class WriteOverride(_AssumptionPart):
@@ -90,6 +91,7 @@ class Assumptions(_AssumptionPart):
 DEFAULTS: Final = Assumptions()
 _DEFAULT_PATTERN: Final = PatternOverride()
 _DEFAULT_WRITE: Final = WriteOverride()
+_NEED_MORE: Final = 0.1  # an index carries what its lists mostly show
 
 
 def read_assumptions(path: Path, model: Model) -> Assumptions:
@@ -137,6 +139,15 @@ def pattern_override(name: str, assumed: Assumptions) -> PatternOverride:
     return assumed.patterns.get(name, _DEFAULT_PATTERN)
 
 
+def through_share(model: Model, listing: Listing, assumed: Assumptions) -> float:
+    """The part of a listing's calls that reads its items from the table, since the index does not carry them."""
+    if not reads_through(model, listing, model.entities[listing.entity].attribute.keys()):
+        return 0
+    given = pattern_override(listing.name, assumed).through
+    bare = reads_through(model, listing, frozenset())  # not even what every row is checked by
+    return given if given is not None else 1 if bare else _NEED_MORE
+
+
 def write_override(entity: str, assumed: Assumptions) -> WriteOverride:
     return assumed.writes.get(entity, _DEFAULT_WRITE)
 
@@ -160,6 +171,16 @@ def entry_share(entity: Entity, place: Placement, assumed: Assumptions) -> float
         return 1
     kind = entity.attribute[place.when.attribute].type
     return len(place.when.values) / len(kind.enum) if isinstance(kind, EnumOf) else 1
+
+
+def entry_bytes(model: Model, entity: str, index: str, assumed: Assumptions) -> int:
+    """The size of an item's entry in an index: what its lists read, where it does not carry whole items."""
+    whole = write_traffic(model, entity, assumed).item_bytes
+    if model.table.carried(model.table.index(index)) is None:
+        return whole
+    listings = [each for each in model.patterns.values() if isinstance(each, Listing) and each.entity == entity]
+    here = [each.name for each in listings if model.place(each).index == index]
+    return max((pattern_traffic(model, name, assumed).item_bytes for name in here), default=whole)
 
 
 def write_traffic(model: Model, entity: str, assumed: Assumptions) -> Traffic:

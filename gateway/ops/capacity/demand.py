@@ -11,10 +11,12 @@ from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Looku
 from gateway.ops.capacity.assumptions import (
     DEFAULTS,
     Assumptions,
+    entry_bytes,
     entry_share,
     in_transaction,
     pattern_override,
     pattern_traffic,
+    through_share,
     with_record,
     write_override,
     write_traffic,
@@ -99,6 +101,8 @@ def pattern_rows(model: Model, pattern: AccessPattern, assumed: Assumptions) -> 
             yield Consumption(pattern.name, TABLE, "read", rate, query_units(items, size), eventual=True)
         case Listing():
             yield _listing(model, pattern, assumed)
+            if share := through_share(model, pattern, assumed):
+                yield _through(model, pattern, rate * share, assumed)
             if pattern.follow is not None:
                 yield _followed(model, pattern, rate, assumed)
             if pattern.counter is not None:
@@ -141,6 +145,14 @@ def _counted(listing: Listing, rows: int, rate: float, assumed: Assumptions) -> 
     return Consumption(listing.name, TABLE, "read", rate * share, each, remark, eventual=not listing.strong)
 
 
+def _through(model: Model, listing: Listing, rate: float, assumed: Assumptions) -> Consumption:
+    items = pattern_traffic(model, listing.name, assumed).items
+    each = items * read_units(write_traffic(model, listing.entity, assumed).item_bytes, strong=listing.strong)
+    remark = f"what {model.place(listing).index} does not carry, by BatchGetItem"
+    requests = ceil(items / _BATCH)
+    return Consumption(listing.name, TABLE, "read", rate, each, remark, eventual=not listing.strong, requests=requests)
+
+
 def _followed(model: Model, listing: Listing, rate: float, assumed: Assumptions) -> Consumption:
     relation = model.entities[listing.entity].relation[listing.follow or ""]
     target = model.lookup(relation.pattern)
@@ -160,7 +172,7 @@ def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[C
         places = [place for place in entity.placements if place.index == index]
         # two places in one index are alternatives: an item has at most one entry there
         share = min(1.0, sum(entry_share(entity, place, assumed) for place in places))
-        each = index_write_units(traffic.item_bytes, given.moves) * share
+        each = index_write_units(entry_bytes(model, entity.name, index, assumed), given.moves) * share
         remark = f"{share:.0%} of the items, {given.moves:.0%} move"
         yield Consumption(name, index, "write", rate, each, remark, requests=0)
 

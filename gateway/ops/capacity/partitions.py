@@ -11,6 +11,7 @@ from gateway.model.patterns import Listing
 from gateway.model.types import Boolean, EnumOf
 from gateway.ops.capacity.assumptions import (
     Assumptions,
+    entry_bytes,
     entry_share,
     in_transaction,
     pattern_override,
@@ -109,7 +110,8 @@ def _writes(model: Model, entity: Entity, place: Placement, assumed: Assumptions
     if place.index is None:
         each = float(write_units(traffic.item_bytes, transactional=in_transaction(entity, assumed)))
     else:
-        each = index_write_units(traffic.item_bytes, given.moves) * entry_share(entity, place, assumed)
+        size = entry_bytes(model, entity.name, place.index, assumed)
+        each = index_write_units(size, given.moves) * entry_share(entity, place, assumed)
     return traffic.per_second * each * share_of_busiest(entity, place, assumed)
 
 

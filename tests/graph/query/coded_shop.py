@@ -14,6 +14,7 @@ from gateway.model.code import Computed, CustomQuery, Loaded
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import AccessPattern, Choice, Counter, Listing
+from gateway.model.table import Index, TableSpec
 from gateway.model.types import EnumOf, Field, Id, Integer, ListOf, SetOf, Struct, Text, Timestamp
 from gateway.ops.policies.files import permissions_for
 from gateway.sandbox.dev.seeds import seed_items
@@ -156,6 +157,26 @@ def _with_more(entity: Entity, more: Fields) -> Entity:
 _COUNTED = {"activeOrders": 4, "ordersByStatus": 1, "postsByAuthor": 3}
 
 
+# lists of GSI1 read every item through the table, those of GSI2 what is selected beyond these
+_PROJECTED = (
+    Index("GSI1", "GSI1PK", "GSI1SK", "KEYS_ONLY"),
+    Index("GSI2", "GSI2PK", "GSI2SK", "INCLUDE", ("orderId", "placedAt", "userId", "total", "name", "email", "price")),
+    Index("GSI3", "GSI3PK", "GSI3SK"),
+)
+
+
+def projected(model: Model) -> Model:
+    """With indexes that do not carry whole items; a filter needs what it compares in the index."""
+    patterns = ([_unfiltered(model, each) for each in domain.patterns] for domain in model.domains)
+    domains = tuple(replace(each, patterns=tuple(own)) for each, own in zip(model.domains, patterns, strict=True))
+    return replace(model, domains=domains, table=TableSpec(indexes=_PROJECTED))
+
+
+def _unfiltered(model: Model, pattern: AccessPattern | Choice) -> AccessPattern | Choice:
+    here = isinstance(pattern, Listing) and model.place(pattern).index == "GSI1"
+    return replace(pattern, filter=()) if isinstance(pattern, Listing) and here else pattern
+
+
 def _counted(pattern: AccessPattern | Choice) -> AccessPattern | Choice:
     shards = _COUNTED.get(pattern.name)
     return replace(pattern, counter=Counter(shards)) if isinstance(pattern, Listing) and shards else pattern
@@ -181,3 +202,8 @@ def setting_of(model: Model) -> Setting:
 @cache
 def coded_shop() -> Setting:
     return setting_of(coded_model())
+
+
+@cache
+def projected_shop() -> Setting:
+    return setting_of(projected(coded_model()))

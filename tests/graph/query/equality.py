@@ -31,7 +31,7 @@ from gateway.graph.query.lane.lane import LaneRules, Lanes
 from gateway.graph.schema.schema import core_schema
 from gateway.store.table import Table
 from tests.graph.fixtures import World, no_lanes, no_renewal
-from tests.graph.query.coded_shop import coded_shop
+from tests.graph.query.coded_shop import coded_shop, projected_shop
 from tests.graph.query.indexed_memory import IndexedMemory
 from tests.graph.query.random_documents import Documents, RandomDocument, damage
 
@@ -137,7 +137,8 @@ class Comparison:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.found = Findings()
-        world = World(setting=coded_shop())
+        # every other seed has indexes that do not carry whole items
+        world = World(setting=projected_shop() if seed % 2 == 0 else coded_shop())
         model = world.setting.model
         self.memory = IndexedMemory(model.table, world.memory.name, rows=world.memory.rows)
         self.faulty = Faulty(self.memory)
@@ -207,7 +208,10 @@ class Comparison:
 
     def _prepare_rows(self) -> str:
         self.memory.restore()
-        if self.random.random() < 0.6:
+        if self.random.random() < 0.2:
+            self.memory.remove(self.random.sample(self.own, len(self.own) // 5))
+            return ""
+        if self.random.random() < 0.5:
             return ""
         # damage puts other values into a row; it changes none
         chosen = {key: dict(self.memory.whole[key]) for key in self.random.sample(self.own, len(self.own) // 4)}

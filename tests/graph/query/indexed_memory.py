@@ -1,7 +1,7 @@
 """The table in memory for very many reads: its partitions are looked up, and changed rows are put back at once."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gateway.testing.memory import Memory, Row
@@ -13,6 +13,7 @@ Key = tuple[str, str]
 class IndexedMemory(Memory):
     whole: dict[Key, Row] = field(init=False)
     changed: dict[Key, Row] = field(default_factory=dict)
+    gone: set[Key] = field(default_factory=set)  # removed, and still shown by the indexes
     partitions: defaultdict[tuple[str, str], dict[Key, Row]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -27,11 +28,19 @@ class IndexedMemory(Memory):
         self.changed.update(rows)
         self.rows.update(rows)
 
+    def remove(self, keys: Iterable[Key]) -> None:
+        self.gone.update(keys)
+        for key in self.gone:
+            self.rows.pop(key, None)
+
     def restore(self) -> None:
+        self.rows.update({key: self.whole[key] for key in self.gone})
+        self.gone.clear()
         self.rows.update({key: self.whole[key] for key in self.changed})
         self.changed.clear()
 
     def _partition(self, pk: str, partition: Row) -> list[Row]:
         whole = self.partitions.get((pk, partition["S"]), {})
-        kept = [row for key, row in whole.items() if key not in self.changed]
+        missing = {*self.changed, *self.gone} if pk == self.spec.pk else self.changed.keys()
+        kept = [row for key, row in whole.items() if key not in missing]
         return kept + [row for row in self.changed.values() if row.get(pk) == partition]

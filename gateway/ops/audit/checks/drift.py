@@ -40,8 +40,12 @@ def _index_faults(case: Case) -> Iterator[str]:
         index, found = wanted[name], live[name]
         if found.keys != (index.pk, index.sk):
             yield f"{name} is keyed by {_listed(found.keys)}, the model by {_listed((index.pk, index.sk))}"
-        if found.projection != index.projection:
-            yield f"{name} projects {found.projection}, the model says {index.projection}"
+        projection = " ".join([index.projection, *sorted(case.model.table.included(index))])
+        if found.projection != projection:
+            yield (
+                f"{name} projects {found.projection}, the model says {projection}; DynamoDB does not change the "
+                "projection of an index: declare an index of another name, fill it, and remove this one"
+            )
 
 
 def _ttl_faults(case: Case) -> Iterator[str]:

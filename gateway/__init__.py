@@ -24,6 +24,7 @@ _PUBLIC = {
         "NotFound",
         "Unavailable",
     ),
+    "gateway.graph.mutation.bulk": ("bulk",),
     "gateway.graph.mutation.crud": ("VERSION", "create", "crud", "new_id", "now", "remove", "update"),
     "gateway.model.demo": ("Demo", "DemoTenant", "Example", "SeedRow"),
     "gateway.graph.query.caller_reader": ("CallerReader",),
@@ -116,6 +117,7 @@ if TYPE_CHECKING:
     from gateway.errors import ModelError as ModelError
     from gateway.errors import NotFound as NotFound
     from gateway.errors import Unavailable as Unavailable
+    from gateway.graph.mutation.bulk import bulk as bulk
     from gateway.graph.mutation.crud import VERSION as VERSION
     from gateway.graph.mutation.crud import create as create
     from gateway.graph.mutation.crud import crud as crud

@@ -13,6 +13,8 @@ class UserErrorCode(Enum):
     INVALID = "the input is wrong"
     OUT_OF_RANGE = "a number would leave the range that is declared for it"
     IN_USE = "other items still refer to it"
+    FORBIDDEN = "the role may not write it; only in the results of bulk mutations"
+    UNFINISHED = "the request ended before it was known to be written; only in the results of bulk mutations"
 
 
 @dataclass(frozen=True, slots=True)

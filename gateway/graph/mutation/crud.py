@@ -9,8 +9,10 @@ from typing import Any
 
 from gateway.model.entity import Attribute, Entity
 from gateway.model.model import is_sound
-from gateway.model.mutation import Mutation
+from gateway.model.mutation import Mutation, Run, Step
 from gateway.model.types import Field, Integer, Subject
+from gateway.store.rows import Item
+from gateway.store.write.change import Change
 from gateway.store.write.writer import MutationResult, Writer
 
 VERSION: Field = Field(
@@ -29,17 +31,17 @@ _CONSONANT_SOUNDS = ("Eu", "Uni", "Us")  # a User, a Unit
 def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
     """`filled` are the attributes that the gateway sets, such as a timestamp or an id."""
 
-    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
-        change = writer.change()
-        item = change.create(entity.name, {**_present(values), **{name: make() for name, make in filled.items()}})
-        return await writer.commit(change, MutationResult(item))
+    async def add(writer: Writer, change: Change, _: Item | None, values: dict[str, Any]) -> Item:
+        return change.create(entity.name, {**_present(values), **{name: make() for name, make in filled.items()}})
 
+    step = Step(add)
     return Mutation(
         name=f"create{entity.name}",
         description=f"Create {_article(entity.name)} {entity.name}.",
         returns=entity.name,
         input=tuple(_new_field(entity, name) for name in _attributes(entity) if name not in filled),
-        run=run,
+        run=_run(entity, step),
+        step=step,
         faults=_unknown(entity, "filled", filled),
     )
 
@@ -48,14 +50,12 @@ def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
     """A field that is left out keeps its value, and null removes it; `but` are attributes that cannot be changed."""
     keys = _keys(entity)
 
-    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
-        key = {name: values[name] for name in keys}
-        version = values.pop("version", None)
-        item = await writer.stored(entity.name, key, version)
-        change = writer.change()
-        changes = {name: value for name, value in values.items() if name not in keys}
-        return await writer.commit(change, MutationResult(change.update(item, changes)))
+    async def add(writer: Writer, change: Change, item: Item | None, values: dict[str, Any]) -> Item:
+        assert item is not None  # noqa: S101  the step reads it
+        changes = {name: value for name, value in values.items() if name not in keys and name != VERSION.name}
+        return change.update(item, changes)
 
+    step = Step(add, reads=True)
     fixed = {*but, *(name for name in _attributes(entity) if entity.attribute[name].immutable and name not in keys)}
     open_fields = (_field(entity, name, optional=name not in keys) for name in _attributes(entity) if name not in fixed)
     return Mutation(
@@ -65,7 +65,8 @@ def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
         ),
         returns=entity.name,
         input=(*open_fields, VERSION),
-        run=run,
+        run=_run(entity, step),
+        step=step,
         faults=_unknown(entity, "but", but),
     )
 
@@ -73,19 +74,18 @@ def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
 def remove(entity: Entity) -> Mutation:
     """Removes an item by its key, and only in the given version where the caller names one."""
 
-    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
-        item = await writer.stored(
-            entity.name, {name: values[name] for name in entity.key_names}, values.get("version")
-        )
-        change = writer.change()
-        return await writer.commit(change, MutationResult(await writer.remove(change, item)))
+    async def add(writer: Writer, change: Change, item: Item | None, values: dict[str, Any]) -> Item:
+        assert item is not None  # noqa: S101  the step reads it
+        return await writer.remove(change, item)
 
+    step = Step(add, reads=True)
     return Mutation(
         name=f"remove{entity.name}",
         description=f"Remove {_article(entity.name)} {entity.name}; the payload has its last values.",
         returns=entity.name,
         input=(*(_field(entity, name) for name in _keys(entity)), VERSION),
-        run=run,
+        run=_run(entity, step),
+        step=step,
         removes=True,
     )
 
@@ -94,6 +94,20 @@ def crud(entity: Entity, *, filled: Filled = _NONE) -> tuple[Mutation, ...]:
     """`create`, `update` and `remove`; what the gateway fills in at creation cannot be updated."""
     fixed = tuple(name for name in filled if name in _attributes(entity) and name not in _keys(entity))
     return create(entity, filled=filled), update(entity, but=fixed), remove(entity)
+
+
+def _run(entity: Entity, step: Step) -> Run:
+    """The step as a change of its own."""
+
+    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
+        item = None
+        if step.reads:
+            key = {name: values[name] for name in entity.key_names}
+            item = await writer.stored(entity.name, key, values.get(VERSION.name))
+        change = writer.change()
+        return await writer.commit(change, MutationResult(await step.add(writer, change, item, values)))
+
+    return run
 
 
 def now() -> datetime:

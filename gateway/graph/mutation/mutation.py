@@ -11,25 +11,26 @@ from gateway.errors import BadUserInput, DeadlineExceeded, Forbidden
 from gateway.graph.query.arguments import model_values
 from gateway.graph.query.reference.resolvers import Context
 from gateway.identity.principal import subject_id
-from gateway.model.error_code import UserErrorCode
 from gateway.model.mutation import Mutation
 from gateway.store.access import Access
 from gateway.store.rows import Item
-from gateway.store.write.faults import Fault, Rejected, check_declared
+from gateway.store.write.bulk import ITEMS
+from gateway.store.write.faults import Fault, Rejected, check_declared, faults_of
 from gateway.store.write.idempotency import Once, once
 from gateway.store.write.rules import checked_values
-from gateway.store.write.writer import MutationResult, Writer
+from gateway.store.write.writer import ItemResult, MutationResult, Writer
 
 Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """The result of a mutation: the item or errors, never both."""
+    """The result of a mutation: the item or errors, never both; of a bulk mutation, a result for each item."""
 
     item: Item | None
     errors: tuple[Fault, ...] = ()
     extras: Values = field(default_factory=dict)
+    results: tuple[ItemResult, ...] = ()
 
 
 def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
@@ -38,15 +39,23 @@ def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
     async def resolve(root: None, info: GraphQLResolveInfo[Context], **arguments: Any) -> Payload:
         context = info.context
         context.writer.check_may_call(mutation)
-        values = model_values(mutation.input, arguments["input"])
-        values |= _subjects(mutation, context.writer.access, values)
+        values = _input_values(mutation, context.writer.access, arguments["input"])
         key = arguments.get("idempotencyKey")
         idempotency = once(key, mutation.name, values) if key is not None else None
         payload = await _payload(context.writer, mutation, values, idempotency)
         context.reader.changed(payload.item)
+        for result in payload.results:
+            context.reader.changed(result.item)
         return payload
 
     return resolve
+
+
+def _input_values(mutation: Mutation, access: Access, given: Values) -> dict[str, Any]:
+    if mutation.bulk is not None:
+        return {ITEMS: [_input_values(mutation.bulk.of, access, each) for each in given[ITEMS]]}
+    values = model_values(mutation.input, given)
+    return {**values, **_subjects(mutation, access, values)}
 
 
 def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
@@ -65,7 +74,8 @@ def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
 
 
 async def _checked_run(mutation: Mutation, writer: Writer, values: Values) -> MutationResult:
-    checked = checked_values(mutation.input, values)
+    # a bulk mutation checks its items one by one, since each has a result of its own
+    checked = checked_values(mutation.input, values) if mutation.bulk is None else dict(values)
     return await mutation.run(writer, checked)
 
 
@@ -78,12 +88,9 @@ async def _payload(writer: Writer, mutation: Mutation, values: Values, idempoten
             check_declared(writer.model, fault)
         return Payload(None, error.faults)
     except BadUserInput as error:
-        return Payload(None, tuple(_fault(each) for each in (error, *error.others)))
-    return Payload(outcome.item if outcome.item.values else None, (), outcome.extras)
-
-
-def _fault(error: BadUserInput) -> Fault:
-    return Fault(UserErrorCode.INVALID, error.message, error.field)
+        return Payload(None, faults_of(error))
+    faults = tuple(fault for result in outcome.results for fault in result.faults)
+    return Payload(outcome.item if outcome.item.values else None, faults, outcome.extras, outcome.results)
 
 
 async def _before_deadline(
@@ -96,7 +103,8 @@ async def _before_deadline(
     try:
         async with asyncio.timeout_at(deadline):
             writer = await writer.acting(mutation)
-            return await writer.run(lambda used: _checked_run(mutation, used, values), idempotency)
+            bulk = mutation.bulk is not None
+            return await writer.run(lambda used: _checked_run(mutation, used, values), idempotency, bulk=bulk)
     except TimeoutError as error:
         raise DeadlineExceeded(
             "the request timed out while this mutation ran, and it may have been written; "

@@ -1,6 +1,6 @@
 """Binds the fields of a validated operation to the model: which pattern, relation or attribute answers each."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -53,6 +53,7 @@ from gateway.graph.query.tree import (
 from gateway.model.code import CustomQuery
 from gateway.model.entity import Collection, Entity, Reference, Total
 from gateway.model.model import Model
+from gateway.model.mutation import RESULTS, Mutation
 from gateway.model.patterns import (
     CONSISTENT,
     AccessPattern,
@@ -88,12 +89,12 @@ class Tree:
 
 
 class Binder:
-    """Made once for a model and its schema; `returns` are the mutations with the entity that each answers."""
+    """Made once for a model and its schema."""
 
-    def __init__(self, model: Model, schema: GraphQLSchema, returns: Mapping[str, str]) -> None:
+    def __init__(self, model: Model, schema: GraphQLSchema) -> None:
         self.model = model
         self.schema = schema
-        self.returns = returns
+        self.mutations = {mutation.name: mutation for mutation in model.mutations}
         lookups = [pattern for pattern in model.patterns.values() if isinstance(pattern, Lookup)]
         self.lookups = {lookup.entity: lookup for lookup in lookups}
         self.renamed = {name: lookup for lookup in lookups for name in names_of(lookup)[1:]}
@@ -163,7 +164,7 @@ class _Binding:
         if definition is None:
             return SchemaField(key)
         arguments = Arguments(definition, group[0].node)
-        if name in self._binder.returns:
+        if name in self._binder.mutations:
             return self._change(key, name, arguments, definition, group)
         if name in ("node", "nodes"):
             return self._node(key, arguments, group, plural=name == "nodes")
@@ -222,14 +223,25 @@ class _Binding:
     def _change(
         self, key: str, name: str, arguments: Arguments, definition: GraphQLField, group: list[Selected]
     ) -> ChangeField:
-        entity = self._model.entities[self._binder.returns[name]]
-        payload, own = self._binder.object_type(definition), entity.name[0].lower() + entity.name[1:]
-        items = [
-            self._item(entity, inner, payload.fields[own], (key, inner_key))
-            for inner_key, inner in grouped(below(group), payload, self._holds).items()
-            if inner[0].name == own
-        ]
+        mutation = self._binder.mutations[name]
+        payload = self._binder.object_type(definition)
+        if mutation.bulk is None:
+            return ChangeField(key, name, arguments, tuple(self._changed(mutation, payload, (key,), below(group))))
+        items: list[ItemSelection] = []
+        for inner_key, inner in grouped(below(group), payload, self._holds).items():
+            if inner[0].name == RESULTS:
+                result = self._binder.object_type(payload.fields[RESULTS])
+                items += self._changed(mutation, result, (key, inner_key), below(inner))
         return ChangeField(key, name, arguments, tuple(items))
+
+    def _changed(
+        self, mutation: Mutation, owner: GraphQLObjectType, path: Path, selected: list[Selected]
+    ) -> Iterator[ItemSelection]:
+        """What is selected of the item in a payload, or in one result of a bulk mutation."""
+        entity = self._model.entities[mutation.returns]
+        for key, inner in grouped(selected, owner, self._holds).items():
+            if inner[0].name == mutation.item_field:
+                yield self._item(entity, inner, owner.fields[mutation.item_field], (*path, key))
 
     def _node(self, key: str, arguments: Arguments, group: list[Selected], *, plural: bool) -> NodeField:
         items = {}

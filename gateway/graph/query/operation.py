@@ -232,7 +232,7 @@ class Documents:
         introspection: bool,
         reads: ReadLimits = _READS,
     ) -> None:
-        self._binder = Binder(model, schema, {mutation.name: mutation.returns for mutation in model.mutations})
+        self._binder = Binder(model, schema)
         self._pricing = Pricing(model, reads)
         self.limits = limits
         # suggestions spell out the schema: they go where introspection goes

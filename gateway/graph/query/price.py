@@ -36,6 +36,7 @@ from gateway.model.patterns import Lookup, reads_through
 from gateway.model.types import ListOf, Struct
 from gateway.store.capacity_units import index_write_units, item_write_units, query_units, read_units
 from gateway.store.plan import ReadLimits
+from gateway.store.write.bulk import ITEMS
 
 # What a mutation takes: its item with copies, marks and index entries, and what its lists write beside it.
 
@@ -46,12 +47,20 @@ def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> Calla
     ]
     item = item_units(model, model.entities[mutation.returns])
     recorded = item_units(model, model.entities[mutation.returns], record=True)
+    record = recorded - item
+
+    def many(values: dict[str, Any]) -> tuple[float, float]:
+        count = len(values.get("input", {}).get(ITEMS) or ())
+        # the record of a transaction of several items has their keys, so it grows with them
+        return count * item + ((record + count * record / 2) if "idempotencyKey" in values else 0), count
 
     def each(variables: Variables) -> tuple[float, float]:
         try:
             values: dict[str, Any] = arguments.values(variables)
         except InvalidArguments:  # refused when it runs
             return item, 1
+        if mutation.bulk is not None:
+            return many(values)
         given = values.get("input", {})
         members = sum(len(given.get(name) or ()) for name in lists)
         return (recorded if "idempotencyKey" in values else item) + members * mutation.member_units, 1

@@ -11,9 +11,10 @@ from gateway.graph.schema.annotations import Annotations
 from gateway.graph.schema.fields import Types, argument, basic, object_type, resolved
 from gateway.model.error_code import UserErrorCode
 from gateway.model.model import Model
-from gateway.model.mutation import Mutation
+from gateway.model.mutation import RESULTS, Mutation
 from gateway.model.types import EnumOf
 from gateway.store.write.faults import Fault
+from gateway.store.write.writer import ItemResult
 
 
 def mutation_type(types: Types, annotations: Annotations, model: Model, description: str) -> Any:
@@ -58,7 +59,11 @@ def _code(codes: type[Enum]) -> Callable[..., Any]:
 def _field(types: Types, annotations: Annotations, mutation: Mutation) -> StrawberryField:
     title = mutation.name[0].upper() + mutation.name[1:]
     input_type = annotations.input_type(f"{title}Input", f"Input of `{mutation.name}`.", mutation.input)
-    payload = _payload(types, annotations, mutation, f"{title}Payload")
+    payload = (
+        _payload(types, annotations, mutation, f"{title}Payload")
+        if mutation.bulk is None
+        else _bulk_payload(types, mutation, title)
+    )
     key_description = "Makes retries safe: for 24 hours, a repeat with the same key and input changes nothing again."
     arguments = [
         argument("input", input_type, "The values of the mutation.", required=True),
@@ -77,10 +82,9 @@ def _field(types: Types, annotations: Annotations, mutation: Mutation) -> Strawb
 
 
 def _payload(types: Types, annotations: Annotations, mutation: Mutation, name: str) -> Any:
-    item_name = mutation.returns[0].lower() + mutation.returns[1:]
     item_description = "The item after the change; null if there are errors."
     fields = [
-        resolved(types, item_name, f"{mutation.returns} | None", item_description, _item),
+        resolved(types, mutation.item_field, f"{mutation.returns} | None", item_description, _item),
         basic(types, "errors", "list[UserError]", "Why nothing was changed; empty on success."),
         *(
             resolved(types, extra.name, annotations.output(extra.type) | None, extra.description, _extra(extra.name))
@@ -90,7 +94,29 @@ def _payload(types: Types, annotations: Annotations, mutation: Mutation, name: s
     return object_type(types, name, f"The result of `{mutation.name}`.", fields)
 
 
-def _item(payload: Payload, info: Any) -> Any:
+def _bulk_payload(types: Types, mutation: Mutation, title: str) -> Any:
+    item_description = "The item after the change; null if it was not written."
+    errors = "Why it was not written. Their `field` has the index, such as `items.2.title`."
+    result = [
+        basic(types, "index", int, "The position of the item in the input, from 0."),
+        basic(types, "written", bool, "Whether the item was written."),
+        resolved(types, mutation.item_field, f"{mutation.returns} | None", item_description, _item),
+        basic(types, "faults", "list[UserError]", errors, alias="errors"),
+    ]
+    object_type(types, f"{title}Result", f"What came of one item of `{mutation.name}`.", result)
+    fields = [
+        basic(types, RESULTS, f"list[{title}Result]", "One for each item, in the order of the input."),
+        resolved(types, "writtenCount", int, "How many items were written.", _written_count),
+        basic(types, "errors", "list[UserError]", "The errors of all items, or of the input as a whole."),
+    ]
+    return object_type(types, f"{title}Payload", f"The result of `{mutation.name}`.", fields)
+
+
+def _written_count(payload: Payload, info: Any) -> int:
+    return sum(result.written for result in payload.results)
+
+
+def _item(payload: Payload | ItemResult, info: Any) -> Any:
     return payload.item
 
 

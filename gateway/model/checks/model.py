@@ -13,7 +13,7 @@ from gateway.model.checks.entity import entity_faults
 from gateway.model.checks.internal import internal_faults
 from gateway.model.checks.item_collections import item_collection_faults
 from gateway.model.checks.key_overlap import can_collide
-from gateway.model.checks.mutations import all_mutation_faults, error_code_faults
+from gateway.model.checks.mutations import all_mutation_faults, bulk_faults, error_code_faults
 from gateway.model.checks.names import clashes
 from gateway.model.checks.patterns import pattern_faults
 from gateway.model.checks.relations import relation_faults
@@ -113,7 +113,7 @@ def check_model(model: "Model") -> None:
     """Raises one error with every fault; what relies on a faulty declaration is checked once that is right."""
     faults = [*shape_faults(model, deep=False)]
     faults = faults or [fault for domain in model.domains for fault in _domain_faults(domain)]
-    if faults := faults or [*_faults(model)] or [*role_faults(model)]:
+    if faults := faults or [*_faults(model)] or [*bulk_faults(model), *role_faults(model)]:
         raise ModelError(*dict.fromkeys(faults))
 
 

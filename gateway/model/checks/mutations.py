@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from gateway.model.checks.declarations import field_faults
 from gateway.model.checks.shapes import shape_faults
+from gateway.model.entity import Reference
 from gateway.model.error_code import UserErrorCode
-from gateway.model.mutation import Mutation
+from gateway.model.mutation import Bulk, Mutation
+from gateway.model.patterns import parameters
 from gateway.model.types import Id
 
 if TYPE_CHECKING:
@@ -45,6 +47,65 @@ def all_mutation_faults(model: "Model") -> Iterator[str]:
     counts = Counter(mutation.name for mutation in model.mutations)
     yield from (f"mutation {name}: is declared twice" for name, count in counts.items() if count > 1)
 
+
+# Bulk mutations: what they repeat, how many items they take, and what fits into one transaction.
+
+MAX_BULK_ITEMS = 500
+MAX_WRITES = 100  # of one transaction
+
+
+def bulk_faults(model: "Model") -> Iterator[str]:
+    """Of a model whose entities, patterns and mutations are right by themselves."""
+    for mutation in model.mutations:
+        if mutation.bulk is not None:
+            yield from (f"mutation {mutation.name}: {fault}" for fault in _bulk_faults(model, mutation.bulk))
+
+
+def _bulk_faults(model: "Model", bulk: Bulk) -> Iterator[str]:
+    single = bulk.of
+    if single.step is None:
+        yield f"`{single.name}` is not one that `create`, `update`, `remove` or `crud` has made; only those have a bulk"
+        return
+    if not 1 <= bulk.max_items <= MAX_BULK_ITEMS:
+        yield f"`max_items` is {bulk.max_items}; it may be 1 to {MAX_BULK_ITEMS}"
+    other = next((each for each in model.mutations if each.name == single.name), single)
+    if other.input != single.input:
+        yield f"it repeats a `{single.name}` with another input than the one that is declared; give both the same"
+    if bulk.atomic:
+        yield from _atomic_faults(model, bulk)
+
+
+def _atomic_faults(model: "Model", bulk: Bulk) -> Iterator[str]:
+    cascades = [each for each in model.referrers.get(bulk.of.returns, ()) if each.cascade]
+    if bulk.of.removes and cascades:
+        source = cascades[0].source.name
+        yield f"`atomic`: {source} items are removed with it, as many as there are; leave `atomic` out"
+        return
+    writes = _writes(model, bulk.of, bulk.max_items)
+    if writes > MAX_WRITES:
+        fitting = max(n for n in range(bulk.max_items) if n == 0 or _writes(model, bulk.of, n) <= MAX_WRITES)
+        yield (
+            f"`atomic`: {bulk.max_items} items take up to {writes} writes and a transaction has {MAX_WRITES}; "
+            f"declare `max_items={fitting}` or leave `atomic` out"
+        )
+
+
+def _writes(model: "Model", mutation: Mutation, items: int) -> int:
+    """The most writes that so many items take: with copies, unique values, references, counters, and the record."""
+    entity = model.entities[mutation.returns]
+    updates = mutation.step is not None and mutation.step.reads and not mutation.removes
+    moves = 2 if updates else 1  # an update leaves one place for another
+    checked = sum(isinstance(relation, Reference) and relation.checked for relation in entity.relations)
+    each = 1 + moves * (len(entity.copies) + len(entity.unique)) + (0 if mutation.removes else checked)
+    counters = 0
+    for listing in model.counted.get(entity.name, ()):
+        # all items of a list without parameters share its rows
+        shared = listing.counter is not None and not parameters(model, listing)
+        counters += min(items * moves, listing.counter.shards if shared and listing.counter else items * moves)
+    return items * each + counters + 1
+
+
+# Error codes.
 
 _CODE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.errors import Conflict, Internal
+from gateway.errors import BadUserInput, Conflict, Internal
 from gateway.model.error_code import ErrorCode, UserErrorCode
+from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 
 
@@ -31,9 +32,15 @@ def check_declared(model: Model, fault: Fault) -> None:
 class Rejected(Conflict):
     """An expected failure of a change: nothing was written."""
 
-    def __init__(self, *faults: Fault) -> None:
+    def __init__(self, *faults: Fault, keys: tuple[ItemKey, ...] = ()) -> None:
         super().__init__("; ".join(fault.message for fault in faults))
         self.faults = faults
+        self.keys = keys  # of the writes that failed, one for each fault
+
+
+def faults_of(error: BadUserInput) -> tuple[Fault, ...]:
+    """Every fault of an input."""
+    return tuple(Fault(UserErrorCode.INVALID, each.message, each.field) for each in (error, *error.others))
 
 
 def invalid(message: str, field: str | None = None) -> Rejected:

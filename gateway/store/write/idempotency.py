@@ -31,10 +31,15 @@ _MAX_LENGTH = 256
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """A caller's key for one mutation with certain arguments."""
+    """A caller's key for one mutation with certain arguments.
+
+    A mutation that is written in several transactions has a record in each of them: `part` is its number.
+    """
 
     key: str
     fingerprint: str
+    part: int = 0
+    kept_seconds: int = _KEPT_SECONDS
 
 
 def once(key: str, mutation: str, arguments: Mapping[str, Any]) -> Once:
@@ -69,13 +74,14 @@ class Records:
         outcome: dict[str, Any] = orjson.loads(record["outcome"]["S"])
         return outcome
 
-    def write(self, change: Change, wanted: Once, outcome: Mapping[str, Any]) -> None:
-        """Adds the record to the change; of two that run at once, one fails on it."""
+    def write(self, change: Change, wanted: Once, outcome: Mapping[str, Any]) -> ItemKey:
+        """Adds the record to the change and returns its key; of two that run at once, one fails on it."""
         table, now = self._model.table, int(self._clock())
+        key = self._key(change.tenant, change.subject, wanted)
         item: Wire = {
-            **key_of(table, self._key(change.tenant, change.subject, wanted)),
+            **key_of(table, key),
             table.entity_type: {"S": "Idempotency"},
-            table.ttl: {"N": str(now + _KEPT_SECONDS)},
+            table.ttl: {"N": str(now + wanted.kept_seconds)},
             "fingerprint": {"S": wanted.fingerprint},
             "outcome": {"S": orjson.dumps(outcome, default=str).decode()},
         }
@@ -83,10 +89,12 @@ class Records:
         names, values = {"#pk": table.pk, "#ttl": table.ttl}, {":now": {"N": str(now)}}
         fault = Fault(UserErrorCode.CONFLICT, "the same change is being made by another request", "idempotencyKey")
         change.put_raw(item, "attribute_not_exists(#pk) OR #ttl <= :now", names, values, fault)
+        return key
 
     def _key(self, tenant: TenantId, subject: str | None, wanted: Once) -> ItemKey:
         # hashed, so that any text can be a key and none can imitate another item's
         digest = hashlib.sha256(wanted.key.encode("utf-8", "surrogatepass")).hexdigest()
         # INVARIANT: a record of an own-rows session is that of its subject; no subject has a '#'.
         path = digest if subject is None else f"{subject}#{digest}"
-        return ItemKey(partition(tenant, f"{IDEMPOTENCY}#{path}"), IDEMPOTENCY)
+        sort = f"{IDEMPOTENCY}#{wanted.part}" if wanted.part else IDEMPOTENCY
+        return ItemKey(partition(tenant, f"{IDEMPOTENCY}#{path}"), sort)

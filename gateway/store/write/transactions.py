@@ -61,7 +61,8 @@ class Transactions:
         ]
         needed = [member for member in failed if not member.optional]
         if needed:
-            raise Rejected(*[await self._told(access, member) for member in needed]) from error
+            faults = [await self._told(access, member) for member in needed]
+            raise Rejected(*faults, keys=tuple(member.key for member in needed)) from error
         if not failed and not any(reason.code in _PASSING for reason in error.reasons):
             raise error
         change.members = [member for member in change.members if member not in failed]

@@ -28,11 +28,28 @@ Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class ItemResult:
+    """What came of one item of a bulk mutation: it was written, and may be gone again, or there are faults.
+
+    Without either, it was not written because of the faults of others.
+    """
+
+    index: int
+    item: Item | None = None
+    faults: tuple[Fault, ...] = ()
+    written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class MutationResult:
-    """What a mutation answers: the item as it is now, and numbers beside it where it declares some."""
+    """What a mutation answers: the item as it is now, and numbers beside it where it declares some.
+
+    A bulk mutation answers `results` instead.
+    """
 
     item: Item
     extras: Mapping[str, Any] = field(default_factory=dict)
+    results: tuple[ItemResult, ...] = ()
 
 
 def _name(entity: str | type[Record]) -> str:
@@ -56,7 +73,7 @@ class Writer:
         self.access = access
         self.table = table
         self._transactions = Transactions(table, model)
-        self._once: Once | None = None
+        self.once: Once | None = None  # the idempotency key of the mutation that runs
         self._act = act
 
     async def acting(self, mutation: Mutation) -> "Writer":
@@ -72,7 +89,7 @@ class Writer:
         return self.access.session.tenant
 
     @property
-    def _records(self) -> Records:
+    def records(self) -> Records:
         return Records(self.table, self.model)
 
     def change(self) -> Change:
@@ -85,14 +102,19 @@ class Writer:
     async def stored(self, entity: str | type[R], key: Values, version: int | None = None) -> Item | R:
         """The item to be changed; NOT_FOUND without it, CONFLICT where its version is another one than expected."""
         name = _name(entity)
-        item = self._owned(await self._transactions.stored(self.access, name, key))
+        found = self._owned(await self._transactions.stored(self.access, name, key))
+        item = self.expected(name, key, found, version)
+        return item if isinstance(entity, str) else entity(item)
+
+    def expected(self, name: str, key: Values, item: Item | None, version: int | None) -> Item:
+        """The item that was found for the key, if it is there in the version that the caller has read."""
         if item is None:
             raise missing(name, key)
         current = item.values[self.model.table.version]
         if version is not None and version != current:
             message = f"this {name} has version {current}, not {version}"
             raise Rejected(Fault(UserErrorCode.CONFLICT, message, "version", current))
-        return item if isinstance(entity, str) else entity(item)
+        return item
 
     @overload
     async def find(self, entity: type[R], key: Values) -> R | None: ...
@@ -109,10 +131,12 @@ class Writer:
     async def many(self, entity: str | type[R], keys: Sequence[Values]) -> Sequence[Item | R | None]:
         """Whole items as they are now, in the order of the keys."""
         known = self.model.entities[_name(entity)]
-        wanted = tuple(item_key(self.tenant, known, key) for key in keys)
-        plan = GetItems(self.tenant, known.name, wanted, self._everything(known), strong=True)
-        items = [self._owned(item) for item in await self.table.get(self.access, plan)]
+        items = await self.at(known, tuple(item_key(self.tenant, known, key) for key in keys))
         return items if isinstance(entity, str) else [item and entity(item) for item in items]
+
+    async def at(self, entity: Entity, keys: tuple[ItemKey, ...]) -> list[Item | None]:
+        plan = GetItems(self.tenant, entity.name, keys, self._everything(entity), strong=True)
+        return [self._owned(item) for item in await self.table.get(self.access, plan)]
 
     @overload
     async def listed(self, listing: str, arguments: Values, record: type[R]) -> list[R]: ...
@@ -171,26 +195,29 @@ class Writer:
         await self._transactions.run(self.access, change)
 
     async def commit(self, change: Change, outcome: MutationResult) -> MutationResult:
-        if self._once is not None:
-            self._records.write(change, self._once, self._remembered(change, outcome))
+        if self.once is not None:
+            self.records.write(change, self.once, self._remembered(change, outcome))
         await self._transactions.run(self.access, change)
         return outcome
 
-    async def run(self, work: Work, once: Once | None) -> MutationResult:
-        """The work, or, where its key has been used for the same before, what came of it then."""
+    async def run(self, work: Work, once: Once | None, *, bulk: bool = False) -> MutationResult:
+        """The work, or, where its key has been used for the same before, what came of it then.
+
+        Bulk work finds out by itself what was done before, since that may be a part of it.
+        """
         self._check_may_write()
         # also where there is none: an earlier mutation of the same operation may have had one
-        self._once = once
-        if once is None:
+        self.once = once
+        if once is None or bulk:
             return await work(self)
-        known = await self._records.find(self.access, once)
+        known = await self.records.find(self.access, once)
         if known is not None:
             return await self._replayed(known)
         try:
             return await work(self)
         except Rejected:
             # a duplicate may have been faster, and what stands in the way is its very change
-            known = await self._records.find(self.access, once)
+            known = await self.records.find(self.access, once)
             if known is None:
                 raise
             return await self._replayed(known)

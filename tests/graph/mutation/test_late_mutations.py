@@ -24,7 +24,7 @@ def categories(count: int) -> str:
 
 @contextmanager
 def time_over(
-    world: World, monkeypatch: pytest.MonkeyPatch, *, after: int = 0, while_writing: int = 0
+    world: World, monkeypatch: pytest.MonkeyPatch, *, after: int = 0, while_writing: int = 0, jumps: float = 0.95
 ) -> Iterator[list[str]]:
     """The clock jumps past the deadline once so many changes are written, or while one is; so no test waits."""
     real, loop = world.memory.call, asyncio.get_running_loop()
@@ -44,7 +44,7 @@ def time_over(
         return answer
 
     def jump() -> None:
-        changed.setattr(loop, "time", lambda: now() + 0.95 * SECONDS)
+        changed.setattr(loop, "time", lambda: now() + jumps * SECONDS)
 
     with monkeypatch.context() as changed:
         changed.setattr(world.memory, "call", call)

@@ -11,4 +11,5 @@ def test_the_model_has_the_codes_of_its_domains() -> None:
 
 def test_the_gateway_itself_knows_no_code_of_a_trade() -> None:
     own = ["CONFLICT", "ALREADY_EXISTS", "NOT_FOUND", "INVALID", "OUT_OF_RANGE", "IN_USE"]
-    assert [code.name for code in UserErrorCode] == own
+    of_bulks = ["FORBIDDEN", "UNFINISHED"]
+    assert [code.name for code in UserErrorCode] == own + of_bulks

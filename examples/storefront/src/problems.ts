@@ -47,6 +47,8 @@ const REFUSALS: Record<UserErrorCode, string> = {
   INVALID: "That is not possible.",
   OUT_OF_RANGE: "That number is too large or too small.",
   IN_USE: "Something else still needs it.",
+  FORBIDDEN: "Your role may not do this.",
+  UNFINISHED: "That was not completed. Please try again.",
 };
 
 export function refusal(code: UserErrorCode): string {

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gateway import Demo, Domain, create, crud, update
+from gateway import Demo, Domain, bulk, create, crud, update
 from gateway.demo.commerce import (
     account,
     category,
@@ -39,6 +39,7 @@ DOMAIN = Domain(
         *crud(supplier.ENTITIES[0]),
         create(_PRODUCT),
         update(_PRODUCT),
+        *bulk(create(_PRODUCT), update(_PRODUCT), max_items=50),
         REMOVE_PRODUCT,
         *STOCKING,
         *ORDERING,

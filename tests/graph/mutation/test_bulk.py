@@ -78,7 +78,7 @@ async def test_many_items_are_few_calls(world: World) -> None:
 
 async def test_an_update_keeps_what_is_left_out_and_null_removes(world: World) -> None:
     await stocked(world, books=4)
-    given = [
+    given: list[dict[str, Any]] = [
         {"bookId": "b0", "code": None, "title": "A", "version": 1},
         {"bookId": "b1", "title": "B", "version": 7},
         {"bookId": "nobody", "title": "C"},

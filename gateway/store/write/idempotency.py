@@ -25,7 +25,7 @@ from gateway.store.wire import get_item, key_of
 from gateway.store.write.change import Change
 from gateway.store.write.faults import Fault, Rejected
 
-_KEPT_SECONDS = 24 * 3_600
+KEPT_SECONDS = 24 * 3_600
 _MAX_LENGTH = 256
 
 
@@ -39,7 +39,6 @@ class Once:
     key: str
     fingerprint: str
     part: int = 0
-    kept_seconds: int = _KEPT_SECONDS
 
 
 def once(key: str, mutation: str, arguments: Mapping[str, Any]) -> Once:
@@ -81,7 +80,7 @@ class Records:
         item: Wire = {
             **key_of(table, key),
             table.entity_type: {"S": "Idempotency"},
-            table.ttl: {"N": str(now + wanted.kept_seconds)},
+            table.ttl: {"N": str(now + KEPT_SECONDS)},
             "fingerprint": {"S": wanted.fingerprint},
             "outcome": {"S": orjson.dumps(outcome, default=str).decode()},
         }

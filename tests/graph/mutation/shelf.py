@@ -41,9 +41,23 @@ BOOK = Entity(
 NOTE = Entity(
     name="Note",
     description="A reader's own note.",
-    attributes=(Attribute("readerId", Id(), "The reader."), Attribute("noteId", Id(), "The id.")),
+    attributes=(
+        Attribute("readerId", Id(), "The reader."),
+        Attribute("noteId", Id(), "The id."),
+        Attribute("onReader", Id(), "Whose note it is about.", required=False),
+        Attribute("onNote", Id(), "The note that it is about.", required=False),
+    ),
     key=Key(pk="READER#{readerId}", sk="NOTE#{noteId}"),
     owner="readerId",
+    relations=(
+        Reference(
+            name="about",
+            pattern="note",
+            description="The note that it is about.",
+            bind={"readerId": "onReader", "noteId": "onNote"},
+            required=True,
+        ),
+    ),
 )
 PATTERNS = (
     Lookup(name="note", entity="Note", description="One note."),

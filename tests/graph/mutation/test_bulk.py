@@ -13,7 +13,7 @@ from gateway.graph.mutation.bulk import bulk
 from gateway.graph.mutation.crud import create, now, remove
 from gateway.graph.query.price import CostLimits, item_units
 from gateway.model.model import Model
-from gateway.testing import serve
+from gateway.testing import GraphQLErrors, serve
 from tests.graph.fixtures import World
 from tests.graph.http.test_endpoint import code
 from tests.graph.mutation import library
@@ -261,19 +261,21 @@ async def test_what_was_written_is_told_when_the_time_is_over(world: World, monk
 # Roles, price and declarations.
 
 
-async def test_an_item_of_another_subject_is_refused_and_the_others_are_written() -> None:
-    given = [{"readerId": name, "noteId": f"n{n}"} for n, name in enumerate(["ann", "bob", "ann"])]
+async def test_what_the_policies_refuse_is_refused_alone() -> None:
+    """A note on the note of another reader, whose partition the session may not even check."""
+    given = [{"noteId": "n0"}, {"noteId": "n1", "onReader": "bob", "onNote": "x"}, {"noteId": "n2"}]
     query = """mutation ($items: [CreateNoteInput!]!) { bulkCreateNote(input: {items: $items}) {
       results { written errors { code field } } } }"""
-    read = "query ($id: ID!, $note: ID!) { note(readerId: $id, noteId: $note) { noteId } }"
+    read = 'query ($note: ID!) { note(readerId: "ann", noteId: $note) { noteId } }'
     async with serve("tests.graph.mutation.shelf") as client:
         made = await client.mutate(query, {"items": given}, role="reader", subject="ann")
         assert states(made["bulkCreateNote"]) == [True, [("FORBIDDEN", "items.1")], True]
-        found = [
-            (await client.query(read, {"id": each["readerId"], "note": each["noteId"]}, role="admin"))["note"]
-            for each in given
-        ]
-    assert found == [{"noteId": "n0"}, None, {"noteId": "n2"}]
+        found = [(await client.query(read, {"note": each["noteId"]}, role="admin"))["note"] for each in given]
+        assert found == [{"noteId": "n0"}, None, {"noteId": "n2"}]
+        with pytest.raises(GraphQLErrors) as caught:
+            others = [{"noteId": "n3"}, {"noteId": "n4", "readerId": "bob"}]
+            await client.mutate(query, {"items": others}, role="reader", subject="ann")
+    assert caught.value.codes == ["FORBIDDEN"]
 
 
 @pytest.mark.parametrize("role", ["viewer", "support", "clerk"])

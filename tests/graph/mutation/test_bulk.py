@@ -272,8 +272,8 @@ async def test_what_the_policies_refuse_is_refused_alone() -> None:
         assert states(made["bulkCreateNote"]) == [True, [("FORBIDDEN", "items.1")], True]
         found = [(await client.query(read, {"note": each["noteId"]}, role="admin"))["note"] for each in given]
         assert found == [{"noteId": "n0"}, None, {"noteId": "n2"}]
+        others = [{"noteId": "n3"}, {"noteId": "n4", "readerId": "bob"}]
         with pytest.raises(GraphQLErrors) as caught:
-            others = [{"noteId": "n3"}, {"noteId": "n4", "readerId": "bob"}]
             await client.mutate(query, {"items": others}, role="reader", subject="ann")
     assert caught.value.codes == ["FORBIDDEN"]
 

@@ -98,6 +98,7 @@ class TableSpec:
             "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"} for key in self.key_attributes],
             "KeySchema": _key_schema(self.pk, self.sk),
+            "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
             # DynamoDB rejects an empty list
             **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
         }

@@ -9,17 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from moto.core.base_backend import BackendDict
 from moto.core.common_models import BaseModel
 from moto.dynamodb.models import dynamodb_backends
-from moto.dynamodb.models.table import StreamRecord, Table
+from moto.dynamodb.models.table import Table
 from moto.dynamodbstreams.models import dynamodbstreams_backends
 from moto.moto_server.werkzeug_app import create_backend_app
 
+from gateway.sandbox.aws.embedded_stream import StreamControl, streamed_tables, streams_with_shards
 from gateway.sandbox.aws.engine import API, STREAMS_API, EngineResponse
 from gateway.sandbox.aws.responses import AwsFault
+from gateway.sandbox.aws.streams import SandboxStreams
 
 # Idempotent transactions, which moto lacks: a client token writes once.
 
@@ -60,6 +62,7 @@ class Replays:
 
 
 _COPIES = "_copies"
+T = TypeVar("T")
 
 
 class Embedded:
@@ -74,13 +77,17 @@ class Embedded:
         _sort_with_keys()
         _copy_on_request()
         _keep_only_what_is_stored()
-        self._apps = {
-            API: create_backend_app("dynamodb"),
-            STREAMS_API: create_backend_app("dynamodbstreams"),
-        }
+        streams_with_shards()
+        self._apps = {API: create_backend_app("dynamodb")}
+        self._streams = SandboxStreams(lambda: streamed_tables(account, region))
 
     async def call(self, target: str, body: bytes) -> EngineResponse:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, target, body)
+
+    async def control_stream(self, table: str, act: Callable[[StreamControl], T]) -> T:
+        """Splits, closes or trims the stream of a table, or lets items expire: what on AWS just happens."""
+        control = StreamControl(self._account, self._region, table)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, act, control)
 
     async def close(self) -> None:
         self._thread.shutdown()
@@ -89,7 +96,10 @@ class Embedded:
             backend.pop(self._account, None)
 
     def _run(self, target: str, body: bytes) -> EngineResponse:
-        if target != f"{API}.TransactWriteItems":
+        api, _, operation = target.partition(".")
+        if api == STREAMS_API:
+            return EngineResponse(200, json.dumps(self._streams.run(operation, json.loads(body))).encode())
+        if operation != "TransactWriteItems":
             return self._ask(target, body)
         with self._copied_once():
             return self._replays.run(json.loads(body), lambda: self._ask(target, body))
@@ -177,12 +187,10 @@ def _copy_on_request() -> None:
 def _keep_only_what_is_stored() -> None:
     """Releases items that were copied or replaced. moto keeps a list of all items ever made, for a page of its own.
 
-    A transaction copies the table, so every transaction would keep a whole table in memory. Stream records never
-    change, so that copies of a table share them.
+    A transaction copies the table, so every transaction would keep a whole table in memory.
     """
 
     def new(cls: type[BaseModel], *args: Any, **named: Any) -> BaseModel:
         return object.__new__(cls)
 
     setattr(BaseModel, "__new__", staticmethod(new))  # noqa: B010  mypy does not let a method be replaced
-    setattr(StreamRecord, "__deepcopy__", lambda record, memo: record)  # noqa: B010  mypy knows no such method of moto's

@@ -23,7 +23,16 @@ _STS_NAMES = {
 _FORBIDDEN = frozenset(_STS_NAMES) - {"IncompleteSignatureException", "ValidationException"}
 _CORAL = "com.amazon.coral.service#"
 _DYNAMODB = "com.amazonaws.dynamodb.v20120810#"
-_OF_DYNAMODB = frozenset(("ResourceNotFoundException", "IdempotentParameterMismatchException", "InternalServerError"))
+_OF_DYNAMODB = frozenset(
+    [
+        "ResourceNotFoundException",
+        "IdempotentParameterMismatchException",
+        "InternalServerError",
+        "LimitExceededException",
+        "ExpiredIteratorException",
+        "TrimmedDataAccessException",
+    ]
+)
 
 
 class AwsFault(Internal):

@@ -1,0 +1,100 @@
+"""The stream of an embedded table: moto calls it at every write, and it writes the log that readers see."""
+
+from collections.abc import Iterator
+from time import time
+from typing import Any
+
+import moto.dynamodb.models.table as moto_table
+from moto.dynamodb.models import dynamodb_backends
+from moto.dynamodb.models.table import StreamRecord, StreamShard, Table
+
+from gateway.sandbox.aws.stream_log import StreamLog
+
+_EXPIRED = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
+
+
+class EmbeddedStream(StreamShard):
+    """Takes the place of moto's one shard, which never closes and forgets nothing."""
+
+    def __init__(self, account_id: str, table: Table) -> None:
+        super().__init__(account_id, table)
+        self.log = StreamLog()
+        self.expiring = False
+
+    @property
+    def name(self) -> str:
+        return str(self.table.name)
+
+    @property
+    def stream_arn(self) -> str:
+        return f"{self.table.table_arn}/stream/{self.table.latest_stream_label}"
+
+    def stream(self) -> dict[str, Any]:
+        return {
+            "StreamArn": self.stream_arn,
+            "StreamLabel": self.table.latest_stream_label,
+            "StreamStatus": "ENABLED",
+            "StreamViewType": (self.table.stream_specification or {})["StreamViewType"],
+            "CreationRequestDateTime": self.created_on.timestamp(),
+            "TableName": self.name,
+            "KeySchema": self.table.schema,
+        }
+
+    def add(self, old: Any, new: Any) -> None:
+        before, after = ({} if item is None else item.to_json()["Attributes"] for item in (old, new))
+        # a write that changes nothing has no record
+        if before == after:
+            return
+        kind = "INSERT" if old is None else "REMOVE" if new is None else "MODIFY"
+        view = (self.table.stream_specification or {})["StreamViewType"]
+        record = StreamRecord(self.table, view, kind, old, new, 0).to_json()
+        record["awsRegion"] = self.table.region_name
+        if self.expiring:
+            record["userIdentity"] = _EXPIRED
+        key = str((old or new).hash_key.value)
+        if kind == "INSERT":
+            # moto creates an item that an update names in two steps; DynamoDB has one record for it
+            self.log.withdraw(key, record["dynamodb"]["Keys"])
+        self.log.append(key, record)
+
+
+def streams_with_shards() -> None:
+    """Tables that are created from now on have these streams."""
+    setattr(moto_table, StreamShard.__name__, EmbeddedStream)
+
+
+def streamed_tables(account: str, region: str) -> Iterator[EmbeddedStream]:
+    for table in [*dynamodb_backends[account][region].tables.values()]:
+        if isinstance(table.stream_shard, EmbeddedStream) and table.latest_stream_label:
+            yield table.stream_shard
+
+
+class StreamControl:
+    """What happens to a stream on AWS by itself, for tests that want it now."""
+
+    def __init__(self, account: str, region: str, table: str) -> None:
+        self.table = dynamodb_backends[account][region].tables[table]
+        stream = self.table.stream_shard
+        if not isinstance(stream, EmbeddedStream):
+            raise TypeError(f"the table `{table}` has no stream")
+        self.stream = stream
+
+    @property
+    def log(self) -> StreamLog:
+        return self.stream.log
+
+    def expire(self, now: float | None = None) -> int:
+        """Removes the items whose time to live is over, as DynamoDB does in its own time; how many they were."""
+        name, moment = self.table.ttl.get("AttributeName"), time() if now is None else now
+        over = [
+            (item.hash_key, item.range_key)
+            for item in self.table.all_items()
+            if name in item.attrs and float(item.attrs[name].value) < moment
+        ]
+        self.stream.expiring = True
+        try:
+            for key in over:
+                self.table.delete_item(*key)
+        finally:
+            self.stream.expiring = False
+        return len(over)

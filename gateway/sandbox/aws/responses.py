@@ -24,14 +24,10 @@ _FORBIDDEN = frozenset(_STS_NAMES) - {"IncompleteSignatureException", "Validatio
 _CORAL = "com.amazon.coral.service#"
 _DYNAMODB = "com.amazonaws.dynamodb.v20120810#"
 _OF_DYNAMODB = frozenset(
-    [
-        "ResourceNotFoundException",
-        "IdempotentParameterMismatchException",
-        "InternalServerError",
-        "LimitExceededException",
-        "ExpiredIteratorException",
-        "TrimmedDataAccessException",
-    ]
+    (
+        *("ResourceNotFoundException", "IdempotentParameterMismatchException", "InternalServerError"),
+        *("LimitExceededException", "ExpiredIteratorException", "TrimmedDataAccessException"),
+    )
 )
 
 

@@ -85,7 +85,7 @@ class StreamControl:
 
     def expire(self, now: float | None = None) -> int:
         """Removes the items whose time to live is over, as DynamoDB does in its own time; how many they were."""
-        name, moment = self.table.ttl.get("AttributeName"), time() if now is None else now
+        name, moment = str(self.table.ttl.get("AttributeName")), time() if now is None else now
         over = [
             (item.hash_key, item.range_key)
             for item in self.table.all_items()

@@ -28,6 +28,14 @@ class Bus(Protocol):
         """Whether notes arrive at present; while they do not, what was read may be as old as its declared staleness."""
         ...
 
+    def begin(self, shard: str, after: str) -> None:
+        """A reader of this process starts the shard after this sequence; it publishes nothing from before."""
+        ...
+
+    async def gap(self) -> None:
+        """Tells every subscriber that notes are lost: the stream no longer has what was not read in time."""
+        ...
+
     async def publish(self, notes: Sequence[ChangeNote]) -> None:
         """Returns once the bus holds the notes; raises `Unavailable` where it does not take them."""
         ...
@@ -105,10 +113,13 @@ class Ring:
         self._last: dict[str, int] = {}  # shard -> the last sequence that was taken
         self._from: dict[str, int] = {}  # shard -> every note of it after this sequence is here
 
-    def begin(self, shard: str, after: str) -> None:
-        """Notes of the shard after this sequence will come; those before it were never here."""
-        self._last.setdefault(shard, int(after))
-        self._from.setdefault(shard, int(after))
+    def begin(self, shard: str, after: str) -> bool:
+        """Notes of the shard after this sequence will come; true where some before it were never here."""
+        last = self._last.get(shard)
+        if last is not None and int(after) <= last:
+            return False
+        self._last[shard] = self._from[shard] = int(after)
+        return last is not None
 
     def add(self, note: ChangeNote) -> bool:
         """False where the note was here before."""
@@ -121,6 +132,11 @@ class Ring:
             oldest = self._notes.popleft()
             self._from[oldest.shard] = oldest.order
         return True
+
+    def forget(self) -> None:
+        """Positions from before now are expired."""
+        self._notes.clear()
+        self._from |= self._last
 
     def position(self) -> dict[str, str]:
         return {shard: str(sequence) for shard, sequence in self._last.items()}
@@ -144,8 +160,13 @@ class InProcessBus:
         self._ring = Ring(ring)
 
     def begin(self, shard: str, after: str) -> None:
-        """The reader starts the shard after this sequence; positions before it cannot be replayed from here."""
-        self._ring.begin(shard, after)
+        if self._ring.begin(shard, after):
+            # another process has read the shard in between
+            self._subscribers.missed()
+
+    async def gap(self) -> None:
+        self._ring.forget()
+        self._subscribers.missed()
 
     async def publish(self, notes: Sequence[ChangeNote]) -> None:
         for note in notes:

@@ -3,6 +3,7 @@
 import re
 import ssl
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self
 from uuid import uuid4
@@ -65,6 +66,8 @@ class DynamoDB(Protocol):
 class DynamoDBClient(AwsClient, DynamoDB):
     """One for all tenants of a process; belongs to the event loop it is first used in."""
 
+    api = "DynamoDB_20120810"
+
     def __init__(
         self,
         limits: WireLimits = _LIMITS,
@@ -73,7 +76,9 @@ class DynamoDBClient(AwsClient, DynamoDB):
         tls: ssl.SSLContext | None = None,
         on_retry: Callable[[Retried], None] = lambda retried: None,
     ) -> None:
-        super().__init__(Service("dynamodb", form, body_of), limits, retry, tls=tls, on_retry=on_retry)
+        super().__init__(
+            Service("dynamodb", partial(form, api=self.api), body_of), limits, retry, tls=tls, on_retry=on_retry
+        )
 
     def call(
         self,
@@ -95,11 +100,19 @@ class DynamoDBClient(AwsClient, DynamoDB):
         await self.close()
 
 
-def form(target: AwsTarget, operation: str) -> Form:
+class DynamoDBStreamsClient(DynamoDBClient):
+    """The streams of tables: the same wire at an endpoint of their own."""
+
+    service = Service(
+        "dynamodb", lambda target, operation: form(target, operation, "DynamoDBStreams_20120810"), body_of
+    )
+
+
+def form(target: AwsTarget, operation: str, api: str = DynamoDBClient.api) -> Form:
     # INVARIANT: an operation is letters only, so that its header cannot be followed by another.
     if not _OPERATION.fullmatch(operation):
         raise InvalidRequest(f"not an operation: `{operation}`")
-    return Form(endpoint(target).authority, _CONTENT_TYPE, f"DynamoDB_20120810.{operation}")
+    return Form(endpoint(target).authority, _CONTENT_TYPE, f"{api}.{operation}")
 
 
 def payload(operation: str, body: Mapping[str, Any]) -> bytes:

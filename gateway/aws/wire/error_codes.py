@@ -12,7 +12,9 @@ from gateway.aws.wire.errors import (
     ConditionFailed,
     CredentialsExpired,
     InvalidRequest,
+    IteratorExpired,
     KeyInaccessible,
+    RecordsTrimmed,
     ResourceBusy,
     ResourceMissing,
     Retry,
@@ -41,6 +43,8 @@ _REPLICA_CONFLICT = ErrorMapping(WriteConflict, "another region is writing the s
 _IN_PROGRESS = ErrorMapping(TransactionInProgress, "the same transaction is still being carried out", Retry.THROTTLED)
 _TOKEN = ErrorMapping(TokenReused, "the idempotency token was used before with other contents")
 _BUSY = ErrorMapping(ResourceBusy, "the resource exists already or is being changed")
+_ITERATOR = ErrorMapping(IteratorExpired, "the iterator of the stream has expired")
+_TRIMMED = ErrorMapping(RecordsTrimmed, "the records of the stream are no longer kept")
 _GONE = ErrorMapping(ResourceMissing, "the resource does not exist")
 _FULL = ErrorMapping(CollectionFull, "the item collection has reached its size limit")
 _THROTTLED = ErrorMapping(ThroughputExceeded, "too many requests for the database at the moment", Retry.THROTTLED)
@@ -64,6 +68,8 @@ _CODES: Mapping[ErrorMapping, str] = {
     _TOKEN: "IdempotentParameterMismatchException",
     _BUSY: """BackupInUseException ExportConflictException GlobalTableAlreadyExistsException ImportConflictException
         ReplicaAlreadyExistsException ResourceInUseException TableAlreadyExistsException TableInUseException""",
+    _ITERATOR: "ExpiredIteratorException",
+    _TRIMMED: "TrimmedDataAccessException",
     _GONE: """BackupNotFoundException ExportNotFoundException GlobalTableNotFoundException ImportNotFoundException
         PolicyNotFoundException ReplicaNotFoundException""",
     _FULL: "ItemCollectionSizeLimitExceededException",

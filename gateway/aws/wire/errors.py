@@ -7,6 +7,8 @@ AwsError                         carries what AWS said, for the log
 ├── WriteConflict                CONFLICT         another transaction or region writes the same item
 ├── TokenReused                  CONFLICT         a client token came back with other contents
 ├── ResourceBusy                 CONFLICT         a table, backup or export exists already or is being changed
+├── IteratorExpired              UNAVAILABLE      an iterator of a stream is older than 15 minutes
+├── RecordsTrimmed               UNAVAILABLE      records of a stream are older than 24 hours and gone
 ├── ResourceMissing              NOT_FOUND        a backup, export, import, replica or policy does not exist
 ├── CollectionFull               LIMIT_EXCEEDED   an item collection has reached its size limit
 ├── ThroughputExceeded           THROTTLED        too many requests, or too many on one partition
@@ -115,6 +117,14 @@ class TokenReused(AwsError, Conflict):
 
 
 class ResourceBusy(AwsError, Conflict):
+    pass
+
+
+class IteratorExpired(AwsError, Unavailable):
+    pass
+
+
+class RecordsTrimmed(AwsError, Unavailable):
     pass
 
 

@@ -1,0 +1,158 @@
+"""Leases: which reader reads which shard, and how far it has come. specs/Lease.tla models the protocol.
+
+A lease is a row of the table in a partition of no tenant, which no tenant's policy reaches. No clock is compared with
+another: a reader takes a lease over when it has not seen it change for a while by its own clock, and every write has
+the term of the lease as its condition.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gateway.aws.sts.own_credentials import OwnCredentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.errors import ConditionFailed
+from gateway.model.table import TableSpec
+from gateway.stream.records import SYSTEM
+
+LEASE_PARTITION = f"{SYSTEM}STREAM"
+START, END = "", "END"  # checkpoints before the first record and after the last one
+
+_KEPT_SECONDS = 48 * 3600  # a finished lease is of use as long as DynamoDB names its shard, for a day
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    shard: str
+    parent: str | None = None
+    owner: str = ""
+    term: int = 0  # grows with every owner
+    beat: int = 0  # grows with every write of an owner
+    checkpoint: str = START
+
+    @property
+    def finished(self) -> bool:
+        return self.checkpoint == END
+
+
+class Leases:
+    """The rows of the leases; `owner` is this reader, another one at each start."""
+
+    def __init__(
+        self,
+        dynamodb: DynamoDB,
+        credentials: OwnCredentials,
+        target: AwsTarget,
+        spec: TableSpec,
+        table: str,
+        owner: str,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._dynamodb = dynamodb
+        self._credentials = credentials
+        self._target = target
+        self._spec = spec
+        self._table = table
+        self.owner = owner
+        self._clock = clock
+
+    async def all(self) -> dict[str, Lease]:
+        """By shard; read with strong consistency."""
+        body: dict[str, Any] = {
+            "KeyConditionExpression": "#pk = :pk",
+            "ExpressionAttributeNames": {"#pk": self._spec.pk},
+            "ExpressionAttributeValues": {":pk": {"S": LEASE_PARTITION}},
+            "ConsistentRead": True,
+        }
+        leases: dict[str, Lease] = {}
+        while True:
+            answer = await self._call("Query", body)
+            for row in answer.get("Items", ()):
+                lease = self._lease(row)
+                leases[lease.shard] = lease
+            if "LastEvaluatedKey" not in answer:
+                return leases
+            body["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    async def create(self, shard: str, parent: str | None) -> Lease | None:
+        """None where another reader was first."""
+        lease = Lease(shard, parent)
+        row = {**self._key(shard), "term": {"N": "0"}, "beat": {"N": "0"}, "owner": {"S": ""}, "position": {"S": START}}
+        if parent is not None:
+            row["parent"] = {"S": parent}
+        names = {"#pk": self._spec.pk}
+        condition = {"ConditionExpression": "attribute_not_exists(#pk)", "ExpressionAttributeNames": names}
+        try:
+            await self._call("PutItem", {"Item": row, **condition})
+        except ConditionFailed:
+            return None
+        return lease
+
+    async def take(self, lease: Lease) -> Lease | None:
+        """The lease as ours; None where it has changed since it was seen."""
+        taken = replace(lease, owner=self.owner, term=lease.term + 1, beat=lease.beat + 1)
+        return await self._write(taken, lease.term, lease.beat)
+
+    async def renew(self, lease: Lease, checkpoint: str) -> Lease | None:
+        """With this checkpoint; None where the lease has another owner by now."""
+        return await self._write(replace(lease, beat=lease.beat + 1, checkpoint=checkpoint), lease.term, None)
+
+    async def release(self, lease: Lease, checkpoint: str) -> None:
+        """The next reader need not wait."""
+        await self._write(replace(lease, owner="", beat=lease.beat + 1, checkpoint=checkpoint), lease.term, None)
+
+    async def _write(self, lease: Lease, term: int, beat: int | None) -> Lease | None:
+        # INVARIANT: only the owner of the present term moves a checkpoint, and only an unchanged lease is taken.
+        values = {
+            ":owner": {"S": lease.owner},
+            ":term": {"N": str(lease.term)},
+            ":beat": {"N": str(lease.beat)},
+            ":position": {"S": lease.checkpoint},
+            ":seen": {"N": str(term)},
+            **({} if beat is None else {":seenBeat": {"N": str(beat)}}),
+            **({":ttl": {"N": str(int(self._clock()) + _KEPT_SECONDS)}} if lease.finished else {}),
+        }
+        condition = "#term = :seen" + ("" if beat is None else " AND #beat = :seenBeat")
+        names = {"#owner": "owner", "#term": "term", "#beat": "beat", "#position": "position"}
+        body = {
+            "Key": self._key(lease.shard),
+            "UpdateExpression": "SET #owner = :owner, #term = :term, #beat = :beat, #position = :position"
+            + (", #ttl = :ttl" if lease.finished else ""),
+            "ConditionExpression": condition,
+            "ExpressionAttributeNames": names | ({"#ttl": self._spec.ttl} if lease.finished else {}),
+            "ExpressionAttributeValues": values,
+        }
+        try:
+            await self._call("UpdateItem", body)
+        except ConditionFailed as error:
+            # an attempt whose answer was lost may have written it: then the row is as it should be
+            return await self._as_written(lease) if error.uncertain else None
+        return lease
+
+    async def _as_written(self, lease: Lease) -> Lease | None:
+        row = (await self._call("GetItem", {"Key": self._key(lease.shard), "ConsistentRead": True})).get("Item")
+        found = None if row is None else self._lease(row)
+        return lease if found is not None and replace(found, parent=lease.parent) == lease else None
+
+    def _key(self, shard: str) -> dict[str, Any]:
+        return {self._spec.pk: {"S": LEASE_PARTITION}, self._spec.sk: {"S": shard}}
+
+    def _lease(self, row: Mapping[str, Any]) -> Lease:
+        return Lease(
+            shard=row[self._spec.sk]["S"],
+            parent=row.get("parent", {}).get("S"),
+            owner=row["owner"]["S"],
+            term=int(row["term"]["N"]),
+            beat=int(row["beat"]["N"]),
+            checkpoint=row["position"]["S"],
+        )
+
+    async def _call(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return await self._dynamodb.call(
+            operation,
+            {"TableName": self._table, **body},
+            credentials=await self._credentials.get(),
+            target=self._target,
+        )

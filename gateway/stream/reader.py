@@ -1,0 +1,263 @@
+"""The reader of the table's stream: takes shards under leases, reads each in order and publishes its notes."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gateway.aws.wire.errors import IteratorExpired, RecordsTrimmed, TableMissing
+from gateway.backoff import full_jitter
+from gateway.errors import GatewayError
+from gateway.model.table import TableSpec
+from gateway.stream.bus import Bus
+from gateway.stream.leases import END, START, Lease, Leases
+from gateway.stream.note import ChangeNote
+from gateway.stream.records import is_system, note_of
+from gateway.stream.shards import Batch, StreamShards
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderRules:
+    # how often an owner writes its leases and looks for free ones
+    renew_seconds: float = 3.0
+    # a lease that has not changed for this long by our clock has no owner any more
+    failover_seconds: float = 10.0
+    # how often the shards of the stream are listed
+    discover_seconds: float = 20.0
+    # the pause after a read that found nothing
+    poll_seconds: float = 0.25
+    # the longest pause after a failure
+    longest_pause: float = 5.0
+
+
+@dataclass(slots=True)
+class ReaderCounts:
+    """What the metrics show; `dropped` are rows of neither a tenant nor the gateway, and must stay at zero."""
+
+    notes: int = 0
+    dropped: int = 0
+    system: int = 0
+    trimmed: int = 0  # times that records were gone before they were read
+    failures: int = 0
+    leases_taken: int = 0
+    leases_lost: int = 0
+
+
+@dataclass(slots=True)
+class OwnShard:
+    """A shard that this reader has under a lease."""
+
+    lease: Lease
+    position: str
+    renewed: float
+    created: float = 0.0  # when the last record was written
+    behind: bool = True  # until a read finds nothing
+    task: "asyncio.Task[None] | None" = None
+    ended: bool = False
+
+
+@dataclass(slots=True)
+class StreamReader:
+    """Several readers share the shards; each shard has one reader at a time, and the others are standbys."""
+
+    shards: StreamShards
+    leases: Leases
+    table: TableSpec
+    bus: Bus
+    rules: ReaderRules = field(default_factory=ReaderRules)
+    clock: Callable[[], float] = time.monotonic
+    counts: ReaderCounts = field(default_factory=ReaderCounts)
+    own: dict[str, OwnShard] = field(default_factory=dict)
+    _seen: dict[str, tuple[int, int, float]] = field(default_factory=dict)  # shard -> term, beat, when first seen
+    _parents: dict[str, str | None] = field(default_factory=dict)
+    _discovered: float = float("-inf")
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def lag_seconds(self) -> float:
+        """The age of the oldest record that was read last and has others behind it; zero once all is read."""
+        waiting = [shard.created for shard in self.own.values() if shard.behind and shard.created]
+        return max(0.0, time.time() - min(waiting)) if waiting else 0.0
+
+    async def run(self) -> None:
+        """Until it is cancelled; then the leases are released, so that another reader need not wait."""
+        attempt = 0
+        try:
+            while True:
+                pause = self.rules.renew_seconds
+                try:
+                    await self.tick()
+                    attempt = 0
+                except GatewayError as error:
+                    attempt += 1
+                    pause = self._pause(attempt)
+                    self._failed("the shards of the stream could not be listed", error)
+                self._wake.clear()
+                try:
+                    await asyncio.wait_for(self._wake.wait(), pause)
+                except TimeoutError:
+                    continue
+        finally:
+            await self._stop()
+
+    async def tick(self) -> None:
+        """Renews what we have, then takes what is free."""
+        await self._renew_all()
+        now = self.clock()
+        leases = await self.leases.all()
+        if now >= self._discovered + self.rules.discover_seconds or self._finished(leases):
+            self._parents = await self.shards.parents()
+            self._discovered = now
+            for shard, parent in self._parents.items():
+                if shard not in leases and (made := await self.leases.create(shard, parent)) is not None:
+                    leases[shard] = made
+        free = [lease for lease in leases.values() if self._is_free(lease, leases, now)]
+        # half of them, so that readers which start together share the shards
+        for lease in free[: (len(free) + 1) // 2]:
+            await self._take(lease)
+
+    def _finished(self, leases: dict[str, Lease]) -> bool:
+        """Whether an open shard that we know of is read to its end: its children are wanted at once."""
+        with_children = {lease.parent for lease in leases.values()}
+        return any(leases[shard].finished and shard not in with_children for shard in self._parents if shard in leases)
+
+    def _is_free(self, lease: Lease, leases: dict[str, Lease], now: float) -> bool:
+        # a shard that DynamoDB no longer names has nothing to read
+        if lease.finished or lease.shard in self.own or lease.shard not in self._parents:
+            return False
+        # INVARIANT: a child is read after its parent, or the changes of an item could come in another order.
+        parent = leases.get(lease.parent or "")
+        if parent is not None and not parent.finished and parent.shard in self._parents:
+            return False
+        term, beat, since = self._seen.get(lease.shard, (-1, -1, now))
+        if (term, beat) != (lease.term, lease.beat):
+            since = now
+        self._seen[lease.shard] = (lease.term, lease.beat, since)
+        return lease.owner == "" or now - since >= self.rules.failover_seconds
+
+    async def _take(self, lease: Lease) -> None:
+        begun = self.clock()
+        taken = await self.leases.take(lease)
+        if taken is None:
+            return
+        self.counts.leases_taken += 1
+        shard = self.own[lease.shard] = OwnShard(taken, taken.checkpoint, begun)
+        if taken.checkpoint != START:
+            self.bus.begin(lease.shard, taken.checkpoint)
+        shard.task = asyncio.create_task(self._read(shard))
+
+    async def _renew_all(self) -> None:
+        for shard in [*self.own.values()]:
+            await self._renew(shard)
+
+    async def _renew(self, shard: OwnShard) -> None:
+        begun = self.clock()
+        checkpoint = END if shard.ended else shard.position
+        self._restart(shard)
+        try:
+            renewed = await self.leases.renew(shard.lease, checkpoint)
+        except GatewayError as error:
+            self._failed("a lease could not be renewed", error)
+            if begun - shard.renewed >= self.rules.failover_seconds:
+                await self._give_up(shard)
+            return
+        if renewed is None:
+            await self._give_up(shard)
+        elif renewed.finished:
+            self.own.pop(shard.lease.shard, None)
+        else:
+            shard.lease, shard.renewed = renewed, begun
+
+    def _restart(self, shard: OwnShard) -> None:
+        """A defect must not leave a shard under lease and unread."""
+        if shard.task is not None and shard.task.done() and not shard.ended:
+            self.counts.failures += 1
+            _log.error("the task of a shard ended; it starts again", exc_info=shard.task.exception())
+            shard.task = asyncio.create_task(self._read(shard))
+
+    async def _give_up(self, shard: OwnShard) -> None:
+        """Another reader has the lease, or may have it by now."""
+        self.counts.leases_lost += 1
+        self.own.pop(shard.lease.shard, None)
+        if shard.task is not None:
+            shard.task.cancel()
+            await asyncio.wait((shard.task,))
+
+    async def _stop(self) -> None:
+        for shard in [*self.own.values()]:
+            if shard.task is not None:
+                shard.task.cancel()
+                await asyncio.wait((shard.task,))
+            try:
+                await self.leases.release(shard.lease, END if shard.ended else shard.position)
+            except GatewayError as error:
+                self._failed("a lease could not be released", error)
+        self.own.clear()
+
+    async def _read(self, shard: OwnShard) -> None:
+        """Until the shard ends or the task is cancelled; a failure is tried again from the last position."""
+        iterator, attempt = None, 0
+        while True:
+            try:
+                iterator = iterator or await self.shards.iterator(shard.lease.shard, shard.position)
+                batch = await self.shards.read(iterator)
+                await self._publish(shard, batch)
+            except IteratorExpired:
+                iterator = None
+                continue
+            except GatewayError as error:
+                iterator, attempt = None, attempt + 1
+                self._failed("a shard of the stream could not be read", error)
+                if isinstance(error, (RecordsTrimmed, TableMissing)) and await self._is_gone(shard):
+                    break
+                await asyncio.sleep(self._pause(attempt))
+                continue
+            iterator, attempt = batch.following, 0
+            if iterator is None:
+                break
+            if not batch.records:
+                await asyncio.sleep(self.rules.poll_seconds)
+        shard.ended = True
+        self._wake.set()
+
+    async def _publish(self, shard: OwnShard, batch: Batch) -> None:
+        notes = list[ChangeNote]()
+        for record in batch.records:
+            note = note_of(self.table, shard.lease.shard, record)
+            if note is not None:
+                notes.append(note)
+            elif is_system(self.table, record):
+                self.counts.system += 1
+            else:
+                self.counts.dropped += 1
+        if notes:
+            await self.bus.publish(notes)
+            self.counts.notes += len(notes)
+        shard.behind = bool(batch.records)
+        if batch.records:
+            # INVARIANT: the bus has every note up to the position before a checkpoint names it.
+            last = batch.records[-1]["dynamodb"]
+            shard.position = last["SequenceNumber"]
+            shard.created = float(last.get("ApproximateCreationDateTime") or 0.0)
+
+    async def _is_gone(self, shard: OwnShard) -> bool:
+        """Records went before they were read: subscribers read again. True where the whole shard went."""
+        try:
+            known = await self.shards.parents()
+            await self.bus.gap()
+        except GatewayError as error:
+            self._failed("the shards of the stream could not be listed", error)
+            return False
+        self.counts.trimmed += 1
+        shard.position = START
+        return shard.lease.shard not in known
+
+    def _pause(self, attempt: int) -> float:
+        return full_jitter(attempt, 0.1, self.rules.longest_pause)
+
+    def _failed(self, what: str, error: GatewayError) -> None:
+        self.counts.failures += 1
+        _log.warning("%s: %s: %s", what, type(error).__name__, error.message)

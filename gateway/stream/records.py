@@ -1,0 +1,51 @@
+"""From a record of the table's stream to a change note: names and keys, never values."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gateway.model.entity import PRIMARY
+from gateway.model.table import TableSpec
+from gateway.model.tenant import owns, tenant_of
+from gateway.model.types import Wire
+from gateway.stream.note import ChangeNote, Kind
+
+SYSTEM = "SYSTEM#"  # begins the partitions of rows that are of no tenant: the leases of the reader
+
+_KINDS: Mapping[str, Kind] = {"INSERT": "created", "MODIFY": "changed", "REMOVE": "removed"}
+_TIME_TO_LIVE = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
+
+
+def note_of(table: TableSpec, shard: str, record: Mapping[str, Any]) -> ChangeNote | None:
+    """None where the item is of no tenant."""
+    content = record["dynamodb"]
+    pk, sk = content["Keys"][table.pk]["S"], content["Keys"][table.sk]["S"]
+    tenant = tenant_of(pk)
+    # INVARIANT: a note is of the tenant in the item's own partition key, and of nobody else.
+    if tenant is None:
+        return None
+    old, new = content.get("OldImage", {}), content.get("NewImage", {})
+    image = new or old
+    return ChangeNote(
+        tenant=tenant,
+        entity=image.get(table.entity_type, {}).get("S", ""),
+        place=image.get(table.copy_of, {}).get("S", PRIMARY),
+        pk=pk,
+        sk=sk,
+        kind=_KINDS[record["eventName"]],
+        attributes=frozenset(name for name in old.keys() | new.keys() if old.get(name) != new.get(name)),
+        before={name: key for name, key in _index_keys(table, old) if owns(tenant, key[0])},
+        after={name: key for name, key in _index_keys(table, new) if owns(tenant, key[0])},
+        shard=shard,
+        sequence=content["SequenceNumber"],
+        expired=record.get("userIdentity") == _TIME_TO_LIVE,
+    )
+
+
+def is_system(table: TableSpec, record: Mapping[str, Any]) -> bool:
+    return str(record["dynamodb"]["Keys"][table.pk]["S"]).startswith(SYSTEM)
+
+
+def _index_keys(table: TableSpec, image: Wire) -> Iterator[tuple[str, tuple[str, str]]]:
+    for index in table.indexes:
+        if index.pk in image and index.sk in image:
+            yield index.name, (image[index.pk]["S"], image[index.sk]["S"])

@@ -1,0 +1,74 @@
+"""The shards of a table's stream: found, opened and read over the wire."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.aws.sts.own_credentials import OwnCredentials
+from gateway.aws.wire.dynamodb import DynamoDB
+from gateway.aws.wire.endpoint import AwsTarget
+from gateway.errors import ConfigurationError
+from gateway.stream.leases import START
+
+VIEW = "NEW_AND_OLD_IMAGES"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Records of a shard, and the iterator of what follows: None at the end of a closed shard."""
+
+    records: list[dict[str, Any]]
+    following: str | None
+
+
+class StreamShards:
+    """`dynamodb` and `streams` are two APIs at two endpoints."""
+
+    def __init__(
+        self,
+        dynamodb: DynamoDB,
+        streams: DynamoDB,
+        credentials: OwnCredentials,
+        targets: tuple[AwsTarget, AwsTarget],
+        table: str,
+    ) -> None:
+        self._dynamodb = dynamodb
+        self._streams = streams
+        self._credentials = credentials
+        self._target, self._stream_target = targets
+        self._table = table
+        self._arn = ""
+
+    async def parents(self) -> dict[str, str | None]:
+        """Every shard that DynamoDB names, with its parent; a stream that was switched off and on is another one."""
+        body = {"TableName": self._table}
+        credentials = await self._credentials.get()
+        answer = await self._dynamodb.call("DescribeTable", body, credentials=credentials, target=self._target)
+        table = answer["Table"]
+        if table.get("StreamSpecification", {}).get("StreamViewType") != VIEW:
+            fault = f"the table `{self._table}` needs a stream with {VIEW}: set its stream_view_type"
+            raise ConfigurationError([fault])
+        self._arn = table["LatestStreamArn"]
+        shards: dict[str, str | None] = {}
+        start: dict[str, str] = {}
+        while True:
+            description = (await self._ask("DescribeStream", {"StreamArn": self._arn, **start}))["StreamDescription"]
+            shards |= {shard["ShardId"]: shard.get("ParentShardId") for shard in description["Shards"]}
+            if not description.get("LastEvaluatedShardId"):
+                return shards
+            start = {"ExclusiveStartShardId": description["LastEvaluatedShardId"]}
+
+    async def iterator(self, shard: str, after: str) -> str:
+        at = {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": after}
+        if after == START:
+            at = {"ShardIteratorType": "TRIM_HORIZON"}
+        answer = await self._ask("GetShardIterator", {"StreamArn": self._arn, "ShardId": shard, **at})
+        return str(answer["ShardIterator"])
+
+    async def read(self, iterator: str) -> Batch:
+        answer = await self._ask("GetRecords", {"ShardIterator": iterator})
+        return Batch(answer["Records"], answer.get("NextShardIterator"))
+
+    async def _ask(self, operation: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        credentials = await self._credentials.get()
+        return await self._streams.call(operation, body, credentials=credentials, target=self._stream_target)

@@ -37,4 +37,9 @@ def tenant_of(partition_key: str) -> TenantId | None:
     return tenant if owns(tenant, partition_key) else None
 
 
+SYSTEM = "SYSTEM#"
+"""Begins the partitions of rows that are of no tenant; no policy of a tenant reaches them."""
+LEASE_PARTITION = f"{SYSTEM}STREAM"
+"""The partition in which the readers of the table's stream keep their leases."""
+
 MAX_PREFIX = len(partition(TenantId("x" * 63), ""))

@@ -15,9 +15,8 @@ from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.aws.wire.errors import ConditionFailed
 from gateway.model.table import TableSpec
-from gateway.stream.records import SYSTEM
+from gateway.model.tenant import LEASE_PARTITION
 
-LEASE_PARTITION = f"{SYSTEM}STREAM"
 START, END = "", "END"  # checkpoints before the first record and after the last one
 
 _KEPT_SECONDS = 48 * 3600  # a finished lease is of use as long as DynamoDB names its shard, for a day

@@ -5,11 +5,9 @@ from typing import Any
 
 from gateway.model.entity import PRIMARY
 from gateway.model.table import TableSpec
-from gateway.model.tenant import owns, tenant_of
+from gateway.model.tenant import SYSTEM, owns, tenant_of
 from gateway.model.types import Wire
 from gateway.stream.note import ChangeNote, Kind
-
-SYSTEM = "SYSTEM#"  # begins the partitions of rows that are of no tenant: the leases of the reader
 
 _KINDS: Mapping[str, Kind] = {"INSERT": "created", "MODIFY": "changed", "REMOVE": "removed"}
 _TIME_TO_LIVE = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}

@@ -63,6 +63,8 @@ def cases(name: str) -> tuple[Case, ...]:
     match name:
         case "gateway-role.json":
             return tuple(gateway_cases())
+        case "stream-role.json":
+            return tuple(stream_cases())
         case "vpc-endpoint.json":
             return tuple(endpoint_cases())
         case "tenant-role.json" | "boundary.json":
@@ -125,6 +127,11 @@ def layer_cases(granted: tuple[str, ...]) -> Iterator[Case]:
     for action in granted:
         for resource in (*ELSEWHERE, *(() if action == "Query" else INDEXES)):
             yield Case(False, f"dynamodb:{action}", resource, asked(action, OWN_KEYS[1]))
+    yield from table_key_cases()
+
+
+def table_key_cases() -> Iterator[Case]:
+    """The key of this table, and of no other table, region or account."""
     own: Context = {
         "kms:ViaService": f"dynamodb.{REGION}.amazonaws.com",
         "kms:EncryptionContext:aws:dynamodb:tableName": NAME,
@@ -264,3 +271,31 @@ def endpoint_cases() -> Iterator[Case]:
     for missing in ("aws:PrincipalArn", "aws:PrincipalTag/TenantId"):
         yield Case(False, "dynamodb:GetItem", TABLE, {key: value for key, value in caller.items() if key != missing})
     yield from (Case(False, f"dynamodb:{action}", TABLE, caller) for action in sorted(EVERY_ACTION - set(ITEM_ACTIONS)))
+
+
+def stream_cases() -> Iterator[Case]:
+    """The reader of the stream: the table's streams, the leases, and no row of a tenant."""
+    reads, leases = ("DescribeStream", "GetRecords", "GetShardIterator"), ("GetItem", "PutItem", "Query", "UpdateItem")
+    streams = (f"{TABLE}/stream/2026-11-17T00:00:00.000", f"{TABLE}/stream/2027-01-01T00:00:00.000")
+    for action in reads:
+        yield from (Case(True, f"dynamodb:{action}", stream) for stream in streams)
+        others = (TABLE, f"{TABLE}2/stream/x", *(f"{place}/stream/x" for place in ELSEWHERE), INDEXES[0])
+        yield from (Case(False, f"dynamodb:{action}", other) for other in others)
+    yield Case(True, "dynamodb:DescribeTable", TABLE)
+    yield from (Case(False, "dynamodb:DescribeTable", other) for other in (*ELSEWHERE, streams[0]))
+    for action in leases:
+        name, own = f"dynamodb:{action}", {"dynamodb:LeadingKeys": ("SYSTEM#STREAM",)}
+        yield Case(True, name, TABLE, dict(own))
+        yield from (Case(False, name, other, dict(own)) for other in (*ELSEWHERE, *INDEXES))
+        wrong = ("SYSTEM#", "SYSTEM#STREAMS", "system#stream", "SYSTEM#*", *(key for keys in OWN_KEYS for key in keys))
+        for key in wrong:
+            yield Case(False, name, TABLE, {"dynamodb:LeadingKeys": (key,)})
+            yield Case(False, name, TABLE, {"dynamodb:LeadingKeys": ("SYSTEM#STREAM", key)})
+        yield from (Case(False, name, TABLE, context) for context in ({}, {"dynamodb:LeadingKeys": ()}))
+    granted = {*reads, *leases, "DescribeTable"}
+    for action in (*sorted(EVERY_ACTION - granted), "ActionOfNextYear"):
+        for resource in (TABLE, streams[0]):
+            yield Case(False, f"dynamodb:{action}", resource, {"dynamodb:LeadingKeys": ("SYSTEM#STREAM",)})
+    yield from (Case(False, action, "*") for action in ("dax:GetItem", "s3:GetObject", "sts:AssumeRole"))
+    yield from key_cases()
+    yield from table_key_cases()

@@ -8,7 +8,7 @@ from gateway.iam.language.errors import PolicyError
 from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.verdict import Authorisation
 from gateway.iam.policies.deployment import render
-from gateway.iam.policies.generate import ENDPOINT_FILE, GATEWAY_FILE, TRUST_FILE, kind_of
+from gateway.iam.policies.generate import ENDPOINT_FILE, GATEWAY_FILE, STREAM_FILE, TRUST_FILE, kind_of
 from gateway.iam.policies.lint import lint
 from gateway.iam.policies.review import review
 from tests.policies.cases import Case, cases
@@ -23,8 +23,10 @@ def faults(name: str, document: Mapping[str, Any]) -> Iterator[str]:
     except PolicyError as error:
         yield f"refused: {error.message}"
         return
+    of_stream = name == STREAM_FILE
     for check in (lint, review):
-        yield from (f"{finding.level}: {finding.statement} {finding.message}" for finding in check(parsed))
+        found = check(parsed, of_stream=of_stream)
+        yield from (f"{finding.level}: {finding.statement} {finding.message}" for finding in found)
     if name == TRUST_FILE:
         yield from trust_faults(parsed)
         return

@@ -13,11 +13,18 @@ from gateway.iam.formal.specification import SPLITS, TENANT_ROWS, of_service
 from gateway.iam.formal.theorems import Theorem
 from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.policies.deployment import Deployment
-from gateway.iam.policies.generate import BOUNDARY_FILE, ENDPOINT_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE
+from gateway.iam.policies.generate import (
+    BOUNDARY_FILE,
+    ENDPOINT_FILE,
+    GATEWAY_FILE,
+    STREAM_FILE,
+    TENANT_FILE,
+    TRUST_FILE,
+)
 from gateway.iam.policies.policies import document
 
 Documents = Mapping[str, Mapping[str, Any]]
-_ALONE = (TRUST_FILE, GATEWAY_FILE, ENDPOINT_FILE)
+_ALONE = (TRUST_FILE, GATEWAY_FILE, ENDPOINT_FILE, STREAM_FILE)
 _MOST = 200
 
 

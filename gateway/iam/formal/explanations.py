@@ -62,6 +62,10 @@ EXPLAINED: Final[Mapping[str, str]] = {
     "the gateway's role has no data": (
         "Whatever else is granted to the gateway's role, it is explicitly denied DynamoDB and DAX."
     ),
+    "the stream's reader reaches no tenant's row": (
+        "Whatever else is granted to the role that reads the table's stream, its item actions reach the rows of its "
+        "own leases and no row of a tenant."
+    ),
     "the endpoint serves the tenants' role alone": "The VPC endpoint accepts no request of another principal.",
     "the endpoint stops nothing that a role may do": (
         "The VPC endpoint accepts every request that a role may send, so every access pattern works in the network."

@@ -44,10 +44,11 @@ from gateway.iam.formal.string_patterns import WHOLE, Split, matches, part, rest
 from gateway.iam.language.glob import Wild, parts
 from gateway.iam.policies.deployment import Deployment
 from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING, GatewayRole, Grant
+from gateway.iam.policies.statements import LEASE_ACTIONS, STREAM_READS
 from gateway.model import role_reach
 from gateway.model.model import Model
 from gateway.model.role_reach import Find
-from gateway.model.tenant import TenantId, partition
+from gateway.model.tenant import LEASE_PARTITION, TenantId, partition
 from gateway.model.types import KEY_SEPARATOR
 
 KEYS: Final = LEADING_KEYS.lower()
@@ -313,6 +314,22 @@ def gateway_means(deployment: Deployment) -> Formula:
     starts = one_of(ACTION, "sts:assumerole", "sts:tagsession", "sts:setsourceidentity")
     parts_of_arn = zip(ARN, deployment.tenant_role.split(":", 5)[1:], strict=True)
     return both(starts, *(both(Present(key), is_text(key, text)) for key, text in parts_of_arn))
+
+
+def is_lease() -> Formula:
+    """A key is the partition of the leases of the stream's readers."""
+    return matches(ELEMENT, (LEASE_PARTITION,), TENANT_ROWS.split)
+
+
+def stream_means(deployment: Deployment) -> Formula:
+    """The table's streams, the table's description, and the rows of the leases."""
+    table = f"table/{deployment.table}"
+    on_table = place(deployment, "dynamodb", is_text(ARN[-1], table))
+    streams = place(deployment, "dynamodb", matches(ARN[-1], (f"{table}/stream/", Wild.MANY)))
+    leases = both(acts(*LEASE_ACTIONS), Filled(KEYS), Every(KEYS, is_lease()), on_table)
+    return either(
+        both(acts(*STREAM_READS), streams), both(acts("DescribeTable"), on_table), leases, table_key(deployment)
+    )
 
 
 def endpoint_means(model: Model, deployment: Deployment) -> Formula:

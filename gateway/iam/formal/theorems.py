@@ -14,6 +14,7 @@ from gateway.iam.formal.formula import (
     Like,
     Piece,
     Ref,
+    Some,
     UnwrittenStatement,
     both,
     either,
@@ -29,6 +30,7 @@ from gateway.iam.policies.generate import (
     BOUNDARY_FILE,
     ENDPOINT_FILE,
     GATEWAY_FILE,
+    STREAM_FILE,
     TENANT_FILE,
     TRUST_FILE,
     kind_of,
@@ -37,7 +39,7 @@ from gateway.iam.policies.generate import (
 from gateway.iam.policies.policies import document
 from gateway.iam.policies.review import EVERY_ACTION
 from gateway.iam.policies.roles import ITEM_ACTIONS
-from gateway.iam.policies.statements import DECRYPT
+from gateway.iam.policies.statements import DECRYPT, LEASE_ACTIONS, STREAM_READS
 from gateway.model.model import Model
 
 NOT_ROWS = tuple(sorted(EVERY_ACTION - set(ITEM_ACTIONS)))
@@ -167,6 +169,10 @@ def _sessions(proof: ProofSubject) -> Iterator[Theorem]:
     further = Layer(either(gateway.allows, UnwrittenStatement("a further policy allows")), gateway.denies)
     data = both(allowed((further,)), of_service("dynamodb", "dax"))
     yield Theorem("the gateway's role has no data", GATEWAY_FILE, data)
+    reader = proof.layers[STREAM_FILE]
+    more = Layer(either(reader.allows, UnwrittenStatement("a further policy allows")), reader.denies)
+    rows = both(allowed((more,)), of_service("dynamodb"), Some(KEYS, negated(specification.is_lease())))
+    yield Theorem("the stream's reader reaches no tenant's row", STREAM_FILE, both(rows, acts(*ITEM_ACTIONS)))
     endpoint = both(
         allowed((proof.layers[ENDPOINT_FILE],)), negated(is_text("aws:principalarn", proof.deployment.tenant_role))
     )
@@ -206,6 +212,8 @@ def _means(proof: ProofSubject, name: str) -> tuple[Formula, Formula]:
             means = specification.trust_means(proof.deployment, proof.roles)
         case "gateway-role.json":
             means = specification.gateway_means(proof.deployment)
+        case "stream-role.json":
+            means = specification.stream_means(proof.deployment)
         case "vpc-endpoint.json":
             means = specification.endpoint_means(proof.model, proof.deployment)
         case _:
@@ -220,6 +228,8 @@ def _must_deny(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formula]]:
             yield "every other documented action", acts(*NOT_ROWS)
         case "boundary.json":
             yield "every other action", _all_but(ITEM_ACTIONS)
+        case "stream-role.json":
+            yield "every other action", _all_but((*STREAM_READS, "DescribeTable", *LEASE_ACTIONS))
         case "gateway-role.json":
             yield "data", of_service("dynamodb", "dax")
         case "tenant-trust.json" | "vpc-endpoint.json":
@@ -234,6 +244,9 @@ def _must_restrict(proof: ProofSubject, name: str) -> Iterator[tuple[str, Formul
         yield "the rows of others", both(of_service("dynamodb"), specification.outside(specification.TENANT_ROWS))
         yield "a request without keys", both(acts(*ITEM_ACTIONS), negated(Filled(KEYS)))
         yield "a session without a tenant", both(of_service("dynamodb"), negated(Filled(TENANT)))
+    elif name == STREAM_FILE:
+        yield "every row but the leases", both(acts(*LEASE_ACTIONS), Some(KEYS, negated(specification.is_lease())))
+        yield "a request without keys", both(acts(*LEASE_ACTIONS), negated(Filled(KEYS)))
     elif kind_of(name) == "session":
         role = _role(proof, name)
         if role.hidden:

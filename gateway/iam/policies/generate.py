@@ -25,6 +25,7 @@ from gateway.iam.policies.statements import (
     never,
     nothing_else,
     own_rows,
+    stream_reader,
     table_key,
 )
 from gateway.iam.sts.assume_role import ASSUME_ACTIONS
@@ -36,6 +37,7 @@ TRUST_FILE: Final = "tenant-trust.json"
 BOUNDARY_FILE: Final = "boundary.json"
 GATEWAY_FILE: Final = "gateway-role.json"
 ENDPOINT_FILE: Final = "vpc-endpoint.json"
+STREAM_FILE: Final = "stream-role.json"
 
 _KINDS: Final[dict[str, Kind]] = {
     TENANT_FILE: "identity",
@@ -43,6 +45,7 @@ _KINDS: Final[dict[str, Kind]] = {
     BOUNDARY_FILE: "boundary",
     GATEWAY_FILE: "identity",
     ENDPOINT_FILE: "endpoint",
+    STREAM_FILE: "identity",
 }
 
 
@@ -67,6 +70,7 @@ def documents(model: Model) -> dict[str, dict[str, Any]]:
         **{session_file(role.name): session_document(role) for role in roles},
         GATEWAY_FILE: _document(*_gateway()),
         ENDPOINT_FILE: _document(_endpoint(model)),
+        STREAM_FILE: _document(*stream_reader(TABLE)),
     }
 
 

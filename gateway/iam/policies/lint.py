@@ -11,6 +11,8 @@ from gateway.iam.language.glob import Wild
 from gateway.iam.language.grammar import Condition, Statement
 from gateway.iam.language.operators import operation
 from gateway.iam.language.variables import Variable
+from gateway.iam.policies.statements import STREAM_READS
+from gateway.model.tenant import LEASE_PARTITION
 
 _LEADING: Final = "dynamodb:leadingkeys"
 _SEVERAL: Final = frozenset(key.lower() for key in MULTIVALUED)
@@ -27,19 +29,22 @@ class LintFinding:
     message: str
 
 
-def lint(document: PolicyDocument) -> tuple[LintFinding, ...]:
+def lint(document: PolicyDocument, *, of_stream: bool = False) -> tuple[LintFinding, ...]:
+    """`of_stream` is the role that reads the table's stream, which no condition can limit to one tenant."""
     findings = (
         [] if document.has_variables else [LintFinding("error", "", f"Version is not `{VERSION}`: variables are text")]
     )
     for statement in document.statements:
-        findings += [LintFinding("error", statement.label, message) for message in _errors(document, statement)]
+        findings += [
+            LintFinding("error", statement.label, message) for message in _errors(document, statement, of_stream)
+        ]
         findings += [LintFinding("warning", statement.label, message) for message in _idle_keys(statement)]
     if document.kind == "trust":
         findings += [LintFinding("error", "", message) for message in _trust(document)]
     return tuple(findings)
 
 
-def _errors(document: PolicyDocument, statement: Statement) -> Iterator[str]:
+def _errors(document: PolicyDocument, statement: Statement, of_stream: bool) -> Iterator[str]:
     for row in statement.conditions:
         yield from _row(row, document.has_variables)
     for text in (*statement.resources, *(value for row in statement.conditions for value in row.values)):
@@ -47,11 +52,11 @@ def _errors(document: PolicyDocument, statement: Statement) -> Iterator[str]:
         if fault:
             yield f"{fault} in `{text}`"
     if statement.effect == "Allow":
-        yield from _granting_conditions(statement)
-        yield from _granting_actions(statement)
+        yield from _granting_conditions(statement, of_stream)
+        yield from _granting_actions(statement, of_stream)
         if document.kind != "session":
             # A session policy can only restrict, so the role may be the one that names the table.
-            yield from _granting_resources(statement)
+            yield from _granting_resources(statement, of_stream)
         if document.kind == "identity":
             yield from _unkeyed(statement)
         if ("AWS", "*") in statement.principals and document.kind == "trust":
@@ -72,7 +77,7 @@ def _row(row: Condition, with_variables: bool) -> Iterator[str]:
         yield f"`{row.operator}` beyond ASCII is not documented"
 
 
-def _granting_conditions(statement: Statement) -> Iterator[str]:
+def _granting_conditions(statement: Statement, of_stream: bool) -> Iterator[str]:
     guarded = {row.key.lower() for row in statement.conditions if row.operator == "Null" and row.values == ("false",)}
     for row in statement.conditions:
         use = operation(row.operator)
@@ -87,6 +92,8 @@ def _granting_conditions(statement: Statement) -> Iterator[str]:
             yield f"`{row.operator}` lets one own key open a whole batch"
         if use.name.startswith(_VARIABLE_FAMILIES):
             for value in row.values:
+                if of_stream and key == _LEADING and value == LEASE_PARTITION:
+                    continue
                 yield from _pattern(value, key, guarded, wildcards=use.name in _LIKE or use.name.startswith("Arn"))
 
 
@@ -102,7 +109,7 @@ def _pattern(value: str, key: str, guarded: set[str], *, wildcards: bool) -> Ite
         yield f"`{value}`: a leading key without a variable is the same for every tenant"
 
 
-def _granting_actions(statement: Statement) -> Iterator[str]:
+def _granting_actions(statement: Statement, of_stream: bool) -> Iterator[str]:
     if statement.excludes_actions:
         yield "NotAction grants whatever is not listed, also what AWS adds later"
         return
@@ -110,18 +117,22 @@ def _granting_actions(statement: Statement) -> Iterator[str]:
         name = _dynamodb(action)
         if "*" in action or "?" in action:
             yield f"`{action}`: a wildcard grants also what AWS adds later"
+        elif of_stream and name in (*STREAM_READS, "DescribeTable"):
+            continue
         elif name is not None and (name not in KEYED or name.startswith("PartiQL")):
             yield f"`{action}`: LeadingKeys cannot keep tenants apart there"
 
 
-def _granting_resources(statement: Statement) -> Iterator[str]:
+def _granting_resources(statement: Statement, of_stream: bool) -> Iterator[str]:
     if not any(action == "*" or _dynamodb(action) is not None for action in statement.actions):
         return
     if statement.excludes_resources:
         yield "NotResource grants whatever is not listed"
         return
     for resource in statement.resources:
-        if resource == "*" or any(mark in resource.split(":", 5)[5] for mark in "*?"):
+        # a stream has another name each time that it is switched on
+        table = resource.removesuffix("/stream/*") if of_stream else resource
+        if table == "*" or any(mark in table.split(":", 5)[5] for mark in "*?"):
             yield f"resource `{resource}` may hold a table or index that is not keyed by tenant"
 
 

@@ -10,7 +10,7 @@ from gateway.iam.language.rules import Rule, RuleCompiler
 from gateway.iam.language.variables import Value, Variable, template
 from gateway.iam.policies.lint import LintFinding
 from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING
-from gateway.model.tenant import TenantId, partition
+from gateway.model.tenant import LEASE_PARTITION, TenantId, partition
 
 EVERY_ACTION: Final = frozenset(
     (*ITEM_ACTIONS, *CONTROL, "Scan", "PartiQLSelect", "PartiQLInsert", "PartiQLUpdate", "PartiQLDelete")
@@ -25,15 +25,17 @@ _WHOLE: Final = ("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 _RETURNED: Final = ("ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW")
 
 
-def review(document: PolicyDocument) -> tuple[LintFinding, ...]:
-    """The errors of one document."""
+def review(document: PolicyDocument, *, of_stream: bool = False) -> tuple[LintFinding, ...]:
+    """The errors of one document; `of_stream` as in `lint`."""
     rules = RuleCompiler().rules(document, document.kind)
     denials = tuple(rule for rule in rules if rule.statement.effect == "Deny")
     findings = [*_if_exists(document), *_defaults(document)]
     if document.kind in _LAYERS:
         granted = frozenset(action for action in EVERY_ACTION if any(_grants(rule, action) for rule in rules))
         findings += _second_line(denials, granted)
-        if document.kind == "identity":
+        if of_stream:
+            findings += _tenant_rows(denials, granted)
+        elif document.kind == "identity":
             findings += _foreign_rows(denials, granted)
         findings += _whole_items(denials)
     if document.kind == "trust":
@@ -90,6 +92,20 @@ def _foreign_rows(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterato
     for action in sorted(granted):
         for what, (context, about) in contexts.items():
             if not _denied(denials, action, context, about):
+                yield "", f"`dynamodb:{action}`: {what} is not explicitly denied"
+
+
+def _tenant_rows(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator[tuple[str, str]]:
+    contexts: dict[str, dict[str, Value]] = {
+        "the rows of a tenant": {_KEYS: (_OWN,)},
+        "a batch with a row of a tenant": {_KEYS: (LEASE_PARTITION, _OWN)},
+        "a row of nobody": {_KEYS: ("*",)},
+        "a row that looks like a tenant's": {_KEYS: ("TENANT#*",)},
+        "a request without partition keys": {},
+    }
+    for action in sorted(granted & frozenset(ITEM_ACTIONS)):
+        for what, context in contexts.items():
+            if not _denied(denials, action, context, _KEYS):
                 yield "", f"`dynamodb:{action}`: {what} is not explicitly denied"
 
 

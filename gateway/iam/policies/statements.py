@@ -7,7 +7,7 @@ from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_SUBJECT,
 from gateway.iam.policies.deployment import KEYS
 from gateway.iam.policies.roles import ITEM_ACTIONS, Grant
 from gateway.model.role_reach import SUBJECT
-from gateway.model.tenant import TenantId, partition
+from gateway.model.tenant import LEASE_PARTITION, TenantId, partition
 
 Clause = dict[str, Any]
 
@@ -31,8 +31,28 @@ NEVER: Final[dict[str, tuple[str, ...]]] = {
 """Actions that LeadingKeys cannot restrict or that no request needs; no pattern matches a granted action."""
 
 
+STREAM_READS: Final = ("DescribeStream", "GetRecords", "GetShardIterator")
+LEASE_ACTIONS: Final = ("GetItem", "PutItem", "Query", "UpdateItem")
+"""What the reader of the table's stream does with its leases."""
+
+
 def named(*actions: str) -> list[str]:
     return [f"dynamodb:{action}" for action in actions]
+
+
+def stream_reader(table: str) -> list[Clause]:
+    """The reader of the table's stream: its records, which are those of all tenants, and the rows of its leases."""
+    leases = {"ForAllValues:StringEquals": {LEADING_KEYS: [LEASE_PARTITION]}, "Null": {LEADING_KEYS: "false"}}
+    granted = named(*STREAM_READS, "DescribeTable", *LEASE_ACTIONS)
+    return [
+        {"Sid": "ReadStream", "Effect": "Allow", "Action": named(*STREAM_READS), "Resource": f"{table}/stream/*"},
+        {"Sid": "FindStream", "Effect": "Allow", "Action": named("DescribeTable"), "Resource": table},
+        allow("OwnLeases", named(*LEASE_ACTIONS), table, leases),
+        table_key(),
+        nothing_else(granted),
+        deny("NeverTenants", named(*LEASE_ACTIONS), {"ForAnyValue:StringNotEquals": {LEADING_KEYS: [LEASE_PARTITION]}}),
+        deny("NeverWithoutKeys", named(*LEASE_ACTIONS), {"Null": {LEADING_KEYS: "true"}}),
+    ]
 
 
 def own_rows() -> Clause:

@@ -16,7 +16,7 @@ from gateway.iam.language.document import parse
 from gateway.iam.language.errors import PolicyError
 from gateway.iam.language.policy_text import canonical, read_json
 from gateway.iam.policies.deployment import LONGEST, Deployment, render
-from gateway.iam.policies.generate import BOUNDARY_FILE, TENANT_FILE, documents, kind_of, oversized
+from gateway.iam.policies.generate import BOUNDARY_FILE, STREAM_FILE, TENANT_FILE, documents, kind_of, oversized
 from gateway.iam.policies.lint import lint
 from gateway.iam.policies.policies import Policies, permissions_at, policies_of
 from gateway.iam.policies.review import review
@@ -58,7 +58,8 @@ def unsafe_policies(model: Model) -> list[str]:
     faults = oversized(made, LONGEST)
     for name, document in made.items():
         parsed = parse(render(document, LONGEST), kind_of(name))
-        found = (*lint(parsed), *review(parsed))
+        of_stream = name == STREAM_FILE
+        found = (*lint(parsed, of_stream=of_stream), *review(parsed, of_stream=of_stream))
         faults += [f"{name} {one.statement}: {one.message}" for one in found if one.level == "error"]
     return faults
 

@@ -7,6 +7,7 @@ from gateway.iam.policies.generate import (
     BOUNDARY_FILE,
     ENDPOINT_FILE,
     GATEWAY_FILE,
+    STREAM_FILE,
     TENANT_FILE,
     TRUST_FILE,
     session_file,
@@ -34,6 +35,7 @@ _ABOUT: Final[Mapping[str, str]] = {
     TRUST_FILE: "The trust policy of that role: who may assume it, and with which tags.",
     BOUNDARY_FILE: "The permissions boundary of that role: the most it can ever do, whatever else is attached to it.",
     GATEWAY_FILE: "The identity policy of the role that the gateway itself runs in.",
+    STREAM_FILE: "The identity policy of the role of `gateway stream`, which reads the table's stream and no row.",
     ENDPOINT_FILE: "The policy of the VPC's gateway endpoint for DynamoDB: what may pass the network's own door.",
 }
 
@@ -143,6 +145,18 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
             "No tenant session, no data: whatever else is attached to the gateway's role, it reaches neither DynamoDB "
             "nor DAX, which would not know tenants at all."
         ),
+    },
+    STREAM_FILE: {
+        "ReadStream": (
+            "The records of all tenants: IAM knows neither keys nor attributes of a stream. So one process alone has "
+            "this role, it passes on names and keys and no values, and web processes never have it."
+        ),
+        "FindStream": "The name of the table's stream, which changes when the stream is switched off and on.",
+        "OwnLeases": "Which process reads which shard, in a partition of no tenant. " + "`Null` demands a key.",
+        "TableKey": _KEY,
+        "NothingElse": _NOTHING_ELSE,
+        "NeverTenants": "Denies explicitly every row but the leases, so that no further policy opens a tenant's rows.",
+        "NeverWithoutKeys": "Denies explicitly a request for which AWS sets no partition key.",
     },
     ENDPOINT_FILE: {
         "TenantRoleOnly": (

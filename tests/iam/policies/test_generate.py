@@ -11,7 +11,7 @@ from gateway.iam.policies.deployment import LONGEST, render
 from gateway.iam.policies.generate import LIMITS, documents, kind_of, lengths, oversized, session_file
 from gateway.iam.policies.review import EVERY_ACTION
 from gateway.iam.policies.roles import ITEM_ACTIONS, READS, WRITES, roles_of
-from gateway.iam.policies.statements import OWN_KEYS
+from gateway.iam.policies.statements import OWN_KEYS, STREAM_READS
 from gateway.model.entity import Attribute
 from gateway.model.model import Model
 from gateway.model.table import Index, TableSpec
@@ -113,7 +113,8 @@ def test_reads_and_writes_are_all_that_is_granted() -> None:
         for action in statement.actions
     }
     sts = {"sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity"}
-    assert granted == {f"dynamodb:{action}" for action in (*READS, *WRITES)} | sts | {"kms:Decrypt"}
+    stream = {f"dynamodb:{action}" for action in (*STREAM_READS, "DescribeTable")}
+    assert granted == {f"dynamodb:{action}" for action in (*READS, *WRITES)} | sts | stream | {"kms:Decrypt"}
 
 
 @pytest.mark.parametrize("service", ["dynamodb", "dynamodbstreams"])

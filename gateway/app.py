@@ -5,8 +5,8 @@ import gc
 import ssl
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import boto3
@@ -56,10 +56,13 @@ from gateway.settings import Settings
 from gateway.store.consistency_token import ConsistencyTokens
 from gateway.store.cursor import Cursors
 from gateway.store.table import Table
+from gateway.stream.bus import Bus, InProcessBus
+from gateway.stream.invalidation import invalidate
 from gateway.wiring.caches import ReadPath, read_path
 from gateway.wiring.metrics import metrics_of, metrics_page
 from gateway.wiring.operations import cost_limits, document_limits, endpoint_limits, persisted, read_limits
 from gateway.wiring.pages import playground, sandbox_pages
+from gateway.wiring.stream import ReaderProcess
 from gateway.wiring.tenants import check_roles, issuers, pools, session_rules, tenants, warm_up
 
 GRAPHQL_PATH: Final = "/graphql"
@@ -84,6 +87,7 @@ class Services:
     sts: Sts
     fetch_keys: Fetch = fetch
     close: Callable[[], Awaitable[None]] = _nothing_to_close
+    bus: Bus = field(default_factory=InProcessBus)  # tells of changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,8 @@ class Gateway:
     metrics: Metrics | None = None
     # the tenants and roles whose sessions are opened at start
     warm_up: tuple[tuple[TenantId, ...], tuple[str, ...]] = ((), ())
+    # reads the table's stream, where this process does
+    stream: ReaderProcess | None = None
 
     async def close(self) -> None:
         if self.cache is not None:
@@ -148,7 +154,10 @@ def build_gateway(
     queue = FairQueue(settings.max_concurrent_operations, settings.max_queued_per_tenant)
     lanes = Lanes(model, table, cursors, reads, trusted=known.trusted_hashes)
     readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model.table).faults)
-    metrics = metrics_of(settings, known, cache, sessions, queue, table, lanes, readiness)
+    if cache is not None and settings.stream != "off":
+        invalidate(cache, services.bus)
+    stream = ReaderProcess(settings, model.table, aws, services.bus) if settings.stream == "inside" else None
+    metrics = metrics_of(settings, known, cache, sessions, queue, table, lanes, readiness, stream)
     endpoint = Endpoint(
         documents=documents,
         cost_limits=costs,
@@ -167,7 +176,7 @@ def build_gateway(
     )
     check_roles(settings, roles)
     warmed = warm_up(settings, roles)
-    return Gateway(endpoint, services, sessions, authenticator, readiness, cache, metrics, warmed)
+    return Gateway(endpoint, services, sessions, authenticator, readiness, cache, metrics, warmed, stream)
 
 
 def _documents(settings: Settings, model: Model, schema: GraphQLSchema) -> Documents:
@@ -284,7 +293,10 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
         # how often the thread that parses documents yields to the event loop
         sys.setswitchinterval(0.0005)
         warming = asyncio.create_task(gateway.sessions.warm_up(*gateway.warm_up))
-        yield
+        async with AsyncExitStack() as running:
+            if gateway.stream is not None:
+                await running.enter_async_context(gateway.stream.running())
+            yield
         for task in (starting, warming):
             task.cancel()
         await asyncio.wait((starting, warming))

@@ -165,7 +165,18 @@ def _drain(settings: "Settings") -> Iterator[str]:
 
 
 _UNSAFE = (_revocations, _issuers_https, _dynamodb_https, _sts_https, _silos_https, _origins, _introspection, _drain)
+
+
+def _stream(settings: "Settings") -> Iterator[str]:
+    if settings.stream != "inside":
+        return
+    if settings.workers > 1:
+        yield "stream: `inside` needs workers = 1, because other processes would not learn of changes"
+    if settings.stream_role_arn is None:
+        yield "stream_role_arn: required where stream is `inside`, because the gateway's own role is denied DynamoDB"
+
+
 CONTRADICTIONS: tuple[Check, ...] = (
-    *(_issuers, _tenants, _warm_up, _readiness, _trusted, _metrics_port, _playground, _cache),
+    *(_issuers, _tenants, _warm_up, _readiness, _trusted, _metrics_port, _playground, _cache, _stream),
     *map(_in_production, _UNSAFE),
 )

@@ -201,6 +201,15 @@ class Settings(BaseSettings):
     dax_threads: int = Field(default=16, ge=1, le=256)
     """Calls to one cluster at the same time. Further reads go to the table."""
 
+    # the table's stream
+    stream: Literal["off", "inside"] = "off"
+    """Where changes of the shared table are read from its stream: `inside` this process, which must be the only one, or
+    not at all. See [streams](streams.md)."""
+    stream_role_arn: RoleArn | None = None
+    """The role that is assumed to read the stream, with the permissions of `policies/stream-role.json`."""
+    dynamodb_streams_endpoint: Url | None = None
+    """Another address for DynamoDB Streams, such as a VPC endpoint. Without it, the regional endpoint of AWS."""
+
     # which operations may run
     trusted_documents: Path | None = None
     """A manifest of [trusted documents](graphql.md#trusted-documents), from relay-compiler, GraphQL Code Generator or

@@ -75,7 +75,8 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     visible = HOST if wanted.host in _EVERYWHERE else wanted.host
     url = f"http://{visible}:{port}"
     _tell_moved(console, wanted.port, url)
-    settings = sandbox.settings(host=wanted.host, port=port, domains=list(wanted.domains))
+    stream = {"stream": "inside", "stream_role_arn": sandbox.ready.stream_role_arn}
+    settings = sandbox.settings(host=wanted.host, port=port, domains=list(wanted.domains), **stream)
     # one process, whatever the environment says: `/metrics` and the log are then those of all requests
     settings = settings.model_copy(update={"workers": 1})
     environment = environment_with(settings, aws_variables(sandbox))

@@ -14,7 +14,7 @@ from gateway.model.model import Model
 from gateway.sandbox.aws.account import Registry, administrator
 from gateway.sandbox.aws.engine import Engine, Forwarded
 from gateway.sandbox.aws.front import Front
-from gateway.sandbox.aws.policies import account_with, deployment_of, gateway_caller, read_policies
+from gateway.sandbox.aws.policies import account_with, deployment_of, gateway_caller, read_policies, stream_role
 from gateway.sandbox.aws.tables import create, fill
 from gateway.sandbox.dev.issuer import PATH, TokenIssuer, routes
 from gateway.sandbox.dev.seeds import seed_items
@@ -52,7 +52,7 @@ async def build(options: Options, engine: Engine, url: str, seed: Seed = seed_it
     seeded = await create(engine, options.table, model.table)
     if seeded:
         await fill(engine, options.table, seed(model, datetime.now(UTC)))
-    admin, gateway = administrator(account), gateway_caller(account, policies)
+    admin, gateway = administrator(account), gateway_caller(account, deployment, policies)
     registry = Registry()
     for caller in (admin, gateway):
         registry.add(caller)
@@ -62,6 +62,7 @@ async def build(options: Options, engine: Engine, url: str, seed: Seed = seed_it
         region=options.region,
         table=options.table,
         role_arn=deployment.tenant_role,
+        stream_role_arn=stream_role(deployment),
         tenants=tenants,
         seeded=seeded,
         admin=admin.credentials,

@@ -38,6 +38,7 @@ class Ready:
     region: str
     table: str
     role_arn: str
+    stream_role_arn: str
     tenants: tuple[str, ...]
     # false if the engine already had the table, which is then left unchanged
     seeded: bool

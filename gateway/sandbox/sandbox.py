@@ -94,6 +94,7 @@ class Sandbox:
             "tenant_role_arn": self.ready.role_arn,
             "dynamodb_endpoint": self.url,
             "sts_endpoint": self.url,
+            "dynamodb_streams_endpoint": self.url,
             "tenants": list(self.ready.tenants),
             "readiness_tenant": next((tenant for tenant in tenants or () if tenant not in elsewhere), None),
             "issuers": [issuer],

@@ -17,6 +17,7 @@ from gateway.store.cache.dax.reads import DaxReads
 from gateway.store.cache.layers import Layers
 from gateway.store.table import Table
 from gateway.wiring.caches import ReadPath
+from gateway.wiring.stream import ReaderProcess
 
 
 def metrics_of(
@@ -28,6 +29,7 @@ def metrics_of(
     table: Table,
     lanes: Lanes,
     readiness: Readiness,
+    stream: ReaderProcess | None = None,
 ) -> Metrics | None:
     """None where no one could read them."""
     if settings.metrics_port is None and settings.environment != "sandbox":
@@ -43,6 +45,8 @@ def metrics_of(
         lambda: table.foreign_rows,
     )
     metrics.collect_from(QueryCollector(lanes.outcomes))
+    if stream is not None:
+        stream_metrics(metrics, stream)
     layers = (cache.ttl, cache.dax) if isinstance(cache, Layers) else (cache,)
     for layer in layers:
         if isinstance(layer, ReadCache):
@@ -50,6 +54,21 @@ def metrics_of(
         elif isinstance(layer, DaxReads):
             metrics.collect_from(DaxCollector(layer.stats))
     return metrics
+
+
+def stream_metrics(metrics: Metrics, stream: ReaderProcess) -> None:
+    """Of the reader of the table's stream."""
+    lag = "Age of the last record that was read, while more follow."
+    metrics.gauge("gateway_stream_lag_seconds", lag, lambda: stream.lag_seconds)
+    metrics.gauge("gateway_stream_shards", "Shards that this process reads.", lambda: stream.shards)
+    metrics.counter("gateway_stream_notes", "Change notes that were published.", lambda: stream.counts.notes)
+    dropped = "Records of no tenant that are not the gateway's own."
+    metrics.counter("gateway_stream_dropped", dropped, lambda: stream.counts.dropped)
+    trimmed = "Times that records were gone before they were read."
+    metrics.counter("gateway_stream_trimmed", trimmed, lambda: stream.counts.trimmed)
+    metrics.counter("gateway_stream_failures", "Failures that were repeated.", lambda: stream.counts.failures)
+    metrics.counter("gateway_stream_leases_taken", "Leases that were taken.", lambda: stream.counts.leases_taken)
+    metrics.counter("gateway_stream_leases_lost", "Leases that were lost.", lambda: stream.counts.leases_lost)
 
 
 def metrics_page(settings: Settings, metrics: Metrics | None) -> list[Route]:

@@ -291,7 +291,8 @@ def stream_cases() -> Iterator[Case]:
         for key in wrong:
             yield Case(False, name, TABLE, {"dynamodb:LeadingKeys": (key,)})
             yield Case(False, name, TABLE, {"dynamodb:LeadingKeys": ("SYSTEM#STREAM", key)})
-        yield from (Case(False, name, TABLE, context) for context in ({}, {"dynamodb:LeadingKeys": ()}))
+        empty: tuple[Context, ...] = ({}, {"dynamodb:LeadingKeys": ()})
+        yield from (Case(False, name, TABLE, context) for context in empty)
     granted = {*reads, *leases, "DescribeTable"}
     for action in (*sorted(EVERY_ACTION - granted), "ActionOfNextYear"):
         for resource in (TABLE, streams[0]):

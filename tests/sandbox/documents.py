@@ -47,6 +47,7 @@ RAW: dict[str, dict[str, Any]] = {
         ),
     ),
     "boundary.json": _document(_allow(Action=[*_READS, *_WRITES], Resource=_RESOURCES)),
+    "stream-role.json": _document(_allow(Action="dynamodb:DescribeStream", Resource="*")),
     "gateway-role.json": _document(_allow(Action=_GATEWAY_ACTIONS, Resource=TENANT_ROLE)),
 }
 VIEWER = json.dumps(_document(_allow(Action=_READS, Resource=_RESOURCES)))
@@ -59,6 +60,7 @@ def policies() -> AccountPolicies:
         trust=parse(RAW["tenant-trust.json"], "trust"),
         boundary=parse(RAW["boundary.json"], "boundary"),
         gateway=parse(RAW["gateway-role.json"], "identity"),
+        stream=parse(RAW["stream-role.json"], "identity"),
     )
 
 

@@ -17,7 +17,7 @@ class Small:
         self.registry = Registry()
         self.account: Account = account_with(DEPLOYMENT, policies())
         self.admin: KeyHolder = administrator(self.account)
-        self.gateway: KeyHolder = gateway_caller(self.account, policies())
+        self.gateway: KeyHolder = gateway_caller(self.account, DEPLOYMENT, policies())
         self.skew = 0.0
         for caller in (self.admin, self.gateway):
             self.registry.add(caller)

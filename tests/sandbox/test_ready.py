@@ -10,6 +10,7 @@ READY = Ready(
     region="eu-west-1",
     table="gateway-sandbox",
     role_arn="arn:aws:iam::123456789012:role/gateway-tenant",
+    stream_role_arn="arn:aws:iam::123456789012:role/gateway-stream",
     tenants=("acme", "globex"),
     seeded=True,
     admin=Credentials("AKIA1", "secret-one"),

@@ -1,7 +1,7 @@
 """A boto3 session in a role that the gateway assumes for itself, renewed before it runs out.
 
-Tenants' sessions come from `Sessions`. This one is for what knows no tenants: a DAX cluster, which the gateway's own
-role must not reach.
+Tenants' sessions come from `Sessions`. This one is for what knows no tenants: a DAX cluster or the table's stream,
+which the gateway's own role must not reach.
 """
 
 import threading
@@ -24,7 +24,9 @@ _SECONDS: Final = 3_600  # role chaining allows no more
 _CONFIG: Final = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 3})
 
 
-def in_role(session: boto3.Session, role_arn: str, region: str, sts_endpoint: str | None = None) -> boto3.Session:
+def in_role(
+    session: boto3.Session, role_arn: str, region: str, sts_endpoint: str | None = None, name: str = SESSION_NAME
+) -> boto3.Session:
     """The role is assumed with the credentials of `session`, when its own are first needed."""
     # named, because boto3's own choice could be the global endpoint or one from the environment
     url = sts_endpoint or AwsTarget.regional("sts", region).url
@@ -34,7 +36,7 @@ def in_role(session: boto3.Session, role_arn: str, region: str, sts_endpoint: st
         with making:  # a boto3 session makes one client at a time
             client = session.client("sts", region_name=region, endpoint_url=url, config=_CONFIG)
         try:
-            return _assumed(client, role_arn)
+            return _assumed(client, role_arn, name)
         finally:
             client.close()
 
@@ -44,11 +46,11 @@ def in_role(session: boto3.Session, role_arn: str, region: str, sts_endpoint: st
     return boto3.Session(botocore_session=made, region_name=region)
 
 
-def _assumed(client: "STSClient", role_arn: str) -> dict[str, Any]:
-    answer = client.assume_role(RoleArn=role_arn, RoleSessionName=SESSION_NAME, DurationSeconds=_SECONDS)
+def _assumed(client: "STSClient", role_arn: str, name: str) -> dict[str, Any]:
+    answer = client.assume_role(RoleArn=role_arn, RoleSessionName=name, DurationSeconds=_SECONDS)
     given = answer["Credentials"]
     # INVARIANT: credentials of another role are never used, whoever mixed them up.
-    if answer["AssumedRoleUser"]["Arn"] != session_arn(role_arn, SESSION_NAME):
+    if answer["AssumedRoleUser"]["Arn"] != session_arn(role_arn, name):
         raise AnswerCorrupt("sts answered with the credentials of another role")
     return {
         "access_key": given["AccessKeyId"],

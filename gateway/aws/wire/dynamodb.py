@@ -103,9 +103,7 @@ class DynamoDBClient(AwsClient, DynamoDB):
 class DynamoDBStreamsClient(DynamoDBClient):
     """The streams of tables: the same wire at an endpoint of their own."""
 
-    service = Service(
-        "dynamodb", lambda target, operation: form(target, operation, "DynamoDBStreams_20120810"), body_of
-    )
+    api = "DynamoDBStreams_20120810"
 
 
 def form(target: AwsTarget, operation: str, api: str = DynamoDBClient.api) -> Form:

@@ -7,15 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from gateway.errors import ConfigurationError
-from gateway.iam.language.document import PolicyDocument, parse
+from gateway.iam.language.document import VERSION, PolicyDocument, parse
 from gateway.iam.language.errors import PolicyError
 from gateway.iam.policies.deployment import Deployment, render_text
-from gateway.iam.policies.generate import BOUNDARY_FILE, GATEWAY_FILE, TENANT_FILE, TRUST_FILE, documents, kind_of
+from gateway.iam.policies.generate import (
+    BOUNDARY_FILE,
+    GATEWAY_FILE,
+    STREAM_FILE,
+    TENANT_FILE,
+    TRUST_FILE,
+    documents,
+    kind_of,
+)
 from gateway.iam.sts import trust
 from gateway.model.model import Model
 from gateway.sandbox.aws.account import Account, AccountRole, KeyHolder, role_holder
 
 TENANT_ROLE = "gateway-tenant"
+STREAM_ROLE = "gateway-stream"
 GATEWAY_ROLE = "gateway"
 
 
@@ -27,6 +36,7 @@ class AccountPolicies:
     trust: PolicyDocument
     boundary: PolicyDocument
     gateway: PolicyDocument
+    stream: PolicyDocument
 
 
 def deployment_of(account: str, region: str, table: str) -> Deployment:
@@ -39,7 +49,7 @@ def read_policies(deployment: Deployment, model: Model, directory: Path | None =
     made: Mapping[str, Any] = documents(model) if directory is None else {}
     found: dict[str, PolicyDocument] = {}
     faults: list[str] = []
-    for name in (TENANT_FILE, TRUST_FILE, BOUNDARY_FILE, GATEWAY_FILE):
+    for name in (TENANT_FILE, TRUST_FILE, BOUNDARY_FILE, GATEWAY_FILE, STREAM_FILE):
         try:
             text = json.dumps(made[name]) if directory is None else (directory / name).read_text(encoding="utf-8")
             found[name] = parse(render_text(text, deployment), kind_of(name))
@@ -54,8 +64,23 @@ def account_with(deployment: Deployment, policies: AccountPolicies) -> Account:
     role = AccountRole(
         trust.AssumableRole(deployment.tenant_role, policies.trust), (policies.tenant,), policies.boundary
     )
-    return Account(deployment.account, deployment.region, {deployment.tenant_role: role})
+    reader = AccountRole(trust.AssumableRole(stream_role(deployment), _reader_trust(deployment)), (policies.stream,))
+    roles = {deployment.tenant_role: role, stream_role(deployment): reader}
+    return Account(deployment.account, deployment.region, roles)
 
 
-def gateway_caller(account: Account, policies: AccountPolicies) -> KeyHolder:
-    return role_holder(account, GATEWAY_ROLE, (policies.gateway,))
+def stream_role(deployment: Deployment) -> str:
+    return f"arn:{deployment.partition}:iam::{deployment.account}:role/{STREAM_ROLE}"
+
+
+def _reader_trust(deployment: Deployment) -> PolicyDocument:
+    principal = {"AWS": deployment.gateway_role}
+    clause = {"Sid": "Inside", "Effect": "Allow", "Principal": principal, "Action": "sts:AssumeRole"}
+    return parse({"Version": VERSION, "Statement": [clause]}, "trust")
+
+
+def gateway_caller(account: Account, deployment: Deployment, policies: AccountPolicies) -> KeyHolder:
+    """The sandbox's gateway reads the stream inside its process, so it may assume that role too."""
+    clause = {"Sid": "Inside", "Effect": "Allow", "Action": "sts:AssumeRole", "Resource": stream_role(deployment)}
+    inside = parse({"Version": VERSION, "Statement": [clause]}, "identity")
+    return role_holder(account, GATEWAY_ROLE, (policies.gateway, inside))

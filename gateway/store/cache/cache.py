@@ -29,6 +29,7 @@ from gateway.store.cache.shared_reads import (
     wait_for_reads,
 )
 from gateway.store.cache.stats import CacheStats, Counts, GroupOf, one_group
+from gateway.store.cache.written_keys import Written
 from gateway.store.key_shapes import KeyShape, key_shapes
 from gateway.store.plan import QueryPartition
 
@@ -85,6 +86,12 @@ class ReadCache(Cache):
 
     def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
         self._keeper.forget_written(session.tenant, keys)
+
+    def changed(self, tenant: TenantId, write: Written) -> None:
+        self._keeper.changed(tenant, write)
+
+    def forget_all(self) -> None:
+        self._keeper.forget_all()
 
     def forget(self, tenant: TenantId) -> None:
         """Empties what is kept of a tenant, such as one that is suspended; what is being read for it is not kept."""

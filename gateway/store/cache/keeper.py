@@ -121,6 +121,14 @@ class Keeper:
         self._recent.note(tenant, writes, self._clocks.now())
         self._forget_written(tenant, writes, frozenset(), None)
 
+    def changed(self, tenant: TenantId, write: Written) -> None:
+        self._recent.note(tenant, (write,), self._clocks.now())
+        self._forget_written(tenant, (write,), frozenset(), None)
+
+    def forget_all(self) -> None:
+        for tenant in self._segments.tenants():
+            self.forget(tenant)
+
     def forget(self, tenant: TenantId) -> None:
         self._tally.of(tenant).dropped += self._segments.clear(tenant)
 

@@ -14,6 +14,7 @@ from gateway.store.access import Access
 from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.dax.reads import DaxReads
 from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage, Via
+from gateway.store.cache.written_keys import Written
 from gateway.store.plan import QueryPartition
 
 
@@ -53,6 +54,14 @@ class Layers(Cache):
     def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
         self.dax.forget_written(session, keys)
         self.ttl.forget_written(session, keys)
+
+    def changed(self, tenant: TenantId, write: Written) -> None:
+        self.dax.changed(tenant, write)
+        self.ttl.changed(tenant, write)
+
+    def forget_all(self) -> None:
+        self.dax.forget_all()
+        self.ttl.forget_all()
 
     def forget(self, tenant: TenantId) -> None:
         self.ttl.forget(tenant)

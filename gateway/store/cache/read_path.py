@@ -13,6 +13,7 @@ from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId
 from gateway.model.types import Wire
 from gateway.store.access import Access, Source
+from gateway.store.cache.written_keys import Written
 from gateway.store.key_ranges import KeyRange
 from gateway.store.plan import QueryPartition
 
@@ -136,4 +137,12 @@ class Cache(Protocol):
 
     def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
         """Drops every answer that a write of these items, made by another process, may have changed."""
+        ...
+
+    def changed(self, tenant: TenantId, write: Written) -> None:
+        """The same for a write that a change note tells, with the places where the item was and is."""
+        ...
+
+    def forget_all(self) -> None:
+        """Drops the answers of all tenants, because change notes may have been lost."""
         ...

@@ -38,6 +38,9 @@ class Segments:
             segment = self._segments[tenant] = Segment(tenant, self._limit)
         return segment
 
+    def tenants(self) -> tuple[TenantId, ...]:
+        return tuple(self._segments)
+
     def find(self, tenant: TenantId) -> Segment | None:
         return self._segments.get(tenant)
 

@@ -20,7 +20,7 @@ from gateway.store.cache.dax.cluster import DaxBusy, DaxCluster, DaxFailed
 from gateway.store.cache.read_path import Asked, Cache, ReadItems, ReadPage, Via, page_read
 from gateway.store.cache.recent_writes import RecentWrites
 from gateway.store.cache.stats import DaxCounts, DaxStats, GroupOf, Tally, one_group
-from gateway.store.cache.written_keys import written, written_anywhere
+from gateway.store.cache.written_keys import Written, written, written_anywhere
 from gateway.store.plan import QueryPartition
 
 T = TypeVar("T")
@@ -122,6 +122,12 @@ class DaxReads(Cache):
 
     def forget_written(self, session: Session, keys: Sequence[ItemKey]) -> None:
         self._recent.note(session.tenant, written_anywhere(self._spec, keys), self._clock())
+
+    def changed(self, tenant: TenantId, write: Written) -> None:
+        self._recent.note(tenant, (write,), self._clock())
+
+    def forget_all(self) -> None:
+        """What a cluster keeps is out of reach: until its time is over, it answers as declared."""
 
     def forget(self, tenant: TenantId) -> None:
         """Nothing is kept of a tenant here; what a cluster keeps is out of reach without a session."""

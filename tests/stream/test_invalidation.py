@@ -26,13 +26,15 @@ def changed(world: World, name: str, before: int, after: int, tenant: TenantId =
     known = {"thingId": name, "kind": "k", "at": NOW}
     old, new = (items_for(MODEL, THING, tenant, {**known, "rank": rank})[0] for rank in (before, after))
     world.memory.put([new])
-    keys = [
+    before_keys, after_keys = (
         {each.name: (row[each.pk]["S"], row[each.sk]["S"]) for each in MODEL.table.indexes if each.pk in row}
         for row in (old, new)
-    ]
+    )
     pk, sk = new["PK"]["S"], new["SK"]["S"]
     number = str(next(_numbers))
-    return ChangeNote(tenant, "Thing", PRIMARY, pk, sk, "changed", frozenset({"rank"}), *keys, "s", number)
+    return ChangeNote(
+        tenant, "Thing", PRIMARY, pk, sk, "changed", frozenset({"rank"}), before_keys, after_keys, "s", number
+    )
 
 
 async def test_a_note_drops_the_item_and_the_pages_that_held_it(world: World) -> None:

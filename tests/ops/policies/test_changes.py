@@ -41,7 +41,8 @@ def test_each_role_is_told_as_wider_narrower_or_equal() -> None:
     assert told["viewer"] == RoleChange("viewer", "wider", ("dynamodb:BatchGetItem",))
     assert told["support"] == RoleChange("support", "narrower", (), ("dynamodb:PutItem",))
     assert {change.who for change in found if change.direction == "equal"} == {
-        *("admin", "editor", "customer", "ordering", "tenant-trust", "gateway-role", "vpc-endpoint")
+        *("admin", "editor", "customer", "ordering", "tenant-trust", "gateway-role", "stream-role"),
+        "vpc-endpoint",
     }
     assert told["viewer"].line() == "wider: viewer (may also: dynamodb:BatchGetItem)"
     assert told["support"].line() == "narrower: support (may no longer: dynamodb:PutItem)"

@@ -94,6 +94,9 @@ class HardenedHttp(asyncio.Protocol):
         self._read_paused = self.write_paused = False
         self._written = 0
         self._writable = asyncio.Event()
+        # what the last request asked for, and what of its scope the next one has too if it asks for the same
+        self._asked: tuple[bytes, bytes, str] = b"", b"", ""
+        self._shared: dict[str, Any] = {}
         self._default_headers: list[tuple[bytes, bytes]] = []
         self._default_head = b""
         # one timer for a late head and for idleness: it is moved when it fires, since most never do
@@ -195,21 +198,20 @@ class HardenedHttp(asyncio.Protocol):
             self._too_large = True
             raise HeadTooLargeError
         names = [name for name, _ in headers]
-        version = self._parser.get_http_version()
+        parser = self._parser
+        version, upgrade = parser.get_http_version(), parser.should_upgrade()
         # RFC 9112, 3.2
         if names.count(b"host") != 1 and (version != "1.0" or b"host" in names):
             raise AmbiguousHeadError
         # of a request that asks for another protocol httptools reads no body, and would take it for the next request
-        if self._parser.should_upgrade() and (b"content-length" in names or b"transfer-encoding" in names):
+        if upgrade and (b"content-length" in names or b"transfer-encoding" in names):
             raise AmbiguousHeadError
         if version not in _VERSIONS:
             raise AmbiguousHeadError
-        exchange = self._newest = HttpExchange(
-            self,
-            {**self._scope, **self._asked(), "http_version": version, "headers": headers},
-            keep_alive=self._may_go_on(version),
-            expects_continue=b"expect" in names and _expects_continue(version, headers),
-        )
+        # behind the wish for another protocol httptools reads nothing more
+        goes_on = version != "1.0" and parser.should_keep_alive() and not upgrade and not self._draining()
+        continues = b"expect" in names and _expects_continue(version, headers)
+        exchange = self._newest = HttpExchange(self, self._scope_of(version, headers), goes_on, continues)
         self._in_head, self._in_body = False, True
         self._closes_at = inf
         if self._running is None:
@@ -218,13 +220,14 @@ class HardenedHttp(asyncio.Protocol):
             self._pause_reading()
             self._waiting.append(exchange)
 
-    def _may_go_on(self, version: str) -> bool:
-        """Whether another request may follow; behind the wish for another protocol httptools reads nothing more."""
-        parser = self._parser
-        goes_on: bool = version != "1.0" and parser.should_keep_alive() and not parser.should_upgrade()
-        return goes_on and not self._draining()
+    def _scope_of(self, version: str, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
+        asked = self._url, self._parser.get_method(), version
+        if asked != self._asked:
+            # a connection nearly always asks for the same again
+            self._shared, self._asked = {**self._scope, **self._target(), "http_version": version}, asked
+        return {**self._shared, "headers": headers, "state": self._app_state.copy()}
 
-    def _asked(self) -> dict[str, Any]:
+    def _target(self) -> dict[str, Any]:
         url = parse_url(self._url)
         raw_path = url.path or b"/"
         path = raw_path.decode("ascii")
@@ -233,7 +236,6 @@ class HardenedHttp(asyncio.Protocol):
             "path": self._root_path + (unquote(path) if "%" in path else path),
             "raw_path": self._root_path.encode("ascii") + raw_path,
             "query_string": url.query or b"",
-            "state": self._app_state.copy(),
         }
 
     def on_body(self, body: bytes) -> None:

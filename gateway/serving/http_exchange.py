@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import Iterable
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -12,8 +12,11 @@ from starlette.types import ASGIApp
 _LOG = logging.getLogger("uvicorn.error")
 STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 _NO_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
-# lines of which each name is a token and no value has control characters
-_HEADERS = re.compile(rb"(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [\t\x20-\x7e\x80-\xff]*\r\n)*").fullmatch
+_TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+# what names and values are made of; of lines that are nothing else, only their ends are left without it
+_VISIBLE = bytes([9, *range(0x20, 0x7F), *range(0x80, 0x100)])
+# headers that say where a body ends
+_FRAMING = frozenset((b"content-length", b"transfer-encoding", b"connection"))
 _FAILED = b"Internal Server Error"
 
 
@@ -58,7 +61,7 @@ class HttpExchange:
     )
 
     def __init__(
-        self, connection: HttpConnection, scope: dict[str, Any], *, keep_alive: bool, expects_continue: bool
+        self, connection: HttpConnection, scope: dict[str, Any], keep_alive: bool, expects_continue: bool
     ) -> None:
         self._connection = connection
         self.scope = scope
@@ -137,25 +140,21 @@ class HttpExchange:
         if self.started:
             self._send_body(message.get("body", b""), more=message.get("more_body", False))
         else:
-            self._start(message["status"], message.get("headers", ()))
+            self._start(message["status"], [*message.get("headers", ())])
 
-    def _start(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        length, chunked, lines, parts = None, False, 0, list[bytes]()
-        for name, value in headers:
-            lines += 1
-            parts += (name, b": ", value, b"\r\n")
-            match name.lower():
-                case b"content-length":
-                    length = int(value)
-                case b"transfer-encoding":
-                    chunked = value.lower() == b"chunked"
-                case b"connection":
-                    self.keep_alive = self.keep_alive and b"close" not in value.lower()
-                    parts[-4:], lines = [], lines - 1
-        given = b"".join(parts)
+    def _start(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+        given = b"".join([b"%b: %b\r\n" % header for header in headers])
         # INVARIANT: each header is one line, so that none can hold another one.
-        if _HEADERS(given) is None or given.count(b"\n") != lines:
+        names = [name.lower() for name, _ in headers]
+        if given.translate(None, _VISIBLE) != b"\r\n" * len(headers) or not all(map(_is_name, names)):
             raise RuntimeError("a header of the response is not valid")
+        framing = {name: value for name, (_, value) in zip(names, headers, strict=True) if name in _FRAMING}
+        length = int(framing[b"content-length"]) if b"content-length" in framing else None
+        chunked = framing.get(b"transfer-encoding", b"").lower() == b"chunked"
+        if b"connection" in framing:
+            # this connection is ours to speak of
+            self.keep_alive = self.keep_alive and b"close" not in framing[b"connection"].lower()
+            given = b"".join([b"%b: %b\r\n" % header for header in headers if header[0].lower() != b"connection"])
         self._bodiless = self.scope["method"] == "HEAD" or status in _NO_BODY
         if length is None and not chunked and not self._bodiless and self.scope["http_version"] != "1.0":
             chunked = True
@@ -186,3 +185,9 @@ class HttpExchange:
             if not self.keep_alive:
                 self._connection.close()
             self._connection.answered()
+
+
+@lru_cache(maxsize=256)
+def _is_name(name: bytes) -> bool:
+    """Whether a header may have this name; an app has few of them."""
+    return _TOKEN.fullmatch(name) is not None

@@ -85,33 +85,31 @@ class RequestLog:
                 dynamodb_calls += 1
             capacity += call.capacity
         support = principal.support if principal is not None else None
-        write(
-            {
-                "request_id": self.request_id,
-                "trace_id": self.trace_id,
-                "tenant": principal.tenant if principal is not None else None,
-                "subject": subject,
-                "role": caller.role if caller is not None else None,
-                "operation": self.operation,
-                "operation_type": self.operation_type,
-                "document": self.document,
-                "status": status,
-                # each once: a page of refused fields would fill the line, and alarms look at the first few
-                "codes": list(dict.fromkeys(codes)),
-                "outcome": outcome(codes) if codes else "OK",
-                "reason": self.reason,
-                "duration_ms": int((time.perf_counter() - self.started) * 1_000_000) / 1_000,
-                "dynamodb_calls": dynamodb_calls,
-                "cached_reads": cached_reads,
-                "estimated_capacity": self.estimate,
-                "consumed_capacity": capacity,
-                **(_NOTHING if support is None else support_fields(support)),
-                **(_NOTHING if self.access is None or not self.access.acted_as else acting_fields(self.access)),
-            }
-        )
-
-
-_NOTHING: Mapping[str, Any] = {}
+        fields: dict[str, Any] = {
+            "request_id": self.request_id,
+            "trace_id": self.trace_id,
+            "tenant": principal.tenant if principal is not None else None,
+            "subject": subject,
+            "role": caller.role if caller is not None else None,
+            "operation": self.operation,
+            "operation_type": self.operation_type,
+            "document": self.document,
+            "status": status,
+            # each once: a page of refused fields would fill the line, and alarms look at the first few
+            "codes": list(dict.fromkeys(codes)) if codes else codes,
+            "outcome": outcome(codes) if codes else "OK",
+            "reason": self.reason,
+            "duration_ms": int((time.perf_counter() - self.started) * 1_000_000) / 1_000,
+            "dynamodb_calls": dynamodb_calls,
+            "cached_reads": cached_reads,
+            "estimated_capacity": self.estimate,
+            "consumed_capacity": capacity,
+        }
+        if support is not None:
+            fields |= support_fields(support)
+        if self.access is not None and self.access.acted_as:
+            fields |= acting_fields(self.access)
+        write(fields)
 
 
 def acting_fields(access: Access) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The arguments of a list: which of its items are asked for, and Relay's four as a window of them."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from gateway.errors import BadUserInput
@@ -50,6 +51,12 @@ def page_window(
         raise BadUserInput(f"`{'last' if last is not None else 'first'}` lies between 0 and {limits.page}")
     reverse = ORDER in arguments
     if after is None and before is None:
-        return Window(limit, backward=last is not None, reverse=reverse)
+        return _first_window(limit, last is not None, reverse)
     ends = [None if each is None else cursors.open(scope, listing.name, arguments, each) for each in (after, before)]
     return Window(limit, ends[0], ends[1], last is not None, reverse)
+
+
+@lru_cache(maxsize=1_024)
+def _first_window(limit: int, backward: bool, reverse: bool) -> Window:
+    """Most pages are the first of their list, and of few sizes."""
+    return Window(limit, backward=backward, reverse=reverse)

@@ -14,6 +14,7 @@ READS = frozenset({"GetItem", "BatchGetItem", "Query", "TransactGetItems"})
 
 Body = Mapping[str, Any]
 
+_WORD = re.compile(r"#?\w+")
 _SET = re.compile(r"(#\w+) = (:\w+)")
 _REMOVE = re.compile(r"\bREMOVE\b.*?(?=\b(?:SET|ADD|DELETE)\b|$)", re.DOTALL)
 # a number as DynamoDB gives it back; written in another way it would be read in another way
@@ -104,16 +105,11 @@ def _moved(spec: TableSpec, part: Body) -> Iterator[WrittenPlace]:
     # what leaves an index is on no new page of it
     expression = _REMOVE.sub("", part["UpdateExpression"])
     sets = {names[name]: values[value]["S"] for name, value in _SET.findall(expression) if "S" in values[value]}
+    mentioned = {names.get(word, word) for word in _WORD.findall(expression)}
     for index in spec.indexes:
-        pk, sk = sets.get(index.pk), sets.get(index.sk)
-        if pk is not None or sk is not None or _mentions(expression, names, index.pk, index.sk):
-            yield WrittenPlace(index.name, pk, sk)
-
-
-def _mentions(expression: str, names: Mapping[str, str], *attributes: str) -> bool:
-    # changed in a form that is not read here: the item may be anywhere in the index
-    words = set(re.findall(r"#?\w+", expression))
-    return any(names.get(word, word) in attributes for word in words)
+        # what is changed in a form that is not read here may be anywhere in the index
+        if index.pk in mentioned or index.sk in mentioned:
+            yield WrittenPlace(index.name, sets.get(index.pk), sets.get(index.sk))
 
 
 def _key(spec: TableSpec, item: Body) -> ItemKey:

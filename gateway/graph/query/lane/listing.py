@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import merge
-from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from gateway.graph.query.lane.fallback import FallBack, Reason
 from gateway.graph.query.lane.items import IndexedItems, ItemsRead
 from gateway.graph.query.lane.request import NO_KEY, LaneRequest
 from gateway.graph.query.lane.rows import RowType, check_row, converted, entry_type, is_expired
-from gateway.graph.query.lane.source import LaneTable, compact, escaped, is_plain, pieces, query_answer
+from gateway.graph.query.lane.source import LaneTable, compact, escaped, pieces, query_answer
 from gateway.model.filters import FILTER
 from gateway.model.keys import ItemKey
 from gateway.model.patterns import Listing, searched_by
@@ -64,10 +63,11 @@ class QueryTexts:
         made = self._forms.get(form)
         if made is None:
             made = self._forms[form] = self._made(*form)
-        ends = (prefix,) if prefix is not None else (low, high)
-        slots = [end if is_plain(end) else escaped(end) for end in (partition, *ends) if end is not None]
-        slots.append(str(min(wire.LARGEST_PAGE, limit)))
-        text = "".join(chain.from_iterable(zip(made, slots, strict=False))) + made[-1]
+        text = made[0] + escaped(partition)
+        if prefix is not None or low is not None or high is not None:
+            ends = [end for end in ((prefix,) if prefix is not None else (low, high)) if end is not None]
+            text += "".join([before + escaped(end) for before, end in zip(made[1:], ends, strict=False)])
+        text += f"{made[-2]}{min(wire.LARGEST_PAGE, limit)}{made[-1]}"
         return text if start is None else f'{text[:-1]},"ExclusiveStartKey":{start}}}'
 
     def _made(self, prefix: bool, low: bool, high: bool, forward: bool) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from gateway.errors import BadUserInput
 from gateway.graph.query.arguments import Arguments
@@ -30,8 +30,7 @@ from gateway.model.patterns import Listing, counter_keys
 from gateway.store.plan import Window
 
 
-@dataclass(frozen=True, slots=True)
-class AskedPage:
+class AskedPage(NamedTuple):
     """One page of a listing: `arguments` are those that its cursors are bound to."""
 
     arguments: dict[str, Any]

@@ -56,8 +56,8 @@ class PreparedCall:
         """The items of an answer, and the capacity units that it took."""
         consumed = answer.ConsumedCapacity
         if self.operation == "BatchGetItem":
-            units = sum([each.CapacityUnits for each in consumed or ()])
-            return sum([len(rows) for rows in answer.Responses.values()]), units
+            units = sum([each.CapacityUnits for each in consumed]) if consumed else 0.0
+            return sum(map(len, answer.Responses.values())), units
         items = len(answer.Items) if self.operation == "Query" else int(answer.Item is not None)
         return items, consumed.CapacityUnits if consumed is not None else 0.0
 

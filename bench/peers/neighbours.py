@@ -24,7 +24,7 @@ import uvloop
 
 from bench.peers.load import Load, _Client
 from bench.peers.recorded import BODIES, record
-from bench.peers.servers import GATEWAY, commands, started, stub
+from bench.peers.servers import GATEWAY, Server, commands, started, stub
 from tests.graph.backend import Backend, running
 
 ATTACKERS, VICTIM, ATTACKER = 8, "t000", "t001"
@@ -135,7 +135,16 @@ async def _main(asked: argparse.Namespace) -> None:
         dynamodb = stack.enter_context(stub(await record(backend), folder))
         command, environment = commands(backend, dynamodb)[GATEWAY]
         server = stack.enter_context(started(GATEWAY, command, environment, folder))
+        _part_cores(server)
         await _run(backend, server.port, asked)
+
+
+def _part_cores(server: Server) -> None:
+    """One core for the server, the others for callers and stub: what is measured is how the server shares its own."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) > 1:
+        os.sched_setaffinity(server.process.pid, cores[:1])
+        os.sched_setaffinity(0, cores[1:])
 
 
 def main() -> None:

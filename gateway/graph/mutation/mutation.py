@@ -64,7 +64,9 @@ def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
     INVARIANT: a caller with own rows names no other subject than itself.
     """
     found = {}
-    for each in (each for each in mutation.input if each.default is not None):
+    for each in mutation.input:
+        if each.default is None:
+            continue
         given = values.get(each.name)
         if given is None:
             found[each.name] = subject_id(access.subject, f"`{each.name}`")

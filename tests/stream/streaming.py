@@ -41,7 +41,7 @@ class OnEngine(DynamoDB):
     def __init__(self, engine: Embedded, api: str) -> None:
         self._engine = engine
         self._api = api
-        self.fail: Callable[[str], None] = lambda operation: None
+        self.fail: Callable[[str, Mapping[str, Any]], None] = lambda operation, body: None
 
     async def call(
         self,
@@ -52,7 +52,7 @@ class OnEngine(DynamoDB):
         target: AwsTarget,
         deadline: float | None = None,
     ) -> dict[str, Any]:
-        self.fail(operation)
+        self.fail(operation, body)
         try:
             answer = await self._engine.call(f"{self._api}.{operation}", json.dumps(body).encode())
         except AwsFault as fault:

@@ -1,8 +1,9 @@
 """The reader: every change becomes one note, whatever shards, leases, readers and the bus do."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -80,6 +81,15 @@ async def test_the_children_of_a_shard_come_after_it(place: Streamed) -> None:
             await place.put("acme", str(name), version={"N": str(version)})
         await place.split()
     await place.put("acme", "0", version={"N": "9"})
+    parent, slow = await place.control(lambda control: next(iter(control.log.shards))), [5]
+
+    def fail(operation: str, body: Mapping[str, Any]) -> None:
+        # there is time enough to read the children first
+        if operation == "GetShardIterator" and body["ShardId"] == parent and slow[0]:
+            slow[0] -= 1
+            raise Unavailable("aws is away")
+
+    place.streams.fail = fail
     async with running(place.reader(bus)):
         await until(lambda: len(notes) == 19)
     # of each item in the order of its writes, although they are in several shards
@@ -208,7 +218,7 @@ async def test_throttles_and_failures_of_aws_are_waited_for(place: Streamed) -> 
     bus = InProcessBus()
     notes, reader, left = collected(bus), place.reader(bus), [5]
 
-    def fail(operation: str) -> None:
+    def fail(operation: str, body: Mapping[str, Any]) -> None:
         if operation in ("GetRecords", "GetShardIterator", "DescribeStream") and left[0]:
             left[0] -= 1
             raise Unavailable("aws is away")
@@ -224,7 +234,7 @@ async def test_a_defect_does_not_leave_a_shard_unread(place: Streamed, caplog: p
     bus = InProcessBus()
     notes, left = collected(bus), [1]
 
-    def fail(operation: str) -> None:
+    def fail(operation: str, body: Mapping[str, Any]) -> None:
         if operation == "GetRecords" and left[0]:
             left[0] -= 1
             raise ZeroDivisionError

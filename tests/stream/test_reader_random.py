@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -45,7 +46,7 @@ class History:
         for client in (place.dynamodb, place.streams):
             client.fail = self._fail
 
-    def _fail(self, operation: str) -> None:
+    def _fail(self, operation: str, body: Mapping[str, Any]) -> None:
         if self.failures:
             self.failures -= 1
             raise Unavailable("aws is away")

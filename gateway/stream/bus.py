@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Protocol
 from gateway.errors import PositionExpired
 from gateway.stream.note import ChangeNote
 
+RETENTION_SECONDS = 24 * 3600.0  # of the table's stream
 RING_NOTES = 50_000  # that are kept for subscribers who come back
 
 _START = -1  # before the first sequence of a shard
@@ -30,6 +32,10 @@ class Bus(Protocol):
 
     def begin(self, shard: str, after: str) -> None:
         """A reader of this process starts the shard after this sequence; it publishes nothing from before."""
+        ...
+
+    def ended(self, shard: str) -> None:
+        """The shard is closed and read to its end; once its notes are old, positions need not name it."""
         ...
 
     async def gap(self) -> None:
@@ -107,11 +113,13 @@ class Subscribers:
 class Ring:
     """The recent notes of all tenants, oldest first, and how far back each shard is known without a gap."""
 
-    def __init__(self, size: int = RING_NOTES) -> None:
+    def __init__(self, size: int = RING_NOTES, clock: Callable[[], float] = time.monotonic) -> None:
         self._notes: deque[ChangeNote] = deque()
         self._size = size
         self._last: dict[str, int] = {}  # shard -> the last sequence that was taken
         self._from: dict[str, int] = {}  # shard -> every note of it after this sequence is here
+        self._ended: dict[str, float] = {}  # closed shard -> when it was read to its end, oldest first
+        self._clock = clock
 
     def begin(self, shard: str, after: str) -> bool:
         """Notes of the shard after this sequence will come; true where some before it were never here."""
@@ -120,6 +128,16 @@ class Ring:
             return False
         self._last[shard] = self._from[shard] = int(after)
         return last is not None
+
+    def end(self, shard: str) -> None:
+        self._ended[shard] = self._clock()
+        # INVARIANT: positions stay short: a shard that DynamoDB has forgotten by now is forgotten here, with its notes.
+        over = {name for name, at in self._ended.items() if at < self._clock() - RETENTION_SECONDS}
+        if over:
+            self._notes = deque(note for note in self._notes if note.shard not in over)
+        for old in over:
+            for known in (self._ended, self._last, self._from):
+                known.pop(old, None)
 
     def add(self, note: ChangeNote) -> bool:
         """False where the note was here before."""
@@ -163,6 +181,9 @@ class InProcessBus:
         if self._ring.begin(shard, after):
             # another process has read the shard in between
             self._subscribers.missed()
+
+    def ended(self, shard: str) -> None:
+        self._ring.end(shard)
 
     async def gap(self) -> None:
         self._ring.forget()

@@ -168,6 +168,7 @@ class StreamReader:
             await self._give_up(shard)
         elif renewed.finished:
             self.own.pop(shard.lease.shard, None)
+            self.bus.ended(shard.lease.shard)
         else:
             shard.lease, shard.renewed = renewed, begun
 

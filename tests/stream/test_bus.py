@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from gateway.errors import PositionExpired
-from gateway.stream.bus import InProcessBus
+from gateway.stream.bus import InProcessBus, Ring
 from gateway.stream.note import ChangeNote
 
 pytestmark = pytest.mark.anyio
@@ -109,3 +109,18 @@ async def test_a_subscriber_may_unsubscribe_while_a_note_is_delivered() -> None:
     unsubscribe = bus.subscribe("acme", once)
     await asyncio.wait_for(bus.publish([note(1), note(2)]), 5)
     assert sequences(received) == ["1"]
+
+
+async def test_a_position_does_not_name_shards_that_dynamodb_has_forgotten() -> None:
+    now = [0.0]
+    ring = Ring(10, lambda: now[0])
+    for name in ("old", "newer"):
+        ring.add(note(1, shard=name))
+        ring.end(name)
+        now[0] += 13 * 3600
+    ring.add(note(1, shard="open"))
+    ring.end("newest")
+    assert ring.position() == {"newer": "1", "open": "1"}
+    assert [each.shard for each in ring.after("acme", {"newer": "1"})] == ["open"]
+    with pytest.raises(PositionExpired):
+        ring.after("acme", {"old": "1", "newer": "1"})

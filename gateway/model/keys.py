@@ -117,3 +117,26 @@ def _next(bucket: Bucket, moment: datetime) -> datetime:
             return hour.replace(hour=0) + timedelta(days=1)
         case "month":
             return (hour.replace(day=1, hour=0) + timedelta(days=32)).replace(day=1)
+
+
+# The way back: which item a key of the table is of.
+
+
+def identity_of(tenant: TenantId, entity: Entity, place: Placement, key: ItemKey) -> tuple[str, ...] | None:
+    """The texts that identify the item with this key, in the order of `key_names`; None for a key of another kind."""
+    texts: dict[str, str] = {}
+    for template, text in ((place.pk, key.pk.removeprefix(partition(tenant, ""))), (place.sk, key.sk)):
+        parts = text.split(KEY_SEPARATOR)
+        if len(parts) != len(template.segments):
+            return None
+        for segment, part in zip(template.segments, parts, strict=True):
+            if isinstance(segment, Hole):
+                texts[segment.name] = part
+            elif segment.text != part:
+                return None
+    return tuple(texts[name] for name in entity.key_names) if texts.keys() >= {*entity.key_names} else None
+
+
+def names_item(entity: Entity, place: Placement) -> bool:
+    """Whether a key of this place tells which item it is of."""
+    return {*entity.key_names} <= place.pk.names | place.sk.names

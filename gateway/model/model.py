@@ -12,7 +12,7 @@ from gateway.model.demo import Demo
 from gateway.model.entity import Entity, Placement
 from gateway.model.error_code import ErrorCode
 from gateway.model.mutation import Mutation
-from gateway.model.patterns import AccessPattern, Choice, ItemCollection, Listing, Lookup, counter_entity
+from gateway.model.patterns import AccessPattern, Choice, ItemCollection, Listing, Lookup, Watch, counter_entity
 from gateway.model.referrers import Referrer, referrers
 from gateway.model.role import STANDARD_ROLES, Role
 from gateway.model.table import Index, TableSpec
@@ -32,6 +32,7 @@ class Domain:
     error_codes: tuple[ErrorCode, ...] = ()  # codes of its own, for the errors in payloads
     roles: tuple[Role, ...] = ()  # strongest first; where no domain declares any, the standard roles
     indexes: tuple[Index, ...] = ()  # besides GSI1 to GSI3, or one of these with another projection
+    watches: tuple[Watch, ...] = ()  # its subscriptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +74,10 @@ class Model:
     @cached_property
     def queries(self) -> Mapping[str, CustomQuery]:
         return {query.name: query for domain in self.domains for query in domain.queries}
+
+    @cached_property
+    def watches(self) -> Mapping[str, Watch]:
+        return {watch.name: watch for domain in self.domains for watch in domain.watches}
 
     @cached_property
     def error_codes(self) -> tuple[ErrorCode, ...]:

@@ -274,3 +274,45 @@ def _words(arguments: ListingArguments) -> str:
 
 def _names(names: Set[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing"
+
+
+# Subscriptions: an item or a list, as it is and then with every change.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """A subscription to the item of a lookup, or to the items of a listing; it has the arguments of its pattern.
+
+    What a role cannot read by the pattern, it cannot watch either.
+    """
+
+    name: str
+    pattern: str
+    description: str
+    deprecated: str | None = None
+
+
+class ListChangeKind(Enum):
+    """What happened to an item of a watched list."""
+
+    ADDED = "The item has come into the list."
+    CHANGED = "The item is in the list and has other values."
+    REMOVED = "The item is not in the list any more."
+
+
+def item_lookup(model: "Model", entity: str) -> Lookup | None:
+    """The pattern that reads items of the entity by their keys."""
+    lookups = (pattern for pattern in model.patterns.values() if isinstance(pattern, Lookup))
+    return next((lookup for lookup in lookups if lookup.entity == entity), None)
+
+
+def watched_patterns(model: "Model", watch: Watch) -> frozenset[str]:
+    """The patterns that a role needs to use the watch.
+
+    Changed items of a list on an index are read from the table by their keys, since an index cannot be read
+    consistently. Those of a list on the table are read where they are.
+    """
+    pattern = model.patterns[watch.pattern]
+    lookup = item_lookup(model, pattern.entity)
+    on_index = isinstance(pattern, Listing) and model.place(pattern).index is not None
+    return frozenset({pattern.name, lookup.name} if on_index and lookup is not None else {pattern.name})

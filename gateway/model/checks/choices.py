@@ -1,5 +1,6 @@
-"""Checks of choices: listings of one entity that no set of arguments leaves in doubt."""
+"""Checks of what stands over patterns: choices that no set of arguments leaves in doubt, and watches."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -7,7 +8,8 @@ from typing import TYPE_CHECKING
 from gateway.model.checks.names import is_field_name
 from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Entity
-from gateway.model.patterns import Choice, Listing, listing_arguments
+from gateway.model.keys import names_item
+from gateway.model.patterns import Choice, ItemCollection, Listing, Watch, item_lookup, listing_arguments
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -58,3 +60,41 @@ def _argument_faults(model: "Model", entities: Mapping[str, Entity], choice: Cho
         yield from (
             f"`{name}` is one value for one pattern and a range for the other" for name in sorted(ranges, key=str)
         )
+
+
+def watch_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[str]:
+    """`entities` are those that are right by themselves."""
+    declared = [watch for domain in model.domains for watch in domain.watches]
+    for watch in declared:
+        faults = [*shape_faults(watch)] or [*_watch_faults(model, entities, watch)]
+        yield from (f"watch {watch.name}: {fault}" for fault in faults)
+    counts = Counter(watch.name for watch in declared)
+    yield from (f"watch {name}: is declared twice" for name, count in counts.items() if count > 1)
+
+
+def _watch_faults(model: "Model", entities: Mapping[str, Entity], watch: Watch) -> Iterator[str]:
+    if not is_field_name(watch.name):
+        yield f"`{watch.name}` is not a name such as orderChanged"
+    pattern = model.patterns.get(watch.pattern)
+    if pattern is None:
+        yield f"there is no pattern `{watch.pattern}`; name a lookup or a listing"
+    elif isinstance(pattern, ItemCollection):
+        yield f"`{watch.pattern}` reads an item with a collection; watch the lookup of {pattern.entity} instead"
+    elif pattern.entity in entities and entities[pattern.entity].internal:
+        yield f"{pattern.entity} is internal, so nobody can watch it"
+    elif isinstance(pattern, Listing) and pattern.entity in entities:
+        yield from _watched_list_faults(model, entities[pattern.entity], pattern)
+
+
+def _watched_list_faults(model: "Model", entity: Entity, listing: Listing) -> Iterator[str]:
+    place = entity.placement(listing.index)
+    if place is None:
+        return  # said where the listing is checked
+    if listing.single:
+        yield f"`{listing.name}` answers one item; watch the lookup of {entity.name} instead"
+    if place.bucket is not None or listing.window is not None:
+        yield f"`{listing.name}` lists a stretch of time that moves on; watch a listing without buckets and window"
+    if item_lookup(model, entity.name) is None:
+        yield f"{entity.name} has no lookup, and a change has the id of its item; declare a Lookup"
+    elif not names_item(entity, place if place.index is None else entity.primary):
+        yield f"the keys of `{listing.index}` do not tell which {entity.name} they are; add {list(entity.key_names)}"

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, get_args
 
 from gateway.errors import ModelError
-from gateway.model.checks.choices import choice_faults
+from gateway.model.checks.choices import choice_faults, watch_faults
 from gateway.model.checks.code import query_faults
 from gateway.model.checks.demo import demo_faults
 from gateway.model.checks.entity import entity_faults
@@ -121,7 +121,7 @@ def _domain_faults(domain: "Domain") -> Iterator[str]:
     """Of its own fields, and of the names of what it holds, which other checks rely on."""
     shape = [*shape_faults(domain, deep=False)]
     yield from (f"domain {domain.name}: {fault}" for fault in shape)
-    for part in () if shape else ("entities", "patterns", "mutations", "queries", "error_codes", "roles"):
+    for part in () if shape else ("entities", "patterns", "mutations", "queries", "error_codes", "roles", "watches"):
         for number, member in enumerate(getattr(domain, part)):
             if not isinstance(member.name, str):
                 yield f"domain {domain.name}: `{part}[{number}].name` must be a string"
@@ -149,6 +149,7 @@ def _faults(model: "Model") -> Iterator[str]:
     yield from _reserved_words(tuple(sound.values()))
     yield from _pattern_faults(model, sound)
     yield from choice_faults(model, sound)
+    yield from watch_faults(model, sound)
     yield from all_mutation_faults(model)
     yield from error_code_faults(model)
     yield from internal_faults(model)

@@ -48,7 +48,16 @@ _PUBLIC = {
     "gateway.model.error_code": ("ErrorCode", "UserErrorCode"),
     "gateway.model.model": ("Domain", "Model"),
     "gateway.model.mutation": ("Mutation",),
-    "gateway.model.patterns": ("AccessPattern", "Choice", "Counter", "ItemCollection", "Listing", "Lookup", "Traffic"),
+    "gateway.model.patterns": (
+        "AccessPattern",
+        "Choice",
+        "Counter",
+        "ItemCollection",
+        "Listing",
+        "Lookup",
+        "Traffic",
+        "Watch",
+    ),
     "gateway.model.role": ("ALL", "PERSONAL", "STANDARD_ROLES", "Role"),
     "gateway.model.staleness": ("Staleness",),
     "gateway.model.table": ("Index",),
@@ -159,6 +168,7 @@ if TYPE_CHECKING:
     from gateway.model.patterns import Listing as Listing
     from gateway.model.patterns import Lookup as Lookup
     from gateway.model.patterns import Traffic as Traffic
+    from gateway.model.patterns import Watch as Watch
     from gateway.model.role import ALL as ALL
     from gateway.model.role import PERSONAL as PERSONAL
     from gateway.model.role import STANDARD_ROLES as STANDARD_ROLES

@@ -9,7 +9,7 @@ from gateway.errors import BadUserInput
 from gateway.model.entity import Bucket, Entity, Placement, When
 from gateway.model.template import BUCKET, DERIVED, SHARD, Hole, Template
 from gateway.model.tenant import TenantId, partition
-from gateway.model.types import KeyType, timestamp_text, utc
+from gateway.model.types import KEY_SEPARATOR, KeyType, timestamp_text, utc
 
 BUCKET_LENGTH = {"hour": len("2026-01-31-23"), "day": len("2026-01-31"), "month": len("2026-01")}
 MAX_BUCKETS = 1_000
@@ -139,4 +139,7 @@ def identity_of(tenant: TenantId, entity: Entity, place: Placement, key: ItemKey
 
 def names_item(entity: Entity, place: Placement) -> bool:
     """Whether a key of this place tells which item it is of."""
-    return {*entity.key_names} <= place.pk.names | place.sk.names
+    holes = {hole.name: hole for hole in (*entity.primary.pk.holes, *entity.primary.sk.holes)}
+    there = {hole.name: hole for hole in (*place.pk.holes, *place.sk.holes)}
+    # written in the same way too, or the same item would have two ids
+    return all(name in there and there[name] == holes.get(name, there[name]) for name in entity.key_names)

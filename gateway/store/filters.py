@@ -1,7 +1,9 @@
 """Filters as DynamoDB's expressions, and the pages that they leave: what was read may hold less than was asked for."""
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from gateway.errors import BadUserInput
@@ -13,6 +15,13 @@ Row = TypeVar("Row")
 
 MOST_VALUES = 50  # of one `in`; DynamoDB takes 100
 _SIGNS = {"eq": "=", "gt": ">", "ge": ">=", "lt": "<", "le": "<=", "from ge": ">=", "from le": "<="}
+_COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
 _FUNCTIONS = {"beginsWith": "begins_with", CONTAINS: "contains"}
 
 
@@ -61,6 +70,33 @@ def _part(operator: str, alias: str, marks: list[str]) -> str:
     if operator in _FUNCTIONS:
         return f"{_FUNCTIONS[operator]}({alias}, {marks[0]})"
     return f"{alias} {_SIGNS[operator]} {marks[0]}"
+
+
+def passes(entity: Entity, asked: Filter, values: Mapping[str, Any]) -> bool:
+    """Whether an item that was read passes the filter: what DynamoDB would decide about its stored attributes."""
+    return all(_holds(entity, each, values.get(each.attribute)) for each in asked.comparisons)
+
+
+def _holds(entity: Entity, comparison: Comparison, value: Any) -> bool:
+    if value is None or isinstance(value, Exception):
+        return False
+    given = comparison.value
+    match comparison.operator:
+        case "in":
+            return value in given
+        case "beginsWith":
+            return bool(value.startswith(given))
+        case "contains":
+            return given in value
+    kind = entity.attribute[comparison.attribute].type
+    stored, bound = (_comparable(kind.encode(comparison.attribute, each)) for each in (value, given))
+    return _COMPARED[_SIGNS[comparison.operator]](stored, bound)
+
+
+def _comparable(wire: Any) -> Any:
+    """DynamoDB compares numbers as numbers, and texts by their UTF-8 bytes."""
+    [(tag, inner)] = wire.items()
+    return Decimal(inner) if tag == "N" else inner.encode() if tag == "S" else inner
 
 
 class Reading:

@@ -13,6 +13,7 @@ from hashlib import sha256
 
 from gateway.aws.sts.assume_role import subject_hash
 from gateway.aws.sts.sessions import Session, Sessions
+from gateway.errors import Unauthenticated
 from gateway.identity.authenticator import Authenticator, VerifiedToken
 from gateway.identity.errors import RolesMissing
 from gateway.identity.principal import Principal
@@ -130,6 +131,19 @@ class Callers:
         self._remember(digest, _Remembered(verification, caller, self._clock(), until, keys_epoch, sessions_epoch))
         return caller
 
+    async def lasting(
+        self, authorization: bytes | None, identified: Callable[[Principal], None] = lambda principal: None
+    ) -> "LastingCaller":
+        """As `open`, for a connection that stays."""
+        verification = await self._verified(authorization, self._remembered.get(sha256(authorization or b"").digest()))
+        identified(verification.token.principal)
+        if not verification.token.principal.roles:
+            raise RolesMissing(verification.token.roles_missing)
+        parts = self._authenticator, self._sessions, self._cost_limit_of, self._clock
+        lasting = LastingCaller(verification.token, *parts)
+        await lasting.caller()
+        return lasting
+
     async def _verified(self, authorization: bytes | None, before: _Remembered | None) -> _Verification:
         now = self._clock()
         known = None if before is None else before.verification
@@ -146,3 +160,67 @@ class Callers:
             if len(self._remembered) > self._most:
                 self._remembered.popitem(last=False)
         return found
+
+
+class LastingCaller:
+    """The caller of a connection that stays, such as a subscription's.
+
+    INVARIANT: it is used only while nothing has changed that it rests on: the expiry of its token, the issuer's keys, a
+    support grant, the tenant and its sessions. Whatever may have changed is checked again; the token itself is not kept.
+    """
+
+    __slots__ = (
+        "_authenticator",
+        "_caller",
+        "_clock",
+        "_cost_limit_of",
+        "_epochs",
+        "_sessions",
+        "_since",
+        "_token",
+        "_until",
+    )
+
+    def __init__(
+        self,
+        token: VerifiedToken,
+        authenticator: Authenticator,
+        sessions: Sessions,
+        cost_limit_of: Callable[[str], float],
+        clock: Callable[[], float],
+    ) -> None:
+        self._token = token
+        self._authenticator = authenticator
+        self._sessions = sessions
+        self._cost_limit_of = cost_limit_of
+        self._clock = clock
+        self._caller: Caller | None = None
+        self._epochs = (0, 0)
+        self._since = self._until = 0.0
+
+    @property
+    def principal(self) -> Principal:
+        return self._token.principal
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the caller is certainly the same; a support grant may be revoked at any time."""
+        return (
+            self._token.principal.support is None
+            and self._since <= self._clock() < self._until
+            and self._epochs == (self._authenticator.epoch, self._sessions.epoch)
+        )
+
+    async def caller(self) -> Caller:
+        """The caller as it is now; raises `Unauthenticated`, `Forbidden`, `Throttled` or `Unavailable`."""
+        if self._caller is not None and self.unchanged:
+            return self._caller
+        epochs = (self._authenticator.epoch, self._sessions.epoch)
+        if not await self._authenticator.still_holds(self._token):
+            raise Unauthenticated("the token has expired, or its key was withdrawn; connect again with a new one")
+        session = await self._sessions.open(self._token.principal)
+        if self._caller is None or self._caller.session is not session:
+            self._caller = caller_of(self._token.principal, session, self._cost_limit_of(session.role))
+        self._since, self._epochs = self._clock(), epochs
+        self._until = min(self._token.good_until, self._sessions.fresh_until(session))
+        return self._caller

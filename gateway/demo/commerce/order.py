@@ -24,6 +24,7 @@ from gateway import (
     Text,
     Timestamp,
     Traffic,
+    Watch,
     When,
 )
 
@@ -165,5 +166,23 @@ PATTERNS = (
         reversible=True,
         description="Orders that wait for a review, oldest first.",
         traffic=Traffic(1, 10, 600),
+    ),
+)
+
+WATCHES = (
+    Watch(
+        name="orderChanged",
+        pattern="order",
+        description="The order now and after every change of it; null while it does not exist.",
+    ),
+    Watch(
+        name="ordersOfUserChanged",
+        pattern="ordersOfUser",
+        description="The orders of a user, newest first, and every change in that list.",
+    ),
+    Watch(
+        name="activeOrdersChanged",
+        pattern="activeOrders",
+        description="The active orders, newest first, and every change in that list.",
     ),
 )

@@ -9,9 +9,11 @@ from http import HTTPStatus
 from typing import Any, Protocol
 
 from graphql import ExecutionResult, GraphQLError
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp
 
 from gateway.aws.sts.callers import Caller
-from gateway.errors import DeadlineExceeded, Unauthenticated
+from gateway.errors import BadUserInput, DeadlineExceeded, Unauthenticated
 from gateway.graph.http.compression import accepts_gzip, compressed
 from gateway.graph.http.consistency import SENT_TOKEN, add_consistency, sent_token
 from gateway.graph.http.explain import EXPLAIN, explanation
@@ -23,6 +25,7 @@ from gateway.graph.http.request import (
     ANSWER_TYPES,
     JSON,
     TWICE,
+    EventStreamWanted,
     GraphQLRequest,
     LargeBody,
     Message,
@@ -58,12 +61,20 @@ class CallerSource(Protocol):
 
 
 SUPPORT = "supportAccess"
+SUBSCRIPTION = "subscription"
+_STREAMS = "a subscription is sent over a WebSocket (graphql-transport-ws) or with `Accept: text/event-stream`"
 _OK = int(HTTPStatus.OK)
 _ANSWERING = 0.1  # share of the time that a mutation leaves for its answer
 
 
 def ignored(log: RequestLog, codes: list[str]) -> None:
     """For where nothing is counted."""
+
+
+async def no_event_stream(scope: Scope, receive: Receive, send: Send) -> None:
+    """For where no stream is served."""
+    response = JSONResponse({"errors": [{"message": "the answer is JSON; accept it"}]}, HTTPStatus.NOT_ACCEPTABLE)
+    await response(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,7 @@ class Endpoint:
     observe: Observe = ignored
     write: WriteOperation = log_operation
     ids: RequestIds = field(default_factory=RequestIds)
+    event_stream: ASGIApp = no_event_stream  # answers a request that accepts `text/event-stream`
     running: RunningRequests = field(default_factory=RunningRequests)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,7 +114,11 @@ class Endpoint:
         if len(headers) != len(sent):
             headers = merged_headers(sent)
         log = self.ids.begin(headers)
-        answer = await self._guarded(scope, headers, receive, log)
+        try:
+            answer = await self._guarded(scope, headers, receive, log)
+        except EventStreamWanted:
+            await self.event_stream(scope, receive, send)
+            return
         if log.estimate is not None and (log.priced or log.explained):
             answer.content["extensions"] = _extensions(log, log.estimate)
         access = log.access
@@ -143,7 +159,7 @@ class Endpoint:
             tenant = caller.session.tenant
             asked = await read_request(scope, headers, receive, self.limits.body_bytes)
             if isinstance(asked, LargeBody):
-                asked = await self._read(asked, tenant, running)
+                asked = await self.read_large(asked, tenant, running)
             text = asked.query
             if (
                 text is None
@@ -163,24 +179,44 @@ class Endpoint:
             if isinstance(admitted, list):
                 return executed(ExecutionResult(None, admitted), log, media_type)
             token = sent_token(headers, asked) if asked.extensions or SENT_TOKEN in headers else None
-            return await self._run(reference, admitted, asked, log, running, media_type, token)
+            return await self.run(reference, admitted, asked, log, running, media_type, token)
         except asyncio.CancelledError:
             reason = running.take_cancellation()
             if reason is None:
                 raise
             return failed(reason, log, media_type)
+        except EventStreamWanted:
+            raise
         except Exception as error:
             return failed(error, log, media_type)
         finally:
             self.running.finish(running)
             del scope[DISCONNECT]
 
+    async def prepared(
+        self, asked: GraphQLRequest, log: RequestLog, running: RunningRequest, method: str
+    ) -> tuple[ReferenceExecutor, Admitted] | HttpResponse:
+        """What a request on a connection that stays is to run, or the answer why it cannot; its caller is known."""
+        assert log.caller is not None  # noqa: S101  whoever asks on a connection is known
+        tenant = log.caller.session.tenant
+        text = self.persisted.text(tenant, asked)
+        documents, reference = self.views.get(log.caller.role, (self.documents, self.reference))
+        document = await self._document(documents, tenant, text, running)
+        log.document = document.hash
+        operation = document.by_name.get(asked.operation_name)
+        if operation is None:
+            return await self._refused(reference, document, asked, log, JSON)
+        admitted = self._admit(operation, asked, log, method)
+        if isinstance(admitted, list):
+            return executed(ExecutionResult(None, admitted), log, JSON)
+        return reference, admitted
+
     async def _open(self, authorization: bytes | None, log: RequestLog) -> Caller:
         if authorization is TWICE:
             raise Unauthenticated("more than one authorization header")
         return await self.callers.open(authorization, log.identified)
 
-    async def _read(self, body: LargeBody, tenant: TenantId, running: RunningRequest) -> GraphQLRequest:
+    async def read_large(self, body: LargeBody, tenant: TenantId, running: RunningRequest) -> GraphQLRequest:
         # INVARIANT: large bodies are read as new documents are parsed: one at a time, tenants in turn, beside the loop.
         limit = self.limits.body_bytes
         await self.preparing.acquire(tenant, body.size or limit, running.deadline)
@@ -245,7 +281,7 @@ class Endpoint:
         name = operation.name
         log.operation = name[:MAX_NAME] if name is not None else None
         log.operation_type = operation.kind
-        if method == "GET" and not operation.is_query:
+        if method == "GET" and operation.kind == "mutation":
             raise HttpError(HTTPStatus.METHOD_NOT_ALLOWED, "only queries are asked by GET", {"Allow": "POST"})
         if asked.extensions:
             self.persisted.keep(caller.session.tenant, asked)
@@ -258,7 +294,7 @@ class Endpoint:
                 self.cost_limits.check(admitted.estimate, caller.role)
         return admitted
 
-    async def _run(
+    async def run(
         self,
         reference: ReferenceExecutor,
         admitted: Admitted,
@@ -276,6 +312,8 @@ class Endpoint:
         await self.queue.acquire(session.tenant, OPERATION_COST + admitted.estimate, running.deadline)
         try:
             if not is_query:
+                if admitted.operation.kind == SUBSCRIPTION:
+                    raise BadUserInput(_STREAMS)
                 # INVARIANT: a mutation is not begun for a caller who has left; once begun, it is carried out.
                 running.carry_on()
             # a call of a query gives up later than the request is ended, so that a late one is always answered as late;

@@ -15,6 +15,7 @@ from gateway.graph.http.http_error import BodyTooLarge, CallerLeft, HttpError
 
 JSON = "application/json"
 GRAPHQL_JSON = "application/graphql-response+json"
+EVENT_STREAM = b"text/event-stream"
 
 # the ways in which clients name a document that was stored before
 DOCUMENT_IDS = ("documentId", "id")
@@ -48,6 +49,10 @@ class GraphQLRequest:
     operation_name: str | None = None
     extensions: dict[str, Any] = field(default_factory=dict)
     document_id: str | None = None
+
+
+class EventStreamWanted(Exception):
+    """The request asks for events instead of one answer."""
 
 
 def answer_type(accept: str | None) -> str:
@@ -86,6 +91,8 @@ def merged_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 
 def answer_type_of(headers: Mapping[bytes, bytes]) -> str:
+    if EVENT_STREAM in headers.get(b"accept", b"").lower():
+        raise EventStreamWanted
     return answer_type(headers.get(b"accept", b"").decode("latin-1"))
 
 

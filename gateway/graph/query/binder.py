@@ -29,6 +29,7 @@ from gateway.graph.query.tree import (
     ItemField,
     ItemSelection,
     ItemTarget,
+    ListChangesField,
     LookupField,
     LookupManyField,
     MembersField,
@@ -49,6 +50,7 @@ from gateway.graph.query.tree import (
     TotalField,
     Typename,
     VersionField,
+    WatchListField,
 )
 from gateway.model.code import CustomQuery
 from gateway.model.entity import Collection, Entity, Reference, Total
@@ -60,9 +62,11 @@ from gateway.model.patterns import (
     ItemCollection,
     Listing,
     Lookup,
+    Watch,
     bound_attribute,
     chosen,
     names_of,
+    item_lookup,
     open_parameters,
     own_parameters,
     parameters,
@@ -75,7 +79,7 @@ Readable = TypeVar("Readable", bound=Lookup | Listing)
 ID, VERSION, TYPENAME = "id", "version", "__typename"
 Path = tuple[str, ...]
 # a bound field by the type that it is selected on and its response keys from the root
-Places = dict[tuple[str, Path], RootField | RelationField | CodeField]
+Places = dict[tuple[str, Path], RootField | RelationField | CodeField | ListChangesField]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,8 @@ class _Binding:
         arguments = Arguments(definition, group[0].node)
         if name in self._binder.mutations:
             return self._change(key, name, arguments, definition, group)
+        if owner is self._binder.schema.subscription_type:
+            return self._watch(key, self._model.watches[name], arguments, definition, group)
         if name in ("node", "nodes"):
             return self._node(key, arguments, group, plural=name == "nodes")
         if name in self._model.queries:
@@ -242,6 +248,53 @@ class _Binding:
         for key, inner in grouped(selected, owner, self._holds).items():
             if inner[0].name == mutation.item_field:
                 yield self._item(entity, inner, owner.fields[mutation.item_field], (*path, key))
+    def _watch(
+        self, key: str, watch: Watch, arguments: Arguments, definition: GraphQLField, group: list[Selected]
+    ) -> LookupField | WatchListField:
+        """INVARIANT: what a note of a change leads to is read consistently, or the change might not be seen at all."""
+        pattern = self._model.patterns[watch.pattern]
+        assert isinstance(pattern, Lookup | Listing)  # noqa: S101  checked with the model
+        if isinstance(pattern, Lookup):
+            target = self._target(replace(pattern, strong=True), group, definition, (key,))
+            return LookupField(key, arguments, target, watch)
+        strong = self._model.place(pattern).index is None
+        return self._watched_list(
+            key, watch, replace(pattern, strong=strong, cached=None), arguments, definition, group
+        )
+
+    def _watched_list(
+        self,
+        key: str,
+        watch: Watch,
+        listing: Listing,
+        arguments: Arguments,
+        definition: GraphQLField,
+        group: list[Selected],
+    ) -> WatchListField:
+        owner, pages, changes = self._binder.object_type(definition), list[PageField](), list[ListChangesField]()
+        for inner_key, inner in grouped(below(group), owner, self._holds).items():
+            path, name = (key, inner_key), inner[0].name
+            if name == "page":
+                page = self._page(listing, inner, owner.fields[name], path)
+                pages.append(PageField(inner_key, None, listing, arguments, page))
+                self._places[owner.name, path] = pages[-1]
+            elif name == "changes":
+                changes.append(self._list_changes(path, watch, listing, inner, owner.fields[name]))
+                self._places[owner.name, path] = changes[-1]
+        return WatchListField(key, arguments, watch, listing, tuple(pages), tuple(changes))
+
+    def _list_changes(
+        self, path: Path, watch: Watch, listing: Listing, group: list[Selected], definition: GraphQLField
+    ) -> ListChangesField:
+        entity, owner = self._model.entities[listing.entity], self._binder.object_type(definition)
+        lookup = item_lookup(self._model, listing.entity)
+        assert lookup is not None  # noqa: S101  checked with the model
+        items = [
+            self._item(entity, inner, owner.fields["node"], (*path, inner_key))
+            for inner_key, inner in grouped(below(group), owner, self._holds).items()
+            if inner[0].name == "node"
+        ]
+        return ListChangesField(path[-1], watch, listing, replace(lookup, strong=True), tuple(items))
 
     def _node(self, key: str, arguments: Arguments, group: list[Selected], *, plural: bool) -> NodeField:
         items = {}

@@ -27,6 +27,7 @@ from gateway.graph.query.tree import (
     RootField,
     SingleField,
     TotalField,
+    WatchListField,
 )
 from gateway.model.code import Loaded
 from gateway.model.entity import Entity
@@ -80,6 +81,7 @@ def item_units(model: Model, entity: Entity, *, record: bool = False) -> float:
 
 COST = "cost"
 CURSORS = frozenset({"after", "before"})  # arguments whose value changes with every page, and the price does not
+_CHANGED = 4  # items of a list that one event is expected to have
 _MEMBERS = 10  # of a collection by keys about which the model says nothing
 _REMEMBERED = 64  # estimates of one operation
 
@@ -163,6 +165,8 @@ class Pricing:
         match root:
             case LookupField():
                 return self._target(root.target)
+            case WatchListField():
+                return self._watched_list(root)
             case LookupManyField():
                 count = self._count(root.arguments, root.plural)
                 return _counted(_item_units(root.lookup), count, self._below(root.item))
@@ -179,6 +183,14 @@ class Pricing:
                 below = tuple(read for item in root.items for read in self._below(item))
                 return PricedReads(write_price(self._model, self._mutations[root.name], root.arguments), (below,))
         return None
+
+    def _watched_list(self, root: WatchListField) -> PricedReads:
+        """The first event has the page and every other one a few items: the estimate is that of the more expensive."""
+        pages = tuple(self._page(page) for page in root.pages)
+        unit = _item_units(root.changes[0].lookup) if root.changes else 0.0
+        below = tuple(read for changes in root.changes for item in changes.items for read in self._below(item))
+        changed = _counted(unit, lambda _: _CHANGED, below)
+        return PricedReads(lambda _: (0.0, 1), (pages, (changed,)))
 
     def _node(self, root: NodeField) -> PricedReads:
         """By global id: of the types that it may name, the most expensive."""
@@ -261,7 +273,7 @@ class Pricing:
 def _reads_arguments(field: Any) -> bool:
     """Whether what it costs depends on its arguments; one item costs the same whatever its key is."""
     match field:
-        case PageField() | LookupManyField() | ChangeField():
+        case PageField() | LookupManyField() | ChangeField() | WatchListField():
             return True
         case NodeField():
             return field.plural

@@ -11,7 +11,7 @@ from graphql import FieldNode
 from gateway.graph.query.arguments import Arguments, InvalidArguments, Variables
 from gateway.model.code import Computed, CustomQuery, Loaded
 from gateway.model.entity import Attribute, Collection, Entity, Reference, Total
-from gateway.model.patterns import ItemCollection, Listing, Lookup
+from gateway.model.patterns import ItemCollection, Listing, Lookup, Watch
 from gateway.model.types import Field
 from gateway.store.plan import Attributes
 
@@ -238,9 +238,12 @@ class ItemTarget:
 
 @dataclass(frozen=True, slots=True)
 class LookupField:
+    """`watch` is the subscription that reads the item, if one does."""
+
     key: str
     arguments: Arguments
     target: ItemTarget
+    watch: Watch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +308,33 @@ class SchemaField:
     key: str
 
 
+@dataclass(frozen=True, slots=True)
+class ListChangesField:
+    """The changes in an event of a watched list, and what is selected of their items."""
+
+    key: str
+    watch: Watch
+    listing: Listing
+    lookup: Lookup  # of the entity; every read is consistent
+    items: tuple[ItemSelection, ...]
+
+    @property
+    def attributes(self) -> Attributes:
+        return frozenset[str]().union(*(item.attributes for item in self.items))
+
+
+@dataclass(frozen=True, slots=True)
+class WatchListField:
+    """A watched list: its first event has the page, all others have changes."""
+
+    key: str
+    arguments: Arguments
+    watch: Watch
+    listing: Listing
+    pages: tuple[PageField, ...]
+    changes: tuple[ListChangesField, ...]
+
+
 RootField = (
     Typename
     | LookupField
@@ -315,4 +345,5 @@ RootField = (
     | CustomField
     | ChangeField
     | SchemaField
+    | WatchListField
 )

@@ -20,7 +20,7 @@ from graphql import (
 from gateway.iam.policies.roles import GatewayRole, gateway_role
 from gateway.model.entity import Entity
 from gateway.model.model import Model
-from gateway.model.patterns import Lookup, names_of
+from gateway.model.patterns import Lookup, names_of, watched_patterns
 from gateway.model.role import ALL, Role
 
 
@@ -40,11 +40,18 @@ class _RoleSchema:
         self._unknown = {*_unknown(model, role)}
 
     def made(self) -> GraphQLSchema:
-        query, mutation = (self._root(kind) for kind in (self._schema.query_type, self._schema.mutation_type))
+        roots = (self._schema.query_type, self._schema.mutation_type, self._schema.subscription_type)
+        query, mutation, subscription = map(self._root, roots)
         node = self._schema.type_map.get("Node")
         nodes = self._schema.get_possible_types(node) if isinstance(node, GraphQLInterfaceType) else ()
         found = [self._named(each) for each in nodes if ("node", each.name) not in self._unknown]
-        return GraphQLSchema(query=query, mutation=mutation, types=found, directives=self._schema.directives)
+        return GraphQLSchema(
+            query=query,
+            mutation=mutation,
+            subscription=subscription,
+            types=found,
+            directives=self._schema.directives,
+        )
 
     def _root(self, kind: GraphQLObjectType | None) -> GraphQLObjectType | None:
         if kind is None or not any((kind.name, name) not in self._unknown for name in kind.fields):
@@ -87,6 +94,9 @@ def _unknown(model: Model, role: Role) -> Iterator[tuple[str, str]]:
     for choice in model.choices.values():
         if known.patterns.isdisjoint(choice.patterns):
             yield "Query", choice.name
+    # INVARIANT: what a role cannot read by a pattern, it cannot watch by it.
+    watches = [watch for watch in model.watches.values() if not known.patterns >= watched_patterns(model, watch)]
+    yield from (("Subscription", watch.name) for watch in watches)
     for entity in model.entities.values():
         yield from ((entity.name, name) for name in _unknown_fields(entity, known))
     yield from (("Mutation", each.name) for each in model.mutations if not role.may_call(each))

@@ -26,11 +26,14 @@ from gateway.model.patterns import (
     ORDER,
     AccessPattern,
     Choice,
+    ListChangeKind,
     Listing,
     ListOrder,
     Lookup,
+    Watch,
     listing_arguments,
     parameters,
+    watched_patterns,
 )
 from gateway.model.types import EnumOf, Field
 from gateway.store.plan import ReadLimits
@@ -59,6 +62,7 @@ _CONSISTENT = argument(
     required=False,
 )
 _BY_DEFAULT = "By default the token's subject."
+_NOT_WATCHED = frozenset({"after", "last", "before", CONSISTENT})  # arguments of a list that its watch has not
 _ID_DESCRIPTION = "The global id: unique across all types and valid for one tenant."
 
 
@@ -76,6 +80,7 @@ def build_schema(model: Model) -> strawberry.Schema:
     schema = strawberry.Schema(
         query=build.query(),
         mutation=build.mutation() if model.mutations else None,
+        subscription=build.subscription() if model.watches else None,
         config=StrawberryConfig(auto_camel_case=False, scalar_map=build.scalars),
     )
     bind_resolvers(core_schema(schema), resolvers.attribute)
@@ -112,6 +117,49 @@ class _Build:
         fields += [self._choice(choice) for choice in self._model.choices.values()]
         custom = [self._custom_query(query) for query in self._model.queries.values()]
         return object_type(self._types, "Query", "All read operations.", [*self._nodes(), *fields, *custom])
+
+    def subscription(self) -> Any:
+        fields = [self._watch(watch) for watch in self._model.watches.values()]
+        return object_type(self._types, "Subscription", "All items and lists that can be watched.", fields)
+
+    def _watch(self, watch: Watch) -> StrawberryField:
+        pattern = self._model.patterns[watch.pattern]
+        needed = sorted(watched_patterns(self._model, watch))
+        description = watch.description + "".join(dict.fromkeys(map(self._visibility.of_pattern, needed)))
+        if isinstance(pattern, Listing):
+            kind, resolver = self._list_event(watch, pattern), resolvers.watched_list()
+            narrowed = [each for each in self._narrowed(pattern) if each.name not in _NOT_WATCHED]
+            arguments = [*self._parameters(pattern), *narrowed]
+        else:
+            kind, resolver, arguments = pattern.entity, resolvers.lookup_one(), self._parameters(pattern)
+        deprecated = watch.deprecated
+        return resolved(
+            self._types, watch.name, f"{kind} | None", description, resolver, arguments, deprecated=deprecated
+        )
+
+    def _list_event(self, watch: Watch, listing: Listing) -> str:
+        name, change = f"{watch.name[0].upper()}{watch.name[1:]}Event", f"{listing.entity}ListChange"
+        if change not in self._types:
+            self._list_change(change, listing.entity)
+        page = "The list as it is: in the first event, and where single changes cannot be told; else null."
+        changes = "What has changed since the last event; empty where the page is told."
+        fields = [
+            resolved(self._types, "page", f"{self._page_type(listing)} | None", page, resolvers.watched_page()),
+            resolved(self._types, "changes", f"list[{change}]", changes, resolvers.watched_changes()),
+        ]
+        object_type(self._types, name, f"An event of `{watch.name}`.", fields)
+        return name
+
+    def _list_change(self, name: str, entity: str) -> None:
+        kinds = self._annotations.output(EnumOf(ListChangeKind))
+        fields = [
+            basic(self._types, "kind", kinds, "What happened to the item."),
+            basic(self._types, "id", strawberry.ID, _ID_DESCRIPTION),
+            basic(
+                self._types, "node", f"{entity} | None", "The item as it is; null if it is not in the list any more."
+            ),
+        ]
+        object_type(self._types, name, f"A change in a watched list of {entity}.", fields)
 
     def mutation(self) -> Any:
         description = f"All write operations.{self._visibility.of_writes()}"

@@ -33,7 +33,7 @@ from graphql.pyutils import Path
 from gateway.graph.query.arguments import MAX_ERRORS, Variables
 from gateway.graph.query.operation import Operation, ParsedDocument, Variant
 from gateway.graph.query.reference.reader import Reader
-from gateway.graph.query.reference.resolvers import Context, Resolver, is_attribute
+from gateway.graph.query.reference.resolvers import Context, ListEvent, Resolver, is_attribute
 from gateway.model.model import Model
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
@@ -194,12 +194,13 @@ class ReferenceExecutor:
         sent: Variables,
         variables: Variables,
         access: Access,
+        event: ListEvent | None = None,
     ) -> ExecutionResult:
-        """`sent` are the variables of the request, `variables` the same after coercion."""
+        """`sent` are the variables of the request, `variables` the same after coercion; `event` is a subscription's."""
         reader = Reader(self.model, self.table, access, self.cursors, self.limits)
         writer = Writer(self.model, self.table, access, self.act)
         try:
-            context = Context(reader, writer, variant.tree.places, variables)
+            context = Context(reader, writer, variant.tree.places, variables, event)
             result = self._execution(variant, document, name).run(self, sent, variables, context)
             execution_result: ExecutionResult = await result if _is_awaitable(result) else result
             return execution_result

@@ -147,6 +147,16 @@ class Reader:
         self._field_access.check_search(sorted_by(self.model.stored[lookup.entity].primary), "GetItem")
         return self._items.items_at(lookup, keys, attributes)
 
+    def watched(
+        self, lookup: Lookup, listing: Listing, keys: tuple[ItemKey, ...], attributes: Attributes
+    ) -> Coroutine[Any, Any, ItemsByKey]:
+        """Items of a watched list: those of an index by their own keys, others where the list has them."""
+        place = self.model.place(listing)
+        if place.index is not None:
+            return self.items_at(lookup, keys, attributes)
+        self._field_access.check_search(sorted_by(place), "GetItem")
+        return self._items.items_at(lookup, keys, attributes)
+
     async def page(self, listing: Listing, arguments: Arguments, window: Window, attributes: Attributes) -> Page:
         return await shared(self._pages.load(_page_read(listing, arguments, window, attributes)))
 

@@ -166,7 +166,7 @@ class LastingCaller:
     """The caller of a connection that stays, such as a subscription's.
 
     INVARIANT: it is used only while nothing has changed that it rests on: the expiry of its token, the issuer's keys, a
-    support grant, the tenant and its sessions. Whatever may have changed is checked again; the token itself is not kept.
+    support grant, the tenant and its sessions. What may have changed is checked again; the token itself is not kept.
     """
 
     __slots__ = (

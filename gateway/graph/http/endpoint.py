@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp
 
 from gateway.aws.sts.callers import Caller
-from gateway.errors import BadUserInput, DeadlineExceeded, Unauthenticated
+from gateway.errors import DeadlineExceeded, Unauthenticated
 from gateway.graph.http.compression import accepts_gzip, compressed
 from gateway.graph.http.consistency import SENT_TOKEN, add_consistency, sent_token
 from gateway.graph.http.explain import EXPLAIN, explanation
@@ -62,7 +62,7 @@ class CallerSource(Protocol):
 
 SUPPORT = "supportAccess"
 SUBSCRIPTION = "subscription"
-_STREAMS = "a subscription is sent over a WebSocket (graphql-transport-ws) or with `Accept: text/event-stream`"
+READ = "gateway.request"  # where in the scope an event stream finds a request that was read already
 _OK = int(HTTPStatus.OK)
 _ANSWERING = 0.1  # share of the time that a mutation leaves for its answer
 
@@ -116,8 +116,8 @@ class Endpoint:
         log = self.ids.begin(headers)
         try:
             answer = await self._guarded(scope, headers, receive, log)
-        except EventStreamWanted:
-            await self.event_stream(scope, receive, send)
+        except EventStreamWanted as wanted:
+            await self.event_stream({**scope, READ: wanted.asked}, receive, send)
             return
         if log.estimate is not None and (log.priced or log.explained):
             answer.content["extensions"] = _extensions(log, log.estimate)
@@ -313,7 +313,7 @@ class Endpoint:
         try:
             if not is_query:
                 if admitted.operation.kind == SUBSCRIPTION:
-                    raise BadUserInput(_STREAMS)
+                    raise EventStreamWanted(asked)
                 # INVARIANT: a mutation is not begun for a caller who has left; once begun, it is carried out.
                 running.carry_on()
             # a call of a query gives up later than the request is ended, so that a late one is always answered as late;

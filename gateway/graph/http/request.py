@@ -52,7 +52,11 @@ class GraphQLRequest:
 
 
 class EventStreamWanted(Exception):
-    """The request asks for events instead of one answer."""
+    """The caller wants events instead of one answer; `asked` is the request, where it was read already."""
+
+    def __init__(self, asked: GraphQLRequest | None = None) -> None:
+        super().__init__()
+        self.asked = asked
 
 
 def answer_type(accept: str | None) -> str:
@@ -91,7 +95,9 @@ def merged_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
 
 
 def answer_type_of(headers: Mapping[bytes, bytes]) -> str:
-    if EVENT_STREAM in headers.get(b"accept", b"").lower():
+    accepted = headers.get(b"accept", b"").lower()
+    # some clients accept events beside JSON for whatever they send; then only a subscription gets them
+    if EVENT_STREAM in accepted and b"json" not in accepted and b"*/*" not in accepted:
         raise EventStreamWanted
     return answer_type(headers.get(b"accept", b"").decode("latin-1"))
 

@@ -1,0 +1,193 @@
+"""Cohorts: subscribers who may see the same and ask for the same, so that one read serves them all."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from gateway.aws.sts.callers import Caller, LastingCaller
+from gateway.backoff import exponential
+from gateway.errors import Forbidden, GatewayError
+from gateway.graph.subscription.event_reader import EventReader, Payload, WatchFailed, WatchOperation
+from gateway.graph.subscription.interest import Interest, Pending
+from gateway.graph.subscription.position import Vector
+from gateway.stream.bus import Bus
+from gateway.stream.note import ChangeNote
+
+COALESCED_SECONDS = 0.05  # changes within this time become one event
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # between the tries to read an event
+
+
+class SubscriptionEnded(Exception):
+    """Why a subscription is over before its subscriber ends it; connecting again helps, or tells what is wrong."""
+
+    def __init__(self, error: GatewayError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """`vector` is how far a subscriber has seen the changes once it has this; `pending` is what it tells."""
+
+    payload: Payload
+    vector: Vector
+    pending: Pending
+
+
+@dataclass(slots=True)
+class WatchCounts:
+    """What the subscriptions of the process have done; nothing is ever dropped, and a metric says so."""
+
+    events: int = 0
+    reads: int = 0
+    coalesced: int = 0
+    resumes: int = 0
+    expired_positions: int = 0
+
+
+class Member(Protocol):
+    """A subscriber, as its cohort sees it."""
+
+    lasting: LastingCaller
+
+    def offer(self, event: WatchEvent) -> None: ...
+
+    def end(self, reason: Exception) -> None: ...
+
+
+@dataclass(eq=False, slots=True)
+class Cohort:
+    """INVARIANT: all members have the tenant, role, subject (where it matters) and policies of `key`."""
+
+    key: tuple[Any, ...]
+    operation: WatchOperation
+    interest: Interest
+    reader: EventReader
+    bus: Bus
+    counts: WatchCounts
+    policies: object
+    members: dict[Member, None] = field(default_factory=dict)
+    _pending: Pending = field(default_factory=Pending)
+    _untold: Vector | None = None  # where the changes begin that no event has told yet
+    _timer: asyncio.TimerHandle | None = None
+    _task: "asyncio.Task[None] | None" = None
+    _present: "asyncio.Task[WatchEvent] | None" = None
+
+    def join(self, member: Member) -> None:
+        self.members[member] = None
+        if self._pending:
+            self._schedule(COALESCED_SECONDS)
+
+    def notify(self, note: ChangeNote) -> None:
+        """Called by the bus, on the loop: it must not block."""
+        before = {**self.bus.position(), note.shard: str(note.order - 1)} if self._untold is None else self._untold
+        known = bool(self._pending)
+        if self.interest.add(note, self._pending):
+            self.counts.coalesced += known
+            self._untold = before
+            self._schedule(COALESCED_SECONDS)
+
+    def missed(self) -> None:
+        """Notes may have been lost: everybody is told the present state."""
+        self._untold = self._untold or self.bus.position()
+        self._pending.merge(Pending(everything=True))
+        self._schedule(COALESCED_SECONDS)
+
+    def position(self) -> Vector:
+        """Up to here every change was told to whoever has had all events so far."""
+        return self.bus.position() if self._untold is None else self._untold
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in (self._task, self._present):
+            if task is not None:
+                task.cancel()
+
+    def _schedule(self, seconds: float) -> None:
+        if self._timer is None and self._task is None and self.members:
+            self._timer = asyncio.get_running_loop().call_later(seconds, self._begin)
+
+    def _begin(self) -> None:
+        self._timer = None
+        self._task = asyncio.get_running_loop().create_task(self._tell())
+
+    async def _tell(self) -> None:
+        """Reads what has changed and tells it, again and again until nothing is left."""
+        tries = 0
+        try:
+            while self._pending and self.members:
+                taken, vector = self._pending, self.bus.position()
+                self._pending = Pending()
+                try:
+                    event = await self._read(taken, vector)
+                except WatchFailed as failed:
+                    taken.merge(self._pending)
+                    self._pending = taken
+                    if not failed.passing:
+                        self._end(failed)
+                        return
+                    # INVARIANT: a change whose event cannot be read now is told later, never dropped.
+                    tries += 1
+                    await asyncio.sleep(exponential(tries - 1, _FIRST_PAUSE, _LONGEST_PAUSE))
+                    continue
+                tries = 0
+                self._untold = vector if self._pending else None
+                if event is not None:
+                    for member in [*self.members]:
+                        member.offer(event)
+        finally:
+            self._task = None
+            if self._pending:
+                self._schedule(COALESCED_SECONDS)
+
+    def _end(self, reason: Exception) -> None:
+        self._pending, self._untold = Pending(), None
+        for member in [*self.members]:
+            member.end(reason)
+
+    async def present(self) -> WatchEvent:
+        """The present state; whoever asks while it is read shares that read, since later changes are told anyway."""
+        if self._present is None:
+            vector = self.position()
+            self._present = asyncio.ensure_future(self._read_present(vector))
+            self._present.add_done_callback(self._presented)
+        return await asyncio.shield(self._present)
+
+    def _presented(self, done: "asyncio.Task[WatchEvent]") -> None:
+        self._present = None
+        if not done.cancelled():
+            done.exception()  # whoever waits for it gets it
+
+    async def _read_present(self, vector: Vector) -> WatchEvent:
+        event = await self._read(Pending(everything=True), vector)
+        assert event is not None  # noqa: S101  the present state can always be told
+        return event
+
+    async def catch_up(self, pending: Pending) -> WatchEvent | None:
+        """What one slow or returning member has not been told yet."""
+        return await self._read(pending, self.position())
+
+    async def _read(self, pending: Pending, vector: Vector) -> WatchEvent | None:
+        event = pending.event()
+        if event is None:
+            return None
+        self.counts.reads += 1
+        return WatchEvent(await self.reader.read(self.operation, await self._caller(), event), vector, pending)
+
+    async def _caller(self) -> Caller:
+        """INVARIANT: the read is made for a member that may still see it; one that may not is ended."""
+        for member in [*self.members]:
+            try:
+                return await self.checked(member.lasting)
+            except GatewayError as error:
+                if member in self.members:
+                    member.end(SubscriptionEnded(error))
+        raise WatchFailed([], passing=False)
+
+    async def checked(self, lasting: LastingCaller) -> Caller:
+        """The caller, if it still belongs here; raises `GatewayError`."""
+        caller = await lasting.caller()
+        if caller.session.permissions.shared is not self.policies:
+            raise Forbidden("the policies of the role have changed; connect again")
+        return caller

@@ -1,0 +1,125 @@
+"""Reads the payload of an event: with the session of a subscriber, in its tenant's turn, as a query would be read."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from gateway.aws.sts.callers import Caller
+from gateway.errors import GatewayError, Throttled, Unavailable
+from gateway.graph.errors import failure
+from gateway.graph.http.endpoint import Endpoint
+from gateway.graph.http.fair_queue import OPERATION_COST
+from gateway.graph.http.log_lines import MAX_NAME, RequestLog
+from gateway.graph.http.request import JSON, GraphQLRequest
+from gateway.graph.http.responses import HttpResponse, executed, unread
+from gateway.graph.query.operation import Admitted
+from gateway.graph.query.reference.executor import ReferenceExecutor
+from gateway.graph.query.reference.resolvers import ListEvent
+from gateway.graph.query.tree import LookupField, WatchListField
+from gateway.store.access import Access
+
+_RETRIED = frozenset({Throttled.code, Unavailable.code, "TIMEOUT"})
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOperation:
+    """A subscription that may run: its one root field, and what runs it."""
+
+    root: LookupField | WatchListField
+    admitted: Admitted
+    asked: GraphQLRequest
+    reference: ReferenceExecutor
+    request_id: str
+    trace_id: str
+
+    @property
+    def watch(self) -> str:
+        return self.root.watch.name if self.root.watch is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """`content` is a GraphQL response without its closing brace, so that each subscriber's extensions can be added."""
+
+    content: bytes
+
+    def text(self, extensions: Mapping[str, Any]) -> bytes:
+        return b'%b,"extensions":%b}' % (self.content, orjson.dumps(extensions))
+
+
+class WatchFailed(Exception):
+    """Nothing could be read; `errors` are for the subscriber, and `passing` is whether another try may help."""
+
+    def __init__(self, errors: list[dict[str, Any]], *, passing: bool) -> None:
+        super().__init__(errors[0]["message"] if errors else "")
+        self.errors = errors
+        self.passing = passing
+
+
+@dataclass(frozen=True, slots=True)
+class EventReader:
+    """INVARIANT: what a subscriber receives is read with a session of its own tenant, role and subject, through the
+    same plans and policies as a query; nothing of it comes from the stream of changes."""
+
+    endpoint: Endpoint
+
+    async def read(self, operation: WatchOperation, caller: Caller, event: ListEvent | None) -> Payload:
+        """Raises `WatchFailed`."""
+        admitted = operation.admitted
+        log = RequestLog(operation.request_id, operation.trace_id)
+        log.caller, log.principal = caller, caller.principal
+        name = admitted.operation.name
+        log.operation = name[:MAX_NAME] if name is not None else None
+        log.operation_type, log.document = admitted.operation.kind, admitted.operation.document.hash
+        log.estimate = admitted.estimate
+        try:
+            answer = await self._answer(operation, log, event)
+        except GatewayError as error:
+            self._count(log, [error.code])
+            raise WatchFailed([failure(error, log.request_id)], passing=error.code in _RETRIED) from error
+        codes = answer.codes
+        self._count(log, codes)
+        errors: list[dict[str, Any]] = answer.content.get("errors", [])
+        if broken := [error for error in errors if _breaks(operation.root, error)]:
+            passing = all(error["extensions"]["code"] in _RETRIED for error in broken)
+            raise WatchFailed(broken, passing=passing)
+        return Payload(answer.text()[:-1])
+
+    def _count(self, log: RequestLog, codes: list[str]) -> None:
+        log.write(200, codes, self.endpoint.write)
+        self.endpoint.observe(log, codes)
+
+    async def _answer(self, operation: WatchOperation, log: RequestLog, event: ListEvent | None) -> HttpResponse:
+        endpoint, admitted, caller = self.endpoint, operation.admitted, log.caller
+        assert caller is not None  # noqa: S101  set by the only caller of this method
+        session, seconds = caller.session, endpoint.limits.seconds
+        deadline = asyncio.get_running_loop().time() + seconds
+        await endpoint.queue.acquire(session.tenant, OPERATION_COST + admitted.estimate, deadline)
+        try:
+            subject = caller.principal.subject
+            access = log.access = Access(session, deadline, prefix=caller.own, scope=caller.scope, subject=subject)
+            if event is None or event.changes is None:
+                found = await endpoint.lanes.run(admitted.variant, access, admitted.variables)
+                if found is not None:
+                    data, left_out = found
+                    return HttpResponse(200, unread(left_out, log) if left_out else {}, JSON, data=data)
+            result = await operation.reference.run(
+                admitted.variant,
+                admitted.operation.document,
+                operation.asked.operation_name,
+                operation.asked.variables,
+                admitted.variables,
+                access,
+                event,
+            )
+        finally:
+            endpoint.queue.release()
+        return executed(result, log, JSON)
+
+
+def _breaks(root: LookupField | WatchListField, error: dict[str, Any]) -> bool:
+    """Whether the error leaves nothing to tell: it is one of the watched item or list itself, and not of a field."""
+    return len(error.get("path") or ()) <= (1 if isinstance(root, LookupField) else 2)

@@ -1,0 +1,203 @@
+"""GraphQL over server-sent events: graphql-sse's mode of distinct connections, one operation for each request.
+
+https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md. Each event has the position as its `id`, so that a
+client which comes back with `Last-Event-ID` goes on where it was.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+from gateway.aws.sts.callers import LastingCaller
+from gateway.errors import BadUserInput, GatewayError, Unauthenticated
+from gateway.graph.errors import failure
+from gateway.graph.http.endpoint import READ, Send
+from gateway.graph.http.log_lines import RequestLog
+from gateway.graph.http.request import (
+    EVENT_STREAM,
+    JSON,
+    TWICE,
+    GraphQLRequest,
+    LargeBody,
+    Receive,
+    Scope,
+    merged_headers,
+    read_request,
+)
+from gateway.graph.http.responses import HEADS, HttpResponse, failed
+from gateway.graph.subscription.cohort import SubscriptionEnded
+from gateway.graph.subscription.event_reader import WatchFailed
+from gateway.graph.subscription.operations import Operations
+from gateway.graph.subscription.socket import LastingCallers
+from gateway.graph.subscription.subscription import Subscription
+from gateway.graph.subscription.subscriptions import Draining
+
+HEARTBEAT_SECONDS: Final = 15.0  # proxies cut connections that stay silent for longer
+_HEAD = [
+    (b"content-type", EVENT_STREAM + b"; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+    (b"x-content-type-options", b"nosniff"),
+]
+_STREAMS = "a subscription is sent over a WebSocket (graphql-transport-ws) or with `Accept: text/event-stream`"
+_COMPLETE = b"event: complete\ndata:\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class EventStream:
+    operations: Operations
+    callers: LastingCallers
+    heartbeat_seconds: float = HEARTBEAT_SECONDS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = merged_headers(scope["headers"])
+        endpoint = self.operations.endpoint
+        log = endpoint.ids.begin(headers)
+        try:
+            if scope.get(READ) is not None and EVENT_STREAM not in headers.get(b"accept", b"").lower():
+                raise BadUserInput(_STREAMS)
+            authorization = headers.get(b"authorization")
+            if authorization is TWICE:
+                raise Unauthenticated("more than one authorization header")
+            # INVARIANT: the token is verified before a byte of the body is read, and is not kept.
+            lasting = await self.callers.lasting(authorization, log.identified)
+            asked = await self._request(scope, headers, receive, lasting)
+        except Exception as error:
+            await self._refuse(failed(error, log, JSON), log, send)
+            return
+        await self._serve(scope, headers, asked, lasting, log, receive, send)
+
+    async def _request(
+        self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, lasting: LastingCaller
+    ) -> GraphQLRequest:
+        read: GraphQLRequest | None = scope.get(READ)
+        if read is not None:
+            return read
+        endpoint = self.operations.endpoint
+        asked = await read_request(scope, headers, receive, endpoint.limits.body_bytes)
+        if not isinstance(asked, LargeBody):
+            return asked
+        running = endpoint.running.begin(endpoint.limits.seconds)
+        try:
+            return await endpoint.read_large(asked, lasting.principal.tenant, running)
+        finally:
+            endpoint.running.finish(running)
+
+    async def _refuse(self, answer: HttpResponse, log: RequestLog, send: Send) -> None:
+        """Before anything has begun, the answer is one of plain HTTP, with the status that fits it."""
+        content = answer.text()
+        endpoint = self.operations.endpoint
+        log.write(answer.status, answer.codes, endpoint.write)
+        endpoint.observe(log, answer.codes)
+        head = [*HEADS[JSON], (b"content-length", b"%d" % len(content)), (b"x-request-id", log.request_id.encode())]
+        head += answer.more_headers(packed=False)
+        await send({"type": "http.response.start", "status": answer.status, "headers": head})
+        await send({"type": "http.response.body", "body": content})
+
+    async def _serve(
+        self,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        asked: GraphQLRequest,
+        lasting: LastingCaller,
+        log: RequestLog,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        ended: asyncio.Future[GatewayError] = asyncio.get_running_loop().create_future()
+        last = headers.get(b"last-event-id")
+        try:
+            connected = self.operations.subscriptions.connected(lasting, lambda error: _set(ended, error))
+            with connected:
+                after = last.decode("latin-1") if last else None
+                found = await self.operations.begin(lasting, asked, log, method=scope["method"], after=after)
+                await send({"type": "http.response.start", "status": 200, "headers": [*_HEAD, _request_id(log)]})
+                if isinstance(found, HttpResponse):
+                    await _write(send, _event(found.text()) + _COMPLETE)
+                else:
+                    await self._stream(found, log, ended, receive, send)
+        except GatewayError as error:
+            await self._refuse(failed(error, log, JSON), log, send)
+            return
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _stream(
+        self,
+        subscription: Subscription,
+        log: RequestLog,
+        ended: "asyncio.Future[GatewayError]",
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        left = loop.create_task(_left(receive))
+        telling = loop.create_task(self._events(subscription, log, send))
+        try:
+            await asyncio.wait((left, telling, ended), return_when=asyncio.FIRST_COMPLETED)
+            if ended.done():
+                telling.cancel()
+                await asyncio.gather(telling, return_exceptions=True)
+                await _write(send, _ending(ended.result(), log))
+            elif telling.done():
+                telling.result()
+        finally:
+            subscription.close()
+            for task in (left, telling):
+                task.cancel()
+            await asyncio.gather(left, telling, return_exceptions=True)
+
+    async def _events(self, subscription: Subscription, log: RequestLog, send: Send) -> None:
+        while True:
+            waiting = asyncio.ensure_future(subscription.next())
+            try:
+                while not (await asyncio.wait((waiting,), timeout=self.heartbeat_seconds))[0]:
+                    await _write(send, _heartbeat(subscription.position()))
+                event = waiting.result()
+            except SubscriptionEnded as over:
+                await _write(send, _ending(over.error, log))
+                return
+            except WatchFailed as over:
+                await _write(send, _event(orjson.dumps({"errors": over.errors})) + _COMPLETE)
+                return
+            finally:
+                waiting.cancel()
+            await _write(send, _event(event.text, event.position))
+
+
+def _set(ended: "asyncio.Future[GatewayError]", error: GatewayError) -> None:
+    if not ended.done():
+        ended.set_result(error)
+
+
+def _ending(error: GatewayError, log: RequestLog) -> bytes:
+    """A process that drains leaves without a word, so that client libraries come back at once; else it tells why."""
+    if isinstance(error, Draining):
+        return b""
+    return _event(orjson.dumps({"errors": [failure(error, log.request_id)]})) + _COMPLETE
+
+
+def _event(text: bytes, position: str | None = None) -> bytes:
+    # INVARIANT: the text is JSON on one line, so that nothing in it can begin another field or event
+    number = b"" if position is None else b"id: %b\n" % position.encode()
+    return b"%bevent: next\ndata: %b\n\n" % (number, text)
+
+
+def _heartbeat(position: str | None) -> bytes:
+    """A comment; with the position, so that an idle subscription does not fall behind what is kept."""
+    return b":\n\n" if position is None else b":\nid: %b\n\n" % position.encode()
+
+
+def _request_id(log: RequestLog) -> tuple[bytes, bytes]:
+    return b"x-request-id", log.request_id.encode()
+
+
+async def _write(send: Send, content: bytes) -> None:
+    await send({"type": "http.response.body", "body": content, "more_body": True})
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

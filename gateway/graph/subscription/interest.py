@@ -1,0 +1,150 @@
+"""Which changes concern a subscription, decided from the keys in a note: it has no values, and none is needed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.aws.sts.session import Session
+from gateway.graph.query.arguments import Variables
+from gateway.graph.query.paging import take_arguments
+from gateway.graph.query.reference.resolvers import KeyChange, ListEvent
+from gateway.graph.query.tree import LookupField, WatchListField
+from gateway.model.entity import Entity, Placement
+from gateway.model.filters import FILTER
+from gateway.model.keys import ItemKey, identity_of, item_key
+from gateway.model.model import Model
+from gateway.model.patterns import ListChangeKind
+from gateway.model.tenant import TenantId
+from gateway.store.key_ranges import KeyRange, contains
+from gateway.store.plan import Attributes, Window, plan_listing
+from gateway.stream.note import ChangeNote
+
+MOST_CHANGES = 100  # items that one event tells of; beyond, it tells the page
+
+
+@dataclass(slots=True)
+class Pending:
+    """What may have changed and was not told yet, by item: whether it was in the list before, and whether it is now.
+
+    `everything` stands for the present state: of a new subscription, and where single changes are not known.
+    """
+
+    everything: bool = False
+    items: dict[ItemKey, tuple[tuple[str, ...], bool, bool]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.everything or bool(self.items)
+
+    def add(self, key: ItemKey, identity: tuple[str, ...], was: bool, now: bool) -> None:
+        before = self.items.get(key)
+        self.items[key] = (identity, was if before is None else before[1], now)
+        if len(self.items) > MOST_CHANGES:
+            self.everything = True
+        if self.everything:
+            self.items.clear()
+
+    def merge(self, later: "Pending") -> None:
+        if later.everything:
+            self.everything = True
+            self.items.clear()
+        for key, change in later.items.items():
+            self.add(key, *change)
+
+    def event(self) -> ListEvent | None:
+        """What to read for it; None where nothing is left to tell."""
+        if self.everything:
+            return ListEvent()
+        changes = tuple(
+            KeyChange(key, identity, _kind(was, now)) for key, (identity, was, now) in self.items.items() if was or now
+        )
+        return ListEvent(changes) if changes else None
+
+
+def _kind(was: bool, now: bool) -> ListChangeKind:
+    if was and now:
+        return ListChangeKind.CHANGED
+    return ListChangeKind.ADDED if now else ListChangeKind.REMOVED
+
+
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """Of a watched item its `key`; of a watched list its partitions in the table, or on `index`, and its range.
+
+    `shown` are the attributes whose change is worth an event; None where every change is. `arguments` tell one
+    subscription from another.
+    """
+
+    tenant: TenantId
+    entity: Entity
+    arguments: Mapping[str, Any]
+    shown: Attributes | None
+    key: ItemKey | None = None
+    place: Placement | None = None
+    partitions: frozenset[str] = frozenset()
+    bounds: KeyRange = field(default_factory=KeyRange)
+
+    @property
+    def index(self) -> str | None:
+        return self.place.index if self.place is not None else None
+
+    def add(self, note: ChangeNote, pending: Pending) -> bool:
+        """Adds what the note tells of this subscription's items; False where it concerns none of them."""
+        # INVARIANT: a subscription learns of nothing that happens to another tenant's items.
+        if note.tenant != self.tenant or note.entity != self.entity.name:
+            return False
+        was, now = self._there(note)
+        if not (was or now) or (was and now and self._unseen(note)):
+            return False
+        found = ItemKey(note.pk, note.sk)
+        at = self.place if self.place is not None and self.place.index is None else self.entity.primary
+        identity = identity_of(self.tenant, self.entity, at, found) if self.place is not None else ()
+        if identity is None:
+            return False
+        pending.add(found, identity, was, now)
+        return True
+
+    def _there(self, note: ChangeNote) -> tuple[bool, bool]:
+        """Whether the item was there before the change, and whether it is there now."""
+        before, after = note.kind != "created", note.kind != "removed"
+        if self.place is None:
+            there = note.place == self.entity.primary.name and (note.pk, note.sk) == self.key
+        elif self.place.index is None:
+            there = note.place == self.place.name and self._listed((note.pk, note.sk))
+        else:
+            own = note.place == self.entity.primary.name
+            old, new = note.before.get(self.place.index), note.after.get(self.place.index)
+            return own and self._listed(old), own and self._listed(new)
+        return there and before, there and after
+
+    def _listed(self, key: tuple[str, str] | None) -> bool:
+        return key is not None and key[0] in self.partitions and contains(self.bounds, key[1])
+
+    def _unseen(self, note: ChangeNote) -> bool:
+        """Whether the change leaves everything as it is that is shown."""
+        return self.shown is not None and note.kind == "changed" and self.shown.isdisjoint(note.attributes)
+
+
+def interest_of(model: Model, root: LookupField | WatchListField, variables: Variables, session: Session) -> Interest:
+    """Raises `BadUserInput` or `InvalidArguments` where the arguments make no key."""
+    given, tenant = root.arguments.values(variables), session.tenant
+    if isinstance(root, LookupField):
+        entity = model.entities[root.target.lookup.entity]
+        key = item_key(tenant, entity, given)
+        return Interest(tenant, entity, given, _shown(entity, root.target.item.attributes), key)
+    listing, entity = root.listing, model.entities[root.listing.entity]
+    take_arguments(listing, given)
+    plan = plan_listing(model, listing, tenant, given, Window(1), frozenset())
+    place, queries = model.place(listing), [query for group in plan.groups for query in group]
+    # INVARIANT: a session of own rows is told nothing of another subject's partition, not even that an item is gone.
+    foreign = session.permissions.foreign
+    partitions = frozenset(query.partition for query in queries if not foreign(place.index, query.partition))
+    selected = [page.page.attributes for page in root.pages] + [changes.attributes for changes in root.changes]
+    compared = [{each.attribute for each in given[FILTER].comparisons}] if FILTER in given else []
+    shown = _shown(entity, frozenset[str]().union(*selected, *compared))
+    bounds = queries[0].bounds if queries else KeyRange()
+    return Interest(tenant, entity, given, shown, None, place, partitions, bounds)
+
+
+def _shown(entity: Entity, attributes: Attributes) -> Attributes | None:
+    # an upgrade makes attributes of others, so any change may show
+    return None if entity.upgrades else attributes

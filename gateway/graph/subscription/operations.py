@@ -1,0 +1,80 @@
+"""Operations on a connection that stays: a subscription begins, a query or a mutation is answered as over HTTP."""
+
+import asyncio
+from dataclasses import dataclass
+
+from gateway.aws.sts.callers import LastingCaller
+from gateway.graph.http.consistency import add_consistency, sent_token
+from gateway.graph.http.endpoint import SUBSCRIPTION, SUPPORT, Endpoint, support_notice
+from gateway.graph.http.log_lines import RequestLog
+from gateway.graph.http.request import JSON, GraphQLRequest
+from gateway.graph.http.responses import HttpResponse, failed
+from gateway.graph.http.running import RunningRequest
+from gateway.graph.subscription.event_reader import WatchOperation
+from gateway.graph.subscription.subscription import Subscription
+from gateway.graph.subscription.subscriptions import Subscriptions, watched_root
+
+AFTER = "after"  # the member of `extensions` with the position of the last event
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    endpoint: Endpoint
+    subscriptions: Subscriptions
+
+    async def begin(
+        self,
+        lasting: LastingCaller,
+        asked: GraphQLRequest,
+        log: RequestLog,
+        *,
+        method: str = "POST",
+        after: object = None,
+    ) -> Subscription | HttpResponse:
+        """What was asked for; every failure is an answer in GraphQL's form, and is logged as one of a request is."""
+        running = self.endpoint.running.begin(self.endpoint.limits.seconds)
+        try:
+            found = await self._begin(lasting, asked, log, running, method, after)
+        except asyncio.CancelledError:
+            reason = running.take_cancellation()
+            if reason is None:
+                raise
+            found = failed(reason, log, JSON)
+        except Exception as error:
+            found = failed(error, log, JSON)
+        finally:
+            self.endpoint.running.finish(running)
+        if isinstance(found, HttpResponse):
+            self._finish(found, lasting, log)
+        return found
+
+    async def _begin(
+        self,
+        lasting: LastingCaller,
+        asked: GraphQLRequest,
+        log: RequestLog,
+        running: RunningRequest,
+        method: str,
+        after: object,
+    ) -> Subscription | HttpResponse:
+        caller = log.caller = await lasting.caller()
+        log.principal = caller.principal
+        prepared = await self.endpoint.prepared(asked, log, running, method)
+        if isinstance(prepared, HttpResponse):
+            return prepared
+        reference, admitted = prepared
+        if admitted.operation.kind != SUBSCRIPTION:
+            token = sent_token({}, asked)
+            return await self.endpoint.run(reference, admitted, asked, log, running, JSON, token)
+        operation = WatchOperation(watched_root(admitted), admitted, asked, reference, log.request_id, log.trace_id)
+        return await self.subscriptions.open(operation, lasting, caller, asked.extensions.get(AFTER, after))
+
+    def _finish(self, answer: HttpResponse, lasting: LastingCaller, log: RequestLog) -> None:
+        access, principal = log.access, lasting.principal
+        if access is not None and (access.wrote or access.lagging):
+            add_consistency(answer, access, self.endpoint.tokens)
+        if principal.support is not None:
+            answer.content.setdefault("extensions", {})[SUPPORT] = support_notice(principal, principal.support)
+        codes = answer.codes
+        log.write(answer.status, codes, self.endpoint.write)
+        self.endpoint.observe(log, codes)

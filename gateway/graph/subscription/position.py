@@ -1,0 +1,42 @@
+"""Positions: how far a subscriber has seen the changes, opaque and bound to tenant, subject and subscription.
+
+They are sealed as cursors are. A position is worth nothing to another tenant, to another subject of a role of own rows,
+or for another subscription.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import orjson
+
+from gateway.errors import BadUserInput
+from gateway.store.cursor import Cursors
+
+Vector = Mapping[str, str]  # shard -> the sequence of its last change that was seen
+_LONGEST: Final = 65_536
+
+
+class Positions:
+    def __init__(self, cursors: Cursors) -> None:
+        self._cursors = cursors
+
+    def seal(self, scope: str, watch: str, arguments: Mapping[str, Any], vector: Vector) -> str:
+        return self._cursors.seal(scope, _purpose(watch), arguments, orjson.dumps(dict(vector)).decode())
+
+    def open(self, scope: str, watch: str, arguments: Mapping[str, Any], text: object) -> dict[str, str]:
+        """The vector, or `BadUserInput`: forged positions and those of other subscriptions look alike."""
+        wrong = "the position does not belong to this subscription; leave it out to get the present state"
+        if not isinstance(text, str):
+            raise BadUserInput(wrong)
+        try:
+            found: dict[str, str] = orjson.loads(
+                self._cursors.open(scope, _purpose(watch), arguments, text, longest=_LONGEST)
+            )
+        except BadUserInput as error:
+            raise BadUserInput(wrong) from error
+        return found
+
+
+def _purpose(watch: str) -> str:
+    # no listing has such a name, so that no cursor is a position
+    return f"position of {watch}"

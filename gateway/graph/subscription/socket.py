@@ -1,0 +1,291 @@
+"""GraphQL over WebSocket: the protocol graphql-transport-ws, as an ASGI app for one path.
+
+https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md. The token comes with `connection_init`, as
+`{"authorization": "Bearer ..."}`, or in the header of the request for the WebSocket.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Final, Protocol
+
+import orjson
+
+from gateway.aws.sts.callers import LastingCaller
+from gateway.errors import GatewayError, LimitExceeded, Unavailable
+from gateway.graph.errors import failure
+from gateway.graph.http.endpoint import Send
+from gateway.graph.http.http_error import HttpError
+from gateway.graph.http.log_lines import RequestLog
+from gateway.graph.http.request import Receive, Scope, graphql_request, merged_headers
+from gateway.graph.http.responses import HttpResponse
+from gateway.graph.subscription.cohort import SubscriptionEnded
+from gateway.graph.subscription.event_reader import WatchFailed
+from gateway.graph.subscription.operations import Operations
+from gateway.graph.subscription.subscription import Subscription
+from gateway.graph.subscription.subscriptions import Draining, WatchLimits
+from gateway.identity.principal import Principal
+
+PROTOCOL: Final = "graphql-transport-ws"
+_LONGEST_REASON = 123  # bytes that a close frame has room for
+_MOST_ID = 256  # letters of a subscription's id
+
+
+class CloseCode(IntEnum):
+    """Why a socket is closed; clients connect again by themselves after those below 4400 and after FORBIDDEN."""
+
+    TOO_BIG = 1009
+    RESTART = 1012
+    TRY_AGAIN = 1013
+    BAD_MESSAGE = 4400
+    UNAUTHORIZED = 4401
+    FORBIDDEN = 4403
+    BAD_PROTOCOL = 4406
+    INIT_TIMEOUT = 4408
+    ID_TAKEN = 4409
+    INIT_TWICE = 4429
+
+
+class SocketClosed(Exception):
+    """Ends a connection with this code."""
+
+    def __init__(self, code: CloseCode, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+class LastingCallers(Protocol):
+    """`gateway.aws.sts.callers.Callers`; the seam that tests replace."""
+
+    async def lasting(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> LastingCaller: ...
+
+
+def close_code(error: Exception) -> CloseCode:
+    """How a connection ends for this reason."""
+    if isinstance(error, Draining):
+        return CloseCode.RESTART
+    return CloseCode.TRY_AGAIN if isinstance(error, Unavailable | LimitExceeded) else CloseCode.FORBIDDEN
+
+
+@dataclass(frozen=True, slots=True)
+class Socket:
+    operations: Operations
+    callers: LastingCallers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if (await receive())["type"] != "websocket.connect":
+            return
+        if PROTOCOL not in scope.get("subprotocols", ()):
+            await send({"type": "websocket.accept"})
+            await send(_close(CloseCode.BAD_PROTOCOL, f"the subprotocol is {PROTOCOL}"))
+            return
+        await send({"type": "websocket.accept", "subprotocol": PROTOCOL})
+        connection = SocketConnection(self.operations, self.callers, merged_headers(scope["headers"]), receive, send)
+        try:
+            await connection.run()
+        except SocketClosed as closed:
+            await send(_close(closed.code, closed.reason))
+        finally:
+            await connection.close()
+
+
+def _close(code: CloseCode, reason: str) -> dict[str, Any]:
+    # a reason that is too long would make the frame invalid
+    return {
+        "type": "websocket.close",
+        "code": int(code),
+        "reason": reason.encode()[:_LONGEST_REASON].decode("utf-8", "ignore"),
+    }
+
+
+@dataclass(eq=False, slots=True)
+class SocketConnection:
+    operations: Operations
+    callers: LastingCallers
+    headers: Mapping[bytes, bytes]
+    receive: Receive
+    send: Send
+    _lasting: LastingCaller | None = None
+    _acknowledged: bool = False
+    _begun: bool = False
+    _running: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
+    _ended: "asyncio.Future[SocketClosed] | None" = None
+    _open: ExitStack = field(default_factory=ExitStack)
+    _heard: bool = True
+
+    @property
+    def limits(self) -> WatchLimits:
+        return self.operations.subscriptions.limits
+
+    async def run(self) -> None:
+        """Until the client leaves; raises `SocketClosed` where it is to be closed."""
+        loop = asyncio.get_running_loop()
+        self._ended = loop.create_future()
+        timer = loop.call_later(
+            self.limits.init_seconds, self._end, CloseCode.INIT_TIMEOUT, "connection_init did not come in time"
+        )
+        reading = loop.create_task(self._read())
+        pinging = loop.create_task(self._ping())
+        try:
+            await asyncio.wait((reading, self._ended), return_when=asyncio.FIRST_COMPLETED)
+            if self._ended.done():
+                raise self._ended.result()
+            reading.result()
+        finally:
+            timer.cancel()
+            for task in (reading, pinging):
+                task.cancel()
+            await asyncio.gather(reading, pinging, return_exceptions=True)
+
+    async def close(self) -> None:
+        for task in [*self._running.values()]:
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        self._open.close()
+
+    def _end(self, code: CloseCode, reason: str) -> None:
+        if code is CloseCode.INIT_TIMEOUT and self._begun:
+            return
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(SocketClosed(code, reason))
+
+    async def _read(self) -> None:
+        while True:
+            message = await self.receive()
+            if message["type"] != "websocket.receive":
+                return
+            self._heard = True
+            await self._handle(_parsed(message, self.limits.message_bytes))
+
+    async def _ping(self) -> None:
+        """A client that has not said anything since the last ping has gone without a word."""
+        while True:
+            await asyncio.sleep(self.limits.ping_seconds)
+            if not self._heard:
+                self._end(CloseCode.TRY_AGAIN, "no answer to a ping")
+                return
+            self._heard = False
+            if self._acknowledged:
+                await self._send({"type": "ping"})
+
+    async def _handle(self, message: Mapping[str, Any]) -> None:
+        match message:
+            case {"type": "connection_init"}:
+                await self._init(message.get("payload"))
+            case {"type": "ping"}:
+                await self._send({"type": "pong"})
+            case {"type": "pong"}:
+                pass
+            case {"type": "subscribe", "id": str(number), "payload": dict(payload)} if 0 < len(number) <= _MOST_ID:
+                await self._subscribe(number, payload)
+            case {"type": "complete", "id": str(number)}:
+                task = self._running.pop(number, None)
+                if task is not None:
+                    task.cancel()
+            case _:
+                raise SocketClosed(CloseCode.BAD_MESSAGE, "the message is none of graphql-transport-ws")
+
+    async def _init(self, payload: object) -> None:
+        if self._begun:
+            raise SocketClosed(CloseCode.INIT_TWICE, "connection_init was sent twice")
+        self._begun = True
+        if payload is not None and not isinstance(payload, dict):
+            raise SocketClosed(CloseCode.BAD_MESSAGE, "the payload of connection_init must be an object")
+        try:
+            # INVARIANT: the token is verified before any operation is looked at, and is not kept.
+            lasting = await self.callers.lasting(_authorization(payload or {}, self.headers), lambda principal: None)
+            self._open.enter_context(self.operations.subscriptions.connected(lasting, self._gone))
+        except GatewayError as error:
+            raise SocketClosed(close_code(error), error.message) from error
+        self._lasting = lasting
+        await self._send({"type": "connection_ack"})
+        self._acknowledged = True
+
+    def _gone(self, error: GatewayError) -> None:
+        self._end(close_code(error), error.message)
+
+    async def _subscribe(self, number: str, payload: dict[str, Any]) -> None:
+        if self._lasting is None or not self._acknowledged:
+            raise SocketClosed(CloseCode.UNAUTHORIZED, "subscribe came before the connection was acknowledged")
+        if number in self._running:
+            raise SocketClosed(CloseCode.ID_TAKEN, f"a subscription with the id {number} exists already")
+        log = self.operations.endpoint.ids.begin(self.headers)
+        if len(self._running) >= self.limits.subscriptions:
+            limit = LimitExceeded(f"a connection has at most {self.limits.subscriptions} subscriptions")
+            await self._send({"type": "error", "id": number, "payload": [failure(limit, log.request_id)]})
+            return
+        task = asyncio.get_running_loop().create_task(self._operation(number, payload, log, self._lasting))
+        self._running[number] = task
+
+    async def _operation(self, number: str, payload: dict[str, Any], log: RequestLog, lasting: LastingCaller) -> None:
+        try:
+            asked = graphql_request(payload)
+            found = await self.operations.begin(lasting, asked, log)
+            if isinstance(found, HttpResponse):
+                await self._answer(number, found)
+            else:
+                await self._events(number, found)
+        except HttpError as error:
+            content = {"message": error.message, "extensions": {"code": error.code, "requestId": log.request_id}}
+            await self._finish(number, {"type": "error", "payload": [content]})
+        finally:
+            self._running.pop(number, None)
+
+    async def _answer(self, number: str, answer: HttpResponse) -> None:
+        """A query or mutation was run, or nothing was: then it is an error of the operation."""
+        if answer.data is None and answer.content.get("data") is None:
+            await self._finish(number, {"type": "error", "payload": answer.content["errors"]})
+            return
+        await self._write(b'{"type":"next","id":%b,"payload":%b}' % (orjson.dumps(number), answer.text()))
+        await self._finish(number, {"type": "complete"})
+
+    async def _events(self, number: str, subscription: Subscription) -> None:
+        name = orjson.dumps(number)
+        try:
+            while True:
+                event = await subscription.next()
+                await self._write(b'{"type":"next","id":%b,"payload":%b}' % (name, event.text))
+        except SubscriptionEnded as ended:
+            self._gone(ended.error)
+        except WatchFailed as failed:
+            await self._finish(number, {"type": "error", "payload": failed.errors})
+        finally:
+            subscription.close()
+
+    async def _finish(self, number: str, message: dict[str, Any]) -> None:
+        # the client may use the id again as soon as it has the message
+        self._running.pop(number, None)
+        await self._send({"id": number, **message})
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        await self._write(orjson.dumps(message))
+
+    async def _write(self, text: bytes) -> None:
+        await self.send({"type": "websocket.send", "text": text.decode()})
+
+
+def _parsed(message: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
+    text = message.get("text")
+    if text is None:
+        raise SocketClosed(CloseCode.BAD_MESSAGE, "messages are text")
+    raw = text.encode(errors="replace")
+    if len(raw) > limit:
+        raise SocketClosed(CloseCode.TOO_BIG, f"a message has at most {limit} bytes")
+    try:
+        found = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise SocketClosed(CloseCode.BAD_MESSAGE, "the message is not valid JSON") from error
+    if not isinstance(found, dict):
+        raise SocketClosed(CloseCode.BAD_MESSAGE, "the message must be a JSON object")
+    return found
+
+
+def _authorization(payload: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> bytes | None:
+    """That of the payload counts: browsers cannot set the header of a WebSocket."""
+    given = next((value for name, value in payload.items() if name.lower() == "authorization"), None)
+    if isinstance(given, str):
+        return given.encode("latin-1", "replace")
+    return headers.get(b"authorization")

@@ -1,0 +1,184 @@
+"""One subscriber: what it is owed, at most one event ahead, and when it is over."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.aws.sts.callers import LastingCaller
+from gateway.errors import GatewayError, PositionExpired
+from gateway.graph.http.endpoint import SUPPORT, support_notice
+from gateway.graph.subscription.cohort import Cohort, SubscriptionEnded, WatchEvent
+from gateway.graph.subscription.event_reader import WatchFailed
+from gateway.graph.subscription.interest import Pending
+from gateway.graph.subscription.position import Positions, Vector
+
+_EXPIRED = PositionExpired("changes after this position are no longer kept; this is the present state")
+_RETRY_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class NextEvent:
+    """An event as a transport sends it: the text of a GraphQL response, and the position after it."""
+
+    text: bytes
+    position: str
+
+
+class Subscription:
+    """INVARIANT: a slow subscriber holds one event; what comes meanwhile is merged by item and read when it is taken,
+    so that nothing is dropped and the newest state wins."""
+
+    __slots__ = (
+        "_coalesced",
+        "_cohort",
+        "_ended",
+        "_event",
+        "_leave",
+        "_notice",
+        "_owed",
+        "_positions",
+        "_scope",
+        "_told",
+        "_waiter",
+        "events",
+        "lasting",
+    )
+
+    def __init__(
+        self,
+        cohort: Cohort,
+        lasting: LastingCaller,
+        scope: str,
+        positions: Positions,
+        owed: Pending,
+        leave: Callable[["Subscription"], None],
+        *,
+        expired: bool = False,
+    ) -> None:
+        self.lasting = lasting
+        self.events = 0
+        self._cohort = cohort
+        self._scope = scope
+        self._positions = positions
+        self._owed = owed
+        self._leave = leave
+        self._notice = expired
+        self._event: WatchEvent | None = None
+        self._told = b""  # of a watched item: what was told last, so that the same is not told twice
+        self._coalesced = 0
+        self._ended: BaseException | None = None
+        self._waiter: asyncio.Future[None] | None = None
+
+    @property
+    def cohort(self) -> Cohort:
+        return self._cohort
+
+    def offer(self, event: WatchEvent) -> None:
+        """An event of the cohort; merged with what waits already."""
+        if self._event is None and not self._owed:
+            self._event = event
+        elif self._cohort.interest.key is not None:
+            # of one item the newest state is all there is to tell
+            self._coalesced += 1
+            self._cohort.counts.coalesced += 1
+            self._event, self._owed = event, Pending()
+        else:
+            self._coalesced += 1
+            self._cohort.counts.coalesced += 1
+            if self._event is not None:
+                self._owed.merge(self._event.pending)
+                self._event = None
+            self._owed.merge(event.pending)
+        self._wake()
+
+    def end(self, reason: Exception) -> None:
+        """Whatever is owed is not told any more."""
+        if self._ended is None:
+            self._ended = reason
+            self._leave(self)
+            self._wake()
+
+    def close(self) -> None:
+        """The subscriber has left."""
+        if self._ended is None:
+            self._ended = asyncio.CancelledError()
+            self._leave(self)
+
+    async def next(self) -> NextEvent:
+        """The next event, when there is one; raises `SubscriptionEnded` or `WatchFailed` when it is over."""
+        while True:
+            if self._ended is not None:
+                raise self._ended
+            event = await self._take()
+            if event is None:
+                continue
+            await self._check()
+            if self._ended is not None:
+                raise self._ended
+            if self._cohort.interest.key is not None and not self._notice:
+                if event.payload.content == self._told:
+                    continue
+                self._told = event.payload.content
+            return self._sent(event)
+
+    async def _take(self) -> WatchEvent | None:
+        if self._event is not None:
+            event, self._event = self._event, None
+            return event
+        if not self._owed:
+            self._waiter = asyncio.get_running_loop().create_future()
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+            return None
+        owed, self._owed = self._owed, Pending()
+        try:
+            return await (self._cohort.present() if owed.everything else self._cohort.catch_up(owed))
+        except WatchFailed as failed:
+            owed.merge(self._owed)
+            self._owed = owed
+            # a subscription that has told nothing yet fails at once; a later one is tried again
+            if not failed.passing or not self.events:
+                self.end(failed)
+                return None
+            await asyncio.sleep(_RETRY_SECONDS)
+            return None
+
+    async def _check(self) -> None:
+        """INVARIANT: nothing is told to a caller whose token, grant, tenant or policies no longer hold."""
+        if not self.lasting.unchanged:
+            try:
+                await self._cohort.checked(self.lasting)
+            except GatewayError as error:
+                self.end(SubscriptionEnded(error))
+
+    def _sent(self, event: WatchEvent) -> NextEvent:
+        cohort, principal = self._cohort, self.lasting.principal
+        self.events += 1
+        cohort.counts.events += 1
+        position = self._sealed(event.vector)
+        extensions: dict[str, Any] = {"position": position}
+        if self._coalesced:
+            extensions["coalesced"] = self._coalesced
+        if self._notice:
+            extensions["notice"] = {"code": _EXPIRED.code, "message": _EXPIRED.message}
+        if principal.support is not None:
+            extensions[SUPPORT] = support_notice(principal, principal.support)
+        self._coalesced, self._notice = 0, False
+        return NextEvent(event.payload.text(extensions), position)
+
+    def position(self) -> str | None:
+        """Where an idle subscription stands; None where something is still owed."""
+        if self._event is not None or self._owed or not self.events:
+            return None
+        return self._sealed(self._cohort.position())
+
+    def _sealed(self, vector: Vector) -> str:
+        watch, arguments = self._cohort.operation.watch, self._cohort.interest.arguments
+        return self._positions.seal(self._scope, watch, arguments, vector)
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)

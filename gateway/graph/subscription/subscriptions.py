@@ -1,0 +1,302 @@
+"""All subscriptions of a process: cohorts by what they share, notes by whom they concern, and connections that stay."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from gateway.aws.sts.callers import Caller, LastingCaller
+from gateway.errors import BadUserInput, GatewayError, LimitExceeded, PositionExpired, Unavailable
+from gateway.graph.query.arguments import InvalidArguments
+from gateway.graph.query.tree import LookupField, WatchListField
+from gateway.graph.subscription.cohort import Cohort, WatchCounts
+from gateway.graph.subscription.event_reader import EventReader, WatchOperation
+from gateway.graph.subscription.interest import Interest, Pending, interest_of
+from gateway.graph.subscription.position import Positions, Vector
+from gateway.graph.subscription.subscription import Subscription
+from gateway.model.keys import ItemKey
+from gateway.model.model import Model
+from gateway.model.tenant import TenantId
+from gateway.stream.bus import Bus, Unsubscribe
+from gateway.stream.note import ChangeNote
+
+CHECK_SECONDS = (
+    1.0  # between two looks at the connections: whether their callers still hold, whether the process drains
+)
+_log = logging.getLogger("gateway.subscription")
+
+
+@dataclass(frozen=True, slots=True)
+class WatchLimits:
+    """`connections` of one tenant in this process; `message_bytes` that a client may send at once."""
+
+    connections: int = 1_000
+    subscriptions: int = 100  # on one connection
+    message_bytes: int = 128 * 1024
+    init_seconds: float = 10.0  # until a client has to introduce itself
+    ping_seconds: float = 30.0
+
+
+@dataclass(eq=False, slots=True)
+class OpenConnection:
+    """A connection that stays; `end` is called once, when its caller no longer holds or the process drains."""
+
+    lasting: LastingCaller
+    end: Callable[[GatewayError], None]
+
+
+class Draining(Unavailable):
+    """The process is about to stop; another one goes on from the last position."""
+
+
+@dataclass(eq=False, slots=True)
+class _TenantWatches:
+    """The cohorts of one tenant by the keys that concern them, so that a note is compared with few of them."""
+
+    unsubscribe: Unsubscribe = field(default=lambda: None)
+    items: dict[ItemKey, dict[Cohort, None]] = field(default_factory=dict)
+    lists: dict[tuple[str | None, str], dict[Cohort, None]] = field(default_factory=dict)
+    cohorts: dict[Cohort, None] = field(default_factory=dict)
+
+    def add(self, cohort: Cohort) -> None:
+        self.cohorts[cohort] = None
+        for kept, key in self._places(cohort):
+            kept.setdefault(key, {})[cohort] = None
+
+    def remove(self, cohort: Cohort) -> None:
+        self.cohorts.pop(cohort, None)
+        for kept, key in self._places(cohort):
+            group = kept.get(key, {})
+            group.pop(cohort, None)
+            if not group:
+                kept.pop(key, None)
+
+    def _places(self, cohort: Cohort) -> Iterator[tuple[dict[Any, dict[Cohort, None]], Any]]:
+        interest = cohort.interest
+        if interest.key is not None:
+            yield self.items, interest.key
+        for partition in interest.partitions:
+            yield self.lists, (interest.index, partition)
+
+    def deliver(self, note: ChangeNote) -> None:
+        concerned = dict(self.items.get(ItemKey(note.pk, note.sk), ()))
+        concerned |= self.lists.get((None, note.pk), {})
+        for moved in (note.before, note.after):
+            for index, (partition, _) in moved.items():
+                concerned |= self.lists.get((index, partition), {})
+        for cohort in concerned:
+            cohort.notify(note)
+
+    def missed(self) -> None:
+        for cohort in self.cohorts:
+            cohort.missed()
+
+
+class Subscriptions:
+    def __init__(
+        self,
+        model: Model,
+        bus: Bus,
+        reader: EventReader,
+        positions: Positions,
+        limits: WatchLimits | None = None,
+        draining: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._model = model
+        self._bus = bus
+        self._reader = reader
+        self._positions = positions
+        self.limits = limits or WatchLimits()
+        self._draining = draining
+        self.counts = WatchCounts()
+        self.active = 0
+        self._cohorts: dict[tuple[Any, ...], Cohort] = {}
+        self._tenants: dict[TenantId, _TenantWatches] = {}
+        self._connections: dict[OpenConnection, None] = {}
+        self._by_tenant: Counter[TenantId] = Counter()
+        self._guard: asyncio.Task[None] | None = None
+
+    @property
+    def cohorts(self) -> int:
+        return len(self._cohorts)
+
+    @property
+    def connections(self) -> int:
+        return len(self._connections)
+
+    # connections
+
+    @contextmanager
+    def connected(self, lasting: LastingCaller, end: Callable[[GatewayError], None]) -> Iterator[None]:
+        """While a connection stays; `end` is told when it has to go. Raises `LimitExceeded` or `Draining`."""
+        tenant = lasting.principal.tenant
+        if self._draining():
+            raise Draining("the gateway is about to stop; connect again")
+        if self._by_tenant[tenant] >= self.limits.connections:
+            raise LimitExceeded(f"the tenant has {self.limits.connections} open connections, which is the limit")
+        connection = OpenConnection(lasting, end)
+        self._connections[connection] = None
+        self._by_tenant[tenant] += 1
+        if self._guard is None:
+            self._guard = asyncio.get_running_loop().create_task(self._watch_callers())
+        try:
+            yield
+        finally:
+            self._connections.pop(connection, None)
+            self._by_tenant[tenant] -= 1
+            if not self._by_tenant[tenant]:
+                del self._by_tenant[tenant]
+
+    async def _watch_callers(self) -> None:
+        """INVARIANT: a connection ends within a second of whatever ends it, whether anything changes or not."""
+        while self._connections:
+            await asyncio.sleep(CHECK_SECONDS)
+            if self._draining():
+                self.drain()
+            for connection in [*self._connections]:
+                if not connection.lasting.unchanged:
+                    await self._check(connection)
+        self._guard = None
+
+    async def _check(self, connection: OpenConnection) -> None:
+        try:
+            await connection.lasting.caller()
+        except Unavailable:
+            return  # nothing is known to have changed, and every read checks again
+        except GatewayError as error:
+            self._end(connection, error)
+
+    def drain(self) -> None:
+        for connection in [*self._connections]:
+            self._end(connection, Draining("the gateway is about to stop; connect again"))
+
+    def _end(self, connection: OpenConnection, error: GatewayError) -> None:
+        if self._connections.pop(connection, connection) is None:
+            connection.end(error)
+
+    async def close(self) -> None:
+        self.drain()
+        if self._guard is not None:
+            self._guard.cancel()
+        for cohort in [*self._cohorts.values()]:
+            cohort.close()
+        await self._bus.aclose()
+
+    # subscriptions
+
+    async def open(
+        self, operation: WatchOperation, lasting: LastingCaller, caller: Caller, after: object = None
+    ) -> Subscription:
+        """Raises `BadUserInput` where the arguments or the position are wrong."""
+        try:
+            interest = interest_of(self._model, operation.root, operation.admitted.variables, caller.session)
+        except InvalidArguments as error:
+            raise BadUserInput("an argument of the subscription is missing or null") from error
+        watch, scope = operation.watch, caller.session.scope
+        vector = None if after is None else self._positions.open(scope, watch, interest.arguments, after)
+        cohort = self._join(operation, interest, caller)
+        # from here on the cohort notes every change, so nothing is lost between this and the first read
+        joined = dict(self._bus.position())
+        try:
+            owed, expired = await self._owed(interest, vector, joined)
+        except BaseException:
+            self._forget(cohort)
+            raise
+        subscription = Subscription(cohort, lasting, scope, self._positions, owed, self._left, expired=expired)
+        cohort.join(subscription)
+        self.active += 1
+        fields = {"event": "subscribed", **_who(subscription), "resumed": vector is not None and not expired}
+        _log.info("a subscription began", extra={"fields": fields, "request_id": operation.request_id})
+        return subscription
+
+    async def _owed(self, interest: Interest, vector: Vector | None, joined: Vector) -> tuple[Pending, bool]:
+        """What a new subscriber is told first, and whether its position has expired."""
+        if vector is None:
+            return Pending(everything=True), False
+        self.counts.resumes += 1
+        try:
+            notes = await self._bus.replay(interest.tenant, vector)
+        except PositionExpired:
+            self.counts.expired_positions += 1
+            return Pending(everything=True), True
+        owed = Pending()
+        for note in notes:
+            # what came after it joined comes by its cohort
+            if note.order <= int(joined.get(note.shard, -1)):
+                interest.add(note, owed)
+        return owed, False
+
+    def _join(self, operation: WatchOperation, interest: Interest, caller: Caller) -> Cohort:
+        key = _cohort_key(operation, caller)
+        cohort = self._cohorts.get(key)
+        if cohort is None:
+            policies = caller.session.permissions.shared
+            cohort = Cohort(key, operation, interest, self._reader, self._bus, self.counts, policies)
+            self._cohorts[key] = cohort
+            self._watches(interest.tenant).add(cohort)
+        return cohort
+
+    def _watches(self, tenant: TenantId) -> _TenantWatches:
+        watches = self._tenants.get(tenant)
+        if watches is None:
+            watches = self._tenants[tenant] = _TenantWatches()
+            watches.unsubscribe = self._bus.subscribe(tenant, watches.deliver, watches.missed)
+        return watches
+
+    def _left(self, subscription: Subscription) -> None:
+        self.active -= 1
+        subscription.cohort.members.pop(subscription, None)
+        self._forget(subscription.cohort)
+        fields = {"event": "unsubscribed", **_who(subscription), "events": subscription.events}
+        request_id = subscription.cohort.operation.request_id
+        _log.info("a subscription ended", extra={"fields": fields, "request_id": request_id})
+
+    def _forget(self, cohort: Cohort) -> None:
+        """A cohort without members is not needed any more."""
+        if cohort.members or self._cohorts.get(cohort.key) is not cohort:
+            return
+        cohort.close()
+        del self._cohorts[cohort.key]
+        tenant = cohort.interest.tenant
+        watches = self._tenants[tenant]
+        watches.remove(cohort)
+        if not watches.cohorts:
+            watches.unsubscribe()
+            del self._tenants[tenant]
+
+
+def _who(subscription: Subscription) -> dict[str, Any]:
+    cohort, principal = subscription.cohort, subscription.lasting.principal
+    return {"tenant": principal.tenant, "watch": cohort.operation.watch}
+
+
+def _cohort_key(operation: WatchOperation, caller: Caller) -> tuple[Any, ...]:
+    """INVARIANT: two callers share a read only where AWS and the gateway would answer both the same."""
+    session, admitted = caller.session, operation.admitted
+    # code of a domain may ask who its caller is
+    code = any(item.code for item, _ in admitted.variant.tree.items)
+    return (
+        session.tenant,
+        session.role,
+        session.scope,
+        session.source_identity,
+        session.permissions.shared,
+        caller.principal.subject if code else None,
+        admitted.operation.document.hash,
+        admitted.operation.name,
+        orjson.dumps(operation.asked.variables, option=orjson.OPT_SORT_KEYS),
+    )
+
+
+def watched_root(operation: Any) -> LookupField | WatchListField:
+    """The one root field of a subscription, which validation has made sure of; introspection cannot be watched."""
+    roots = operation.variant.tree.roots
+    root = roots[0] if len(roots) == 1 else None
+    if not isinstance(root, LookupField | WatchListField):
+        raise BadUserInput("a subscription watches one item or one list; ask for its type by a query")
+    return root

@@ -6,6 +6,7 @@ import ssl
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -63,6 +64,7 @@ from gateway.wiring.metrics import metrics_of, metrics_page
 from gateway.wiring.operations import cost_limits, document_limits, endpoint_limits, persisted, read_limits
 from gateway.wiring.pages import playground, sandbox_pages
 from gateway.wiring.stream import ReaderProcess
+from gateway.wiring.subscriptions import Streaming, count_subscriptions, streaming
 from gateway.wiring.tenants import check_roles, issuers, pools, session_rules, tenants, warm_up
 
 GRAPHQL_PATH: Final = "/graphql"
@@ -99,6 +101,7 @@ class Gateway:
     sessions: Sessions
     authenticator: Authenticator
     readiness: Readiness
+    streaming: Streaming
     cache: ReadPath | None = None
     metrics: Metrics | None = None
     # the tenants and roles whose sessions are opened at start
@@ -107,6 +110,7 @@ class Gateway:
     stream: ReaderProcess | None = None
 
     async def close(self) -> None:
+        await self.streaming.subscriptions.close()
         if self.cache is not None:
             await self.cache.close()
         await self.sessions.close()
@@ -120,10 +124,12 @@ def build_gateway(
     write: WriteOperation = log_operation,
     services: Services | None = None,
     loaded: ServedDomains | None = None,
+    draining: Callable[[], bool] = lambda: False,
 ) -> Gateway:
     """Raises `ConfigurationError` where settings contradict the policies or the model.
 
-    `loaded` is what to serve instead of the domains that the settings name.
+    `loaded` is what to serve instead of the domains that the settings name; `draining` is whether the process is about
+    to stop.
     """
     domains = loaded or load_domains(settings.served_domains)
     model, schema, reads = domains.model, core_schema(domains.schema), read_limits(settings)
@@ -158,11 +164,13 @@ def build_gateway(
         invalidate(cache, services.bus)
     stream = ReaderProcess(settings, model.table, aws, services.bus) if settings.stream == "inside" else None
     metrics = metrics_of(settings, known, cache, sessions, queue, table, lanes, readiness, stream)
+    metrics = metrics_of(settings, known, cache, sessions, queue, table, lanes, readiness)
+    callers = Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units))
     endpoint = Endpoint(
         documents=documents,
         cost_limits=costs,
         persisted=known,
-        callers=Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units)),
+        callers=callers,
         reference=reference,
         lanes=lanes,
         tokens=ConsistencyTokens(cursors),
@@ -174,9 +182,14 @@ def build_gateway(
         observe=metrics.observe if metrics is not None else ignored,
         write=write,
     )
+    streams = streaming(settings, model, endpoint, callers, cursors, services.bus, draining)
+    if metrics is not None:
+        count_subscriptions(metrics, streams.subscriptions)
+    endpoint = replace(endpoint, event_stream=streams.event_stream)
     check_roles(settings, roles)
     warmed = warm_up(settings, roles)
     return Gateway(endpoint, services, sessions, authenticator, readiness, cache, metrics, warmed, stream)
+    return Gateway(endpoint, services, sessions, authenticator, readiness, streams, cache, metrics, warmed)
 
 
 def _documents(settings: Settings, model: Model, schema: GraphQLSchema) -> Documents:
@@ -221,16 +234,23 @@ class GatewayApp:
     """
 
     def __init__(
-        self, graphql: ASGIApp, pages: Starlette, metrics: Metrics | None = None, cors: dict[str, Any] | None = None
+        self,
+        graphql: ASGIApp,
+        pages: Starlette,
+        metrics: Metrics | None = None,
+        cors: dict[str, Any] | None = None,
+        socket: ASGIApp | None = None,
     ) -> None:
         self._graphql = graphql
+        self._socket = socket or pages
         self._cross_origin = graphql if cors is None else CORSMiddleware(graphql, **cors)
         self._pages = pages
         self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or (_path(scope) if scope.get("root_path") else scope["path"]) != GRAPHQL_PATH:
-            await self._pages(scope, receive, send)
+            own = scope["type"] == "websocket" and _path(scope) == GRAPHQL_PATH
+            await (self._socket if own else self._pages)(scope, receive, send)
         elif self._cross_origin is not self._graphql and b"origin" in dict(scope["headers"]):
             await self._cross_origin(scope, receive, send)
         else:
@@ -243,7 +263,7 @@ class GatewayApp:
 def _path(scope: Scope) -> str:
     """The path below the mount point."""
     path: str = scope["path"]
-    root: str = scope["root_path"]
+    root: str = scope.get("root_path", "")
     return path[len(root) :] if path.startswith(f"{root}/") else path
 
 
@@ -255,9 +275,10 @@ def create_app(
     services: Services | None = None,
 ) -> GatewayApp:
     """`write` receives the log line of each operation; by default the logger `gateway.operation` does."""
-    gateway = build_gateway(settings, aws, write, services)
-    pages = _pages(settings, gateway, state or State())
-    return GatewayApp(gateway.endpoint, pages, gateway.metrics, _cors(settings))
+    state = state or State()
+    gateway = build_gateway(settings, aws, write, services, draining=lambda: state.draining)
+    pages = _pages(settings, gateway, state)
+    return GatewayApp(gateway.endpoint, pages, gateway.metrics, _cors(settings), gateway.streaming.socket)
 
 
 def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
@@ -326,7 +347,15 @@ def _cors(settings: Settings) -> dict[str, Any] | None:
         "allow_origin_regex": own_machine,
         "allow_methods": ["GET", "POST"],
         "allow_headers": [
-            *("authorization", "content-type", "content-encoding", "x-request-id", "traceparent", CONSISTENCY_HEADER)
+            *(
+                "authorization",
+                "content-type",
+                "content-encoding",
+                "x-request-id",
+                "traceparent",
+                "last-event-id",
+                CONSISTENCY_HEADER,
+            )
         ],
         "expose_headers": ["x-request-id", "retry-after", CONSISTENCY_HEADER],
         "max_age": 600,

@@ -146,6 +146,12 @@ class Settings(BaseSettings):
     """Operations that run at the same time. Under [overload](graphql.md#overload), tenants share them by cost."""
     max_queued_per_tenant: int = Field(default=1_000, ge=0)
     """Operations of one tenant that may wait. Beyond it, the oldest are refused with `THROTTLED`."""
+    max_subscription_connections: int = Field(default=1_000, ge=0)
+    """Open WebSockets and event streams of one tenant in this process; see [subscriptions](subscriptions.md)."""
+    max_subscriptions_per_connection: int = Field(default=100, ge=1)
+    """Operations that one WebSocket may have open."""
+    max_subscription_message_bytes: int = Field(default=131_072, ge=1_000)
+    """The longest message that a client may send over a WebSocket."""
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)
     """Serves [metrics](metrics.md) for Prometheus on this port, without authentication. Without it, no metrics."""
     metrics_host: str = "127.0.0.1"

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,7 @@ from anyio.from_thread import BlockingPortal
 from starlette.types import ASGIApp, Message
 
 from gateway.testing.services import CallLog, token
+from gateway.testing.subscriber import BlockingEvents, Events, blocking, subscribed
 
 Variables = Mapping[str, Any]
 
@@ -35,8 +37,9 @@ def _code(error: Mapping[str, Any]) -> str:
 class AsyncGatewayClient:
     """Sends operations as any tenant, role and subject; each one goes through tokens, sessions and policies."""
 
-    def __init__(self, endpoint: ASGIApp, log: CallLog, roles: tuple[str, ...]) -> None:
+    def __init__(self, endpoint: ASGIApp, log: CallLog, roles: tuple[str, ...], socket: ASGIApp) -> None:
         self._endpoint = endpoint
+        self._socket = socket
         self._log = log
         self._roles = roles
 
@@ -75,6 +78,23 @@ class AsyncGatewayClient:
         """As `query`, in a role that may write. User errors are in the `errors` of the payload."""
         return await self.query(text, variables, tenant=tenant, role=role, subject=subject)
 
+    def subscribe(
+        self,
+        text: str,
+        variables: Variables | None = None,
+        *,
+        tenant: str = "acme",
+        role: str = "viewer",
+        subject: str | None = None,
+        after: str | None = None,
+    ) -> AbstractAsyncContextManager[Events]:
+        """`async with client.subscribe(...) as events:` and then `await events.next()`; `after` is a position.
+
+        The engine in memory tells of changes; on the sandbox only the first event comes.
+        """
+        bearer = token(tenant, role, subject, self._roles)
+        return subscribed(self._socket, bearer, text, variables or {}, after)
+
 
 class GatewayClient:
     """The same for tests that are not async; the gateway runs in a thread of its own."""
@@ -112,6 +132,20 @@ class GatewayClient:
     ) -> dict[str, Any]:
         """As `query`, in a role that may write. User errors are in the `errors` of the payload."""
         return self.query(text, variables, tenant=tenant, role=role, subject=subject)
+
+    def subscribe(
+        self,
+        text: str,
+        variables: Variables | None = None,
+        *,
+        tenant: str = "acme",
+        role: str = "viewer",
+        subject: str | None = None,
+        after: str | None = None,
+    ) -> AbstractContextManager[BlockingEvents]:
+        """`with client.subscribe(...) as events:` and then `events.next()`; `after` is a position."""
+        given = partial(self._client.subscribe, tenant=tenant, role=role, subject=subject, after=after)
+        return blocking(self._portal, given(text, variables))
 
 
 async def _posted(endpoint: ASGIApp, body: bytes, bearer: str) -> tuple[int, dict[str, Any]]:

@@ -4,7 +4,7 @@ import asyncio
 import math
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ Row = dict[str, Any]
 Answer = dict[str, Any]
 Change = Callable[[Answer], Answer]
 
+_WRITES = frozenset({"PutItem", "BatchWriteItem", "TransactWriteItems"})
 _CONDITION = re.compile(
     r"#pk = :pk(?: AND (?P<rest>begins_with\(#sk, :low\)|#sk >= :low|#sk <= :high|#sk BETWEEN :low AND :high))?"
 )
@@ -43,6 +44,8 @@ class Memory(DynamoDB):
     left_out: Iterator[int] = field(default_factory=lambda: iter(()))
     running: int = 0
     most_running: int = 0
+    # told of the rows before and after each write, as the table's stream is
+    changed: Callable[[Mapping[tuple[str, str], Row], Mapping[tuple[str, str], Row]], Awaitable[None]] | None = None
 
     def put(self, rows: Iterable[Row]) -> None:
         for row in rows:
@@ -69,7 +72,10 @@ class Memory(DynamoDB):
         told = self.script[operation].popleft() if self.script[operation] else None
         if isinstance(told, Exception):
             raise told
+        before = dict(self.rows) if self.changed is not None and operation in _WRITES else None
         answer = self._operations()[operation](dict(body))
+        if self.changed is not None and before is not None:
+            await self.changed(before, self.rows)
         change = told or self.always.get(operation)
         return change(answer) if change is not None else answer
 

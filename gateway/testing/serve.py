@@ -21,8 +21,10 @@ from gateway.sandbox.dev.seeds import seed_items
 from gateway.sandbox.ready import Options, Ready
 from gateway.sandbox.server import address_of, listen, served_in_thread
 from gateway.settings import Settings
+from gateway.stream.bus import InProcessBus
 from gateway.testing.client import AsyncGatewayClient, GatewayClient
 from gateway.testing.memory import Memory
+from gateway.testing.notes import NotesOfMemory
 from gateway.testing.services import REGION, TABLE, CallLog, MemorySts, fetch_keys, settings
 
 Backend = Literal["memory", "sandbox"]
@@ -83,10 +85,10 @@ async def _running(wanted: ServedForTests) -> AsyncIterator[AsyncGatewayClient]:
         model = load_domains(wanted.domains).model
         place = await stack.enter_async_context(_sandbox(wanted) if wanted.on == "sandbox" else _memory(wanted, model))
         log = CallLog(place.services.dynamodb)
-        services = Services(log, place.services.sts, fetch_keys, place.services.close)
+        services = Services(log, place.services.sts, fetch_keys, place.services.close, place.services.bus)
         gateway = build_gateway(place.settings, place.aws, lambda line: None, services)
         stack.push_async_callback(gateway.close)
-        yield AsyncGatewayClient(gateway.endpoint, log, tuple(model.roles))
+        yield AsyncGatewayClient(gateway.endpoint, log, tuple(model.roles), gateway.streaming.socket)
 
 
 @asynccontextmanager
@@ -94,7 +96,10 @@ async def _memory(wanted: ServedForTests, model: Model) -> AsyncIterator[_Place]
     memory = Memory(model.table, TABLE)
     memory.put(_rows(wanted, model, datetime.now(UTC)))
     aws = boto3.Session("AKID", "secret", region_name=REGION)
-    yield _Place(Services(memory, MemorySts()), settings(domains=list(wanted.domains), **wanted.changes), aws)
+    bus = InProcessBus()
+    memory.changed = NotesOfMemory(model, bus).publish
+    services = Services(memory, MemorySts(), bus=bus)
+    yield _Place(services, settings(domains=list(wanted.domains), **wanted.changes), aws)
 
 
 @asynccontextmanager

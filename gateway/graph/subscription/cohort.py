@@ -43,6 +43,7 @@ class WatchCounts:
     coalesced: int = 0
     resumes: int = 0
     expired_positions: int = 0
+    dropped: int = 0
 
 
 class Member(Protocol):

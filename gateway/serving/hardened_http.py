@@ -18,6 +18,7 @@ from uvicorn.server import ServerState
 
 from gateway.graph.http.running import notify_disconnect
 from gateway.serving.http_exchange import STATUS_LINES, HttpExchange
+from gateway.serving.websocket import HardenedWebSocket, asks_for_websocket
 
 _BUFFERED_BYTES = 64 * 1024  # of a body that nobody has received yet: no more is read
 _PIECE_BYTES = 4 * 1024  # parsed at once: how many requests can come while another one is answered
@@ -33,6 +34,8 @@ class HttpLimits:
     head_seconds: float = 20.0
     # without a byte of the answer being taken; over a thin line the system takes them in lumps
     stalled_seconds: float = 60.0
+    # of one message over a WebSocket; the app has a limit of its own below
+    message_bytes: int = 1_000_000
 
 
 _BOUNDS = HttpLimits()
@@ -82,6 +85,7 @@ class HardenedHttp(asyncio.Protocol):
         self._headers: list[tuple[bytes, bytes]] = []
         self._newest: HttpExchange | None = None
         self._in_head = self._in_body = self._too_large = False
+        self._websocket: dict[str, Any] | None = None  # the scope of a request for one
         # heads, pieces of bodies and ends that have come, and the bytes since the last of them
         self._steps = self._bytes_since = 0
         # what has come behind the requests that wait, and whether anything that comes is still looked at
@@ -152,9 +156,12 @@ class HardenedHttp(asyncio.Protocol):
         steps, begun = self._steps, self._in_head or self._in_body
         try:
             self._parser.feed_data(data)
-        except HttpParserUpgrade:
-            # nobody can be asked to switch to another protocol: the request is answered as if it had not asked
+        except HttpParserUpgrade as upgrade:
             self._deaf = True
+            if self._websocket is not None:
+                self._switch(self._websocket, data[upgrade.args[0] :])
+                return
+            # to no other protocol can be switched: the request is answered as if it had not asked
         except HttpParserError:
             self._refuse(431 if self._too_large else 400)
         if self.transport.is_closing():
@@ -204,6 +211,7 @@ class HardenedHttp(asyncio.Protocol):
         if names.count(b"host") != 1 and (version != "1.0" or b"host" in names):
             raise AmbiguousHeadError
         # of a request that asks for another protocol httptools reads no body, and would take it for the next request
+        upgrade = self._parser.should_upgrade()
         if upgrade and (b"content-length" in names or b"transfer-encoding" in names):
             raise AmbiguousHeadError
         if version not in _VERSIONS:
@@ -212,6 +220,16 @@ class HardenedHttp(asyncio.Protocol):
         goes_on = version != "1.0" and parser.should_keep_alive() and not upgrade and not self._draining()
         continues = b"expect" in names and _expects_continue(version, headers)
         exchange = self._newest = HttpExchange(self, self._scope_of(version, headers), goes_on, continues)
+        if upgrade and self._running is None and asks_for_websocket(self._parser.get_method(), headers):
+            self._websocket = {**self._scope, **self._asked(), "headers": headers}
+            self._in_head, self._closes_at = False, inf
+            return
+        exchange = self._newest = HttpExchange(
+            self,
+            {**self._scope, **self._asked(), "http_version": version, "headers": headers},
+            keep_alive=self._may_go_on(version),
+            expects_continue=b"expect" in names and _expects_continue(version, headers),
+        )
         self._in_head, self._in_body = False, True
         self._closes_at = inf
         if self._running is None:
@@ -226,6 +244,27 @@ class HardenedHttp(asyncio.Protocol):
             # a connection nearly always asks for the same again
             self._shared, self._asked = {**self._scope, **self._target(), "http_version": version}, asked
         return {**self._shared, "headers": headers, "state": self._app_state.copy()}
+    def _switch(self, scope: dict[str, Any], unread: bytes) -> None:
+        """The connection is a WebSocket from now on."""
+        self._state.connections.discard(self)
+        for timer in (self._timer, self._stall_timer):
+            if timer is not None:
+                timer.cancel()
+        bounds = self._bounds
+        HardenedWebSocket(
+            scope,
+            self._app,
+            self._state,
+            self.transport,
+            message_bytes=bounds.message_bytes,
+            stalled_seconds=bounds.stalled_seconds,
+        ).begin(unread)
+
+    def _may_go_on(self, version: str) -> bool:
+        """Whether another request may follow; behind the wish for another protocol httptools reads nothing more."""
+        parser = self._parser
+        goes_on: bool = version != "1.0" and parser.should_keep_alive() and not parser.should_upgrade()
+        return goes_on and not self._draining()
 
     def _target(self) -> dict[str, Any]:
         url = parse_url(self._url)

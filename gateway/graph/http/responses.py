@@ -66,6 +66,8 @@ class HttpResponse:
     def text(self) -> bytes:
         if self.data is None:
             return orjson.dumps(self.content)
+        if not self.content:
+            return b'{"data":%b}' % self.data
         return b'{"data":%b,%b' % (self.data, orjson.dumps(self.content)[1:])
 
     @property

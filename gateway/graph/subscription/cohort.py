@@ -174,7 +174,8 @@ class Cohort:
         if event is None:
             return None
         self.counts.reads += 1
-        return WatchEvent(await self.reader.read(self.operation, await self._caller(), event), vector, pending)
+        payload = await self.reader.read(self.operation, await self._caller(), event)
+        return None if payload is None else WatchEvent(payload, vector, pending)
 
     async def _caller(self) -> Caller:
         """INVARIANT: the read is made for a member that may still see it; one that may not is ended."""

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from gateway.aws.sts.callers import Caller
-from gateway.errors import GatewayError, Throttled, Unavailable
+from gateway.errors import Throttled, Unavailable
 from gateway.graph.errors import failure
 from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.http.fair_queue import OPERATION_COST
@@ -66,8 +66,8 @@ class EventReader:
 
     endpoint: Endpoint
 
-    async def read(self, operation: WatchOperation, caller: Caller, event: ListEvent | None) -> Payload:
-        """Raises `WatchFailed`."""
+    async def read(self, operation: WatchOperation, caller: Caller, event: ListEvent) -> Payload | None:
+        """None where nothing is left to tell: a filter leaves it out, or it is gone again. Raises `WatchFailed`."""
         admitted = operation.admitted
         log = RequestLog(operation.request_id, operation.trace_id)
         log.caller, log.principal = caller, caller.principal
@@ -77,22 +77,25 @@ class EventReader:
         log.estimate = admitted.estimate
         try:
             answer = await self._answer(operation, log, event)
-        except GatewayError as error:
-            self._count(log, [error.code])
-            raise WatchFailed([failure(error, log.request_id)], passing=error.code in _RETRIED) from error
+        except Exception as error:
+            told = failure(error, log.request_id)
+            self._count(log, [told["extensions"]["code"]])
+            raise WatchFailed([told], passing=told["extensions"]["code"] in _RETRIED) from error
         codes = answer.codes
         self._count(log, codes)
         errors: list[dict[str, Any]] = answer.content.get("errors", [])
         if broken := [error for error in errors if _breaks(operation.root, error)]:
             passing = all(error["extensions"]["code"] in _RETRIED for error in broken)
             raise WatchFailed(broken, passing=passing)
+        if event.changes is not None and not errors and _is_empty(operation.root, answer.content):
+            return None
         return Payload(answer.text()[:-1])
 
     def _count(self, log: RequestLog, codes: list[str]) -> None:
         log.write(200, codes, self.endpoint.write)
         self.endpoint.observe(log, codes)
 
-    async def _answer(self, operation: WatchOperation, log: RequestLog, event: ListEvent | None) -> HttpResponse:
+    async def _answer(self, operation: WatchOperation, log: RequestLog, event: ListEvent) -> HttpResponse:
         endpoint, admitted, caller = self.endpoint, operation.admitted, log.caller
         assert caller is not None  # noqa: S101  set by the only caller of this method
         session, seconds = caller.session, endpoint.limits.seconds
@@ -101,7 +104,7 @@ class EventReader:
         try:
             subject = caller.principal.subject
             access = log.access = Access(session, deadline, prefix=caller.own, scope=caller.scope, subject=subject)
-            if event is None or event.changes is None:
+            if isinstance(operation.root, LookupField) or event.changes is None:
                 found = await endpoint.lanes.run(admitted.variant, access, admitted.variables)
                 if found is not None:
                     data, left_out = found
@@ -118,6 +121,13 @@ class EventReader:
         finally:
             endpoint.queue.release()
         return executed(result, log, JSON)
+
+
+def _is_empty(root: LookupField | WatchListField, content: dict[str, Any]) -> bool:
+    if isinstance(root, LookupField):
+        return False
+    told = content["data"][root.key]
+    return not any(told[changes.key] for changes in root.changes)
 
 
 def _breaks(root: LookupField | WatchListField, error: dict[str, Any]) -> bool:

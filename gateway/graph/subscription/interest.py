@@ -82,6 +82,7 @@ class Interest:
     place: Placement | None = None
     partitions: frozenset[str] = frozenset()
     bounds: KeyRange = field(default_factory=KeyRange)
+    whole: bool = False  # every event tells the page, since only that is selected
 
     @property
     def index(self) -> str | None:
@@ -100,7 +101,10 @@ class Interest:
         identity = identity_of(self.tenant, self.entity, at, found) if self.place is not None else ()
         if identity is None:
             return False
-        pending.add(found, identity, was, now)
+        if self.whole:
+            pending.merge(Pending(everything=True))
+        else:
+            pending.add(found, identity, was, now)
         return True
 
     def _there(self, note: ChangeNote) -> tuple[bool, bool]:
@@ -142,7 +146,7 @@ def interest_of(model: Model, root: LookupField | WatchListField, variables: Var
     compared = [{each.attribute for each in given[FILTER].comparisons}] if FILTER in given else []
     shown = _shown(entity, frozenset[str]().union(*selected, *compared))
     bounds = queries[0].bounds if queries else KeyRange()
-    return Interest(tenant, entity, given, shown, None, place, partitions, bounds)
+    return Interest(tenant, entity, given, shown, None, place, partitions, bounds, whole=not root.changes)
 
 
 def _shown(entity: Entity, attributes: Attributes) -> Attributes | None:

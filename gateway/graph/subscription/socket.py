@@ -232,7 +232,12 @@ class SocketConnection:
             content = {"message": error.message, "extensions": {"code": error.code, "requestId": log.request_id}}
             await self._finish(number, {"type": "error", "payload": [content]})
         finally:
-            self._running.pop(number, None)
+            self._free(number)
+
+    def _free(self, number: str) -> None:
+        """The id may be used again; perhaps it is already, by an operation that came after `complete`."""
+        if self._running.get(number) is asyncio.current_task():
+            del self._running[number]
 
     async def _answer(self, number: str, answer: HttpResponse) -> None:
         """A query or mutation was run, or nothing was: then it is an error of the operation."""
@@ -257,7 +262,7 @@ class SocketConnection:
 
     async def _finish(self, number: str, message: dict[str, Any]) -> None:
         # the client may use the id again as soon as it has the message
-        self._running.pop(number, None)
+        self._free(number)
         await self._send({"id": number, **message})
 
     async def _send(self, message: dict[str, Any]) -> None:

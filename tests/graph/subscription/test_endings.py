@@ -1,0 +1,130 @@
+"""What ends a subscription at once, and with which close code."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.graph.subscription import subscriptions as room
+from gateway.identity.revocations import revoke
+from gateway.model.tenant import TenantId
+from gateway.sandbox.dev.support_grants import sign_grant
+from gateway.setting_types import IssuerSettings, SupportSettings
+from gateway.testing.services import issuer
+from gateway.testing.subscriber import SubscriptionFailed
+from tests.graph.subscription.shop import ITEM, Shop, bearer, shop
+
+ACME = TenantId("acme")
+
+
+@pytest.fixture(autouse=True)
+def quick_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "CHECK_SECONDS", 0.02)
+
+
+def _expire(served: Shop) -> None:
+    """An hour passes for everybody who asks what time it is."""
+    served.gateway.authenticator._clock = lambda: time.time() + 1e6
+    for connection in served.subscriptions._connections:
+        connection.lasting._until = 0.0
+
+
+async def _ending(served: Shop, change: Any, *, idle: bool = True) -> SubscriptionFailed:
+    order = await served.order()
+    with pytest.raises(SubscriptionFailed) as caught:
+        async with served.connect(bearer(), ITEM, {"id": order["orderId"]}) as events:
+            await events.next()
+            change(served)
+            if not idle:
+                before = dict(served.memory.rows)
+                key = (f"TENANT#acme#ORDER#{order['orderId']}", "META")
+                served.memory.rows[key] = {**before[key], "status": {"S": "SHIPPED"}}
+                assert served.memory.changed is not None
+                await served.memory.changed(before, served.memory.rows)
+            await events.next()
+    assert served.subscriptions.active == served.subscriptions.cohorts == served.subscriptions.connections == 0
+    return caught.value
+
+
+@pytest.mark.parametrize("idle", [True, False])
+async def test_an_expired_token_ends_it(idle: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether anything changes or not; and where something does, it is not told any more."""
+    if not idle:
+        monkeypatch.setattr(room, "CHECK_SECONDS", 1e6)
+    async with shop() as served:
+        failed = await _ending(served, _expire, idle=idle)
+        assert failed.code == 4403
+        assert "connect again with a new one" in str(failed)
+
+
+async def test_a_suspended_tenant_ends_it() -> None:
+    async with shop() as served:
+        failed = await _ending(served, lambda served: served.gateway.sessions.suspend(ACME))
+        assert (failed.code, "suspended" in str(failed)) == (4403, True)
+
+
+async def test_forgotten_sessions_do_not_end_it() -> None:
+    async with shop() as served:
+        order = await served.order()
+        async with served.connect(bearer(), ITEM, {"id": order["orderId"]}) as events:
+            await events.next()
+            served.gateway.sessions.forget(ACME)
+            await served.set_status(order["orderId"], "SHIPPED")
+            assert (await events.next())["data"]["orderChanged"]["status"] == "SHIPPED"
+
+
+async def test_other_policies_end_it() -> None:
+    def change(served: Shop) -> None:
+        for cohort in served.subscriptions._cohorts.values():
+            cohort.policies = object()
+
+    async with shop() as served:
+        failed = await _ending(served, change, idle=False)
+        assert (failed.code, "policies" in str(failed)) == (4403, True)
+
+
+async def test_a_drain_ends_it_with_the_code_of_a_restart() -> None:
+    async with shop() as served:
+        failed = await _ending(served, lambda served: served.draining.append(True))
+        assert failed.code == 1012
+        with pytest.raises(SubscriptionFailed) as caught:
+            async with served.connect(bearer(), ITEM, {"id": "o-1"}):
+                pass
+        assert caught.value.code == 1012
+
+
+async def test_a_revoked_grant_ends_it(tmp_path: Path) -> None:
+    revoked = tmp_path / "revoked"
+    revoked.touch()
+    support = IssuerSettings(
+        issuer=issuer().issuer,
+        audience=["gateway"],
+        jwks_url=f"{issuer().issuer}/keys",
+        algorithms=["RS256"],
+        support=SupportSettings(only=False),
+    )
+    async with shop(issuers=[support], support_revocations=revoked) as served:
+        grant = sign_grant(issuer(), "acme", "jane@example.org", "ticket 4711", 5)
+        with pytest.raises(SubscriptionFailed) as caught:
+            async with served.connect(grant.token, ITEM, {"id": "o-none"}) as events:
+                first = await events.next()
+                assert first["extensions"]["supportAccess"]["actor"] == "jane@example.org"
+                revoke(revoked, grant.grant_id)
+                await events.next()
+        assert (caught.value.code, "revoked" in str(caught.value)) == (4403, True)
+
+
+async def test_a_failed_read_is_tried_again_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gateway.aws.wire.errors import InvalidRequest  # noqa: F401  the module is loaded before it is used
+    from gateway.errors import Unavailable
+    from gateway.graph.subscription import cohort
+
+    monkeypatch.setattr(cohort, "_FIRST_PAUSE", 0.01)
+    async with shop() as served:
+        order = await served.order()
+        async with served.connect(bearer(), ITEM, {"id": order["orderId"]}) as events:
+            await events.next()
+            served.memory.script["GetItem"].extend([lambda answer: answer, Unavailable("dynamodb cannot be reached")])
+            await served.set_status(order["orderId"], "SHIPPED")
+            assert (await events.next())["data"]["orderChanged"]["status"] == "SHIPPED"

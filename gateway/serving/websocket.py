@@ -110,7 +110,7 @@ class HardenedWebSocket(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._lost = True
-        self._state.connections.discard(self)  # type: ignore[arg-type]  # as above
+        self._state.connections.discard(self)
         self._disconnect(_code(self._frames))
         self._writable.set()
         for timer in (self._stall_timer, self._close_timer):

@@ -45,7 +45,7 @@ class Memory(DynamoDB):
     running: int = 0
     most_running: int = 0
     # told of the rows before and after each write, as the table's stream is
-    changed: Callable[[Mapping[tuple[str, str], Row], Mapping[tuple[str, str], Row]], Awaitable[None]] | None = None
+    on_change: Callable[[Mapping[tuple[str, str], Row], Mapping[tuple[str, str], Row]], Awaitable[None]] | None = None
 
     def put(self, rows: Iterable[Row]) -> None:
         for row in rows:
@@ -72,10 +72,10 @@ class Memory(DynamoDB):
         told = self.script[operation].popleft() if self.script[operation] else None
         if isinstance(told, Exception):
             raise told
-        before = dict(self.rows) if self.changed is not None and operation in _WRITES else None
+        before = dict(self.rows) if self.on_change is not None and operation in _WRITES else None
         answer = self._operations()[operation](dict(body))
-        if self.changed is not None and before is not None:
-            await self.changed(before, self.rows)
+        if self.on_change is not None and before is not None:
+            await self.on_change(before, self.rows)
         change = told or self.always.get(operation)
         return change(answer) if change is not None else answer
 

@@ -65,8 +65,8 @@ from gateway.model.patterns import (
     Watch,
     bound_attribute,
     chosen,
-    names_of,
     item_lookup,
+    names_of,
     open_parameters,
     own_parameters,
     parameters,
@@ -254,6 +254,7 @@ class _Binding:
         """INVARIANT: what a note of a change leads to is read consistently, or the change might not be seen at all."""
         pattern = self._model.patterns[watch.pattern]
         assert isinstance(pattern, Lookup | Listing)  # noqa: S101  checked with the model
+        arguments.subjects = subject_arguments(self._model, pattern, pattern.name)
         if isinstance(pattern, Lookup):
             target = self._target(replace(pattern, strong=True), group, definition, (key,))
             return LookupField(key, arguments, target, watch)

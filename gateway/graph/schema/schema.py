@@ -26,6 +26,7 @@ from gateway.model.patterns import (
     ORDER,
     AccessPattern,
     Choice,
+    ItemCollection,
     ListChangeKind,
     Listing,
     ListOrder,
@@ -124,6 +125,7 @@ class _Build:
 
     def _watch(self, watch: Watch) -> StrawberryField:
         pattern = self._model.patterns[watch.pattern]
+        assert not isinstance(pattern, ItemCollection)  # noqa: S101  checked with the model
         needed = sorted(watched_patterns(self._model, watch))
         description = watch.description + "".join(dict.fromkeys(map(self._visibility.of_pattern, needed)))
         if isinstance(pattern, Listing):

@@ -128,9 +128,11 @@ class Interest:
         return self.shown is not None and note.kind == "changed" and self.shown.isdisjoint(note.attributes)
 
 
-def interest_of(model: Model, root: LookupField | WatchListField, variables: Variables, session: Session) -> Interest:
-    """Raises `BadUserInput` or `InvalidArguments` where the arguments make no key."""
-    given, tenant = root.arguments.values(variables), session.tenant
+def interest_of(
+    model: Model, root: LookupField | WatchListField, variables: Variables, session: Session, subject: str
+) -> Interest:
+    """Raises `BadUserInput` or `InvalidArguments` where the arguments make no key; `subject` is the caller's."""
+    given, tenant = root.arguments.values(variables, subject), session.tenant
     if isinstance(root, LookupField):
         entity = model.entities[root.target.lookup.entity]
         key = item_key(tenant, entity, given)

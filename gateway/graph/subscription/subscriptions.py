@@ -194,7 +194,8 @@ class Subscriptions:
     ) -> Subscription:
         """Raises `BadUserInput` where the arguments or the position are wrong."""
         try:
-            interest = interest_of(self._model, operation.root, operation.admitted.variables, caller.session)
+            subject, variables = caller.principal.subject, operation.admitted.variables
+            interest = interest_of(self._model, operation.root, variables, caller.session, subject)
         except InvalidArguments as error:
             raise BadUserInput("an argument of the subscription is missing or null") from error
         watch, scope = operation.watch, caller.session.scope
@@ -278,15 +279,15 @@ def _who(subscription: Subscription) -> dict[str, Any]:
 def _cohort_key(operation: WatchOperation, caller: Caller) -> tuple[Any, ...]:
     """INVARIANT: two callers share a read only where AWS and the gateway would answer both the same."""
     session, admitted = caller.session, operation.admitted
-    # code of a domain may ask who its caller is
-    code = any(item.code for item, _ in admitted.variant.tree.items)
+    # code of a domain may ask who its caller is, and an argument that is left out may be the caller
+    personal = bool(operation.root.arguments.subjects) or any(item.code for item, _ in admitted.variant.tree.items)
     return (
         session.tenant,
         session.role,
         session.scope,
         session.source_identity,
         session.permissions.shared,
-        caller.principal.subject if code else None,
+        caller.principal.subject if personal else None,
         admitted.operation.document.hash,
         admitted.operation.name,
         orjson.dumps(operation.asked.variables, option=orjson.OPT_SORT_KEYS),

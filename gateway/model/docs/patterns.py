@@ -78,6 +78,10 @@ def _domain(model: Model, domain: Domain) -> Iterator[str]:
     if domain.queries:
         yield from map(_query_line, domain.queries)
         yield ""
+    if domain.watches:
+        yield from ("Subscriptions read by these patterns, consistently, whenever an item of them changes:", "")
+        yield from (f"- {code(watch.name)}: {code(watch.pattern)}. {watch.description}" for watch in domain.watches)
+        yield ""
     for entity in domain.entities:
         yield from _entity(entity)
 

@@ -26,7 +26,8 @@ ACTIVE = """subscription Active($filter: ActiveOrdersFilter) { activeOrdersChang
 STATUS = """mutation Set($id: ID!, $status: OrderStatus!) {
   changeOrderStatus(input: {orderId: $id, status: $status}) { order { status } errors { code message } } }"""
 PLACE = """mutation Place($user: ID!) {
-  placeOrder(input: {userId: $user, lines: [{productId: "p-1001", quantity: 1}]}) { order { orderId id } errors { code message } } }"""
+  placeOrder(input: {userId: $user, lines: [{productId: "p-1001", quantity: 1}]}) {
+    order { orderId id } errors { code message } } }"""
 
 
 @dataclass
@@ -67,7 +68,7 @@ class Shop:
 @asynccontextmanager
 async def shop(**changes: Any) -> AsyncIterator[Shop]:
     memory, bus, lines = Memory(MODEL.table, TABLE, rows=dict(SHIPPED.rows)), InProcessBus(), list[dict[str, Any]]()
-    memory.changed = NotesOfMemory(MODEL, bus).publish
+    memory.on_change = NotesOfMemory(MODEL, bus).publish
     log, draining = CallLog(memory), list[bool]()
     services = Services(log, MemorySts(), fetch_keys, bus=bus)
     gateway = build_gateway(

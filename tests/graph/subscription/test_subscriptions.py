@@ -195,8 +195,8 @@ async def test_a_customer_watches_the_own_orders_and_nobody_elses() -> None:
             key = next(key for key in served.memory.rows if key[1].endswith(order["orderId"]) and own in key[0])
             before = dict(served.memory.rows)
             del served.memory.rows[key]
-            assert served.memory.changed is not None
-            await served.memory.changed(before, served.memory.rows)
+            assert served.memory.on_change is not None
+            await served.memory.on_change(before, served.memory.rows)
             assert _changes(await mine.next())[0]["kind"] == "REMOVED"
             await theirs.silence()
 

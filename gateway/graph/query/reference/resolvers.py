@@ -220,20 +220,22 @@ def watched_list() -> Resolver:
     async def resolve(root: None, info: Info, **arguments: Any) -> dict[str, Any]:
         context: Context = info.context
         field: WatchListField = context.field(info)
+        given = context.filled(field.arguments, _present(arguments))
         if not field.pages and (context.event is None or context.event.changes is None):
             # INVARIANT: AWS judges the list itself before anything of it is told, whether its page is asked for or not.
-            given = _present(arguments)
-            take_arguments(field.listing, given)
-            await context.reader.page(field.listing, given, Window(1), frozenset())
-        return _present(arguments)
+            listed = dict(given)
+            take_arguments(field.listing, listed)
+            await context.reader.page(field.listing, listed, Window(1), frozenset())
+        return given
 
     return resolve
 
 
 def watched_page() -> Resolver:
     async def resolve(root: dict[str, Any], info: Info) -> RelayConnection | None:
-        event: ListEvent | None = info.context.event
-        return None if event is not None and event.changes is not None else await _connection(info, dict(root))
+        context: Context = info.context
+        told = context.event is not None and context.event.changes is not None
+        return None if told else await _connection(context, context.field(info), dict(root))
 
     return resolve
 

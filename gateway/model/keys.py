@@ -135,11 +135,3 @@ def identity_of(tenant: TenantId, entity: Entity, place: Placement, key: ItemKey
             elif segment.text != part:
                 return None
     return tuple(texts[name] for name in entity.key_names) if texts.keys() >= {*entity.key_names} else None
-
-
-def names_item(entity: Entity, place: Placement) -> bool:
-    """Whether a key of this place tells which item it is of."""
-    holes = {hole.name: hole for hole in (*entity.primary.pk.holes, *entity.primary.sk.holes)}
-    there = {hole.name: hole for hole in (*place.pk.holes, *place.sk.holes)}
-    # written in the same way too, or the same item would have two ids
-    return all(name in there and there[name] == holes.get(name, there[name]) for name in entity.key_names)

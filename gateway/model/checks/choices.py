@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from gateway.model.checks.names import is_field_name
 from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Entity
-from gateway.model.keys import names_item
 from gateway.model.patterns import Choice, ItemCollection, Listing, Watch, item_lookup, listing_arguments
 
 if TYPE_CHECKING:
@@ -96,5 +95,3 @@ def _watched_list_faults(model: "Model", entity: Entity, listing: Listing) -> It
         yield f"`{listing.name}` lists a stretch of time that moves on; watch a listing without buckets and window"
     if item_lookup(model, entity.name) is None:
         yield f"{entity.name} has no lookup, and a change has the id of its item; declare a Lookup"
-    elif not names_item(entity, place if place.index is None else entity.primary):
-        yield f"the keys of `{listing.index}` do not tell which {entity.name} they are; add {list(entity.key_names)}"

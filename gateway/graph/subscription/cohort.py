@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from gateway.aws.sts.callers import Caller, LastingCaller
 from gateway.backoff import exponential
 from gateway.errors import Forbidden, GatewayError
-from gateway.graph.subscription.event_reader import EventReader, Payload, WatchFailed, WatchOperation
+from gateway.graph.subscription.event_reader import EventReader, EventPayload, WatchFailed, WatchOperation
 from gateway.graph.subscription.interest import Interest, Pending
 from gateway.graph.subscription.position import Vector
 from gateway.stream.bus import Bus
@@ -29,7 +29,7 @@ class SubscriptionEnded(Exception):
 class WatchEvent:
     """`vector` is how far a subscriber has seen the changes once it has this; `pending` is what it tells."""
 
-    payload: Payload
+    payload: EventPayload
     vector: Vector
     pending: Pending
 
@@ -46,7 +46,7 @@ class WatchCounts:
     dropped: int = 0
 
 
-class Member(Protocol):
+class CohortMember(Protocol):
     """A subscriber, as its cohort sees it."""
 
     lasting: LastingCaller
@@ -67,14 +67,14 @@ class Cohort:
     bus: Bus
     counts: WatchCounts
     policies: object
-    members: dict[Member, None] = field(default_factory=dict)
+    members: dict[CohortMember, None] = field(default_factory=dict)
     _pending: Pending = field(default_factory=Pending)
     _untold: Vector | None = None  # where the changes begin that no event has told yet
     _timer: asyncio.TimerHandle | None = None
     _task: "asyncio.Task[None] | None" = None
     _present: "asyncio.Task[WatchEvent] | None" = None
 
-    def join(self, member: Member) -> None:
+    def join(self, member: CohortMember) -> None:
         self.members[member] = None
         if self._pending:
             self._schedule(COALESCED_SECONDS)

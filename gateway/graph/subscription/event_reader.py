@@ -41,7 +41,7 @@ class WatchOperation:
 
 
 @dataclass(frozen=True, slots=True)
-class Payload:
+class EventPayload:
     """`content` is a GraphQL response without its closing brace, so that each subscriber's extensions can be added."""
 
     content: bytes
@@ -66,7 +66,7 @@ class EventReader:
 
     endpoint: Endpoint
 
-    async def read(self, operation: WatchOperation, caller: Caller, event: ListEvent) -> Payload | None:
+    async def read(self, operation: WatchOperation, caller: Caller, event: ListEvent) -> EventPayload | None:
         """None where nothing is left to tell: a filter leaves it out, or it is gone again. Raises `WatchFailed`."""
         admitted = operation.admitted
         log = RequestLog(operation.request_id, operation.trace_id)
@@ -89,7 +89,7 @@ class EventReader:
             raise WatchFailed(broken, passing=passing)
         if event.changes is not None and not errors and _is_empty(operation.root, answer.content):
             return None
-        return Payload(answer.text()[:-1])
+        return EventPayload(answer.text()[:-1])
 
     def _count(self, log: RequestLog, codes: list[str]) -> None:
         log.write(200, codes, self.endpoint.write)

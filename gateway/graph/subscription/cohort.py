@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from gateway.aws.sts.callers import Caller, LastingCaller
 from gateway.backoff import exponential
 from gateway.errors import Forbidden, GatewayError
-from gateway.graph.subscription.event_reader import EventReader, EventPayload, WatchFailed, WatchOperation
+from gateway.graph.subscription.event_reader import EventPayload, EventReader, WatchFailed, WatchOperation
 from gateway.graph.subscription.interest import Interest, Pending
 from gateway.graph.subscription.position import Vector
 from gateway.stream.bus import Bus

@@ -248,6 +248,7 @@ class _Binding:
         for key, inner in grouped(selected, owner, self._holds).items():
             if inner[0].name == mutation.item_field:
                 yield self._item(entity, inner, owner.fields[mutation.item_field], (*path, key))
+
     def _watch(
         self, key: str, watch: Watch, arguments: Arguments, definition: GraphQLField, group: list[Selected]
     ) -> LookupField | WatchListField:

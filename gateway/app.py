@@ -163,7 +163,6 @@ def build_gateway(
         invalidate(cache, services.bus)
     stream = ReaderProcess(settings, model.table, aws, services.bus) if settings.stream == "inside" else None
     metrics = metrics_of(settings, known, cache, sessions, queue, table, lanes, readiness, stream)
-    metrics = metrics_of(settings, known, cache, sessions, queue, table, lanes, readiness)
     callers = Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units))
     endpoint = Endpoint(
         documents=documents,
@@ -187,8 +186,7 @@ def build_gateway(
     endpoint = replace(endpoint, event_stream=streams.event_stream)
     check_roles(settings, roles)
     warmed = warm_up(settings, roles)
-    return Gateway(endpoint, services, sessions, authenticator, readiness, cache, metrics, warmed, stream)
-    return Gateway(endpoint, services, sessions, authenticator, readiness, streams, cache, metrics, warmed)
+    return Gateway(endpoint, services, sessions, authenticator, readiness, streams, cache, metrics, warmed, stream)
 
 
 def _documents(settings: Settings, model: Model, schema: GraphQLSchema) -> Documents:

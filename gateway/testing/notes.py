@@ -1,12 +1,11 @@
-"""Change notes of the engine in memory, as the table's stream would lead to them."""
+"""Change notes of the engine in memory, by way of the records that the table's stream would have."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.model.model import Model
-from gateway.model.tenant import tenant_of
+from gateway.model.table import TableSpec
 from gateway.stream.bus import InProcessBus
-from gateway.stream.note import ChangeNote, Kind
+from gateway.stream.records import note_of
 
 Row = Mapping[str, Any]
 Rows = Mapping[tuple[str, str], Row]
@@ -14,51 +13,24 @@ SHARD = "memory"
 
 
 class NotesOfMemory:
-    """Compares the rows before and after a call and publishes what has changed."""
+    """Compares the rows before and after a write, and publishes what has changed."""
 
-    def __init__(self, model: Model, bus: InProcessBus) -> None:
-        self._model = model
+    def __init__(self, spec: TableSpec, bus: InProcessBus) -> None:
+        self._spec = spec
         self._bus = bus
         self._sequence = 0
 
     async def publish(self, before: Rows, after: Rows) -> None:
         changed = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-        notes = [note for key in changed if (note := self._note(key, before.get(key), after.get(key))) is not None]
-        await self._bus.publish(notes)
+        records = [self._record(key, before.get(key), after.get(key)) for key in changed]
+        notes = [note_of(self._spec, SHARD, record) for record in records]
+        await self._bus.publish([note for note in notes if note is not None])
 
-    def _note(self, key: tuple[str, str], before: Row | None, after: Row | None) -> ChangeNote | None:
-        table, tenant = self._model.table, tenant_of(key[0])
-        if tenant is None:
-            return None
-        row = after or before or {}
-        names = {name for name in {**(before or {}), **(after or {})} if _value(before, name) != _value(after, name)}
-        kind: Kind = "created" if before is None else "removed" if after is None else "changed"
+    def _record(self, key: tuple[str, str], before: Row | None, after: Row | None) -> dict[str, Any]:
         self._sequence += 1
-        return ChangeNote(
-            tenant=tenant,
-            entity=_text(row, table.entity_type),
-            place=_text(row, table.copy_of) or "primary",
-            pk=key[0],
-            sk=key[1],
-            kind=kind,
-            attributes=frozenset(names),
-            before=self._indexes(before),
-            after=self._indexes(after),
-            shard=SHARD,
-            sequence=str(self._sequence),
-        )
-
-    def _indexes(self, row: Row | None) -> dict[str, tuple[str, str]]:
-        return {
-            index.name: (_text(row, index.pk), _text(row, index.sk))
-            for index in self._model.table.indexes
-            if row is not None and index.pk in row and index.sk in row
-        }
-
-
-def _value(row: Row | None, name: str) -> Any:
-    return None if row is None else row.get(name)
-
-
-def _text(row: Row | None, name: str) -> str:
-    return str((row or {}).get(name, {}).get("S", ""))
+        keys = {self._spec.pk: {"S": key[0]}, self._spec.sk: {"S": key[1]}}
+        content: dict[str, Any] = {"Keys": keys, "SequenceNumber": str(self._sequence)}
+        content |= {"OldImage": before} if before is not None else {}
+        content |= {"NewImage": after} if after is not None else {}
+        name = "INSERT" if before is None else "REMOVE" if after is None else "MODIFY"
+        return {"eventName": name, "dynamodb": content}

@@ -97,7 +97,7 @@ async def _memory(wanted: ServedForTests, model: Model) -> AsyncIterator[_Place]
     memory.put(_rows(wanted, model, datetime.now(UTC)))
     aws = boto3.Session("AKID", "secret", region_name=REGION)
     bus = InProcessBus()
-    memory.on_change = NotesOfMemory(model, bus).publish
+    memory.on_change = NotesOfMemory(model.table, bus).publish
     services = Services(memory, MemorySts(), bus=bus)
     yield _Place(services, settings(domains=list(wanted.domains), **wanted.changes), aws)
 

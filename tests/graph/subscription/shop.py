@@ -68,7 +68,7 @@ class Shop:
 @asynccontextmanager
 async def shop(**changes: Any) -> AsyncIterator[Shop]:
     memory, bus, lines = Memory(MODEL.table, TABLE, rows=dict(SHIPPED.rows)), InProcessBus(), list[dict[str, Any]]()
-    memory.on_change = NotesOfMemory(MODEL, bus).publish
+    memory.on_change = NotesOfMemory(MODEL.table, bus).publish
     log, draining = CallLog(memory), list[bool]()
     services = Services(log, MemorySts(), fetch_keys, bus=bus)
     gateway = build_gateway(

@@ -211,7 +211,6 @@ class HardenedHttp(asyncio.Protocol):
         if names.count(b"host") != 1 and (version != "1.0" or b"host" in names):
             raise AmbiguousHeadError
         # of a request that asks for another protocol httptools reads no body, and would take it for the next request
-        upgrade = self._parser.should_upgrade()
         if upgrade and (b"content-length" in names or b"transfer-encoding" in names):
             raise AmbiguousHeadError
         if version not in _VERSIONS:
@@ -219,17 +218,11 @@ class HardenedHttp(asyncio.Protocol):
         # behind the wish for another protocol httptools reads nothing more
         goes_on = version != "1.0" and parser.should_keep_alive() and not upgrade and not self._draining()
         continues = b"expect" in names and _expects_continue(version, headers)
-        exchange = self._newest = HttpExchange(self, self._scope_of(version, headers), goes_on, continues)
-        if upgrade and self._running is None and asks_for_websocket(self._parser.get_method(), headers):
-            self._websocket = {**self._scope, **self._asked(), "headers": headers}
+        if upgrade and self._running is None and asks_for_websocket(parser.get_method(), headers):
+            self._websocket = self._scope_of(version, headers)
             self._in_head, self._closes_at = False, inf
             return
-        exchange = self._newest = HttpExchange(
-            self,
-            {**self._scope, **self._asked(), "http_version": version, "headers": headers},
-            keep_alive=self._may_go_on(version),
-            expects_continue=b"expect" in names and _expects_continue(version, headers),
-        )
+        exchange = self._newest = HttpExchange(self, self._scope_of(version, headers), goes_on, continues)
         self._in_head, self._in_body = False, True
         self._closes_at = inf
         if self._running is None:
@@ -244,6 +237,7 @@ class HardenedHttp(asyncio.Protocol):
             # a connection nearly always asks for the same again
             self._shared, self._asked = {**self._scope, **self._target(), "http_version": version}, asked
         return {**self._shared, "headers": headers, "state": self._app_state.copy()}
+
     def _switch(self, scope: dict[str, Any], unread: bytes) -> None:
         """The connection is a WebSocket from now on."""
         self._state.connections.discard(self)
@@ -259,12 +253,6 @@ class HardenedHttp(asyncio.Protocol):
             message_bytes=bounds.message_bytes,
             stalled_seconds=bounds.stalled_seconds,
         ).begin(unread)
-
-    def _may_go_on(self, version: str) -> bool:
-        """Whether another request may follow; behind the wish for another protocol httptools reads nothing more."""
-        parser = self._parser
-        goes_on: bool = version != "1.0" and parser.should_keep_alive() and not parser.should_upgrade()
-        return goes_on and not self._draining()
 
     def _target(self) -> dict[str, Any]:
         url = parse_url(self._url)

@@ -30,6 +30,7 @@ from gateway.store.cache.read_path import Asked, Cache, Via
 from gateway.store.cache.written_keys import READS, written, written_anywhere
 from gateway.store.filters import Reading, Stretch, merged_stretches
 from gateway.store.index_lag import LaggingIndex
+from gateway.store.item_sizes import ItemSizes
 from gateway.store.key_shapes import KeyShape, key_shapes
 from gateway.store.own_writes import OwnWrites
 from gateway.store.plan import Attributes, GetItems, QueryItemCollection, QueryMany, QueryPartition
@@ -57,6 +58,7 @@ class Table:
         self._renew = renew
         self._rows = rows or Rows(model)
         self._cache = cache
+        self.sizes = ItemSizes(model)
 
     @property
     def foreign_rows(self) -> int:
@@ -455,12 +457,13 @@ class Table:
         except AccessDenied as error:
             _tell_denied(session, operation, error)
             raise
+        items, capacity = items_in(answer), units_of(answer.get("ConsumedCapacity"))
         access.calls.append(
             Call(
                 operation=operation,
                 index=body.get("IndexName"),
-                items=items_in(answer),
-                capacity=units_of(answer.get("ConsumedCapacity")),
+                items=items,
+                capacity=capacity,
                 seconds=monotonic() - started,
                 statements=verdict.statements,
                 key_shapes=key_shapes(self._model, session.tenant, operation, body) if access.explained else (),
@@ -468,6 +471,8 @@ class Table:
                 source=via.source,
             )
         )
+        if operation in READS and ((capacity > 1 and capacity > items) or self.sizes.known):
+            self.sizes.learn(session.tenant, operation, body, answer)
         return answer
 
 

@@ -47,6 +47,7 @@ from gateway.identity.support import SupportAccess
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access
 from gateway.store.consistency_token import ConsistencyTokens
+from gateway.store.item_sizes import NOTHING_LEARNED, ItemSizes
 
 Send = Callable[[Message], Awaitable[None]]
 Observe = Callable[[RequestLog, list[str]], None]  # a request that was answered, and the codes of its errors
@@ -120,7 +121,7 @@ class Endpoint:
             await self.event_stream({**scope, READ: wanted.asked}, receive, send)
             return
         if log.estimate is not None and (log.priced or log.explained):
-            answer.content["extensions"] = _extensions(log, log.estimate)
+            answer.content["extensions"] = _extensions(log, log.estimate, self.reference.table.sizes)
         access = log.access
         if access is not None and (access.wrote or access.lagging):
             add_consistency(answer, access, self.tokens)
@@ -287,7 +288,9 @@ class Endpoint:
             self.persisted.keep(caller.session.tenant, asked)
             log.priced = asked.extensions.get(COST) is True
             log.explained = self.explain and asked.extensions.get(EXPLAIN) is True
-        admitted = operation.admit(asked.variables)
+        learned = self.reference.table.sizes.known
+        sizes = learned.get(caller.session.tenant) if learned else None
+        admitted = operation.admit(asked.variables, sizes or NOTHING_LEARNED)
         if isinstance(admitted, Admitted):
             log.estimate = admitted.estimate
             if admitted.estimate > caller.cost_limit:
@@ -354,11 +357,11 @@ def support_notice(principal: Principal, support: SupportAccess) -> dict[str, st
     return {"actor": support.actor, "tenant": principal.tenant, "reason": support.reason, "expiresAt": until}
 
 
-def _extensions(log: RequestLog, estimate: float) -> dict[str, Any]:
+def _extensions(log: RequestLog, estimate: float, sizes: ItemSizes) -> dict[str, Any]:
     """What the request asked to be told about itself."""
     found: dict[str, Any] = {}
     access = log.access
     if access is not None and log.explained:
-        found[EXPLAIN] = explanation(access, log.started)
+        found[EXPLAIN] = {**explanation(access, log.started), "sizes": sizes.told(access.session.tenant)}
     found[COST] = {"estimate": estimate, "actual": access.capacity if access is not None else 0.0}
     return found

@@ -35,6 +35,7 @@ from gateway.graph.query.price import Price, Pricing
 from gateway.graph.query.selections import Selected, argument_variables, condition_variables, expand
 from gateway.model.model import Model
 from gateway.model.patterns import CONSISTENT
+from gateway.store.item_sizes import NOTHING_LEARNED, LearnedSizes
 from gateway.store.plan import ReadLimits
 
 _READS = ReadLimits()
@@ -99,15 +100,16 @@ class Operation:
         defaults = coerced(binder.schema, with_default, {}, discreet=True)
         self._defaults = defaults if isinstance(defaults, dict) else None
 
-    def admit(self, given: dict[str, Any]) -> Admitted | list[GraphQLError]:
-        """What is to run with these variables, or the errors why they do not fit."""
+    def admit(self, given: dict[str, Any], sizes: LearnedSizes = NOTHING_LEARNED) -> Admitted | list[GraphQLError]:
+        """What is to run with these variables, or the errors why they do not fit; `sizes` are those of the tenant."""
         variables = self._values(given)
         if isinstance(variables, list):
             return variables
         variant = self._variants.get(()) if not self._varies else None
         if variant is None:
             variant = self.variant(variables)
-        return Admitted(self, variant, variables, _estimate(variant.price, variables))
+        estimate = variant.price.estimate(variables, sizes) if sizes else _estimate(variant.price, variables)
+        return Admitted(self, variant, variables, estimate)
 
     def _values(self, given: dict[str, Any]) -> dict[str, Any] | list[GraphQLError]:
         """Values of plain types are taken as they are, others are read; graphql-core words what is wrong with one."""

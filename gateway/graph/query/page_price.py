@@ -11,6 +11,7 @@ from gateway.model.keys import MAX_BUCKETS
 from gateway.model.model import Model
 from gateway.model.patterns import LAST_HOURS, Listing, reads_through
 from gateway.store.capacity_units import query_units, read_units
+from gateway.store.item_sizes import NOTHING_LEARNED, LearnedSizes, expected_item_bytes, learned
 from gateway.store.plan import Attributes, ReadLimits
 from gateway.store.table import PARALLEL_GROUPS
 
@@ -24,22 +25,6 @@ def count_units(listing: Listing) -> float:
     return shards * read_units(1, strong=listing.strong)
 
 
-def item_bytes(model: Model, entity: str) -> int:
-    """The size of a whole item: the largest that a pattern declares."""
-    sizes = [pattern.traffic.item_bytes for pattern in model.patterns.values() if pattern.entity == entity]
-    return max(sizes, default=500)
-
-
-def entry_bytes(model: Model, entity: str, index: str) -> int:
-    """The size of an item's entry in an index: what its lists read, where it does not carry whole items."""
-    whole = item_bytes(model, entity)
-    if model.table.carried(model.table.index(index)) is None:
-        return whole
-    listings = [each for each in model.patterns.values() if isinstance(each, Listing) and each.entity == entity]
-    sizes = [each.traffic.item_bytes for each in listings if model.place(each).index == index]
-    return max(sizes, default=whole)
-
-
 @dataclass(frozen=True)
 class PagePrice:
     """`probed` tells that `pageInfo` is asked for, which may read one item beyond each end that a cursor gives."""
@@ -50,16 +35,17 @@ class PagePrice:
     probed: bool
     attributes: Attributes = frozenset()
 
-    def each(self, arguments: Mapping[str, Any]) -> tuple[float, float]:
-        through = self._size(arguments) * self._item_units
-        if self.listing.filter and arguments.get(FILTER):
-            return self._filtered(arguments) + through, self._size(arguments)
-        traffic, strong = self.listing.traffic, self.listing.strong
-        place = self.model.place(self.listing)
+    def each(self, arguments: Mapping[str, Any], sizes: LearnedSizes = NOTHING_LEARNED) -> tuple[float, float]:
+        listing, strong = self.listing, self.listing.strong
+        place, count = self.model.place(listing), self._size(arguments)
+        size = learned(sizes, listing.traffic.item_bytes, self.model, listing.entity, place.index)
+        through = count * self._item_units(sizes) if self._reads_through else 0
+        if listing.filter and arguments.get(FILTER):
+            return self._filtered(arguments, size) + through, count
         shards = place.shards.read if place.shards is not None else 1
-        count, spread = self._size(arguments), self._buckets(arguments)
-        full = query_units(count + 1, traffic.item_bytes, strong=strong)
-        empty = query_units(1, traffic.item_bytes, strong=strong)
+        spread = self._buckets(arguments)
+        full = query_units(count + 1, size, strong=strong)
+        empty = query_units(1, size, strong=strong)
         # so many buckets are read ahead, each as if the whole page lay in it; further ones only while it is not full
         ahead = min(spread, PARALLEL_GROUPS)
         units = shards * (ahead * full + (spread - ahead) * empty)
@@ -69,19 +55,20 @@ class PagePrice:
         return units + through, count
 
     @cached_property
-    def _item_units(self) -> float:
-        """What reading one item from the table takes, where the index does not carry all that is asked for."""
-        if not reads_through(self.model, self.listing, self.attributes):
-            return 0
-        return read_units(item_bytes(self.model, self.listing.entity), strong=self.listing.strong)
+    def _reads_through(self) -> bool:
+        return reads_through(self.model, self.listing, self.attributes)
 
-    def _filtered(self, arguments: Mapping[str, Any]) -> float:
+    def _item_units(self, sizes: LearnedSizes) -> float:
+        """What reading one item from the table takes."""
+        return read_units(expected_item_bytes(self.model, self.listing.entity, sizes), strong=self.listing.strong)
+
+    def _filtered(self, arguments: Mapping[str, Any], size: float) -> float:
         """All that the page may read, whatever the filter leaves of it; each of its Queries is rounded up."""
         listing, place = self.listing, self.model.place(self.listing)
         shards = place.shards.read if place.shards is not None else 1
         reads = listing.max_read // shards
         queries = reads.bit_length() * query_units(1, 1, strong=listing.strong)
-        once = shards * (queries + query_units(reads, listing.traffic.item_bytes, strong=listing.strong))
+        once = shards * (queries + query_units(reads, size, strong=listing.strong))
         ends = ("after" in arguments) + ("before" in arguments) if self.probed else 0
         return (1 + ends) * once
 

@@ -11,7 +11,7 @@ from typing import Any
 from gateway.errors import LimitExceeded
 from gateway.graph.query.arguments import Arguments, InvalidArguments, Variables
 from gateway.graph.query.binder import Tree
-from gateway.graph.query.page_price import PagePrice, count_units, entry_bytes, item_bytes
+from gateway.graph.query.page_price import PagePrice, count_units
 from gateway.graph.query.tree import (
     ChangeField,
     CustomField,
@@ -33,47 +33,49 @@ from gateway.model.code import Loaded
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.mutation import Mutation
-from gateway.model.patterns import Lookup, reads_through
+from gateway.model.patterns import Lookup
 from gateway.model.types import ListOf, Struct
 from gateway.store.capacity_units import index_write_units, item_write_units, query_units, read_units
+from gateway.store.item_sizes import NOTHING_LEARNED, LearnedSizes, expected_entry_bytes, expected_item_bytes, learned
 from gateway.store.plan import ReadLimits
 from gateway.store.write.bulk import ITEMS
 
 # What a mutation takes: its item with copies, marks and index entries, and what its lists write beside it.
 
 
-def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> Callable[[Variables], tuple[float, float]]:
+def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> "Each":
     lists = [
         field.name for field in mutation.input if isinstance(field.type, ListOf) and isinstance(field.type.of, Struct)
     ]
-    item = item_units(model, model.entities[mutation.returns])
-    recorded = item_units(model, model.entities[mutation.returns], record=True)
-    record = recorded - item
+    entity = model.entities[mutation.returns]
+    declared = {record: item_units(model, entity, record=record) for record in (False, True)}
+    record = declared[True] - declared[False]
 
-    def many(values: dict[str, Any]) -> tuple[float, float]:
+    def many(values: dict[str, Any], item: float) -> tuple[float, float]:
         count = len(values.get("input", {}).get(ITEMS) or ())
         # the record of a transaction of several items has their keys, so it grows with them
         return count * item + ((record + count * record / 2) if "idempotencyKey" in values else 0), count
 
-    def each(variables: Variables) -> tuple[float, float]:
+    def each(variables: Variables, sizes: LearnedSizes) -> tuple[float, float]:
         try:
             values: dict[str, Any] = arguments.values(variables)
         except InvalidArguments:  # refused when it runs
-            return item, 1
+            return declared[False], 1
+        item = item_units(model, entity, sizes) if sizes else declared[False]
         if mutation.bulk is not None:
-            return many(values)
+            return many(values, item)
         given = values.get("input", {})
         members = sum(len(given.get(name) or ()) for name in lists)
-        return (recorded if "idempotencyKey" in values else item) + members * mutation.member_units, 1
+        return item + (record if "idempotencyKey" in values else 0) + members * mutation.member_units, 1
 
     return each
 
 
-def item_units(model: Model, entity: Entity, *, record: bool = False) -> float:
+def item_units(model: Model, entity: Entity, sizes: LearnedSizes = NOTHING_LEARNED, *, record: bool = False) -> float:
     """One item read and written in a transaction, with its copies, unique values, counters and index entries."""
-    size = item_bytes(model, entity.name)
+    size = expected_item_bytes(model, entity.name, sizes)
     indexes = {place.index for place in entity.placements if place.index is not None}
-    entries = sum(index_write_units(entry_bytes(model, entity.name, index)) for index in indexes)
+    entries = sum(index_write_units(expected_entry_bytes(model, entity.name, index, sizes)) for index in indexes)
     records = len(entity.unique) + record + len(model.counted.get(entity.name, ()))
     written = item_write_units(size, copies=len(entity.copies), records=records)
     return read_units(size, strong=True) + written + entries
@@ -86,7 +88,7 @@ _MEMBERS = 10  # of a collection by keys about which the model says nothing
 _REMEMBERED = 64  # estimates of one operation
 
 # for one parent: the units it takes, and how many items it leads to
-Each = Callable[[Variables], tuple[float, float]]
+Each = Callable[[Variables, LearnedSizes], tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +111,9 @@ class Price:
     cursors: tuple[str, ...] = ()
     known: dict[Any, float] = field(default_factory=dict, compare=False, repr=False)
 
-    def estimate(self, variables: Variables) -> float:
-        return _sum(self.reads, variables, 1)
+    def estimate(self, variables: Variables, sizes: LearnedSizes = NOTHING_LEARNED) -> float:
+        """With the sizes of the tenant's items, where they are larger than declared."""
+        return _sum(self.reads, variables, sizes, 1)
 
     def remember(self, key: tuple[Any, ...], estimate: float) -> None:
         if len(self.known) >= _REMEMBERED:
@@ -118,13 +121,13 @@ class Price:
         self.known[key] = estimate
 
 
-def _sum(reads: tuple[PricedReads, ...], variables: Variables, parents: float) -> float:
+def _sum(reads: tuple[PricedReads, ...], variables: Variables, sizes: LearnedSizes, parents: float) -> float:
     total = 0.0
     for read in reads:
-        units, items = read.each(variables)
+        units, items = read.each(variables, sizes)
         total += parents * units
         if read.below and items:
-            total += max(_sum(alternative, variables, parents * items) for alternative in read.below)
+            total += max(_sum(alternative, variables, sizes, parents * items) for alternative in read.below)
     return total
 
 
@@ -169,7 +172,7 @@ class Pricing:
                 return self._watched_list(root)
             case LookupManyField():
                 count = self._count(root.arguments, root.plural)
-                return _counted(_item_units(root.lookup), count, self._below(root.item))
+                return _counted(_item_units(self._model, root.lookup), count, self._below(root.item))
             case NodeField():
                 return self._node(root)
             case SingleField():
@@ -178,7 +181,7 @@ class Pricing:
                 return self._page(root)
             case CustomField(_, query, _, item):
                 cost, items = query.cost, query.max_items if query.many else 1
-                return PricedReads(lambda _: (cost, items), (self._below(item),) if item is not None else ())
+                return PricedReads(lambda *_: (cost, items), (self._below(item),) if item is not None else ())
             case ChangeField():
                 below = tuple(read for item in root.items for read in self._below(item))
                 return PricedReads(write_price(self._model, self._mutations[root.name], root.arguments), (below,))
@@ -187,19 +190,22 @@ class Pricing:
     def _watched_list(self, root: WatchListField) -> PricedReads:
         """The first event has the page and every other one a few items: the estimate is that of the more expensive."""
         pages = tuple(self._page(page) for page in root.pages)
-        unit = _item_units(root.changes[0].lookup) if root.changes else 0.0
+        unit: Units = _item_units(self._model, root.changes[0].lookup) if root.changes else lambda _: 0.0
         below = tuple(read for changes in root.changes for item in changes.items for read in self._below(item))
         changed = _counted(unit, lambda _: _CHANGED, below)
-        return PricedReads(lambda _: (0.0, 1), (pages, (changed,)))
+        return PricedReads(lambda *_: (0.0, 1), (pages, (changed,)))
 
     def _node(self, root: NodeField) -> PricedReads:
         """By global id: of the types that it may name, the most expensive."""
-        unit = max((_item_units(lookup) for lookup, _ in root.items.values()), default=0.5)
+        lookups = [_item_units(self._model, lookup) for lookup, _ in root.items.values()]
         below = tuple(self._below(item) for _, item in root.items.values())
-        if not root.plural:
-            return PricedReads(lambda _: (unit, 1), below)
-        count = self._count(root.arguments, "ids")
-        return PricedReads(lambda variables: (count(variables) * unit, count(variables)), below)
+        count = self._count(root.arguments, "ids") if root.plural else lambda _: 1
+
+        def each(variables: Variables, sizes: LearnedSizes) -> tuple[float, float]:
+            unit = max((units(sizes) for units in lookups), default=0.5)
+            return count(variables) * unit, count(variables)
+
+        return PricedReads(each, below)
 
     def _count(self, arguments: Arguments, plural: str) -> Callable[[Variables], int]:
         """Of a list argument; more than a page are refused when it runs."""
@@ -207,33 +213,34 @@ class Pricing:
 
     def _target(self, target: ItemTarget) -> PricedReads:
         """One item; with the members of a collection where one Query answers both."""
-        alone = _item_units(target.lookup)
+        alone = _item_units(self._model, target.lookup)
         collection = target.collection
         if collection is None:
-            return PricedReads(lambda _: (alone, 1), (self._below(target.item),))
+            return PricedReads(lambda _, sizes: (alone(sizes), 1), (self._below(target.item),))
         entity, member = target.item.entity, collection.member
         found = self._relation(entity, member)
         size = max(target.lookup.traffic.item_bytes, collection.pattern.traffic.item_bytes)
+        member_entity = self._model.patterns[member.relation.pattern].entity if member.relation else entity.name
 
-        def each(variables: Variables) -> tuple[float, float]:
+        def each(variables: Variables, sizes: LearnedSizes) -> tuple[float, float]:
             if not collection.applies(variables):
-                return alone, 1
+                return alone(sizes), 1
             # the item itself, and one more member that tells whether there is a next page
-            return query_units(found.each(variables)[1] + 2, size), 1
+            root = learned(sizes, size, self._model, entity.name)
+            members = (found.each(variables, sizes)[1] + 1) * learned(sizes, size, self._model, member_entity)
+            return query_units(1, root + members), 1
 
-        def members(variables: Variables) -> tuple[float, float]:
-            units, items = found.each(variables)
+        def members(variables: Variables, sizes: LearnedSizes) -> tuple[float, float]:
+            units, items = found.each(variables, sizes)
             return (0, items) if collection.applies(variables) else (units, items)
 
         rest = self._below(target.item, without=member)
         return PricedReads(each, ((PricedReads(members, found.below), *rest),))
 
     def _single(self, root: SingleField) -> PricedReads:
-        unit = query_units(2, root.listing.traffic.item_bytes, strong=root.listing.strong)
-        if reads_through(self._model, root.listing, root.needed):
-            unit += read_units(item_bytes(self._model, root.listing.entity), strong=root.listing.strong)
+        price = PagePrice(self._model, root.listing, self._limits, probed=False, attributes=root.needed)
         below = self._below(root.item) if root.target is None else (self._target(root.target),)
-        return PricedReads(lambda _: (unit, 1), (below,))
+        return PricedReads(lambda _, sizes: price.each({"first": 1}, sizes), (below,))
 
     def _below(self, item: ItemSelection, without: RelationField | None = None) -> tuple[PricedReads, ...]:
         relations = (self._relation(item.entity, each) for each in item.relations if each is not without)
@@ -246,14 +253,16 @@ class Pricing:
             case PageField():
                 return self._page(relation)
             case TotalField():
-                count, unit = relation.relation.count, _item_units(relation.lookup)
-                return PricedReads(lambda _: (count * unit, 0))
+                count, unit = relation.relation.count, _item_units(self._model, relation.lookup)
+                return PricedReads(lambda _, sizes: (count * unit(sizes), 0))
             case MembersField():
                 together = self._model.item_collections.get((entity.name, relation.relation.name))
                 members = together.traffic.items if together is not None else _MEMBERS
-                return _counted(_item_units(relation.lookup), lambda _: members, self._below(relation.item))
+                return _counted(
+                    _item_units(self._model, relation.lookup), lambda _: members, self._below(relation.item)
+                )
             case ReferenceField():
-                return _counted(_item_units(relation.lookup), lambda _: 1, self._below(relation.item))
+                return _counted(_item_units(self._model, relation.lookup), lambda _: 1, self._below(relation.item))
 
     def _page(self, page: PageField) -> PricedReads:
         below = tuple(read for item in page.page.items for read in self._below(item))
@@ -263,8 +272,8 @@ class Pricing:
         if page.page.counts_only:
             return _fixed(counts)
 
-        def each(variables: Variables) -> tuple[float, float]:
-            units, items = price.each(given(page.arguments, variables))
+        def each(variables: Variables, sizes: LearnedSizes) -> tuple[float, float]:
+            units, items = price.each(given(page.arguments, variables), sizes)
             return units + counts, items
 
         return PricedReads(each, (below,))
@@ -289,12 +298,16 @@ def given(arguments: Arguments, variables: Variables) -> dict[str, Any]:
 
 
 def _fixed(cost: float) -> PricedReads:
-    return PricedReads(lambda _: (cost, 0))
+    return PricedReads(lambda *_: (cost, 0))
 
 
-def _counted(unit: float, count: Callable[[Variables], float], below: tuple[PricedReads, ...]) -> PricedReads:
-    return PricedReads(lambda variables: (count(variables) * unit, count(variables)), (below,))
+def _counted(unit: "Units", count: Callable[[Variables], float], below: tuple[PricedReads, ...]) -> PricedReads:
+    return PricedReads(lambda variables, sizes: (count(variables) * unit(sizes), count(variables)), (below,))
 
 
-def _item_units(lookup: Lookup) -> float:
-    return read_units(lookup.traffic.item_bytes, strong=lookup.strong)
+Units = Callable[[LearnedSizes], float]  # of one item
+
+
+def _item_units(model: Model, lookup: Lookup) -> Units:
+    declared, entity = lookup.traffic.item_bytes, lookup.entity
+    return lambda sizes: read_units(learned(sizes, declared, model, entity), strong=lookup.strong)

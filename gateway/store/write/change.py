@@ -42,6 +42,7 @@ class Change:
     subject: str | None = None  # of an own-rows session
     members: list[Member] = field(default_factory=list)
     clock: Callable[[], datetime] | None = _now  # what expires at an attribute expires after this; None: at any time
+    large: tuple[tuple[str, int], ...] = ()  # entities and bytes of items that are larger than most
 
     def create(self, name: str, values: Values, *, taken: Fault | None = None) -> Item:
         """A new item; `taken` or ALREADY_EXISTS where its key is taken, ALREADY_EXISTS where a unique value is."""
@@ -73,7 +74,8 @@ class Change:
             return self._item(entity, before, version)
         after = {name: value for name, value in {**before, **changes}.items() if value is not None}
         old, new = items_before_and_after(self.model, entity, self.tenant, before, changes, version + 1)
-        check_size(entity.name, new[0])
+        if size := check_size(entity.name, new[0]):
+            self.large = (*self.large, (entity.name, size))
         written = everything(self.model, entity, old[0], new[0]) if whole else difference(old[0], new[0])
         body = update_body(self.model, entity, written, version, version + 1)
         if entity.name in self.model.counted:
@@ -197,7 +199,8 @@ class Change:
     def _put(
         self, entity: Entity, item: Wire, condition: str = "", values: Wire | None = None, fault: Fault | None = None
     ) -> None:
-        check_size(entity.name, item)
+        if size := check_size(entity.name, item):
+            self.large = (*self.large, (entity.name, size))
         extra: Wire = {"ConditionExpression": condition} if condition else {}
         self._add("Put", self._key(item), {"Item": item, **extra, **(values or {})}, fault)
 

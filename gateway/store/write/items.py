@@ -12,6 +12,7 @@ from gateway.model.keys import item_key, rendered
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
 from gateway.model.types import Wire
+from gateway.store.capacity_units import READ_BLOCK
 
 
 def items_for(
@@ -166,10 +167,12 @@ def _number(text: str) -> int:
     return (digits + 1) // 2 + 1 + text.startswith("-")
 
 
-def check_size(entity: str, item: dict[str, Any]) -> None:
+def check_size(entity: str, item: dict[str, Any]) -> int:
+    """Its size, or 0 where that is as small as most."""
     # names and values are part of its JSON, which has more around each of them than DynamoDB counts
-    if len(orjson.dumps(item)) <= MAX_ITEM_BYTES:
-        return
+    if len(orjson.dumps(item)) <= READ_BLOCK:
+        return 0
     size = item_bytes(item)
     if size > MAX_ITEM_BYTES:
         raise LimitExceeded(f"this {entity} has {size} bytes; an item may have {MAX_ITEM_BYTES}")
+    return size

@@ -50,6 +50,8 @@ class Transactions:
             except TransactionInProgress:
                 pass
             else:
+                for name, size in change.large:
+                    self._table.sizes.was_written(access.session.tenant, name, size)
                 return
             await _pause(access, attempt)
         raise Conflict("the items are being changed by others; try again")

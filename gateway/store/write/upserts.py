@@ -103,7 +103,8 @@ def replacement(change: Change, name: str, values: Values) -> Wire:
     if any(isinstance(each, Reference) and each.checked for each in entity.relations):
         raise Internal(f"{name} has references that are checked; use `change.create`")
     [item] = items_for(change.model, entity, change.tenant, new_values(entity, values, change.now))
-    check_size(name, item)
+    if size := check_size(name, item):
+        change.large = (*change.large, (name, size))
     return item
 
 

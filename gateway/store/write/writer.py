@@ -181,6 +181,8 @@ class Writer:
             item = replacement(change, entity, values)
             items[item[self.model.table.pk]["S"], item[self.model.table.sk]["S"]] = item
         await put_all(self.table, self.access, list(items.values()))
+        for name, size in change.large:
+            self.table.sizes.was_written(self.tenant, name, size)
         return len(items)
 
     def _everything(self, entity: Entity) -> frozenset[str]:

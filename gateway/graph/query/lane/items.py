@@ -100,8 +100,12 @@ class ItemsRead:
         self._names = names if indexed is None else indexed.names
         cached = entity.cached if indexed is None else indexed.cached
         texts = self._texts = ItemTexts(rows.model.table, source.session.tenancy.table, self._names, strong=strong)
-        self._get = source.call("GetItem", None, texts.marker, get_answer(rows), texts.example_get, asked)
-        self._batch = source.call("BatchGetItem", None, texts.marker, batch_answer(rows), texts.example_batch, asked)
+        sizes = source.table.sizes
+        one, many = (sizes.form(entity.name, None, each, strong=strong) for each in ("GetItem", "BatchGetItem"))
+        self._get = source.call("GetItem", None, texts.marker, get_answer(rows), texts.example_get, asked, one)
+        self._batch = source.call(
+            "BatchGetItem", None, texts.marker, batch_answer(rows), texts.example_batch, asked, many
+        )
         self._cached = source.cached(self._names, strong, cached, self._get, rows.type)
         self._cached_batch = source.cached(self._names, strong, cached, self._batch, rows.type)
         self._rows: Any = list[rows.type]  # type: ignore[name-defined]  # made at run time

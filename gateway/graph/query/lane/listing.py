@@ -96,8 +96,12 @@ class PartitionRead:
         example = self._texts.example(starting_with("any"), forward=True)
         name = index.name if index is not None else None
         self._table = source.session.tenancy.table
-        self._call = source.call("Query", name, QueryTexts.marker, query_answer(self.type), example, plan.attributes)
-        self._filtered_call = replace(self._call, permission=None)
+        form = None if len(entities) > 1 else source.table.sizes.form(entities[0], name, "Query", strong=plan.strong)
+        self._call = source.call(
+            "Query", name, QueryTexts.marker, query_answer(self.type), example, plan.attributes, form
+        )
+        # what a filter has left out is billed, too
+        self._filtered_call = replace(self._call, permission=None, form=None)
         self._cached = source.cached(names, self._plan.strong, staleness, self._call, self.type)
         self._rows: Any = list[self.type]  # type: ignore[name-defined]  # made at run time
 

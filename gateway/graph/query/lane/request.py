@@ -18,7 +18,9 @@ from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access, Call, Refusal, shared
+from gateway.store.capacity_units import READ_BLOCK
 from gateway.store.cursor import Cursors
+from gateway.store.item_sizes import ReadForm
 from gateway.store.plan import Attributes, ReadLimits
 from gateway.store.table import Table
 from gateway.store.wire import items_in, units_of
@@ -51,6 +53,7 @@ class PreparedCall:
     permission: PreparedPermission | None
     # what the role may not read of what was asked for: it is not in the request, and told where calls are explained
     refusals: tuple[Refusal, ...] = ()
+    form: ReadForm | None = None  # what its units tell of the size of items, where these are of one entity
 
     def size(self, answer: Any) -> tuple[int, float]:
         """The items of an answer, and the capacity units that it took."""
@@ -151,6 +154,14 @@ class LaneRequest:
             raise FallBack(Reason.ROW) from error
         else:
             items, capacity = call.size(answer)
+            form, sizes = call.form, self.table.sizes
+            # most calls read items that are as large as declared, and there is nothing to learn
+            if form is not None and (
+                sizes.known
+                or capacity * form.unit_bytes > items * form.usual_units + form.slack
+                or len(raw) > items * form.usual_content + READ_BLOCK
+            ):
+                sizes.was_read(self.tenant, form, items, capacity, len(raw))
             return answer
         finally:
             access.calls.append(

@@ -16,6 +16,7 @@ from gateway.iam.language.verdict import Deny
 from gateway.model.staleness import Staleness
 from gateway.store.access import Refusal
 from gateway.store.cache.read_path import Asked, PreparedReads
+from gateway.store.item_sizes import ReadForm
 from gateway.store.plan import Attributes
 from gateway.store.table import Table
 
@@ -28,12 +29,19 @@ class LaneTable:
     session: Session
 
     def call(
-        self, operation: str, index: str | None, marker: str, decode: Any, example: Mapping[str, Any], asked: Attributes
+        self,
+        operation: str,
+        index: str | None,
+        marker: str,
+        decode: Any,
+        example: Mapping[str, Any],
+        asked: Attributes,
+        form: ReadForm | None = None,
     ) -> PreparedCall:
         """`asked` are the attributes that the operation needs, also those that the role may not read."""
         permission = self.session.permissions.shared.prepare(operation, example)
         refusals = tuple(Refusal(name, deny.reason) for name, deny in self._denied(operation, asked).items())
-        return PreparedCall(operation, index, marker, decode, permission, refusals)
+        return PreparedCall(operation, index, marker, decode, permission, refusals, form)
 
     def cached(
         self, names: tuple[str, ...], strong: bool, declared: Staleness | None, call: PreparedCall, row: Any

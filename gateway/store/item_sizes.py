@@ -1,0 +1,165 @@
+"""Sizes of items: as the model declares them, and as DynamoDB has billed them where they are larger."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from gateway.model.model import Model
+from gateway.model.patterns import Listing
+from gateway.model.tenant import TenantId
+from gateway.store.capacity_units import READ_BLOCK
+from gateway.store.wire import units_of
+
+MOST_TENANTS: Final = 1_000  # whose items are larger than declared; the one that was seen longest ago is forgotten
+_INERTIA: Final = 3  # a call that reads as many items moves the average by half
+_AS_DECLARED: Final = 1.05  # not worth remembering
+
+
+class SizedPlace(NamedTuple):
+    """The items of an entity, wherever they are whole (None), or its entries in an index that does not carry them."""
+
+    entity: str
+    on: str | None = None  # an index
+
+
+def sized_place(model: Model, entity: str, index: str | None) -> SizedPlace:
+    projected = index is not None and model.table.carried(model.table.index(index)) is not None
+    return SizedPlace(entity, index if projected else None)
+
+
+LearnedSizes = Mapping[SizedPlace, float]  # bytes, of one tenant
+NOTHING_LEARNED: Final[LearnedSizes] = {}
+
+
+def expected_item_bytes(model: Model, entity: str, sizes: LearnedSizes = NOTHING_LEARNED) -> float:
+    """The size of a whole item: the largest that a pattern declares, or what was learned."""
+    declared = [pattern.traffic.item_bytes for pattern in model.patterns.values() if pattern.entity == entity]
+    return max(max(declared, default=500), sizes.get(SizedPlace(entity), 0))
+
+
+def expected_entry_bytes(model: Model, entity: str, index: str | None, sizes: LearnedSizes = NOTHING_LEARNED) -> float:
+    """The size of an item's entry in an index: what its lists read, where it does not carry whole items."""
+    place = sized_place(model, entity, index)
+    if place.on is None:
+        return expected_item_bytes(model, entity, sizes)
+    listings = [each for each in model.patterns.values() if isinstance(each, Listing) and each.entity == entity]
+    declared = [each.traffic.item_bytes for each in listings if model.place(each).index == index]
+    return max(max(declared, default=500), sizes.get(place, 0))
+
+
+def learned(sizes: LearnedSizes, declared: int, model: Model, entity: str, index: str | None = None) -> float:
+    """INVARIANT: never less than declared."""
+    return max(declared, sizes.get(sized_place(model, entity, index), 0)) if sizes else declared
+
+
+@dataclass(frozen=True, slots=True)
+class ReadForm:
+    """One form of a read: what the units that it takes and the bytes of its answer tell of the size of its items.
+
+    Units are rounded up, so a single one tells nothing. An answer has names and types besides the values, and may leave
+    out attributes, so it only tells the least size that the items can have.
+    """
+
+    place: SizedPlace
+    declared: float  # bytes of one item
+    unit_bytes: int
+    slack: int  # bytes that rounding up may have added to a call
+    slack_each: int  # and to each item
+    usual_units: float  # bytes that are billed at most for an item that is as large as declared
+    usual_content: float  # and that it takes at most in an answer
+
+    def least(self, items: int, units: float, content: int) -> float:
+        billed = (units * self.unit_bytes - self.slack) / items - self.slack_each if units > 1 else 0
+        return max(billed, (content - READ_BLOCK) / items - self.declared)
+
+    def most(self, items: int, units: float) -> float | None:
+        """Of a Query, whose items are added up before they are rounded."""
+        return units * self.unit_bytes / items if units > 1 and not self.slack_each else None
+
+
+class ItemSizes:
+    """What one process has learned; it lives in memory and starts from what the model declares.
+
+    Sizes are kept by tenant: the large items of one do not make the lists of another expensive.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._forms: dict[tuple[SizedPlace, str, bool], ReadForm] = {}
+        self.known: dict[TenantId, dict[SizedPlace, float]] = {}
+
+    def form(self, entity: str, index: str | None, operation: str, *, strong: bool) -> ReadForm:
+        key = (sized_place(self._model, entity, index), operation, strong)
+        found = self._forms.get(key)
+        if found is None:
+            declared, batch = expected_entry_bytes(self._model, entity, index), operation == "BatchGetItem"
+            slack_each = 2 * READ_BLOCK if batch else 0  # some engines bill a unit for each
+            found = self._forms[key] = ReadForm(
+                place=key[0],
+                declared=declared,
+                unit_bytes=READ_BLOCK if strong else 2 * READ_BLOCK,
+                slack=0 if batch else READ_BLOCK,
+                slack_each=slack_each,
+                usual_units=declared + slack_each,
+                usual_content=2 * declared,
+            )
+        return found
+
+    def was_read(self, tenant: TenantId, form: ReadForm, items: int, units: float, content: int) -> None:
+        """`content` is the length of the answer."""
+        if not items:
+            return
+        before = self.known[tenant].get(form.place, form.declared) if tenant in self.known else form.declared
+        least, most = form.least(items, units, content), form.most(items, units)
+        if least > before:
+            self._average(tenant, form.place, form.declared, least, items)
+        elif most is not None and most < before:
+            self._average(tenant, form.place, form.declared, most, items)
+
+    def was_written(self, tenant: TenantId, entity: str, size: int) -> None:
+        declared = expected_item_bytes(self._model, entity)
+        if size > declared or tenant in self.known:
+            self._average(tenant, SizedPlace(entity), declared, size, 1)
+
+    def _average(self, tenant: TenantId, place: SizedPlace, declared: float, size: float, items: int) -> None:
+        sizes = self.known.pop(tenant, {})
+        before = sizes.pop(place, float(declared))
+        after = before + (max(size, declared) - before) * items / (items + _INERTIA)
+        if after > declared * _AS_DECLARED:
+            sizes[place] = after
+        if sizes:
+            if len(self.known) >= MOST_TENANTS:
+                del self.known[next(iter(self.known))]
+            self.known[tenant] = sizes
+
+    def told(self, tenant: TenantId) -> list[dict[str, Any]]:
+        """For `explain`: where the tenant's items are larger than declared, in bytes."""
+        return [
+            {
+                "entity": place.entity,
+                "index": place.on,
+                "declared": expected_entry_bytes(self._model, place.entity, place.on),
+                "learned": round(size),
+            }
+            for place, size in sorted(self.known.get(tenant, {}).items())
+        ]
+
+    def learn(self, tenant: TenantId, operation: str, body: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        """A call whose rows are of one entity; what a filter has left out is billed, too, and tells nothing."""
+        rows = _rows(answer)
+        kinds = {row.get(self._model.table.entity_type, {}).get("S") for row in rows}
+        kind = kinds.pop() if len(kinds) == 1 else None
+        if kind is None or kind not in self._model.stored or "FilterExpression" in body:
+            return
+        [asked] = body["RequestItems"].values() if operation == "BatchGetItem" else [body]
+        form = self.form(kind, body.get("IndexName"), operation, strong=bool(asked.get("ConsistentRead")))
+        units, content = units_of(answer.get("ConsumedCapacity")), len(orjson.dumps(rows))
+        self.was_read(tenant, form, len(rows), units, content)
+
+
+def _rows(answer: Mapping[str, Any]) -> list[Any]:
+    if "Responses" in answer:
+        return [row for rows in answer["Responses"].values() for row in rows]
+    return answer.get("Items") or ([answer["Item"]] if answer.get("Item") else [])

@@ -170,7 +170,8 @@ def _number(text: str) -> int:
 def check_size(entity: str, item: dict[str, Any]) -> int:
     """Its size, or 0 where that is as small as most."""
     # names and values are part of its JSON, which has more around each of them than DynamoDB counts
-    if len(orjson.dumps(item)) <= READ_BLOCK:
+    length = len(orjson.dumps(item))
+    if length <= READ_BLOCK and length <= MAX_ITEM_BYTES:
         return 0
     size = item_bytes(item)
     if size > MAX_ITEM_BYTES:

@@ -25,6 +25,7 @@ _PUBLIC = {
         "Unavailable",
     ),
     "gateway.graph.mutation.bulk": ("bulk",),
+    "gateway.graph.mutation.files": ("file_mutations",),
     "gateway.graph.mutation.crud": ("VERSION", "create", "crud", "new_id", "now", "remove", "update"),
     "gateway.model.demo": ("Demo", "DemoTenant", "Example", "SeedRow"),
     "gateway.graph.query.caller_reader": ("CallerReader",),
@@ -71,6 +72,7 @@ _PUBLIC = {
         "DecimalNumber",
         "Decode",
         "Email",
+        "File",
         "EnumOf",
         "Field",
         "Id",
@@ -134,6 +136,7 @@ if TYPE_CHECKING:
     from gateway.graph.mutation.crud import now as now
     from gateway.graph.mutation.crud import remove as remove
     from gateway.graph.mutation.crud import update as update
+    from gateway.graph.mutation.files import file_mutations as file_mutations
     from gateway.graph.query.caller_reader import CallerReader as CallerReader
     from gateway.model.code import Computed as Computed
     from gateway.model.code import CustomQuery as CustomQuery
@@ -186,6 +189,7 @@ if TYPE_CHECKING:
     from gateway.model.types import Email as Email
     from gateway.model.types import EnumOf as EnumOf
     from gateway.model.types import Field as Field
+    from gateway.model.types import File as File
     from gateway.model.types import Id as Id
     from gateway.model.types import Integer as Integer
     from gateway.model.types import KeyString as KeyString

@@ -64,7 +64,7 @@ from gateway.wiring.operations import cost_limits, document_limits, endpoint_lim
 from gateway.wiring.pages import playground, sandbox_pages
 from gateway.wiring.stream import ReaderProcess
 from gateway.wiring.subscriptions import Streaming, count_subscriptions, streaming
-from gateway.wiring.tenants import check_roles, issuers, pools, session_rules, tenants, warm_up
+from gateway.wiring.tenants import check_files, check_roles, issuers, pools, session_rules, tenants, warm_up
 
 GRAPHQL_PATH: Final = "/graphql"
 
@@ -185,6 +185,7 @@ def build_gateway(
         count_subscriptions(metrics, streams.subscriptions)
     endpoint = replace(endpoint, event_stream=streams.event_stream)
     check_roles(settings, roles)
+    check_files(settings, model)
     warmed = warm_up(settings, roles)
     return Gateway(endpoint, services, sessions, authenticator, readiness, streams, cache, metrics, warmed, stream)
 

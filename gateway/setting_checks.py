@@ -140,6 +140,10 @@ def _dynamodb_https(settings: "Settings") -> Iterator[str]:
     return _https("dynamodb_endpoint", settings.dynamodb_endpoint)
 
 
+def _s3_https(settings: "Settings") -> Iterator[str]:
+    return _https("s3_endpoint", settings.s3_endpoint)
+
+
 def _sts_https(settings: "Settings") -> Iterator[str]:
     return _https("sts_endpoint", settings.sts_endpoint)
 
@@ -164,7 +168,10 @@ def _drain(settings: "Settings") -> Iterator[str]:
         yield "drain_timeout_seconds: must be at least request_timeout_seconds, or a stop cuts off running requests"
 
 
-_UNSAFE = (_revocations, _issuers_https, _dynamodb_https, _sts_https, _silos_https, _origins, _introspection, _drain)
+_UNSAFE = (
+    *(_revocations, _issuers_https, _dynamodb_https, _s3_https, _sts_https, _silos_https, _origins),
+    *(_introspection, _drain),
+)
 
 
 def _stream(settings: "Settings") -> Iterator[str]:

@@ -48,6 +48,7 @@ def _tenant(text: str) -> str:
 
 Tenant = Annotated[str, AfterValidator(_tenant)]
 # no wildcard and no slash: the name becomes part of an ARN
+BucketName = Annotated[str, _matching(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", "the name of a bucket")]
 TableName = Annotated[
     str, _matching(r"[A-Za-z0-9_.-]{3,255}", "the name of a table: 3 to 255 characters of A-Z, a-z, 0-9, _, . and -")
 ]
@@ -164,6 +165,8 @@ class SiloSettings(_SettingsPart):
     """Another address for DynamoDB."""
     external_id: str | None = None
     """The external id that the role's trust policy requires."""
+    files_bucket: BucketName | None = None
+    """The tenant's own bucket of [files](files.md), in the same region. A silo in another region needs one."""
     dax_endpoint: DaxUrl | None = None
     """The tenant's own DAX cluster. A silo never uses the cluster of the pool."""
     dax_role_arn: RoleArn | None = None

@@ -25,6 +25,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from gateway.errors import ConfigurationError
 from gateway.setting_checks import CONTRADICTIONS, Check, KnownSettings, faults_of
 from gateway.setting_types import (
+    BucketName,
     DaxUrl,
     IssuerSettings,
     Origin,
@@ -74,6 +75,13 @@ class Settings(BaseSettings):
     """Another address for DynamoDB, such as a VPC endpoint. Without it, the regional endpoint of AWS."""
     sts_endpoint: Url | None = None
     """Another address for STS, such as a VPC endpoint. Without it, the regional endpoint of AWS."""
+    files_bucket: BucketName | None = None
+    """The bucket of [files](files.md). Required where a domain declares a `File`."""
+    s3_endpoint: Url | None = None
+    """Another address for S3. Callers use it as well, so it must be one that they reach. Without it, the regional
+    endpoint of AWS."""
+    file_url_seconds: int = Field(default=300, ge=10, le=3_600)
+    """How long a signed upload or download works; never longer than the tenant session that signed it."""
     session_duration_seconds: int = Field(default=3_600, ge=900, le=3_600)
     """How long a tenant session lives. AWS allows at most an hour, because the gateway chains roles."""
     max_sessions: int = Field(default=20_000, ge=10)

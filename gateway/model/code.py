@@ -3,11 +3,11 @@
 The functions are plain Python. Which attributes they get, what they return and what they cost is declared beside them.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.model.types import AttributeType, Field
+from gateway.model.types import DOWNLOAD, AttributeType, Field
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +63,15 @@ class CustomQuery:
     max_items: int = 100
     arguments: tuple[Field, ...] = ()
     deprecated: str | None = None
+
+
+def download_field(entity: str, attribute: str, needs: tuple[str, ...]) -> Loaded:
+    """Stands beside an attribute that is a file; `needs` are the file and what its key in the bucket is made of."""
+
+    async def load(reader: Any, rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
+        # the reader of the caller: it signs with the session of the request
+        found: Sequence[Any] = reader.downloads(entity, attribute, rows)
+        return found
+
+    description = f"Where `{attribute}` can be downloaded; null where there is no file."
+    return Loaded(f"{attribute}Download", DOWNLOAD, description, needs=needs, load=load, cost=0)

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any
 from typing import Literal as OneOf
 
-from gateway.model.code import Computed, Loaded
+from gateway.errors import ModelError
+from gateway.model.code import Computed, Loaded, download_field
 from gateway.model.staleness import Staleness
 from gateway.model.template import DERIVED, Template, parse_template
-from gateway.model.types import Field, KeyType, Wire
+from gateway.model.types import Field, File, KeyType, Wire
 from gateway.model.types.compression import compressed
 
 PRIMARY = "primary"
@@ -268,8 +269,26 @@ class Entity:
     @cached_property
     def derived(self) -> Mapping[str, Computed | Loaded]:
         """The fields that code answers."""
-        fields: tuple[Computed | Loaded, ...] = (*self.computed, *self.loaded)
+        fields: tuple[Computed | Loaded, ...] = (*self.computed, *self.loaded, *self.downloads)
         return {field.name: field for field in fields}
+
+    @cached_property
+    def files(self) -> tuple[Attribute, ...]:
+        """The attributes whose values lie in S3."""
+        return tuple(each for each in self.attributes if isinstance(each.type, File))
+
+    @cached_property
+    def downloads(self) -> tuple[Loaded, ...]:
+        """A field for each file that answers with its address; none where the key is faulty, which is reported."""
+        if not self.files:
+            return ()
+        try:
+            parts = (*self.key_names, *((self.owner,) if self.owner is not None else ()))
+        except ModelError:
+            return ()
+        return tuple(
+            download_field(self.name, each.name, tuple({each.name: 1, **dict.fromkeys(parts)})) for each in self.files
+        )
 
     @cached_property
     def placements(self) -> tuple[Placement, ...]:

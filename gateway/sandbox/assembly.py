@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from time import time
 from typing import Any
 
 from starlette.applications import Starlette
@@ -15,6 +16,7 @@ from gateway.sandbox.aws.account import Registry, administrator
 from gateway.sandbox.aws.engine import Engine, Forwarded
 from gateway.sandbox.aws.front import Front
 from gateway.sandbox.aws.policies import account_with, deployment_of, gateway_caller, read_policies, stream_role
+from gateway.sandbox.aws.s3 import SandboxS3
 from gateway.sandbox.aws.tables import create, fill
 from gateway.sandbox.dev.issuer import PATH, TokenIssuer, routes
 from gateway.sandbox.dev.seeds import seed_items
@@ -29,6 +31,7 @@ Seed = Callable[[Model, datetime], list[dict[str, Any]]]
 class SandboxAssembly:
     app: Starlette
     ready: Ready
+    files: SandboxS3
 
 
 def engine_for(options: Options) -> Engine:
@@ -67,6 +70,10 @@ async def build(options: Options, engine: Engine, url: str, seed: Seed = seed_it
         seeded=seeded,
         admin=admin.credentials,
         gateway=gateway.credentials,
+        bucket=deployment.bucket,
     )
     issuer = TokenIssuer(url + PATH, frozenset(tenants), roles=tuple(model.roles))
-    return SandboxAssembly(Front(account, registry, engine).app([*routes(issuer), grant_route(issuer)]), ready)
+    files = SandboxS3(account, registry, time, deployment.bucket)
+    # the routes of files take every other path
+    extra = [*routes(issuer), grant_route(issuer), *files.routes()]
+    return SandboxAssembly(Front(account, registry, engine).app(extra), ready, files)

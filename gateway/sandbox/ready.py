@@ -44,6 +44,8 @@ class Ready:
     seeded: bool
     admin: Credentials
     gateway: Credentials
+    # of the files, at the same address
+    bucket: str = ""
 
     @property
     def issuer(self) -> str:

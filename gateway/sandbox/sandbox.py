@@ -95,6 +95,8 @@ class Sandbox:
             "dynamodb_endpoint": self.url,
             "sts_endpoint": self.url,
             "dynamodb_streams_endpoint": self.url,
+            "files_bucket": self.ready.bucket,
+            "s3_endpoint": self.url,
             "tenants": list(self.ready.tenants),
             "readiness_tenant": next((tenant for tenant in tenants or () if tenant not in elsewhere), None),
             "issuers": [issuer],

@@ -132,6 +132,8 @@ def _on_sandbox(wanted: ServedForTests, ready: Ready) -> _Place:
         "tenant_role_arn": ready.role_arn,
         "dynamodb_endpoint": ready.url,
         "sts_endpoint": ready.url,
+        "files_bucket": ready.bucket,
+        "s3_endpoint": ready.url,
         **wanted.changes,
     }
     return _Place(Services(dynamodb, sts, close=close), settings(**values), aws)

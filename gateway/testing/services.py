@@ -90,6 +90,7 @@ def _settings() -> Settings:
     return Settings(
         environment="sandbox",
         table_name=TABLE,
+        files_bucket=f"{TABLE}-files",
         region=REGION,
         tenant_role_arn=TENANT_ROLE,
         issuers=[IssuerSettings(issuer=_ISSUER, audience=[AUDIENCE], jwks_url=f"{_ISSUER}/keys", algorithms=["RS256"])],

@@ -7,11 +7,13 @@ from gateway.aws.sts.roles import Roles
 from gateway.aws.sts.sessions import SessionRules
 from gateway.aws.sts.tenants import Tenancy, Tenants
 from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.s3 import FileBucket
 from gateway.errors import ConfigurationError, GatewayError
 from gateway.identity.claim_path import claim_path
 from gateway.identity.clients import KnownClient, MachineClients
 from gateway.identity.issuer import Issuer
 from gateway.identity.support import SupportRules
+from gateway.model.model import Model
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.ops.readiness.pool_check import TenantPool
 from gateway.setting_presets import hints_of
@@ -150,4 +152,30 @@ def _tenancy(settings: Settings, silo: SiloSettings) -> Tenancy:
         target=AwsTarget(endpoint, region) if endpoint else AwsTarget.regional("dynamodb", region),
         sts_region=region,
         external_id=silo.external_id,
+        files=_files(settings, silo, region),
     )
+
+
+def _files(settings: Settings, silo: SiloSettings, region: str) -> FileBucket | None:
+    here = region == settings.region
+    name = silo.files_bucket or (settings.files_bucket if here else None)
+    if name is None:
+        return None
+    named = settings.s3_endpoint if here else None
+    target = AwsTarget(named, region) if named else AwsTarget.regional("s3", region)
+    return FileBucket(name, target, in_path=named is not None, seconds=settings.file_url_seconds)
+
+
+def check_files(settings: Settings, model: Model) -> None:
+    """Raises `ConfigurationError` where the model has files and some tenants have no bucket for them."""
+    first = next((f"{entity.name}.{entity.files[0].name}" for entity in model.entities.values() if entity.files), None)
+    if first is None:
+        return
+    faults = [] if settings.files_bucket else [f"files_bucket: required, because `{first}` is a file"]
+    faults += [
+        f"silos.{name}.files_bucket: required, because `{first}` is a file and the silo is in another region"
+        for name, silo in settings.silos.items()
+        if settings.files_bucket and _tenancy(settings, silo).files is None
+    ]
+    if faults:
+        raise ConfigurationError(faults)

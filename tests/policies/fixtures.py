@@ -14,7 +14,7 @@ from gateway.iam.policies.roles import roles_of
 ACCOUNT, REGION, NAME = "123456789012", "eu-west-1", "shop-table"
 TENANT_ROLE = f"arn:aws:iam::{ACCOUNT}:role/gateway-tenant"
 GATEWAY_ROLE = f"arn:aws:iam::{ACCOUNT}:role/gateway"
-DEPLOYMENT = Deployment("aws", REGION, ACCOUNT, NAME, TENANT_ROLE, GATEWAY_ROLE)
+DEPLOYMENT = Deployment("aws", REGION, ACCOUNT, NAME, TENANT_ROLE, GATEWAY_ROLE, f"{NAME}-files")
 TABLE = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{NAME}"
 INDEXES = tuple(f"{TABLE}/index/{index.name}" for index in MODEL.table.indexes)
 SHIPPED: Mapping[str, Mapping[str, Any]] = documents(MODEL)

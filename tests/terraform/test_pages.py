@@ -15,13 +15,13 @@ _RUNBOOKS = REPOSITORY / "docs" / "runbooks"
 _ELSEWHERE = {
     *("table_name", "region", "tenant_role_arn", "issuers"),
     *("host", "port", "policies_dir", "environment"),
-    *("dynamodb_endpoint", "sts_endpoint"),
+    *("dynamodb_endpoint", "sts_endpoint", "s3_endpoint", "files_bucket"),
     "cursor_secret",
     *("dax_endpoint", "dax_role_arn", "dax_item_ttl_seconds", "dax_query_ttl_seconds"),
     "dax_accept_gateway_only_isolation",
 }
 # in a silo these are said by whoever makes it
-_OF_SILO = {"table_name", "region", "tenant_role_arn", "dax_endpoint", "dax_role_arn"}
+_OF_SILO = {"table_name", "region", "tenant_role_arn", "dax_endpoint", "dax_role_arn", "files_bucket"}
 _PAGES = sorted([*(path for path in SOURCES.rglob("*.md") if ".terraform" not in path.parts), *_RUNBOOKS.glob("*.md")])
 
 

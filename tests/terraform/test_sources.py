@@ -20,7 +20,7 @@ _VARIABLE = re.compile(r'^variable "(?P<name>\w+)" \{\n(?P<body>.*?)^\}', re.MUL
 
 
 def test_every_module_environment_and_example_is_there() -> None:
-    modules = {"audit", "dax", "gateway-ecs", "iam", "kms", "network", "observability", "stack", "table"}
+    modules = {"audit", "dax", "files", "gateway-ecs", "iam", "kms", "network", "observability", "stack", "table"}
     assert set(ROOTS) == {f"modules/{name}" for name in modules} | {"examples/minimal", "envs/dev", "envs/prod"}
 
 

@@ -2,16 +2,16 @@
 
 from gateway import Demo, DemoTenant, Domain, Example
 
-from clinic import appointment, billing, booking, invoice, patient, roles
+from clinic import appointment, billing, booking, document, invoice, patient, roles
 from clinic.seeds import rows
 
 DOMAIN = Domain(
     name="clinic",
-    description="Patients, their appointments and their invoices.",
-    entities=(patient.PATIENT, appointment.APPOINTMENT, invoice.INVOICE),
-    patterns=(*patient.PATTERNS, *appointment.PATTERNS, *invoice.PATTERNS),
+    description="Patients, their appointments, invoices and documents.",
+    entities=(patient.PATIENT, appointment.APPOINTMENT, invoice.INVOICE, document.DOCUMENT),
+    patterns=(*patient.PATTERNS, *appointment.PATTERNS, *invoice.PATTERNS, *document.PATTERNS),
     queries=(booking.FREE_SLOTS,),
-    mutations=(*patient.MUTATIONS, *appointment.MUTATIONS, booking.BOOK, *billing.MUTATIONS),
+    mutations=(*patient.MUTATIONS, *appointment.MUTATIONS, booking.BOOK, *billing.MUTATIONS, *document.MUTATIONS),
     error_codes=(booking.SLOT_TAKEN,),
     roles=roles.ROLES,
     demo=Demo(

@@ -42,6 +42,7 @@ PATIENT = Entity(
     computed=(Computed("ageYears", Integer(), "The age in years, today.", needs=("birthDate",), run=age_years),),
     relations=(
         Collection(name="appointments", pattern="appointmentsOfPatient", description="Their appointments."),
+        Collection(name="documents", pattern="documentsOfPatient", description="Their documents."),
         Collection(name="invoices", pattern="invoicesOfPatient", description="Their invoices."),
     ),
 )

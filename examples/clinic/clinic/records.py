@@ -9,6 +9,7 @@ from gateway import Record
 
 if TYPE_CHECKING:
     from datetime import date
+    from datetime import datetime
     from decimal import Decimal
 
     from clinic.appointment import AppointmentStatus
@@ -28,6 +29,15 @@ class InvoiceLine(TypedDict):
     text: str
     quantity: int
     price: Money
+
+
+class File(TypedDict):
+    """What is known of a file; the field beside it answers with an address to download it."""
+
+    uploadId: str
+    size: int
+    contentType: str
+    sha256: str
 
 
 class Patient(Record):
@@ -59,3 +69,13 @@ class Invoice(Record):
     status: InvoiceStatus
     lines: list[InvoiceLine]
     total: Money
+
+
+class Document(Record):
+    """A letter, a report or a picture of a patient."""
+
+    patientId: str
+    documentId: str
+    title: str
+    addedAt: datetime
+    content: File | None

@@ -1,4 +1,4 @@
-"""What doctors and the billing office may do, beside the standard roles."""
+"""What doctors, the billing office and the registry may do, beside the standard roles."""
 
 from gateway import STANDARD_ROLES, Role
 
@@ -17,4 +17,11 @@ BILLING = Role(
     removes=(),
     mutations=("issueInvoice", "payInvoice"),
 )
-ROLES = (*STANDARD_ROLES, DOCTOR, BILLING)
+RECORDS = Role(
+    name="records",
+    description="reads patients, reads and writes their documents",
+    reads=("Patient", "Document"),
+    writes=("Patient", "Document"),
+    mutations=("createDocument", "updateDocument", "removeDocument", "uploadDocumentContent", "setDocumentContent"),
+)
+ROLES = (*STANDARD_ROLES, DOCTOR, BILLING, RECORDS)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from gateway.aws.wire.endpoint import AwsTarget
+from gateway.aws.wire.s3 import FileBucket
 from gateway.errors import ConfigurationError, Forbidden, TenantSuspended
 from gateway.model.tenant import TenantId
 
@@ -22,13 +23,14 @@ class UnknownTenant(Forbidden):
 
 @dataclass(frozen=True, slots=True)
 class Tenancy:
-    """A table, the role that may reach it, and the regional endpoints of both DynamoDB and STS."""
+    """A table, the role that may reach it, the regional endpoints of both DynamoDB and STS, and the bucket of files."""
 
     table: str
     role_arn: str
     target: AwsTarget
     sts_region: str
     external_id: str | None = None
+    files: FileBucket | None = None
 
     def __post_init__(self) -> None:
         faults = []

@@ -125,8 +125,15 @@ def _article(name: str) -> str:
 
 
 def _attributes(entity: Entity) -> tuple[str, ...]:
-    """Empty for a faulty entity, whose faults the model reports together with all others."""
-    return tuple(entity.attribute) if is_sound(entity) else ()
+    """Empty for a faulty entity, whose faults the model reports together with all others.
+
+    Files are left out: they have mutations of their own.
+    """
+    return (
+        tuple(name for name in entity.attribute if entity.attribute[name] not in entity.files)
+        if is_sound(entity)
+        else ()
+    )
 
 
 def _keys(entity: Entity) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from gateway.errors import Internal
 from gateway.model.entity import Entity
 from gateway.model.patterns import Lookup, parameters
 from gateway.model.tenant import TenantId
+from gateway.store.files import downloads
 from gateway.store.plan import Attributes
 from gateway.store.rows import Item
 
@@ -70,6 +71,10 @@ class CallerReader:
         window = self._reader.window(pattern, arguments, first, None, None, None)
         page = await self._reader.page(pattern, arguments, window, self._everything(pattern.entity))
         return [self._handed(item) for item in page.items]
+
+    def downloads(self, entity: str, attribute: str, rows: Sequence[Key]) -> list[Any]:
+        """A signed address for the file of each row; the rows have what its key is made of."""
+        return downloads(self._reader.access, self._reader.model.entities[entity], attribute, rows)
 
     def has_found(self, item: object) -> bool:
         """Whether the item was read by this reader, and so is the caller's own."""

@@ -100,6 +100,13 @@ class Permissions:
             self.shared.learn(operation, body, own, verdict, self.reader)
         return verdict
 
+    def check_action(self, action: str, resource: str) -> Allow | Deny:
+        """The verdict on an action of another service, such as `s3:GetObject`. Never raises."""
+        try:
+            return decide(self.policies, action, resource, self._fixed)
+        except Exception as error:  # INVARIANT: if deciding fails, the request is denied
+            return Deny(f"the decision failed: {type(error).__name__}", "evaluator", action=action, resource=resource)
+
     def _evaluated(self, operation: str, body: Mapping[str, Any]) -> Allow | Deny:
         try:
             return self._check(operation, body)

@@ -20,11 +20,18 @@ EXPLAINED: Final[Mapping[str, str]] = {
     "nothing without a tenant": (
         "A session without the tenant tag, or with an empty one, is allowed nothing in DynamoDB."
     ),
+    "no foreign file": (
+        "Whatever the action in S3, no request is allowed for an object that is not below the tenant's own prefix of "
+        "the bucket, nor for the bucket itself or another one; of a model without files, for nothing in S3."
+    ),
     "only actions on items": (
         "In DynamoDB, a role is allowed only its item actions: no Scan, PartiQL, streams, exports, "
         "backups, bulk operations, vector search or administration, and no action that AWS adds later."
     ),
-    "only data": "Outside of DynamoDB, a role is only allowed to decrypt with the table's key.",
+    "only data": (
+        "Outside of DynamoDB, a role is only allowed to decrypt with the table's key and, where it has files, to read, "
+        "write and mark them."
+    ),
     "hidden attributes stay hidden": (
         "No allowed request of a role that does not see personal attributes names one, asks for whole items "
         "(`Select`), has an item returned (`ReturnValues`), or uses a partition whose key contains one."
@@ -60,7 +67,8 @@ EXPLAINED: Final[Mapping[str, str]] = {
         "The gateway can start a session with these tags, so the trust policy is not empty."
     ),
     "the gateway's role has no data": (
-        "Whatever else is granted to the gateway's role, it is explicitly denied DynamoDB and DAX."
+        "Whatever else is granted to the gateway's role, it is explicitly denied DynamoDB and DAX, and S3 where the "
+        "model has files."
     ),
     "the stream's reader reaches no tenant's row": (
         "Whatever else is granted to the role that reads the table's stream, its item actions reach the rows of its "
@@ -141,6 +149,7 @@ ASSUMPTIONS: Final = (
         "is assumed about tenant ids: the proof holds for every value that STS accepts.",
         "documented",
     ),
+    Assumption("A tenant id has no `/`, so that one tenant's files never lie below another's.", "gateway"),
     Assumption("A condition key holds several values exactly where AWS documents it as multivalued.", "documented"),
     Assumption(
         "The value of a variable is matched literally; this does not matter for tags, which cannot contain `*` or `?`.",

@@ -43,7 +43,7 @@ from gateway.iam.formal.formula import (
 from gateway.iam.formal.string_patterns import WHOLE, Split, matches, part, rest
 from gateway.iam.language.glob import Wild, parts
 from gateway.iam.policies.deployment import Deployment
-from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING, GatewayRole, Grant
+from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING, FileGrant, GatewayRole, Grant
 from gateway.iam.policies.statements import LEASE_ACTIONS, STREAM_READS
 from gateway.model import role_reach
 from gateway.model.model import Model
@@ -132,6 +132,7 @@ class RoleMeaning:
     patterns: frozenset[str] = frozenset()
     rows: Scope = TENANT_ROWS
     finds: tuple[Find, ...] = ()
+    files: tuple[FileGrant, ...] = ()
 
     def includes(self, weaker: "RoleMeaning") -> bool:
         """Declared to do everything that the other role does."""
@@ -175,6 +176,7 @@ def role_meaning(role: GatewayRole) -> RoleMeaning:
         role.closed,
         role.patterns,
         finds=role.finds,
+        files=role.files,
     )
 
 

@@ -10,6 +10,7 @@ from gateway.iam.language.errors import PolicyError
 
 TABLE: Final = "arn:<partition>:dynamodb:<region>:<account>:table/<table>"
 KEYS: Final = "arn:<partition>:kms:<region>:<account>:key/*"
+BUCKET: Final = "arn:<partition>:s3:::<bucket>"
 TENANT_ROLE: Final = "<tenant-role-arn>"
 GATEWAY_ROLE: Final = "<gateway-role-arn>"
 
@@ -21,16 +22,18 @@ _SHAPES: Final[Mapping[str, re.Pattern[str]]] = {
     "region": re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}"),
     "account": re.compile(r"[0-9]{12}"),
     "table": re.compile(r"[A-Za-z0-9_.-]{3,255}"),
+    "bucket": re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"),
     "tenant-role-arn": _ROLE,
     "gateway-role-arn": _ROLE,
 }
+_OPTIONAL: Final = frozenset(("tenant-role-arn", "gateway-role-arn", "bucket"))
 
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """One table, the tenants' role for it, and the role of the gateway.
+    """One table, the tenants' role for it, the role of the gateway, and the bucket of the files.
 
-    A role may be empty if the rendered documents do not name it.
+    A role or a bucket may be empty if the rendered documents do not name it.
     """
 
     partition: str
@@ -39,23 +42,26 @@ class Deployment:
     table: str
     tenant_role: str = ""
     gateway_role: str = ""
+    bucket: str = ""
 
     def __post_init__(self) -> None:
         faults = [
             f"{token}: `{value}` is not a valid value in a policy"
             for token, value in self.values().items()
-            if not _SHAPES[token].fullmatch(value) and not (token.endswith("-arn") and value == "")
+            if not _SHAPES[token].fullmatch(value) and not (token in _OPTIONAL and value == "")
         ]
         if faults:
             raise ConfigurationError(faults)
 
     @classmethod
-    def of_role(cls, tenant_role: str, region: str, table: str, gateway_role: str = "") -> "Deployment":
+    def of_role(
+        cls, tenant_role: str, region: str, table: str, gateway_role: str = "", bucket: str = ""
+    ) -> "Deployment":
         """The deployment of a role, whose table is in the same account and partition."""
         match = _ROLE.fullmatch(tenant_role)
         if match is None:
             raise ConfigurationError([f"`{tenant_role}` is not the ARN of a role"])
-        return cls(match[1], region, match[2], table, tenant_role, gateway_role)
+        return cls(match[1], region, match[2], table, tenant_role, gateway_role, bucket)
 
     def values(self) -> dict[str, str]:
         return {
@@ -65,6 +71,7 @@ class Deployment:
             "table": self.table,
             "tenant-role-arn": self.tenant_role,
             "gateway-role-arn": self.gateway_role,
+            "bucket": self.bucket,
         }
 
 
@@ -75,6 +82,7 @@ LONGEST: Final = Deployment(
     "t" * 255,
     f"arn:aws-us-gov:iam::123456789012:role/{'r' * 64}",
     f"arn:aws-us-gov:iam::123456789012:role/{'g' * 64}",
+    "b" * 63,
 )
 """The longest possible names: a document that fits here fits in every deployment."""
 

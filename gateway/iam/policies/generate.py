@@ -13,22 +13,26 @@ from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_TENANT, 
 from gateway.iam.language.document import VERSION
 from gateway.iam.language.grammar import Kind
 from gateway.iam.language.policy_text import SESSION_LIMIT, canonical
-from gateway.iam.policies.deployment import GATEWAY_ROLE, TABLE, TENANT_ROLE, Deployment, render
-from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING, GatewayRole, roles_of
+from gateway.iam.policies.deployment import BUCKET, GATEWAY_ROLE, TABLE, TENANT_ROLE, Deployment, render
+from gateway.iam.policies.roles import FILE_ACTIONS, ITEM_ACTIONS, READS, RETURNING, GatewayRole, roles_of
 from gateway.iam.policies.statements import (
     Clause,
     allow,
     any_table_key,
     deny,
     granted,
+    granted_files,
     named,
     never,
+    never_foreign_files,
     nothing_else,
+    own_files,
     own_rows,
     stream_reader,
     table_key,
 )
 from gateway.iam.sts.assume_role import ASSUME_ACTIONS
+from gateway.model.files.keys import has_files
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId, partition
 
@@ -38,6 +42,8 @@ BOUNDARY_FILE: Final = "boundary.json"
 GATEWAY_FILE: Final = "gateway-role.json"
 ENDPOINT_FILE: Final = "vpc-endpoint.json"
 STREAM_FILE: Final = "stream-role.json"
+FILES_ENDPOINT_FILE: Final = "vpc-endpoint-files.json"
+"""Only where the model has files, as every statement about them."""
 
 _KINDS: Final[dict[str, Kind]] = {
     TENANT_FILE: "identity",
@@ -46,6 +52,7 @@ _KINDS: Final[dict[str, Kind]] = {
     GATEWAY_FILE: "identity",
     ENDPOINT_FILE: "endpoint",
     STREAM_FILE: "identity",
+    FILES_ENDPOINT_FILE: "endpoint",
 }
 
 
@@ -60,17 +67,20 @@ def session_file(role: str) -> str:
 
 def documents(model: Model) -> dict[str, dict[str, Any]]:
     """Documents by file name; they contain tokens, which `gateway.iam.policies.deployment.render` replaces."""
-    roles = roles_of(model)
+    roles, files = roles_of(model), has_files(model)
     if faults := size_faults(roles):
         raise ModelError(*faults)
     return {
-        TENANT_FILE: _document(*_where(model), table_key(), *never()),
+        TENANT_FILE: _document(*_where(model), table_key(), *never(), *([never_foreign_files()] if files else ())),
         TRUST_FILE: _document(*_trust(roles)),
-        BOUNDARY_FILE: _document(*_where(model), table_key(), nothing_else(named(*ITEM_ACTIONS))),
+        BOUNDARY_FILE: _document(
+            *_where(model), table_key(), nothing_else([*named(*ITEM_ACTIONS), *(FILE_ACTIONS if files else ())])
+        ),
         **{session_file(role.name): session_document(role) for role in roles},
-        GATEWAY_FILE: _document(*_gateway()),
+        GATEWAY_FILE: _document(*_gateway(files)),
         ENDPOINT_FILE: _document(_endpoint(model)),
         STREAM_FILE: _document(*stream_reader(TABLE)),
+        **({FILES_ENDPOINT_FILE: _document(_files_endpoint())} if files else {}),
     }
 
 
@@ -86,7 +96,8 @@ def _where(model: Model) -> tuple[Clause, ...]:
     """The rows of the tenant in the table and in each index of the model, which is named: no other index is granted."""
     indexes = [f"{TABLE}/index/{index.name}" for index in model.table.indexes]
     of_table = allow("OwnItems", named(*ITEM_ACTIONS), [TABLE], own_rows())
-    return (of_table, allow("OwnIndexRows", named("Query"), indexes, own_rows())) if indexes else (of_table,)
+    of_indexes = (allow("OwnIndexRows", named("Query"), indexes, own_rows()),) if indexes else ()
+    return (of_table, *of_indexes, *((own_files(),) if has_files(model) else ()))
 
 
 def size_faults(roles: Sequence[GatewayRole]) -> list[str]:
@@ -111,8 +122,9 @@ def _shorter(role: GatewayRole) -> str:
 
 
 def _session(role: GatewayRole) -> tuple[Clause, ...]:
-    actions = named(*role.actions)
-    return (*map(granted, role.grants), any_table_key(), nothing_else(actions), *_hiding(role), *_closed(role))
+    actions = [*named(*role.actions), *role.file_actions]
+    files = (granted_files(grant, number) for number, grant in enumerate(role.files, 1))
+    return (*map(granted, role.grants), *files, any_table_key(), nothing_else(actions), *_hiding(role), *_closed(role))
 
 
 def _hiding(role: GatewayRole) -> tuple[Clause, ...]:
@@ -189,21 +201,29 @@ def _trusted(sid: str, action: str, condition: Clause | None = None) -> Clause:
     return clause if condition is None else {**clause, "Condition": condition}
 
 
-def _gateway() -> tuple[Clause, ...]:
+def _gateway(files: bool) -> tuple[Clause, ...]:
     assume = {"Sid": "AssumeTenantRole", "Effect": "Allow", "Action": list(ASSUME_ACTIONS), "Resource": TENANT_ROLE}
     # INVARIANT: the gateway's own role has no permission on data; only tenant sessions do.
-    return assume, deny("NoDataOfItsOwn", [*named("*"), "dax:*"])
+    return assume, deny("NoDataOfItsOwn", [*named("*"), "dax:*", *(["s3:*"] if files else ())])
 
 
 def _endpoint(model: Model) -> Clause:
-    # A gateway endpoint accepts only the principal `*`, so the role is a condition.
     resources = [TABLE, *(f"{TABLE}/index/{index.name}" for index in model.table.indexes)]
+    return _tenant_role_only("TenantRoleOnly", named(*ITEM_ACTIONS), resources)
+
+
+def _files_endpoint() -> Clause:
+    return _tenant_role_only("TenantFilesOnly", FILE_ACTIONS, [f"{BUCKET}/*"])
+
+
+def _tenant_role_only(sid: str, actions: Sequence[str], resources: Sequence[str]) -> Clause:
+    # A gateway endpoint accepts only the principal `*`, so the role is a condition.
     return {
-        "Sid": "TenantRoleOnly",
+        "Sid": sid,
         "Effect": "Allow",
         "Principal": "*",
-        "Action": named(*ITEM_ACTIONS),
-        "Resource": resources,
+        "Action": list(actions),
+        "Resource": list(resources),
         "Condition": {"ArnEquals": {"aws:PrincipalArn": TENANT_ROLE}, "Null": {PRINCIPAL_TENANT: "false"}},
     }
 

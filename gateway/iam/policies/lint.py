@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from gateway.iam.dynamodb.condition_keys import KEYED, KEYS, MULTIVALUED
+from gateway.iam.dynamodb.condition_keys import KEYED, KEYS, MULTIVALUED, PRINCIPAL_TENANT
 from gateway.iam.language import operators, variables
 from gateway.iam.language.document import VERSION, PolicyDocument
 from gateway.iam.language.glob import Wild
-from gateway.iam.language.grammar import Condition, Statement
+from gateway.iam.language.grammar import Condition, Kind, Statement
 from gateway.iam.language.operators import operation
 from gateway.iam.language.variables import Variable
+from gateway.iam.policies.roles import FILE_ACTIONS
 from gateway.iam.policies.statements import STREAM_READS
 from gateway.model.tenant import LEASE_PARTITION
 
@@ -54,6 +55,7 @@ def _errors(document: PolicyDocument, statement: Statement, of_stream: bool) -> 
     if statement.effect == "Allow":
         yield from _granting_conditions(statement, of_stream)
         yield from _granting_actions(statement, of_stream)
+        yield from _granting_files(statement, document.kind)
         if document.kind != "session":
             # A session policy can only restrict, so the role may be the one that names the table.
             yield from _granting_resources(statement, of_stream)
@@ -134,6 +136,24 @@ def _granting_resources(statement: Statement, of_stream: bool) -> Iterator[str]:
         table = resource.removesuffix("/stream/*") if of_stream else resource
         if table == "*" or any(mark in table.split(":", 5)[5] for mark in "*?"):
             yield f"resource `{resource}` may hold a table or index that is not keyed by tenant"
+
+
+def _granting_files(statement: Statement, kind: Kind) -> Iterator[str]:
+    """Objects are told apart by their keys, which begin with the tenant."""
+    actions = [action for action in statement.actions if action.lower().startswith("s3:")]
+    if not actions or statement.excludes_actions:
+        return
+    yield from (f"`{action}` is none of {', '.join(FILE_ACTIONS)}" for action in actions if action not in FILE_ACTIONS)
+    if statement.excludes_resources:
+        yield "NotResource grants whatever is not listed"
+        return
+    guarded = {row.key.lower() for row in statement.conditions if row.operator == "Null" and row.values == ("false",)}
+    for resource in () if kind == "endpoint" else statement.resources:
+        if f"/${{{PRINCIPAL_TENANT}}}/" not in resource:
+            yield f"resource `{resource}` may hold files of every tenant"
+        yield from _pattern(resource, "", guarded, wildcards=True)
+        if kind != "session" and any(mark in resource.partition("/")[0] for mark in "*?"):
+            yield f"resource `{resource}` may name another bucket"
 
 
 def _unkeyed(statement: Statement) -> Iterator[str]:

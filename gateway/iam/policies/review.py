@@ -37,6 +37,7 @@ def review(document: PolicyDocument, *, of_stream: bool = False) -> tuple[LintFi
             findings += _tenant_rows(denials, granted)
         elif document.kind == "identity":
             findings += _foreign_rows(denials, granted)
+            findings += _foreign_files(document, denials)
         findings += _whole_items(denials)
     if document.kind == "trust":
         findings += _trust(document)
@@ -107,6 +108,25 @@ def _tenant_rows(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator
         for what, context in contexts.items():
             if not _denied(denials, action, context, _KEYS):
                 yield "", f"`dynamodb:{action}`: {what} is not explicitly denied"
+
+
+def _foreign_files(document: PolicyDocument, denials: tuple[Rule, ...]) -> Iterator[tuple[str, str]]:
+    """A role that is granted files is denied those of others, whatever else is attached to it."""
+    allows = [statement for statement in document.statements if statement.effect == "Allow"]
+    own = [resource for each in allows if any(a.startswith("s3:") for a in each.actions) for resource in each.resources]
+    for resource in own:
+        bucket = resource.partition("/")[0]
+        foreign = (
+            bucket,
+            f"{bucket}2/acme/x",
+            *(f"{bucket}/{key}" for key in ("acme2/x", "acme", "x", "globex/acme/x")),
+        )
+        for text in foreign:
+            denied = (rule.acts("s3:getobject") and rule.applies(text, _TENANT, {}) for rule in denials)
+            if not any(denied):
+                yield "", f"`s3:*` on `{text}` is not explicitly denied to the tenant `acme`"
+        if not any(rule.acts("s3:getobject") and rule.applies(f"{bucket}/acme/x", {}, {}) for rule in denials):
+            yield "", "files are not explicitly denied to a session without a tenant"
 
 
 def _whole_items(denials: tuple[Rule, ...]) -> Iterator[tuple[str, str]]:

@@ -6,8 +6,9 @@ from typing import Final
 
 from gateway.iam.dynamodb.shared_permissions import RoleRows
 from gateway.iam.policies.hidden_data import hidden_partitions, partition_pattern, personal_attributes
+from gateway.model.files.reach import file_paths, file_reach
 from gateway.model.model import Model
-from gateway.model.role import PERSONAL, Role
+from gateway.model.role import ALL, PERSONAL, Role
 from gateway.model.role_reach import (
     IDEMPOTENCY,
     SUBJECT,
@@ -31,6 +32,19 @@ RETURNING: Final = ("ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem")
 """Writes that can return the item."""
 ITEM_ACTIONS: Final = tuple(sorted((*READS, *WRITES)))
 """All DynamoDB actions that any policy grants; each of them has LeadingKeys."""
+
+
+FILE_ACTIONS: Final = ("s3:GetObject", "s3:PutObject", "s3:PutObjectTagging")
+"""All S3 actions that any policy grants, and only where the model has files. Nothing deletes: a tag marks what the
+bucket's lifecycle removes."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileGrant:
+    """Actions on the files below these paths; no paths: on all files of the tenant."""
+
+    actions: tuple[str, ...]
+    paths: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +74,11 @@ class GatewayRole:
     """Partitions with a hidden attribute in their keys where it may read an id, and nothing else."""
     acting: bool = False
     """Whether mutations act in it, and no token carries it."""
+    files: tuple[FileGrant, ...] = ()
+
+    @property
+    def file_actions(self) -> tuple[str, ...]:
+        return tuple(sorted({action for grant in self.files for action in grant.actions}))
 
     @property
     def actions(self) -> tuple[str, ...]:
@@ -107,7 +126,22 @@ def gateway_role(model: Model, role: Role) -> GatewayRole:
         frozenset(_patterns(model, role, frozenset(hidden))),
         finds,
         role.acting,
+        tuple(_file_grants(model, role)),
     )
+
+
+def _file_grants(model: Model, role: Role) -> Iterator[FileGrant]:
+    """One for each set of paths with the same actions; one over everything where it reads everything."""
+    reached = file_reach(model, role)
+    read, write, mark = FILE_ACTIONS
+    actions: dict[str, set[str]] = {}
+    for paths, granted in ((reached.reads, (read,)), (reached.writes, (write, mark)), (reached.removes, (mark,))):
+        for path in paths:
+            actions.setdefault(path, set()).update(granted)
+    sets = dict.fromkeys(tuple(sorted(names)) for names in actions.values())
+    for names in sets:
+        alike = tuple(path for path, granted in actions.items() if tuple(sorted(granted)) == names)
+        yield FileGrant(names, None if role.reads is ALL and alike == file_paths(model) else alike)
 
 
 def _finds(model: Model, role: Role, hidden: tuple[str, ...]) -> Iterator[Find]:

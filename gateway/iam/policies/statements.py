@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from gateway.iam.dynamodb.condition_keys import LEADING_KEYS, PRINCIPAL_SUBJECT, PRINCIPAL_TENANT
-from gateway.iam.policies.deployment import KEYS
-from gateway.iam.policies.roles import ITEM_ACTIONS, Grant
+from gateway.iam.policies.deployment import BUCKET, KEYS
+from gateway.iam.policies.roles import FILE_ACTIONS, ITEM_ACTIONS, FileGrant, Grant
+from gateway.model.files.keys import object_prefix
 from gateway.model.role_reach import SUBJECT
 from gateway.model.tenant import LEASE_PARTITION, TenantId, partition
 
@@ -70,6 +71,30 @@ def some_rows(paths: Sequence[str]) -> Clause:
     if any(SUBJECT in path for path in paths):
         present[PRINCIPAL_SUBJECT] = "false"
     return {"ForAllValues:StringLike": {LEADING_KEYS: keys}, "Null": present}
+
+
+_FILES: Final = object_prefix(TenantId(f"${{{PRINCIPAL_TENANT}}}"))
+OWN_FILES: Final = f"{BUCKET}/{_FILES}*"
+
+
+def own_files() -> Clause:
+    """The objects of the bucket whose keys begin with the tenant and a slash."""
+    return allow("OwnFiles", FILE_ACTIONS, [OWN_FILES], {"Null": {PRINCIPAL_TENANT: "false"}})
+
+
+def never_foreign_files() -> Clause:
+    """Without a tenant the element names no object, so that everything is denied."""
+    return {"Sid": "NeverForeignFiles", "Effect": "Deny", "Action": ["s3:*"], "NotResource": [OWN_FILES]}
+
+
+def granted_files(grant: FileGrant, number: int) -> Clause:
+    """Of whichever bucket the tenant's role names."""
+    paths = ("*",) if grant.paths is None else grant.paths
+    resources = [f"arn:*:s3:::*/{_FILES}{path.replace(SUBJECT, f'${{{PRINCIPAL_SUBJECT}}}')}" for path in paths]
+    present = {PRINCIPAL_TENANT: "false"}
+    if any(SUBJECT in path for path in paths):
+        present[PRINCIPAL_SUBJECT] = "false"
+    return allow(f"Files{number if number > 1 else ''}", grant.actions, resources, {"Null": present})
 
 
 INDEX_ARN: Final = "arn:*:dynamodb:*:*:table/*/index/"

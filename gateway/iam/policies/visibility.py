@@ -13,7 +13,7 @@ from gateway.model.role_reach import SUBJECT
 from gateway.model.tenant import partition, tenant_id
 
 # The verdicts do not depend on the deployment or the tenant.
-_DEPLOYMENT: Final = Deployment("aws", "eu-west-1", "123456789012", "any-table")
+_DEPLOYMENT: Final = Deployment("aws", "eu-west-1", "123456789012", "any-table", bucket="any-bucket")
 _TENANT: Final = tenant_id("any-tenant")
 _SUBJECT: Final = "any-subject"
 

@@ -42,7 +42,9 @@ def type_faults(kind: Any) -> Iterator[str]:
             yield from type_faults(of)
         case Struct(name):
             shape = [*shape_faults(kind)]
-            yield from (f"{name}: {fault}" for fault in shape or field_faults(kind, "fields"))
+            faults = shape or [*field_faults(kind, "fields")]
+            yield from (f"{name}: {fault}" for fault in faults)
+            yield from () if faults else kind.declaration_faults()
         case EnumOf() if not _is_enum(kind.enum):
             yield "EnumOf takes an enum class, such as `EnumOf(Colour)`"
         case _ if not isinstance(kind, AttributeType):

@@ -11,6 +11,7 @@ from gateway.model.checks.names import name_faults
 from gateway.model.checks.roles import owner_faults
 from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Attribute, Collection, Entity, Expiry, Placement, Upgrade, When
+from gateway.model.files.checks import file_faults
 from gateway.model.staleness import staleness_faults
 from gateway.model.template import parse_template
 from gateway.model.types import Blob, Boolean, EnumOf, Id, ListOf, Text, Timestamp
@@ -56,6 +57,7 @@ def _place_faults(entity: Entity) -> Iterator[str]:
     yield from _expiry(entity)
     yield from _upgrades(entity)
     yield from owner_faults(entity)
+    yield from file_faults(entity)
     yield from staleness_faults(entity.cached)
     for attribute in entity.attributes:
         if attribute.compressed and not isinstance(attribute.type, Text | Blob):

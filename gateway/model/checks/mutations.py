@@ -9,6 +9,7 @@ from gateway.model.checks.declarations import field_faults
 from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Reference
 from gateway.model.error_code import UserErrorCode
+from gateway.model.files.checks import input_faults
 from gateway.model.mutation import Bulk, Mutation
 from gateway.model.patterns import parameters
 from gateway.model.types import Id
@@ -21,6 +22,7 @@ def mutation_faults(mutation: Mutation) -> Iterator[str]:
     """What is wrong with a mutation by itself."""
     shape = [*shape_faults(mutation)] or [*_default_faults(mutation)]
     faults = shape or [*mutation.faults, *field_faults(mutation, "input"), *field_faults(mutation, "extras")]
+    faults = faults or [*input_faults(mutation.input)]
     return (f"mutation {mutation.name}: {fault}" for fault in faults)
 
 

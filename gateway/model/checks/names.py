@@ -38,7 +38,7 @@ def is_field_name(name: str) -> bool:
 
 def name_faults(entity: Entity) -> Iterator[str]:
     yield from _type_name(entity.name)
-    fields: list[Field] = [*entity.attributes, *entity.computed, *entity.loaded]
+    fields: list[Field] = [*entity.attributes, *entity.computed, *entity.loaded, *entity.downloads]
     names = [*(field.name for field in fields), *(relation.name for relation in entity.relations)]
     yield from field_name_faults(names)
     for name in sorted(_EVERY_ENTITY & set(names)):

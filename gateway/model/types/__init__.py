@@ -11,17 +11,20 @@ from gateway.model.types.containers import ListOf, SetOf, Struct
 from gateway.model.types.currency import Currency
 from gateway.model.types.email import Email
 from gateway.model.types.enumeration import EnumOf
+from gateway.model.types.file import DOWNLOAD, SHA256, File
 from gateway.model.types.money import Money
 from gateway.model.types.numbers import MAX_DIGITS, MAX_INT, MIN_INT, DecimalNumber, Integer
 from gateway.model.types.text import MAX_KEY_STRING, Id, KeyString, KeyText, Text
 from gateway.model.types.timestamp import Timestamp, timestamp_text, utc
 
 __all__ = [
+    "DOWNLOAD",
     "KEY_SEPARATOR",
     "MAX_DIGITS",
     "MAX_INT",
     "MAX_KEY_STRING",
     "MIN_INT",
+    "SHA256",
     "AttributeType",
     "Blob",
     "Boolean",
@@ -32,6 +35,7 @@ __all__ = [
     "Email",
     "EnumOf",
     "Field",
+    "File",
     "Id",
     "Integer",
     "KeyString",

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rich.console import Console
 
 from gateway.errors import ConfigurationError
+from gateway.model.files.keys import has_files
 from gateway.model.model import Model
 from gateway.ops.audit.checklist import NAMES, run_checks
 from gateway.ops.audit.gather.account import AuditedAccount, Live
@@ -51,6 +52,7 @@ class _Config(BaseModel):
     gateway_role_arn: str | None = None
     vpc_id: str | None = None
     dax_role_arn: str | None = None
+    files_bucket: str | None = None
     silos: Mapping[str, _Silo] = {}
     domains: Annotated[tuple[str, ...], Field(strict=False)] = ()
 
@@ -71,6 +73,8 @@ def audit(options: Audit, model: Model, console: Console | None = None) -> int:
     """Returns the exit code: 0 if no line fails, else 1; raises `ConfigurationError` if the audit cannot run."""
     console = console or Console()
     _check(options)
+    if has_files(model) and not options.subject.bucket:
+        raise ConfigurationError(["files_bucket: is missing, and the model has files; name it in the file of --config"])
     live = Live(options.account)
     try:
         facts = gather(live, options.subject, model, options.places, datetime.now(UTC))
@@ -108,6 +112,7 @@ def subject_of(names: Names, config: Path | None = None) -> AuditSubject:
         dax_roles=frozenset(
             role for role in (settings.dax_role_arn, *(silo.dax_role_arn for silo in settings.silos.values())) if role
         ),
+        bucket=settings.files_bucket or "",
     )
 
 

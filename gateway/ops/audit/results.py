@@ -59,6 +59,7 @@ class AuditSubject:
     gateway_role: str | None = None
     vpc: str | None = None
     dax_roles: frozenset[str] = frozenset()
+    bucket: str = ""  # of the files, where the model has some
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ class Case:
     def deployment(self) -> Deployment | None:
         """Where the policies apply; None without the tenants' role."""
         role, gateway = self.subject.tenant_role, self.subject.gateway_role or ""
-        return Deployment.of_role(role, self.subject.region, self.subject.table, gateway) if role else None
+        subject = self.subject
+        return Deployment.of_role(role, subject.region, subject.table, gateway, subject.bucket) if role else None
 
 
 Check = Callable[[Case], Iterator[AuditFinding]]

@@ -33,6 +33,7 @@ EXAMPLE: Final = Deployment(
     "gateway",
     f"arn:aws:iam::{_ACCOUNT}:role/gateway-tenant",
     f"arn:aws:iam::{_ACCOUNT}:role/gateway",
+    "gateway-files",
 )
 """What is proved does not depend on where the table is; see the assumptions."""
 

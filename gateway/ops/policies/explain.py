@@ -17,7 +17,7 @@ from gateway.model.tenant import tenant_id
 from gateway.ops.policies.request_parser import read_request
 
 # The verdict does not depend on where the table is.
-_ANYWHERE: Final = Deployment("aws", "eu-west-1", "123456789012", "gateway")
+_ANYWHERE: Final = Deployment("aws", "eu-west-1", "123456789012", "gateway", bucket="gateway-files")
 _EVERYTHING: Final = parse(
     {"Version": VERSION, "Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}}, "identity"
 )

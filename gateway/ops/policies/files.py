@@ -92,7 +92,8 @@ def permissions_for(policies: Policies, model: Model) -> PermissionsFor:
 
 
 def deployment_of(tenancy: Tenancy) -> Deployment:
-    return Deployment.of_role(tenancy.role_arn, tenancy.target.region, tenancy.table)
+    bucket = tenancy.files.name if tenancy.files is not None else ""
+    return Deployment.of_role(tenancy.role_arn, tenancy.target.region, tenancy.table, bucket=bucket)
 
 
 def _faults(directory: Path, wanted: Mapping[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Final
 from gateway.iam.policies.generate import (
     BOUNDARY_FILE,
     ENDPOINT_FILE,
+    FILES_ENDPOINT_FILE,
     GATEWAY_FILE,
     STREAM_FILE,
     TENANT_FILE,
@@ -37,7 +38,13 @@ _ABOUT: Final[Mapping[str, str]] = {
     GATEWAY_FILE: "The identity policy of the role that the gateway itself runs in.",
     STREAM_FILE: "The identity policy of the role of `gateway stream`, which reads the table's stream and no row.",
     ENDPOINT_FILE: "The policy of the VPC's gateway endpoint for DynamoDB: what may pass the network's own door.",
+    FILES_ENDPOINT_FILE: "A part of the policy of the VPC's gateway endpoint for S3: what may pass to the bucket.",
 }
+
+_FILES = (
+    "Objects of the bucket whose keys begin with the session's tenant and a slash, as the gateway writes every key. "
+    "Nothing may delete: a tag marks what the bucket's lifecycle removes. `Null` demands that there is a tenant."
+)
 
 _SOME = (
     "Its partitions are those of the key templates that the role was declared for; `*` stands for an attribute, "
@@ -58,6 +65,11 @@ _SESSION: Final = {
     "OwnItems": (
         "What this role may do with items. It names no table: the role and its boundary do, and a session policy can "
         "only take away. So the text is the same for a tenant with a table of its own. " + _OWN
+    ),
+    "Files": (
+        "What this role may do with files. It names no bucket: the role and its boundary do. A key begins with tenant, "
+        "entity and attribute, and where the entity has an owner, with the owner; so a role reaches the files of an "
+        "attribute as it reaches the attribute."
     ),
     "TableKey": _KEY,
     "NothingElse": _NOTHING_ELSE,
@@ -96,6 +108,11 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
             "Queries on the indexes of the model, each by its name, never `/index/*`: an index that is not keyed by "
             "tenant could not be kept apart. The condition is that of `OwnItems`, on the index's partition key."
         ),
+        "OwnFiles": _FILES,
+        "NeverForeignFiles": (
+            "Denies everything in S3 but the tenant's own objects: the bucket itself, other buckets, and objects of "
+            "others. Without a tenant no object is left out of the denial."
+        ),
         "TableKey": _KEY,
         "NeverForeignRows": (
             "Denies a request as soon as one of its partition keys is not the tenant's own. It says the reverse of "
@@ -133,6 +150,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
     BOUNDARY_FILE: {
         "OwnItems": "As in the role's own policy; a grant counts only where both agree. " + _OWN,
         "OwnIndexRows": "As in the role's own policy: named indexes only.",
+        "OwnFiles": "As in the role's own policy. " + _FILES,
         "TableKey": _KEY,
         "NothingElse": _NOTHING_ELSE,
     },
@@ -165,6 +183,12 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
             "credentials of another account cannot carry data out through this endpoint."
         ),
     },
+    FILES_ENDPOINT_FILE: {
+        "TenantFilesOnly": (
+            "Only sessions of the tenants' role, with a tenant's tag, only on objects of this bucket. Terraform adds "
+            "it to what the endpoint lets pass for container images."
+        ),
+    },
 }
 """File and Sid to what it says; a test demands that none is missing and none too many."""
 
@@ -190,4 +214,6 @@ def words(name: str, sid: str) -> str | None:
         return _WORDS[name].get(sid)
     if sid.startswith("OnlyFinds"):
         return _FINDS
+    if sid.startswith("Files"):
+        return _SESSION["Files"]
     return _INDEX_ROWS if sid.startswith("Rows") else _SESSION.get(sid)

@@ -41,7 +41,12 @@ class AccountPolicies:
 
 def deployment_of(account: str, region: str, table: str) -> Deployment:
     roles = {name: f"arn:aws:iam::{account}:role/{name}" for name in (TENANT_ROLE, GATEWAY_ROLE)}
-    return Deployment("aws", region, account, table, roles[TENANT_ROLE], roles[GATEWAY_ROLE])
+    return Deployment("aws", region, account, table, roles[TENANT_ROLE], roles[GATEWAY_ROLE], files_bucket(table))
+
+
+def files_bucket(table: str) -> str:
+    """The bucket of the files; a table may have letters in its name that a bucket may not."""
+    return "".join(char if char.isalnum() else "-" for char in table.lower())[:57].strip("-") + "-files"
 
 
 def read_policies(deployment: Deployment, model: Model, directory: Path | None = None) -> AccountPolicies:

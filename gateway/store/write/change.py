@@ -8,6 +8,7 @@ from typing import Any, Literal
 from gateway.errors import Internal, LimitExceeded
 from gateway.model.entity import Entity, Reference
 from gateway.model.error_code import UserErrorCode
+from gateway.model.files.keys import object_key
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.model.role_reach import UNIQUE
@@ -43,6 +44,7 @@ class Change:
     members: list[Member] = field(default_factory=list)
     clock: Callable[[], datetime] | None = _now  # what expires at an attribute expires after this; None: at any time
     large: tuple[tuple[str, int], ...] = ()  # entities and bytes of items that are larger than most
+    given_up: list[str] = field(default_factory=list)  # the keys of files that no item refers to once this is written
 
     def create(self, name: str, values: Values, *, taken: Fault | None = None) -> Item:
         """A new item; `taken` or ALREADY_EXISTS where its key is taken, ALREADY_EXISTS where a unique value is."""
@@ -89,6 +91,7 @@ class Change:
                 self._claim(entity, attribute, after)
         self._refer(entity, after, changes)
         self._count(entity, before, after)
+        self._give_up(entity, before, after)
         return self._item(entity, after, version + 1)
 
     def remove(self, item: Item, unless: RemovalCondition | None = None) -> Item:
@@ -112,6 +115,7 @@ class Change:
         for attribute in entity.unique:
             self._release(entity, attribute, values)
         self._count(entity, values, None)
+        self._give_up(entity, values, {})
         return item
 
     def add(self, name: str, key: Values, amounts: Mapping[str, int], fault: Fault, *, never_below_zero: bool) -> None:
@@ -172,6 +176,12 @@ class Change:
                 target = referred(self.model, entity, relation, values)
                 if target is not None and any(name in changed for name in target.bound):
                     self.append(reference_member(self.model, self.tenant, target))
+
+    def _give_up(self, entity: Entity, before: Values, after: Values) -> None:
+        for name in (each.name for each in entity.files):
+            old, new = before.get(name), after.get(name)
+            if old is not None and (new is None or new["uploadId"] != old["uploadId"]):
+                self.given_up.append(object_key(self.tenant, entity, name, before, old["uploadId"]))
 
     def _count(self, entity: Entity, before: Values | None, after: Values | None) -> None:
         if entity.name in self.model.counted:

@@ -112,6 +112,8 @@ def _alone(model: Model, entity: Entity) -> Entity:
     # INVARIANT: what has copies or unique values is not replaced unread, or those of the old one would stay.
     if entity.copies or entity.unique:
         raise Internal(f"{entity.name} has copies or unique values and cannot be replaced unread")
+    if entity.files:
+        raise Internal(f"{entity.name} has files, which would be left behind, and cannot be replaced unread")
     # neither is what is counted: whether there was one before decides what is added
     if entity.name in model.counted:
         raise Internal(f"{entity.name} is counted and cannot be replaced unread")

@@ -13,6 +13,7 @@ from gateway.model.model import Model
 from gateway.model.mutation import Mutation
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access, Refusal
+from gateway.store.files import give_up
 from gateway.store.plan import GetItems, Window, plan_listing
 from gateway.store.record import R, Record
 from gateway.store.rows import Item
@@ -195,11 +196,15 @@ class Writer:
     async def commit_part(self, change: Change) -> None:
         """Writes a part of a large change before the rest; without a record, since a repeat goes on from there."""
         await self._transactions.run(self.access, change)
+        if change.given_up:
+            await give_up(self.access, change.given_up)
 
     async def commit(self, change: Change, outcome: MutationResult) -> MutationResult:
         if self.once is not None:
             self.records.write(change, self.once, self._remembered(change, outcome))
         await self._transactions.run(self.access, change)
+        if change.given_up:
+            await give_up(self.access, change.given_up)
         return outcome
 
     async def run(self, work: Work, once: Once | None, *, bulk: bool = False) -> MutationResult:

@@ -16,10 +16,13 @@ locals {
   boundary_arn      = "arn:${local.partition}:iam::${local.account}:policy/${local.boundary_name}"
 
   directory = coalesce(var.policies_dir, "${path.module}/../../../policies")
+  # of a model with files only
+  of_files = fileexists("${local.directory}/vpc-endpoint-files.json") ? ["vpc-endpoint-files"] : []
   texts = {
-    for name in ["tenant-role", "tenant-trust", "boundary", "gateway-role", "vpc-endpoint"] :
-    name => replace(replace(replace(replace(replace(
+    for name in concat(["tenant-role", "tenant-trust", "boundary", "gateway-role", "vpc-endpoint"], local.of_files) :
+    name => replace(replace(replace(replace(replace(replace(
       file("${local.directory}/${name}.json"),
+      "<bucket>", coalesce(var.bucket_name, "<bucket>")),
       "<partition>", local.partition),
       "<region>", local.region),
       "<account>", local.account),

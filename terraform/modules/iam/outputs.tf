@@ -33,6 +33,11 @@ output "dynamodb_endpoint_policy" {
   value       = jsonencode(merge(jsondecode(local.rendered["vpc-endpoint"]), { Statement = local.endpoint_statements }))
 }
 
+output "s3_endpoint_statements" {
+  description = "Statements for a VPC's gateway endpoint for S3 as JSON, from `policies/vpc-endpoint-files.json`; an empty list for a model without files."
+  value       = jsonencode(flatten([for name in local.of_files : jsondecode(local.documents[name]).Statement]))
+}
+
 output "sts_endpoint_policy" {
   description = "Policy for a VPC's interface endpoint for STS: the allowing statements of the gateway's role, for that role alone."
   value = jsonencode({

@@ -19,6 +19,12 @@ variable "table_name" {
   }
 }
 
+variable "bucket_name" {
+  description = "The bucket of the files, which the policies of a model with files name."
+  type        = string
+  default     = null
+}
+
 variable "policies_dir" {
   description = "Directory with the documents that `gateway policies` wrote; null for those of this repository."
   type        = string

@@ -16,6 +16,7 @@ locals {
   public_subnet_ids  = local.made ? [for zone in local.zones : aws_subnet.public[zone].id if local.public] : var.existing.public_subnet_ids
   route_table_ids    = local.made ? [for zone in local.zones : aws_route_table.private[zone].id] : var.existing.route_table_ids
   endpoint_ids       = local.made ? {} : { for service, id in var.existing.endpoint_ids : service => id if id != null }
+  images             = contains(var.interface_endpoints, "ecr.dkr")
   internet           = local.made ? length(local.nats) > 0 : var.existing.internet
 
   # no credentials of another account pass: a stolen key cannot carry data out through these doors
@@ -126,9 +127,9 @@ resource "aws_vpc_endpoint" "dynamodb" {
   tags = { Name = "${var.name}-dynamodb" }
 }
 
-# layers of container images lie in a bucket of ECR
+# layers of container images lie in a bucket of ECR, files in one of the environment's own
 resource "aws_vpc_endpoint" "s3" {
-  count = contains(var.interface_endpoints, "ecr.dkr") && !contains(keys(local.endpoint_ids), "s3") ? 1 : 0
+  count = (local.images || var.s3_endpoint_statements != "[]") && !contains(keys(local.endpoint_ids), "s3") ? 1 : 0
 
   vpc_id            = local.vpc_id
   vpc_endpoint_type = "Gateway"
@@ -136,13 +137,13 @@ resource "aws_vpc_endpoint" "s3" {
   route_table_ids   = local.route_table_ids
   policy = jsonencode({
     Version = "2012-10-17"
-    Statement = [{
-      Sid       = "ImageLayers"
+    Statement = concat([for layers in local.images ? ["ImageLayers"] : [] : {
+      Sid       = layers
       Effect    = "Allow"
       Principal = "*"
       Action    = "s3:GetObject"
       Resource  = "arn:${data.aws_partition.current.partition}:s3:::prod-${local.region}-starport-layer-bucket/*"
-    }]
+    }], jsondecode(var.s3_endpoint_statements))
   })
 
   tags = { Name = "${var.name}-s3" }

@@ -87,6 +87,17 @@ variable "sts_endpoint_policy" {
   }
 }
 
+variable "s3_endpoint_statements" {
+  description = "What may pass the gateway endpoint for S3 besides the layers of container images, as a JSON list; output of the module `iam`."
+  type        = string
+  default     = "[]"
+
+  validation {
+    condition     = can([for statement in jsondecode(var.s3_endpoint_statements) : statement.Effect])
+    error_message = "A JSON list of statements."
+  }
+}
+
 variable "interface_endpoints" {
   description = "Services that get an interface endpoint. The default is what the gateway needs in a VPC without NAT; each costs by the hour and by zone."
   type        = set(string)

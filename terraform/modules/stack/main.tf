@@ -15,6 +15,10 @@ locals {
     }
   }
 
+  # of a model with files, the policies name a bucket
+  has_files   = fileexists("${coalesce(var.policies_dir, "${path.module}/../../../policies")}/vpc-endpoint-files.json")
+  bucket_name = local.has_files ? "${var.name}-files-${data.aws_caller_identity.current.account_id}-${data.aws_region.current.id}" : null
+
   settings = merge(
     {
       table_name      = module.table.name
@@ -22,6 +26,7 @@ locals {
       tenant_role_arn = module.iam.tenant_role_arn
       issuers         = [for issuer in module.input.issuers : { for name, value in issuer : name => value if value != null }]
     },
+    { for name in module.files[*].bucket_name : "files_bucket" => name },
     { for number, tenant in local.readiness_tenants : "readiness_tenant" => tenant if number == 0 },
     { for name, value in module.input.gateway_settings : name => value if value != null && name != "silos" },
     {
@@ -57,6 +62,8 @@ locals {
 
 data "aws_region" "current" {}
 
+data "aws_caller_identity" "current" {}
+
 locals {
   # the defaults of a VPC to make, unless one is given; both together are refused by the module
   create = module.input.network.existing != null && module.input.network.create == null ? null : try(coalesce(module.input.network.create), {})
@@ -78,6 +85,7 @@ module "input" {
   dax                      = var.dax
   budget                   = var.budget
   backup                   = var.backup
+  files                    = var.files
   further_tenant_role_arns = var.further_tenant_role_arns
 
   written = {
@@ -94,6 +102,7 @@ module "input" {
     dax              = var.dax
     budget           = var.budget
     backup           = var.backup
+    files            = var.files
   }
 }
 
@@ -102,6 +111,7 @@ module "iam" {
 
   name                     = var.name
   table_name               = local.table_name
+  bucket_name              = local.bucket_name
   policies_dir             = var.policies_dir
   gateway_principals       = var.gateway_principals
   further_tenant_role_arns = var.further_tenant_role_arns
@@ -146,7 +156,20 @@ module "network" {
   interface_endpoints      = module.input.network.interface_endpoints
   dynamodb_endpoint_policy = module.iam.dynamodb_endpoint_policy
   sts_endpoint_policy      = module.iam.sts_endpoint_policy
+  s3_endpoint_statements   = module.iam.s3_endpoint_statements
   flow_logs                = module.input.network.flow_log_days == null ? null : { days = module.input.network.flow_log_days, kms_key_arn = module.kms.operations_key_arn }
+}
+
+module "files" {
+  source = "../files"
+  count  = local.has_files ? 1 : 0
+
+  bucket_name        = local.bucket_name
+  tenant_role_arns   = setunion([module.iam.tenant_role_arn], module.input.files.further_tenant_role_arns)
+  operator_role_arns = module.input.files.operator_role_arns
+  cors_origins       = coalesce(module.input.files.cors_origins, module.input.gateway_settings.cors_origins, [])
+  recovery_days      = module.input.files.recovery_days
+  force_destroy      = module.input.files.force_destroy
 }
 
 module "audit" {

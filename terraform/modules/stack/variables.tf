@@ -107,6 +107,12 @@ variable "alarms" {
   default     = {}
 }
 
+variable "files" {
+  description = "The bucket of files, where the policies are those of a model that declares some: `cors_origins` of front ends that up- and download (those of the gateway by default), `recovery_days`, `operator_role_arns` that may read objects, `further_tenant_role_arns` of silos that use it too, `force_destroy`; see the module `files`."
+  type        = any
+  default     = {}
+}
+
 variable "audit" {
   description = "A CloudTrail trail of changes of the account and of the table; `data_events` says which reads and writes: `all`, `writes`, `others` or `none`. Null for no trail. See the module `audit`."
   type        = any

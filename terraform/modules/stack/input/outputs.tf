@@ -44,6 +44,10 @@ output "alarms" {
   value = var.alarms
 }
 
+output "files" {
+  value = var.files
+}
+
 output "audit" {
   value = var.audit
 }

@@ -128,6 +128,7 @@ variable "further_tenant_role_arns" {
 
 variable "gateway_settings" {
   type = object({
+    file_url_seconds         = optional(number)
     session_duration_seconds = optional(number)
     max_sessions             = optional(number)
     session_per_subject      = optional(bool)
@@ -142,6 +143,7 @@ variable "gateway_settings" {
       tenant_role_arn = optional(string)
       region          = optional(string)
       external_id     = optional(string)
+      files_bucket    = optional(string)
       dax_endpoint    = optional(string)
       dax_role_arn    = optional(string)
     })))
@@ -253,6 +255,16 @@ variable "alarms" {
       expected_percent   = optional(number, 150)
       quota_percent      = optional(number, 80)
     }), {})
+  })
+}
+
+variable "files" {
+  type = object({
+    cors_origins             = optional(set(string))
+    recovery_days            = optional(number, 30)
+    operator_role_arns       = optional(set(string), [])
+    further_tenant_role_arns = optional(set(string), [])
+    force_destroy            = optional(bool, false)
   })
 }
 

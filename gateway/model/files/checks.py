@@ -1,0 +1,57 @@
+"""Checks of attributes that are files: what their keys are made of, and that nothing leaves a file behind."""
+
+from collections.abc import Iterator
+
+from gateway.model.entity import Attribute, Entity
+from gateway.model.types import AttributeType, Field, File, Id, ListOf, SetOf, Struct
+
+
+def file_faults(entity: Entity) -> Iterator[str]:
+    for attribute in entity.attributes:
+        if not isinstance(attribute.type, File):
+            yield from (f"`{attribute.name}` {_NESTED}" for inner in _inside(attribute.type) if isinstance(inner, File))
+            continue
+        yield from (f"`{attribute.name}` {fault}" for fault in _attribute_faults(attribute))
+    if entity.files:
+        yield from _entity_faults(entity, entity.files[0].name)
+
+
+_NESTED = "has a file inside; a File is an attribute by itself"
+
+
+def _attribute_faults(attribute: Attribute) -> Iterator[str]:
+    if attribute.required:
+        yield "is a file and required; it is uploaded when the item exists: declare `required=False`"
+    if attribute.default is not None:
+        yield "is a file and has a default; leave the default out"
+    if attribute.compressed:
+        yield "is a file and compressed; leave `compressed` out"
+
+
+def _entity_faults(entity: Entity, file: str) -> Iterator[str]:
+    for name in dict.fromkeys((*entity.key_names, *((entity.owner,) if entity.owner else ()))):
+        kind = entity.attribute[name].type if name in entity.attribute else None
+        if kind is not None and not isinstance(kind, Id):
+            yield f"`{file}` is a file, whose key in the bucket has `{name}` in it: that must be an Id()"
+    if entity.owner is not None and entity.owner in entity.attribute:
+        fixed = entity.owner in entity.key_names or entity.attribute[entity.owner].immutable
+        if not fixed:
+            yield f"`{file}` is a file, which lies below its owner: declare `{entity.owner}` with `immutable=True`"
+    if entity.expiry is not None:
+        yield f"`{file}` is a file, and DynamoDB deletes what expires without it: leave out `expiry`, or the file"
+
+
+def input_faults(fields: tuple[Field, ...]) -> Iterator[str]:
+    """A file gets into an item by its upload only."""
+    for field in fields:
+        if any(isinstance(kind, File) for kind in (field.type, *_inside(field.type))):
+            yield f"`{field.name}` is a File, which is no input; use the mutations of `file_mutations(entity)`"
+
+
+def _inside(kind: AttributeType) -> Iterator[AttributeType]:
+    match kind:
+        case SetOf(of) | ListOf(of):
+            yield from (of, *_inside(of))
+        case Struct(_, fields):
+            for field in fields:
+                yield from (field.type, *_inside(field.type))

@@ -36,8 +36,13 @@ def record_classes(model: Model) -> str:
 
 def _imports(named: set[type[Any]]) -> str:
     """What the annotations name: the standard library's first, as formatters want it."""
-    found = sorted({(python.__module__, python.__name__) for python in named if python.__module__ != "builtins"})
-    lines = [(module.partition(".")[0], f"    from {module} import {name}\n") for module, name in found]
+    found: dict[str, list[str]] = {}
+    for module, name in sorted((python.__module__, python.__name__) for python in named):
+        if module != "builtins":
+            found.setdefault(module, []).append(name)
+    lines = [
+        (module.partition(".")[0], f"    from {module} import {', '.join(each)}\n") for module, each in found.items()
+    ]
     standard = "".join(line for room, line in lines if room in sys.stdlib_module_names)
     others = "".join(line for room, line in lines if room not in sys.stdlib_module_names)
     between = "\n" if standard and others else ""

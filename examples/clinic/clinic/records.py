@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 from gateway import Record
 
 if TYPE_CHECKING:
-    from datetime import date
-    from datetime import datetime
+    from datetime import date, datetime
     from decimal import Decimal
 
     from clinic.appointment import AppointmentStatus

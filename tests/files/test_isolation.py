@@ -9,7 +9,7 @@ from gateway.errors import Forbidden
 from gateway.model.files.keys import object_key
 from gateway.model.tenant import tenant_id
 from gateway.store.access import Access
-from gateway.store.files import ItemFile, downloads, signed_upload
+from gateway.store.files.item_files import ItemFile, downloads, signed_upload
 from gateway.testing import GraphQLErrors
 from tests.files.serving import Vault, digest, send, send_upload
 from tests.files.vault import AVATAR

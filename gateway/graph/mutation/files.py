@@ -8,7 +8,7 @@ from gateway.model.files.keys import file_type
 from gateway.model.model import is_sound
 from gateway.model.mutation import Mutation
 from gateway.model.types import SHA256, Field, Id, Integer, ListOf, Struct, Text, Timestamp
-from gateway.store.files import ItemFile, arrived, give_up, keep, signed_upload
+from gateway.store.files.item_files import ItemFile, arrived, give_up, keep, signed_upload
 from gateway.store.rows import Item
 from gateway.store.write.faults import Rejected
 from gateway.store.write.writer import MutationResult, Writer

@@ -7,7 +7,7 @@ from gateway.errors import Internal
 from gateway.model.entity import Entity
 from gateway.model.patterns import Lookup, parameters
 from gateway.model.tenant import TenantId
-from gateway.store.files import downloads
+from gateway.store.files.item_files import downloads
 from gateway.store.plan import Attributes
 from gateway.store.rows import Item
 

@@ -13,7 +13,7 @@ from gateway.model.model import Model
 from gateway.model.mutation import Mutation
 from gateway.model.tenant import TenantId
 from gateway.store.access import Access, Refusal
-from gateway.store.files import give_up
+from gateway.store.files.item_files import give_up
 from gateway.store.plan import GetItems, Window, plan_listing
 from gateway.store.record import R, Record
 from gateway.store.rows import Item

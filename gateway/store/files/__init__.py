@@ -1,0 +1,1 @@
+"""Files of items in S3."""

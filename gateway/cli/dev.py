@@ -75,10 +75,11 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     visible = HOST if wanted.host in _EVERYWHERE else wanted.host
     url = f"http://{visible}:{port}"
     _tell_moved(console, wanted.port, url)
-    stream = {"stream": "inside", "stream_role_arn": sandbox.ready.stream_role_arn}
-    settings = sandbox.settings(host=wanted.host, port=port, domains=list(wanted.domains), **stream)
-    # one process, whatever the environment says: `/metrics` and the log are then those of all requests
-    settings = settings.model_copy(update={"workers": 1})
+    settings = sandbox.settings(host=wanted.host, port=port, domains=list(wanted.domains))
+    # one process, whatever the environment says: `/metrics` and the log are then those of all requests,
+    # and it learns of every change
+    alone = {"workers": 1, "stream": "inside", "stream_role_arn": sandbox.ready.stream_role_arn}
+    settings = settings.model_copy(update=alone)
     environment = environment_with(settings, aws_variables(sandbox))
 
     def start() -> Child:

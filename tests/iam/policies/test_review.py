@@ -9,7 +9,7 @@ import pytest
 from gateway.demo import MODEL
 from gateway.iam.language.document import parse
 from gateway.iam.policies.deployment import LONGEST, render
-from gateway.iam.policies.generate import documents, kind_of
+from gateway.iam.policies.generate import STREAM_FILE, documents, kind_of
 from gateway.iam.policies.review import review
 
 Change = Callable[[dict[str, dict[str, Any]]], object]
@@ -19,7 +19,8 @@ def messages(name: str, change: Change = lambda clauses: None) -> list[str]:
     made = copy.deepcopy(documents(MODEL)[name])
     change({clause["Sid"]: clause for clause in made["Statement"]})
     made["Statement"] = [clause for clause in made["Statement"] if clause.get("Effect")]
-    return [finding.message for finding in review(parse(render(made, LONGEST), kind_of(name)))]
+    found = review(parse(render(made, LONGEST), kind_of(name)), of_stream=name == STREAM_FILE)
+    return [finding.message for finding in found]
 
 
 def dropped(sid: str) -> Change:
@@ -81,3 +82,15 @@ def test_a_trust_policy_demands_the_tenant_for_the_role_itself() -> None:
         del clauses["GatewayAssumes"]["Condition"]["Null"]["aws:RequestTag/TenantId"]
 
     assert any("without its tenant tag" in line for line in messages("tenant-trust.json", loosen))
+
+
+@pytest.mark.parametrize(
+    ("sid", "message"),
+    [
+        ("NeverTenants", "the rows of a tenant is not explicitly denied"),
+        ("NeverTenants", "a batch with a row of a tenant is not explicitly denied"),
+        ("NeverWithoutKeys", "a request without partition keys is not explicitly denied"),
+    ],
+)
+def test_the_streams_reader_is_explicitly_denied_the_rows_of_tenants(sid: str, message: str) -> None:
+    assert any(message in found for found in messages(STREAM_FILE, dropped(sid)))

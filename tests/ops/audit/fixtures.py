@@ -59,7 +59,6 @@ def _table(encrypted: bool) -> None:
         SSESpecification={"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": key}
         if encrypted
         else {"Enabled": False},
-        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
     )
     dynamodb.update_time_to_live(
         TableName=TABLE, TimeToLiveSpecification={"AttributeName": MODEL.table.ttl, "Enabled": True}

@@ -1,6 +1,7 @@
 // Sends operations with the current token, and keeps what the gateway explains about them.
 import type { Fetcher, FetcherParams } from "@graphiql/toolkit";
 import type { ExecutionResult } from "graphql";
+import { createClient } from "graphql-ws";
 import type { Config } from "./config";
 import { activeTab, keepLast } from "./explanation";
 import { arrived, become, type Identity, identity, isChosen, signOut } from "./identity";
@@ -33,6 +34,10 @@ export function createFetcher(config: Config): Fetcher {
   return async (given, options) => {
     const params = { ...given, operationName: nameOf(given) };
     const tab = activeTab.get();
+    if (isSubscription(params)) {
+      await arrived();
+      return subscribe(config, params);
+    }
     const headers = withoutAuthorization(options?.headers);
     await arrived();
     let asked = identity.get();
@@ -77,6 +82,30 @@ function keep(tab: string, params: FetcherParams, answer: Response, content: Exe
     explanation: explain ?? null,
     cost: cost ?? null,
   });
+}
+
+/** Events of a subscription, over a WebSocket of its own that ends with it. */
+async function* subscribe(config: Config, params: FetcherParams): AsyncGenerator<ExecutionResult> {
+  const asked = identity.get();
+  if (!asked) return;
+  const address = new URL("../graphql", location.href);
+  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+  const client = createClient({
+    url: address.href,
+    connectionParams: { authorization: `Bearer ${asked.token}` },
+  });
+  const variables = params.variables as Record<string, unknown> | undefined;
+  const events = client.iterate({ query: params.query, operationName: params.operationName, variables });
+  for await (const event of events) {
+    // whoever is chosen now has not asked for this
+    if (!isStill(asked, config)) return;
+    yield event as ExecutionResult;
+  }
+}
+
+function isSubscription({ query, operationName }: FetcherParams): boolean {
+  const meant = operationsOf(query).find((each) => !operationName || each.name?.value === operationName);
+  return meant?.operation === "subscription";
 }
 
 /** The operation that is meant; GraphiQL still names that of another tab for a moment after a change. */

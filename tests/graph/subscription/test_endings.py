@@ -128,3 +128,34 @@ async def test_a_failed_read_is_tried_again_and_nothing_is_lost(monkeypatch: pyt
             served.memory.script["GetItem"].extend([lambda answer: answer, Unavailable("dynamodb cannot be reached")])
             await served.set_status(order["orderId"], "SHIPPED")
             assert (await events.next())["data"]["orderChanged"]["status"] == "SHIPPED"
+
+
+class Expired:
+    """An issuer whose token has expired."""
+
+    epoch = 0
+
+    async def still_holds(self, token: object) -> bool:
+        return False
+
+
+async def test_who_shares_a_read_is_told_nothing_once_the_own_token_has_expired(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(room, "CHECK_SECONDS", 1e6)
+    async with shop() as served:
+        order = await served.order()
+        variables = {"id": order["orderId"]}
+        async with (
+            served.connect(bearer(), ITEM, variables) as valid,
+            served.connect(bearer(), ITEM, variables) as late,
+        ):
+            await valid.next()
+            await late.next()
+            _, connection = served.subscriptions._connections
+            connection.lasting._until, connection.lasting._authenticator = 0.0, Expired()
+            await served.set_status(order["orderId"], "SHIPPED")
+            assert (await valid.next())["data"]["orderChanged"]["status"] == "SHIPPED"
+            with pytest.raises(SubscriptionFailed) as caught:
+                await late.next()
+            assert caught.value.code == 4403

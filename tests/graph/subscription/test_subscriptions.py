@@ -167,8 +167,10 @@ async def test_a_note_with_a_foreign_tenant_concerns_nobody_here() -> None:
         order = await served.order()
         async with served.watch(ITEM, {"id": order["orderId"]}) as events:
             await events.next()
+            key = (f"TENANT#acme#ORDER#{order['orderId']}", "META")
+            served.memory.rows[key] = {**served.memory.rows[key], "status": {"S": "SHIPPED"}}
             [watches] = served.subscriptions._tenants.values()
-            watches.deliver(_note("globex", f"TENANT#acme#ORDER#{order['orderId']}", "META"))
+            watches.deliver(_note("globex", *key))
             await events.silence()
 
 

@@ -1,4 +1,4 @@
-"""The tree explains the architecture: a class name means one thing, and no folder is crowded."""
+"""The tree explains the architecture: a class name means one thing, no folder is crowded, and tests mirror it."""
 
 import ast
 from collections import defaultdict
@@ -7,6 +7,19 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "gateway"
 MAX_MODULES = 16
 HEAD = "written by `gateway records`, do not edit"
+TESTS = PACKAGE.parent / "tests"
+# parts of one mechanism, which only whole queries show: the tests of the whole are named here
+TESTED_WITH = {
+    "graph/query/binder.py": "graph/query/test_operation.py",
+    "graph/query/tree.py": "graph/query/test_operation.py",
+    **dict.fromkeys(
+        (
+            f"graph/query/lane/{part}.py"
+            for part in ("fallback", "items", "keys", "listing", "pages", "prepare", "reads", "request", "roots")
+        ),
+        "graph/query/lane/test_lane.py",
+    ),
+}
 
 
 def test_no_class_name_is_used_twice() -> None:
@@ -26,3 +39,11 @@ def test_no_folder_is_crowded() -> None:
     folders = {path.parent for path in PACKAGE.rglob("*.py")}
     counts = {str(folder): len([p for p in folder.glob("*.py") if p.name != "__init__.py"]) for folder in folders}
     assert {folder: count for folder, count in counts.items() if count > MAX_MODULES} == {}
+
+
+def test_every_module_of_graph_has_a_test_file_in_its_place() -> None:
+    modules = [path.relative_to(PACKAGE) for path in sorted((PACKAGE / "graph").rglob("*.py"))]
+    named = {str(path) for path in modules if path.name != "__init__.py"}
+    missing = {name for name in named if not (TESTS / name).with_name(f"test_{Path(name).name}").exists()}
+    assert missing == set(TESTED_WITH), "write the test file, or remove the module from TESTED_WITH"
+    assert [test for test in TESTED_WITH.values() if not (TESTS / test).exists()] == []

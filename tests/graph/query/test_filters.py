@@ -5,10 +5,6 @@ from typing import Any
 
 import pytest
 
-from gateway.demo import MODEL
-from gateway.graph.query.page_price import PagePrice
-from gateway.store.capacity_units import query_units
-from gateway.store.plan import ReadLimits
 from tests.graph.fixtures import World, no_lanes
 
 QUERY = """query ($filter: ActiveOrdersFilter, $first: Int, $after: String, $order: ListOrder) {
@@ -56,16 +52,6 @@ async def test_a_wrong_value_is_refused_before_anything_is_read(world: World) ->
     answer = (await world.post(QUERY, {"filter": {"userId": {"in": []}}})).json()
     assert answer["errors"][0]["extensions"]["code"] == "BAD_USER_INPUT"
     assert not world.memory.sent
-
-
-@pytest.mark.parametrize("given", [{"filter": SHIPPED}, {"filter": SHIPPED, "first": 1}])
-def test_the_price_is_that_of_all_that_may_be_read(given: dict[str, Any]) -> None:
-    listing = MODEL.listing("activeOrders")
-    price = PagePrice(MODEL, listing, ReadLimits(), probed=False)
-    assert price.each(given)[0] >= query_units(listing.max_read, listing.traffic.item_bytes)
-    assert price.each(given)[0] > price.each({})[0]
-    probed = PagePrice(MODEL, listing, ReadLimits(), probed=True)
-    assert probed.each({**given, "after": "x"})[0] == 2 * price.each(given)[0]
 
 
 USERS = """query ($filter: AllUsersFilter) { allUsers(filter: $filter, first: 100) { nodes { userId createdAt } } }"""

@@ -23,7 +23,7 @@ from tests.fixtures import EXAMPLES
 from tests.graph.fixtures import OpenDoor, World, no_lanes
 from tests.graph.query.test_call_counts import OPERATIONS
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 USER, ORDER = ("TENANT#acme#USER#u-1001", "PROFILE"), ("TENANT#acme#ORDER#o-1001", "META")
 # every form of query that the model has
 FORMS = {

@@ -91,16 +91,42 @@ def test_the_commands_for_one_test_find_tests() -> None:
         assert f"def {name}" in (ROOT / file).read_text(encoding="utf-8")
 
 
-def test_an_entity_is_a_file_and_a_name_in_its_domain(tmp_path: Path) -> None:
-    for name in re.findall(r"\]\((examples/[^)]+)\)", ROWS["entity"]):
-        assert (ROOT / name).exists()
-    shutil.copytree(ROOT / "examples" / "helpdesk", tmp_path / "helpdesk")
-    (tmp_path / "helpdesk" / "article.py").write_text(
+class HelpdeskCopy:
+    """A copy of the domain `helpdesk` to change."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        shutil.copytree(ROOT / "examples" / "helpdesk", root / "helpdesk")
+        self.domain = root / "helpdesk" / "domain.py"
+
+    def gateway(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "gateway", *arguments, "--domains", "helpdesk.domain"]
+        environment = {**os.environ, "PYTHONPATH": f"{self.root}{os.pathsep}{ROOT}"}
+        done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+    def schema(self) -> str:
+        self.gateway("schema", "--path", "schema.graphql")
+        return (self.root / "schema.graphql").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def helpdesk(tmp_path: Path) -> HelpdeskCopy:
+    return HelpdeskCopy(tmp_path)
+
+
+@pytest.mark.parametrize("change", ["entity", "computed field", "role"])
+def test_the_examples_that_the_page_names_exist(change: str) -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", ROWS[change])
+    assert links
+    assert [name for name in links if not (ROOT / name).exists()] == []
+
+
+def test_an_entity_is_a_file_and_a_name_in_its_domain(helpdesk: HelpdeskCopy) -> None:
+    (helpdesk.root / "helpdesk" / "article.py").write_text(
         '''"""An article of the knowledge base."""
 
-from gateway.model.entity import Attribute, Entity, Key
-from gateway.model.patterns import Lookup
-from gateway.model.types import Id, Text
+from gateway import Attribute, Entity, Id, Key, Lookup, Text
 
 ARTICLE = Entity(
     name="Article",
@@ -112,17 +138,31 @@ PATTERNS = (Lookup(name="article", entity="Article", description="One article by
 ''',
         encoding="utf-8",
     )
-    domain = tmp_path / "helpdesk" / "domain.py"
-    replace_once(domain, "from helpdesk import ", "from helpdesk import article, ")
-    replace_once(domain, "entities=(", "entities=(article.ARTICLE, ")
-    replace_once(domain, "patterns=(", "patterns=(*article.PATTERNS, ")
-    schema = tmp_path / "schema.graphql"
-    command = [sys.executable, "-m", "gateway", "schema", "--domains", "helpdesk.domain", "--path", str(schema)]
-    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "type Article" in schema.read_text(encoding="utf-8")
-    assert "article(" in schema.read_text(encoding="utf-8")
+    replace_once(helpdesk.domain, "from helpdesk import ", "from helpdesk import article, ")
+    replace_once(helpdesk.domain, "entities=(", "entities=(article.ARTICLE, ")
+    replace_once(helpdesk.domain, "patterns=(", "patterns=(*article.PATTERNS, ")
+    schema = helpdesk.schema()
+    assert "type Article" in schema
+    assert "article(" in schema
+
+
+def test_a_computed_field_is_a_value_in_its_entity_and_a_role_one_in_its_domain(helpdesk: HelpdeskCopy) -> None:
+    assert "`Computed` in the `computed` of its entity" in ROWS["computed field"]
+    assert "`Role` in the `roles` of a domain" in ROWS["role"]
+    shouted = (
+        """Computed("shouted", Text(200), "Its subject.", needs=("subject",), run=lambda row: row["subject"].upper())"""
+    )
+    ticket = helpdesk.root / "helpdesk" / "ticket.py"
+    replace_once(ticket, "computed=(INITIALS,)", f"computed=(INITIALS, {shouted})")
+    ticket.write_text("from gateway import Computed\n" + ticket.read_text(encoding="utf-8"), encoding="utf-8")
+    role = """Role(name="auditor", description="reads tickets", reads=("Ticket",))"""
+    replace_once(helpdesk.domain, "import Domain\n", "import STANDARD_ROLES, Domain, Role\n")
+    replace_once(helpdesk.domain, "    queries=(", f"    roles=(*STANDARD_ROLES, {role}),\n    queries=(")
+    assert "shouted: String" in helpdesk.schema()
+    helpdesk.gateway("policies", "--directory", "policies")
+    session = (helpdesk.root / "policies" / "session-auditor.json").read_text(encoding="utf-8")
+    assert "#TICKET#" in session
+    assert "dynamodb:PutItem" not in session
 
 
 def _policies() -> PolicySet:

@@ -75,7 +75,7 @@ def _render(directory: Path, values: Mapping[str, str]) -> None:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    return re.sub("@([a-z]+)@", lambda found: values[found[1]], text)
+    return re.sub("@([a-z]+)@", lambda match: values[match[1]], text)
 
 
 def _generate(directory: Path, domain: str) -> None:

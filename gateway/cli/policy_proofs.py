@@ -47,16 +47,16 @@ def in_newest_version(coordinate: str, changelog: str) -> bool:
 
 def print_changes(model: Model, directory: Path, against: str, changelog: Path | None) -> int:
     """Prints a line for each role and document; 1 if one of them may do more, and the changelog does not name it."""
-    found = changes(read_baseline(against, directory), documents(model), EXAMPLE)
+    role_changes = changes(read_baseline(against, directory), documents(model), EXAMPLE)
     text = "" if changelog is None else changelog.read_text(encoding="utf-8")
     silent = [
         coordinate
-        for change in found
+        for change in role_changes
         for coordinate in (f"{change.who} {action}" for action in change.more)
         if not in_newest_version(coordinate, text)
     ]
     typer.echo(f"compared with {against}, for every request:")
-    for change in found:
+    for change in role_changes:
         typer.echo(f"  {change.line()}")
     for coordinate in silent:
         where = "" if changelog is None else f"; name `{coordinate}` in the newest version of {changelog}"
@@ -65,10 +65,10 @@ def print_changes(model: Model, directory: Path, against: str, changelog: Path |
 
 
 def _directory(path: Path) -> Documents:
-    found = {file.name: read_document(file) for file in sorted(path.glob("*.json"))}
-    if not found:
+    policies = {file.name: read_document(file) for file in sorted(path.glob("*.json"))}
+    if not policies:
         raise BadUserInput(f"`{path}` contains no policy documents (*.json)")
-    return found
+    return policies
 
 
 def print_proof(policy: Path, prefix: str, session: Path | None, boundary: Path | None, without: str) -> int:

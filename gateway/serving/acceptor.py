@@ -26,12 +26,12 @@ def bound(setting: str, host: str, port: int) -> Iterator[list[socket.socket]]:
     opened: list[socket.socket] = []
     try:
         for family, kind, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-            made = socket.socket(family, kind)
-            opened.append(made)
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener = socket.socket(family, kind)
+            opened.append(listener)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
-                made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            made.bind(address)
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind(address)
     except OSError as error:
         _close(opened)
         fault = f"{setting}: cannot listen on {host}:{port}: {error.strerror}"
@@ -43,8 +43,8 @@ def bound(setting: str, host: str, port: int) -> Iterator[list[socket.socket]]:
 
 
 def _close(opened: list[socket.socket]) -> None:
-    for each in opened:
-        each.close()
+    for listener in opened:
+        listener.close()
 
 
 class Acceptor:
@@ -58,7 +58,7 @@ class Acceptor:
         self._protocol = protocol
         self._opening: set[asyncio.Task[object]] = set()
         # descriptors of our own: those of the server are watched by its transports
-        self._doors = [socket.socket(fileno=os.dup(each.fileno())) for each in listening]
+        self._doors = [socket.socket(fileno=os.dup(listener.fileno())) for listener in listening]
         for door in self._doors:
             door.setblocking(False)
             self._watch(door)

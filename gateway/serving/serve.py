@@ -138,7 +138,7 @@ class DrainingServer(uvicorn.Server):
         await super().startup(sockets)
         # asyncio's own loops take all that wait
         if self.started and not isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop):
-            listening = [each for server in self.servers for each in server.sockets]
+            listening = [listener for server in self.servers for listener in server.sockets]
             self._acceptor = Acceptor(listening, self._connection, self.accept_at_once)
         if self.started:
             self.on_started()

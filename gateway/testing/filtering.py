@@ -36,18 +36,18 @@ def used(body: Row) -> tuple[set[str], set[str]]:
 
 def _holds(part: str, body: Row, row: Row) -> bool:
     names, values = body["ExpressionAttributeNames"], body["ExpressionAttributeValues"]
-    if found := _COMPARED.fullmatch(part):
-        stored, given = row.get(names[found[1]]), values[found[3]]
-        return stored is not None and stored.keys() == given.keys() and _SIGNS[found[2]](_plain(stored), _plain(given))
-    if found := _LISTED.fullmatch(part):
-        return row.get(names[found[1]]) in [values[each] for each in found[2].split(",")]
-    found = _CALLED.fullmatch(part)
-    if found is None:
+    if match := _COMPARED.fullmatch(part):
+        stored, value = row.get(names[match[1]]), values[match[3]]
+        return stored is not None and stored.keys() == value.keys() and _SIGNS[match[2]](_plain(stored), _plain(value))
+    if match := _LISTED.fullmatch(part):
+        return row.get(names[match[1]]) in [values[name] for name in match[2].split(",")]
+    match = _CALLED.fullmatch(part)
+    if match is None:
         raise InvalidRequest(f"the engine in memory does not know the filter `{part}`")
-    stored, given = row.get(names[found[2]], {}), values[found[3]]["S"]
-    if found[1] == "begins_with":
-        return bool(stored.get("S", "").startswith(given))
-    return given in stored.get("S", "") or given in stored.get("SS", ()) or {"S": given} in stored.get("L", ())
+    stored, value = row.get(names[match[2]], {}), values[match[3]]["S"]
+    if match[1] == "begins_with":
+        return bool(stored.get("S", "").startswith(value))
+    return value in stored.get("S", "") or value in stored.get("SS", ()) or {"S": value} in stored.get("L", ())
 
 
 def _plain(value: Row) -> Any:

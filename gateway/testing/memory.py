@@ -103,11 +103,11 @@ class Memory(DynamoDB):
         keys = [self._key(key) for key in wanted["Keys"]]
         _require(1 <= len(keys) <= 100, "too many or no keys")
         _require(len(set(keys)) == len(keys), "Provided list of item keys contains duplicates")
-        found = [self.rows[key] for key in keys if key in self.rows]
+        items = [self.rows[key] for key in keys if key in self.rows]
         return {
-            "Responses": {name: [_projected(row, wanted, {}) for row in reversed(found)]},
+            "Responses": {name: [_projected(row, wanted, {}) for row in reversed(items)]},
             "UnprocessedKeys": {},
-            "ConsumedCapacity": [self._consumed(found, wanted["ConsistentRead"])],
+            "ConsumedCapacity": [self._consumed(items, wanted["ConsistentRead"])],
         }
 
     def _put(self, body: Row) -> Answer:

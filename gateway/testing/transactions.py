@@ -70,19 +70,19 @@ def _split(condition: str, word: str) -> list[str]:
 
 
 def _term(text: str, row: Row, names: Mapping[str, str], values: Row) -> bool:
-    found = _TERM.fullmatch(text)
-    if found is None:
+    match = _TERM.fullmatch(text)
+    if match is None:
         raise InvalidRequest(f"the engine in memory does not know `{text}`")
-    if found["call"]:
-        exists = names.get(found["path"], found["path"]) in row
-        return exists is (found["call"] == "attribute_exists")
-    stored = row.get(names.get(found["left"], found["left"]))
+    if match["call"]:
+        exists = names.get(match["path"], match["path"]) in row
+        return exists is (match["call"] == "attribute_exists")
+    stored = row.get(names.get(match["left"], match["left"]))
     if stored is None:
         return False
-    left, right = _comparable(stored), _comparable(values[found["right"]])
+    left, right = _comparable(stored), _comparable(values[match["right"]])
     if left[0] != right[0]:
         return False  # another type: as AWS, no comparison holds
-    return {"=": left == right, "<=": left <= right, ">=": left >= right}[found["op"]]
+    return {"=": left == right, "<=": left <= right, ">=": left >= right}[match["op"]]
 
 
 def _comparable(wire: Row) -> tuple[str, Any]:

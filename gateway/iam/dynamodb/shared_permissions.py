@@ -54,8 +54,8 @@ class RoleRows(NamedTuple):
 def _is_shaped(parts: list[str], shape: list[str], subject: str | None) -> bool:
     """Whether the parts are those of the shape; without a subject, whoever's they are."""
     return len(parts) == len(shape) and all(
-        wanted in (part, "*") or (wanted == _SUBJECT and subject in (part, None))
-        for part, wanted in zip(parts, shape, strict=True)
+        expected in (part, "*") or (expected == _SUBJECT and subject in (part, None))
+        for part, expected in zip(parts, shape, strict=True)
     )
 
 

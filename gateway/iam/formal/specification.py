@@ -149,11 +149,11 @@ class RoleMeaning:
         granted = any(grant.paths is None or path in grant.paths for grant in self.grants)
         return granted and path not in self.closed
 
-    def _grants(self, wanted: Grant, action: str) -> bool:
+    def _grants(self, granted: Grant, action: str) -> bool:
         same = (grant for grant in self.grants if action in grant.actions)
         return any(
             grant.paths is None
-            or (grant.index == wanted.index and wanted.paths is not None and _within(wanted.paths, grant.paths))
+            or (grant.index == granted.index and granted.paths is not None and _within(granted.paths, grant.paths))
             for grant in same
         )
 
@@ -161,7 +161,8 @@ class RoleMeaning:
 def _within(paths: Iterable[str], wider: Iterable[str]) -> bool:
     """Every path is one of the wider ones, or begins as one that ends in `*`, such as `UNIQUE#User#*` in `UNIQUE#*`."""
     return all(
-        any(path == each or (each[-1:] == "*" and path.startswith(each[:-1])) for each in wider) for path in paths
+        any(path == pattern or (pattern[-1:] == "*" and path.startswith(pattern[:-1])) for pattern in wider)
+        for path in paths
     )
 
 

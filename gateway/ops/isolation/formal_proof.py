@@ -45,11 +45,11 @@ Replay = Callable[[ProofSubject, Sequence[TheoremOutcome]], Iterator[str]]
 def prove_formally(domains: Sequence[str], directory: Path | None = None, replay: Replay | None = None) -> FormalReport:
     """Of the documents that the model makes; of the files of a directory, where one is named."""
     model = load_domains(domains or DEMO_DOMAINS).model
-    made = documents(model)
-    found = made if directory is None else {name: read_document(directory / name) for name in made}
-    about = f"{len(found)} documents " + ("of the model" if directory is None else f"in `{directory}`")
-    hashes = {name: sha256(_text(name, document, directory)).hexdigest() for name, document in found.items()}
-    return formal_report(model_subject(model, found), about, hashes, replay)
+    generated = documents(model)
+    proved_documents = generated if directory is None else {name: read_document(directory / name) for name in generated}
+    about = f"{len(proved_documents)} documents " + ("of the model" if directory is None else f"in `{directory}`")
+    hashes = {name: sha256(_text(name, document, directory)).hexdigest() for name, document in proved_documents.items()}
+    return formal_report(model_subject(model, proved_documents), about, hashes, replay)
 
 
 def without_sandbox(about: ProofSubject, outcomes: Sequence[TheoremOutcome]) -> Iterator[str]:
@@ -58,9 +58,9 @@ def without_sandbox(about: ProofSubject, outcomes: Sequence[TheoremOutcome]) -> 
 
 
 def model_subject(
-    model: Model, found: Mapping[str, Mapping[str, Any]], deployment: Deployment = EXAMPLE
+    model: Model, policies: Mapping[str, Mapping[str, Any]], deployment: Deployment = EXAMPLE
 ) -> ProofSubject:
-    return subject(model, [role_meaning(role) for role in roles_of(model)], found, deployment)
+    return subject(model, [role_meaning(role) for role in roles_of(model)], policies, deployment)
 
 
 def formal_report(
@@ -72,9 +72,9 @@ def formal_report(
 
 def _sent(about: ProofSubject, outcomes: Sequence[TheoremOutcome], send: Replay | None) -> tuple[TheoremOutcome, ...]:
     """With what became of the requests that refute theorems."""
-    refuted = [each for each in outcomes if not each.proved and each.example is not None]
+    refuted = [outcome for outcome in outcomes if not outcome.proved and outcome.example is not None]
     words = send(about, refuted) if send is not None and refuted else iter(())
-    return tuple(replace(each, replay=next(words, "")) if each in refuted else each for each in outcomes)
+    return tuple(replace(outcome, replay=next(words, "")) if outcome in refuted else outcome for outcome in outcomes)
 
 
 def _lemma() -> Answer | None:

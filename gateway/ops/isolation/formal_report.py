@@ -42,7 +42,7 @@ class FormalReport:
     @property
     def passed(self) -> bool:
         """The lemma counts where it was put to a solver: without cvc5 it rests on the proof in the project's tests."""
-        held = all(each.proved for each in self.outcomes) and all(use.held for use in self.uses)
+        held = all(outcome.proved for outcome in self.outcomes) and all(use.held for use in self.uses)
         return bool(self.outcomes) and held and self.lemma in (None, "impossible")
 
 
@@ -58,56 +58,64 @@ def _installed(package: str) -> str:
         return "not installed"
 
 
-def as_markdown(made: FormalReport) -> str:
-    lines = ["# Proof of isolation", "", _summary(made), ""]
+def as_markdown(report: FormalReport) -> str:
+    lines = ["# Proof of isolation", "", _summary(report), ""]
     lines += [
-        *_failures(made),
-        *_theorems(made.outcomes),
-        *_uses(made.uses),
+        *_failures(report),
+        *_theorems(report.outcomes),
+        *_uses(report.uses),
         "## The lemma",
         "",
-        _lemma(made.lemma),
+        _lemma(report.lemma),
         "",
     ]
-    lines += ["## Assumptions", "", *(f"- {each.text} ({_SETTLED[each.settled]})" for each in ASSUMPTIONS), ""]
+    lines += [
+        "## Assumptions",
+        "",
+        *(f"- {assumption.text} ({_SETTLED[assumption.settled]})" for assumption in ASSUMPTIONS),
+        "",
+    ]
     lines += ["## Not claimed", "", *(f"- {text}" for text in NOT_CLAIMED), ""]
     lines += ["## What was proved, with what", "", "| document | SHA-256 |", "|---|---|"]
-    lines += [f"| {name} | `{text}` |" for name, text in made.documents.items()]
+    lines += [f"| {name} | `{text}` |" for name, text in report.documents.items()]
     lines += ["", ", ".join(f"{name} {text}" for name, text in versions().items()) + "."]
     return "\n".join(lines) + "\n"
 
 
-def as_json(made: FormalReport) -> str:
+def as_json(report: FormalReport) -> str:
     content = {
-        "at": made.at.isoformat(),
-        "about": made.about,
-        "passed": made.passed,
+        "at": report.at.isoformat(),
+        "about": report.about,
+        "passed": report.passed,
         "versions": versions(),
-        "documents": dict(made.documents),
-        "lemma": {"means": LEMMA, "answer": made.lemma or "not decided here"},
+        "documents": dict(report.documents),
+        "lemma": {"means": LEMMA, "answer": report.lemma or "not decided here"},
         "assumptions": [{"assumption": each.text, "settled": each.settled} for each in ASSUMPTIONS],
         "not_claimed": list(NOT_CLAIMED),
-        "theorems": [_record(each) for each in made.outcomes],
-        "uses": {"checked": len(made.uses), "failed": [f"{use.role}: {use.name}" for use in made.uses if not use.held]},
+        "theorems": [_record(each) for each in report.outcomes],
+        "uses": {
+            "checked": len(report.uses),
+            "failed": [f"{use.role}: {use.name}" for use in report.uses if not use.held],
+        },
     }
     return json.dumps(content, indent=1) + "\n"
 
 
-def write_formal_report(made: FormalReport, directory: Path) -> tuple[Path, Path]:
+def write_formal_report(report: FormalReport, directory: Path) -> tuple[Path, Path]:
     directory.mkdir(parents=True, exist_ok=True)
     markdown, machine = directory / "proof.md", directory / "proof.json"
-    markdown.write_text(as_markdown(made), encoding="utf-8")
-    machine.write_text(as_json(made), encoding="utf-8")
+    markdown.write_text(as_markdown(report), encoding="utf-8")
+    machine.write_text(as_json(report), encoding="utf-8")
     return markdown, machine
 
 
-def _summary(made: FormalReport) -> str:
-    proved = sum(each.proved for each in made.outcomes)
+def _summary(report: FormalReport) -> str:
+    proved = sum(outcome.proved for outcome in report.outcomes)
     return (
-        f"**{'Proved' if made.passed else 'NOT PROVED'}.** {proved} of {len(made.outcomes)} theorems about "
-        f"{made.about} hold for every request, of any size, with any keys, by any tenant; decided by an SMT solver on "
-        f"{made.at:%Y-%m-%d %H:%M} UTC in {sum(each.seconds for each in made.outcomes):.1f} s. "
-        f"{sum(use.held for use in made.uses)} of {len(made.uses)} requests that the roles send were judged as "
+        f"**{'Proved' if report.passed else 'NOT PROVED'}.** {proved} of {len(report.outcomes)} theorems about "
+        f"{report.about} hold for every request, of any size, with any keys, by any tenant; decided by an SMT solver "
+        f"on {report.at:%Y-%m-%d %H:%M} UTC in {sum(outcome.seconds for outcome in report.outcomes):.1f} s. "
+        f"{sum(use.held for use in report.uses)} of {len(report.uses)} requests that the roles send were judged as "
         "declared."
     )
 
@@ -134,13 +142,13 @@ def _uses(uses: Sequence[Use]) -> list[str]:
     return lines + ([""] if failed else [])
 
 
-def _failures(made: FormalReport) -> list[str]:
-    failed = [each for each in made.outcomes if not each.proved]
+def _failures(report: FormalReport) -> list[str]:
+    failed = [outcome for outcome in report.outcomes if not outcome.proved]
     lines = ["## What is not proved", ""] if failed else []
-    for each in failed[:_SHOWN]:
-        lines += [f"**{each.theorem.name}** ({each.theorem.about}): {why(each)}", ""]
-        if each.example is not None:
-            lines += ["```", *each.lines(), "```", ""]
+    for outcome in failed[:_SHOWN]:
+        lines += [f"**{outcome.theorem.name}** ({outcome.theorem.about}): {why(outcome)}", ""]
+        if outcome.example is not None:
+            lines += ["```", *outcome.lines(), "```", ""]
     return lines
 
 
@@ -154,30 +162,30 @@ def _word(allowed: bool) -> str:
     return "allowed" if allowed else "denied"
 
 
-def _record(each: TheoremOutcome) -> dict[str, Any]:
+def _record(outcome: TheoremOutcome) -> dict[str, Any]:
     return {
-        "theorem": each.theorem.name,
-        "about": each.theorem.about,
-        "means": explanation(each.theorem.name),
-        "proved": each.proved,
-        "seconds": round(each.seconds, 3),
-        "counterexample": _request(each) if each.example is not None and not each.proved else None,
+        "theorem": outcome.theorem.name,
+        "about": outcome.theorem.about,
+        "means": explanation(outcome.theorem.name),
+        "proved": outcome.proved,
+        "seconds": round(outcome.seconds, 3),
+        "counterexample": _request(outcome) if outcome.example is not None and not outcome.proved else None,
     }
 
 
-def _request(each: TheoremOutcome) -> dict[str, Any]:
+def _request(outcome: TheoremOutcome) -> dict[str, Any]:
     """As an authorisation, so that a machine can put it to another evaluator; and as people read it."""
-    assert each.example is not None  # noqa: S101  asked for only where there is one
-    asked = each.example.asked
+    assert outcome.example is not None  # noqa: S101  asked for only where there is one
+    asked = outcome.example.asked
     return {
         "action": asked.action,
         "resource": asked.resource,
         "context": {key: value if isinstance(value, str) else list(value) for key, value in asked.context.items()},
-        "reaches": each.example.other,
-        "caller": each.example.caller,
-        "where": [name for name, holds in each.example.unknowns.items() if holds],
-        "text": each.example.lines(),
-        "replay": each.replay or None,
+        "reaches": outcome.example.other,
+        "caller": outcome.example.caller,
+        "where": [name for name, holds in outcome.example.unknowns.items() if holds],
+        "text": outcome.example.lines(),
+        "replay": outcome.replay or None,
     }
 
 

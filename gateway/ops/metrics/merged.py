@@ -26,7 +26,7 @@ def report(metrics: Metrics) -> dict[str, Any]:
     """The metrics of a worker as JSON that `MergedMetrics` reads."""
     families = []
     for family in metrics.registry.collect():
-        samples = [(each.name, each.labels, each.value) for each in family.samples]
+        samples = [(sample.name, sample.labels, sample.value) for sample in family.samples]
         families.append((family.name, family.documentation, family.type, samples))
     return {"families": families, "untrusted": metrics.untrusted}
 
@@ -64,10 +64,10 @@ class MergedMetrics(Collector):
             total = dict(self._ended)
             for samples in self._live.values():
                 _add(total, samples.items())
-            found = {name: Metric(name, *described) for name, described in self._families.items()}
+            families = {name: Metric(name, *described) for name, described in self._families.items()}
         for (family, name, labels), value in total.items():
-            found[family].add_sample(name, dict(labels), value)
-        yield from found.values()
+            families[family].add_sample(name, dict(labels), value)
+        yield from families.values()
 
     def _bounded(self, labels: dict[str, str], untrusted: set[Labels]) -> dict[str, str]:
         """Each worker has a bounded number of labels; all workers together have the same bound."""

@@ -40,10 +40,10 @@ class Checkpoint:
         return any(segment.done or segment.start for segment in self.segments)
 
 
-def load(path: Path, wanted: Checkpoint) -> Checkpoint:
+def load(path: Path, expected: Checkpoint) -> Checkpoint:
     """The stored checkpoint if there is one; raises `ConfigurationError` if it belongs to another migration."""
     if not path.exists():
-        return wanted
+        return expected
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         stored = Checkpoint(
@@ -55,7 +55,7 @@ def load(path: Path, wanted: Checkpoint) -> Checkpoint:
         form = content["form"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigurationError([f"checkpoint `{path}` cannot be read: {error}"]) from error
-    same = (stored.table, stored.fingerprint, stored.tenant) == (wanted.table, wanted.fingerprint, wanted.tenant)
+    same = (stored.table, stored.fingerprint, stored.tenant) == (expected.table, expected.fingerprint, expected.tenant)
     if form != _FORM or not same:
         raise ConfigurationError(
             [f"checkpoint `{path}` belongs to another migration; finish that one, or remove the file"]

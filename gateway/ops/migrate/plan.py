@@ -27,9 +27,9 @@ def plan(model: Model, only: tuple[str, ...] = ()) -> MigrationPlan:
     unknown = sorted(set(only) - set(model.entities))
     if unknown:
         raise BadUserInput(f"there is no entity `{unknown[0]}`")
-    found = {entity.name: tuple(_reasons(entity)) for entity in model.entities.values()}
-    wanted = {name: reasons for name, reasons in found.items() if (name in only if only else reasons)}
-    return MigrationPlan(wanted, _fingerprint(model, wanted))
+    reasons_of = {entity.name: tuple(_reasons(entity)) for entity in model.entities.values()}
+    selected = {name: reasons for name, reasons in reasons_of.items() if (name in only if only else reasons)}
+    return MigrationPlan(selected, _fingerprint(model, selected))
 
 
 def _reasons(entity: Entity) -> Iterator[str]:
@@ -42,9 +42,9 @@ def _reasons(entity: Entity) -> Iterator[str]:
             yield f"`{place.name}` has {place.shards.count} shards, and {place.shards.previous} besides"
 
 
-def _fingerprint(model: Model, wanted: dict[str, tuple[str, ...]]) -> str:
+def _fingerprint(model: Model, selected: dict[str, tuple[str, ...]]) -> str:
     """A hash of placements and schemas: a run can continue only if these are unchanged."""
-    entities = [model.entities[name] for name in sorted(wanted)]
+    entities = [model.entities[name] for name in sorted(selected)]
     places = [[entity.name, entity.schema, *map(_place, entity.placements)] for entity in entities]
     return hashlib.sha256(json.dumps(places).encode()).hexdigest()
 

@@ -87,10 +87,12 @@ class OperatorCredentials(Keys):
     def _assume(self, role_arn: str) -> Credentials:
         client: STSClient = self._session.client("sts", endpoint_url=self._sts_endpoint)
         try:
-            given = client.assume_role(RoleArn=role_arn, RoleSessionName=_SESSION)["Credentials"]
+            credentials = client.assume_role(RoleArn=role_arn, RoleSessionName=_SESSION)["Credentials"]
         except (BotoCoreError, ClientError) as error:
             raise ConfigurationError([f"the role `{role_arn}` cannot be assumed: {error}"]) from error
         finally:
             client.close()
-        ends = given["Expiration"].timestamp()
-        return Credentials(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"], ends)
+        ends = credentials["Expiration"].timestamp()
+        return Credentials(
+            credentials["AccessKeyId"], credentials["SecretAccessKey"], credentials["SessionToken"], ends
+        )

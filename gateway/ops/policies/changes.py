@@ -60,10 +60,10 @@ def _change(who: str, old: Documents, new: Documents, more: tuple[str, ...], les
 
 
 def _gained(old: Documents, new: Documents, deployment: Deployment) -> dict[str, tuple[str, ...]]:
-    found: dict[str, set[str]] = {}
+    gained: dict[str, set[str]] = {}
     for widening in widenings(old, new, deployment):
-        found.setdefault(widening.who, set()).add(widening.action)
-    return {who: tuple(sorted(actions)) for who, actions in found.items()}
+        gained.setdefault(widening.who, set()).add(widening.action)
+    return {who: tuple(sorted(actions)) for who, actions in gained.items()}
 
 
 def _changed(old: Documents, new: Documents) -> tuple[Documents, Documents]:
@@ -86,14 +86,14 @@ def read_baseline(against: str, directory: Path) -> dict[str, Mapping[str, Any]]
     """The documents of a folder, or those that the directory had at a revision such as `v1.2.0`."""
     folder = Path(against)
     if folder.is_dir():
-        found = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.json"))}
+        texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.json"))}
     else:
         listed = _git(directory, "ls-tree", "--name-only", against, "./").splitlines()
         names = [name.rpartition("/")[2] for name in listed if name.endswith(".json")]
-        found = {name: _git(directory, "show", f"{against}:./{name}") for name in names}
-    if not {TENANT_FILE, BOUNDARY_FILE} <= set(found):
+        texts = {name: _git(directory, "show", f"{against}:./{name}") for name in names}
+    if not {TENANT_FILE, BOUNDARY_FILE} <= set(texts):
         raise BadUserInput(f"`{against}` has no policies to compare with: name a folder of them, or a revision of git")
-    return {name: read_json(text) for name, text in found.items()}
+    return {name: read_json(text) for name, text in texts.items()}
 
 
 def _git(directory: Path, *arguments: str) -> str:

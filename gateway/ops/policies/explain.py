@@ -75,8 +75,10 @@ def _reason(verdict: Allow | Deny, documents: tuple[PolicyDocument, ...], layer:
         case Allow(statements):
             return f"allowed by `{next(name for name in statements if name.startswith(layer)).partition('/')[2]}`"
         case Deny(explicit=True, statement=label):
-            named = [made for document in documents for made in document.statements if made.label == label]
-            rows = [f"`{row.operator} {row.key}`" for made in named for row in made.conditions]
+            named = [
+                statement for document in documents for statement in document.statements if statement.label == label
+            ]
+            rows = [f"`{row.operator} {row.key}`" for statement in named for row in statement.conditions]
             return f"denied by `{label}`" + (f", because {' and '.join(rows)} holds" if rows else "")
     return verdict.reason
 

@@ -31,8 +31,8 @@ _MEND: Final = "run `gateway policies` and review the difference"
 
 def texts(model: Model) -> dict[str, str]:
     """Every file of the directory with its content."""
-    made = {name: json.dumps(document, indent=2) + "\n" for name, document in documents(model).items()}
-    return {**made, README: page(model)}
+    files = {name: json.dumps(document, indent=2) + "\n" for name, document in documents(model).items()}
+    return {**files, README: page(model)}
 
 
 def write_policies(directory: Path, model: Model) -> list[str]:
@@ -46,31 +46,31 @@ def write_policies(directory: Path, model: Model) -> list[str]:
 
 def stale_policies(directory: Path, model: Model) -> list[str]:
     """What is wrong with the directory, each with its difference; empty when it is as the model says."""
-    wanted = texts(model)
-    faults = [fault for name, text in wanted.items() if (fault := _difference(directory / name, text))]
-    strangers = sorted(path.name for path in directory.glob("*.json") if path.name not in wanted)
+    expected = texts(model)
+    faults = [fault for name, text in expected.items() if (fault := _difference(directory / name, text))]
+    strangers = sorted(path.name for path in directory.glob("*.json") if path.name not in expected)
     return faults + [f"{name}: the model does not write such a file" for name in strangers]
 
 
 def unsafe_policies(model: Model) -> list[str]:
     """What lint, review and the quotas of AWS find in the documents of a model; empty when they may be written."""
-    made = documents(model)
-    faults = oversized(made, LONGEST)
-    for name, document in made.items():
+    generated = documents(model)
+    faults = oversized(generated, LONGEST)
+    for name, document in generated.items():
         parsed = parse(render(document, LONGEST), kind_of(name))
         of_stream = name == STREAM_FILE
-        found = (*lint(parsed, of_stream=of_stream), *review(parsed, of_stream=of_stream))
-        faults += [f"{name} {one.statement}: {one.message}" for one in found if one.level == "error"]
+        findings = (*lint(parsed, of_stream=of_stream), *review(parsed, of_stream=of_stream))
+        faults += [f"{name} {one.statement}: {one.message}" for one in findings if one.level == "error"]
     return faults
 
 
 def load_policies(directory: Path | None, model: Model) -> Policies:
     """The policies to serve with; a file that is missing, corrupt or not what the model says stops the start."""
     # INVARIANT: a document that was changed by hand is never served, whatever it says.
-    wanted = documents(model)
-    if directory is not None and (faults := _faults(directory, wanted)):
+    expected = documents(model)
+    if directory is not None and (faults := _faults(directory, expected)):
         raise ConfigurationError(faults)
-    return policies_of(model, wanted)
+    return policies_of(model, expected)
 
 
 def permissions_for(policies: Policies, model: Model) -> PermissionsFor:
@@ -96,28 +96,28 @@ def deployment_of(tenancy: Tenancy) -> Deployment:
     return Deployment.of_role(tenancy.role_arn, tenancy.target.region, tenancy.table, bucket=bucket)
 
 
-def _faults(directory: Path, wanted: Mapping[str, Any]) -> list[str]:
+def _faults(directory: Path, expected: Mapping[str, Any]) -> list[str]:
     if not directory.is_dir():
         return [f"policies_dir: there is no directory `{directory}`; `gateway policies` writes it"]
-    return [fault for name, document in wanted.items() if (fault := _fault(directory / name, document))]
+    return [fault for name, document in expected.items() if (fault := _fault(directory / name, document))]
 
 
-def _fault(path: Path, wanted: Mapping[str, Any]) -> str | None:
+def _fault(path: Path, expected: Mapping[str, Any]) -> str | None:
     text = _read(path)
     if text is None:
         return f"policy file `{path}` cannot be read"
     try:
-        found = read_json(text)
+        document = read_json(text)
     except PolicyError as error:
         return f"policy file `{path}`: {error.message}"
-    if canonical(found) == canonical(wanted):
+    if canonical(document) == canonical(expected):
         return None
-    return f"policy file `{path}` is not what the model says ({_changed(found, wanted)}): {_MEND}"
+    return f"policy file `{path}` is not what the model says ({_changed(document, expected)}): {_MEND}"
 
 
-def _changed(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+def _changed(found: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
     """The statements that differ, by name."""
-    here, there = (_by_sid(document) for document in (found, wanted))
+    here, there = (_by_sid(document) for document in (found, expected))
     names = [name for name in {**here, **there} if here.get(name) != there.get(name)]
     return "statements " + ", ".join(f"`{name}`" for name in names) if names else "outside of its statements"
 
@@ -128,13 +128,13 @@ def _by_sid(document: Mapping[str, Any]) -> dict[str, Any]:
     return {str(clause.get("Sid", f"#{position}")): clause for position, clause in enumerate(clauses, 1)}
 
 
-def _difference(path: Path, wanted: str) -> str | None:
-    found = _read(path)
-    if found == wanted:
+def _difference(path: Path, expected: str) -> str | None:
+    text = _read(path)
+    if text == expected:
         return None
-    if found is None:
+    if text is None:
         return f"{path.name}: missing"
-    lines = unified_diff(found.splitlines(), wanted.splitlines(), "as it is", "as the model says", lineterm="", n=1)
+    lines = unified_diff(text.splitlines(), expected.splitlines(), "as it is", "as the model says", lineterm="", n=1)
     return "\n".join([f"{path.name}: stale", *(f"  {line}" for line in islice(lines, _SHOWN_LINES))])
 
 

@@ -41,14 +41,18 @@ _LIMITS = """\
 
 
 def page(model: Model) -> str:
-    made = documents(model)
-    sections = [_OPENING, _overview(made), *(_section(model, name, document) for name, document in made.items())]
+    generated = documents(model)
+    sections = [
+        _OPENING,
+        _overview(generated),
+        *(_section(model, name, document) for name, document in generated.items()),
+    ]
     return "\n".join([*sections, _LIMITS, _personal(model)])
 
 
-def _overview(made: Mapping[str, Mapping[str, Any]]) -> str:
-    sizes = lengths(made, LONGEST)
-    rows = [f"| `{name}` | {kind_of(name)} | {sizes[name]:,} of {LIMITS[kind_of(name)]:,} |" for name in made]
+def _overview(generated: Mapping[str, Mapping[str, Any]]) -> str:
+    sizes = lengths(generated, LONGEST)
+    rows = [f"| `{name}` | {kind_of(name)} | {sizes[name]:,} of {LIMITS[kind_of(name)]:,} |" for name in generated]
     heading = ["| file | kind | characters with the longest names, of those that AWS takes |", "|---|---|---|"]
     return "\n".join([*heading, *rows, ""])
 

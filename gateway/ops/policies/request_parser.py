@@ -85,8 +85,8 @@ def _one(words: _Words) -> Body:
 
 def _query(words: _Words, spec: TableSpec, table: str) -> Body:
     index = words.options.get("index")
-    found = next((each for each in spec.indexes if each.name == index), None)
-    pk, sk = (found.pk, found.sk) if found else (spec.pk, spec.sk)
+    spec_index = next((candidate for candidate in spec.indexes if candidate.name == index), None)
+    pk, sk = (spec_index.pk, spec_index.sk) if spec_index else (spec.pk, spec.sk)
     names = words.groups[0][1] if words.groups else {}
     values = {f":v{position}": {"S": value} for position, value in enumerate(names.values())}
     aliases = {f"#v{position}": {spec.pk: pk, spec.sk: sk}.get(name, name) for position, name in enumerate(names)}

@@ -160,8 +160,8 @@ def _sort_with_keys() -> None:
     def all_items(table: Any) -> list[Any]:
         if not table.range_key_attr:
             return sorted(table.items.values(), key=lambda item: item.hash_key.cast_value)
-        found = [item for partition in table.items.values() for item in partition.values()]
-        return sorted(found, key=lambda item: (item.hash_key.cast_value, item.range_key.cast_value))
+        items = [item for partition in table.items.values() for item in partition.values()]
+        return sorted(items, key=lambda item: (item.hash_key.cast_value, item.range_key.cast_value))
 
     setattr(Table, all_items.__name__, all_items)
 

@@ -51,18 +51,18 @@ def files_bucket(table: str) -> str:
 
 def read_policies(deployment: Deployment, model: Model, directory: Path | None = None) -> AccountPolicies:
     """Reads a directory, or generates the policies from the model. Reports every fault of every file at once."""
-    made: Mapping[str, Any] = documents(model) if directory is None else {}
-    found: dict[str, PolicyDocument] = {}
+    generated: Mapping[str, Any] = documents(model) if directory is None else {}
+    parsed: dict[str, PolicyDocument] = {}
     faults: list[str] = []
     for name in (TENANT_FILE, TRUST_FILE, BOUNDARY_FILE, GATEWAY_FILE, STREAM_FILE):
         try:
-            text = json.dumps(made[name]) if directory is None else (directory / name).read_text(encoding="utf-8")
-            found[name] = parse(render_text(text, deployment), kind_of(name))
+            text = json.dumps(generated[name]) if directory is None else (directory / name).read_text(encoding="utf-8")
+            parsed[name] = parse(render_text(text, deployment), kind_of(name))
         except (OSError, UnicodeDecodeError, PolicyError) as error:
             faults.append(f"policy `{(directory or Path()) / name}`: {error}")
     if faults:
         raise ConfigurationError(faults)
-    return AccountPolicies(*found.values())
+    return AccountPolicies(*parsed.values())
 
 
 def account_with(deployment: Deployment, policies: AccountPolicies) -> Account:

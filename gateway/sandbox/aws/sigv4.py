@@ -27,10 +27,10 @@ class Request:
 
     def header(self, name: str) -> str | None:
         """The value of a header. A header that was sent twice is ambiguous and refused."""
-        found = [value for key, value in self.headers if key == name]
-        if len(found) > 1:
+        values = [value for key, value in self.headers if key == name]
+        if len(values) > 1:
             raise AwsFault("IncompleteSignatureException", f"Header '{name}' was sent more than once.")
-        return found[0] if found else None
+        return values[0] if values else None
 
 
 @dataclass(frozen=True, slots=True)

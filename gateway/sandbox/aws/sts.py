@@ -40,8 +40,8 @@ class SandboxSts:
                 raise AwsFault("InvalidAction", f"Could not find operation {action or ''} for version 2011-06-15")
 
     def _identity(self, caller: KeyHolder) -> str:
-        found = {"Arn": caller.arn, "UserId": caller.user_id, "Account": self._account.number}
-        return "".join(element(name, text) for name, text in found.items())
+        identity = {"Arn": caller.arn, "UserId": caller.user_id, "Account": self._account.number}
+        return "".join(element(name, text) for name, text in identity.items())
 
     def _assume(self, caller: KeyHolder, request: RoleRequest) -> str:
         role = self._account.roles.get(request.role_arn)

@@ -149,7 +149,7 @@ class Supervisor:
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
-        numbers = [each.fileno() for each in self._sockets]
+        numbers = [listener.fileno() for listener in self._sockets]
         channel = Channel(ours)
         with theirs:
             try:
@@ -245,8 +245,8 @@ class Supervisor:
         if self._kill_at is None:
             self._kill_at = time.monotonic() + self._rules.grace_seconds
             # once the workers take no more, nobody listens
-            for each in self._sockets:
-                each.close()
+            for listener in self._sockets:
+                listener.close()
         for worker in self._workers:
             if worker.serving_since is None:
                 worker.channel.hang_up()

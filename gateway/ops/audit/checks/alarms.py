@@ -16,14 +16,14 @@ _OWN_OF_AUTOSCALING: Final = "TargetTracking-"
 
 
 def alarms(case: Case) -> Iterator[AuditFinding]:
-    found = case.facts.alarms
-    if not isinstance(found, tuple):
-        yield missing(found)
+    alarms_found = case.facts.alarms
+    if not isinstance(alarms_found, tuple):
+        yield missing(alarms_found)
         return
-    ours = [alarm for alarm in found if _ours(alarm, case.subject.table)]
+    ours = [alarm for alarm in alarms_found if _ours(alarm, case.subject.table)]
     yield from _faulty(ours)
     yield from _watched(case, ours)
-    yield from _delivered(ours, found, case.facts.subscribers)
+    yield from _delivered(ours, alarms_found, case.facts.subscribers)
 
 
 def _ours(alarm: Alarm, table: str) -> bool:
@@ -76,7 +76,7 @@ def _delivered(
 ) -> Iterator[AuditFinding]:
     """An alarm tells somebody itself, or by a composite alarm that names it."""
     topics = {action: subscribers.get(action, 1) for alarm in found for action in alarm.actions}
-    composites = [alarm for alarm in found if alarm.rule and any(_named(each.name, alarm.rule) for each in ours)]
+    composites = [alarm for alarm in found if alarm.rule and any(_named(own.name, alarm.rule) for own in ours)]
     composed = " ".join(alarm.rule for alarm in composites if _heard(alarm, topics))
     silent = [alarm.name for alarm in ours if not _heard(alarm, topics) and not _named(alarm.name, composed)]
     yield from _unheard([*ours, *composites], topics)

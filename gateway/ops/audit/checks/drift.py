@@ -33,25 +33,27 @@ def _key_faults(case: Case) -> Iterator[str]:
 
 
 def _index_faults(case: Case) -> Iterator[str]:
-    live, wanted = case.facts.table.indexes, {index.name: index for index in case.model.table.indexes}
-    yield from (f"{name} is missing in the table" for name in wanted if name not in live)
-    yield from (f"the model does not know {name}: it costs writes and serves nothing" for name in live.keys() - wanted)
-    for name in wanted.keys() & live.keys():
-        index, found = wanted[name], live[name]
-        if found.keys != (index.pk, index.sk):
-            yield f"{name} is keyed by {_listed(found.keys)}, the model by {_listed((index.pk, index.sk))}"
+    live, declared = case.facts.table.indexes, {index.name: index for index in case.model.table.indexes}
+    yield from (f"{name} is missing in the table" for name in declared if name not in live)
+    yield from (
+        f"the model does not know {name}: it costs writes and serves nothing" for name in live.keys() - declared
+    )
+    for name in declared.keys() & live.keys():
+        index, facts = declared[name], live[name]
+        if facts.keys != (index.pk, index.sk):
+            yield f"{name} is keyed by {_listed(facts.keys)}, the model by {_listed((index.pk, index.sk))}"
         projection = " ".join([index.projection, *sorted(case.model.table.included(index))])
-        if found.projection != projection:
+        if facts.projection != projection:
             yield (
-                f"{name} projects {found.projection}, the model says {projection}; DynamoDB does not change the "
+                f"{name} projects {facts.projection}, the model says {projection}; DynamoDB does not change the "
                 "projection of an index: declare an index of another name, fill it, and remove this one"
             )
 
 
 def _ttl_faults(case: Case) -> Iterator[str]:
-    found, wanted = case.facts.ttl, case.model.table.ttl
-    if isinstance(found, TtlFacts) and found.attribute not in (None, wanted):
-        yield f"TTL reads `{found.attribute}`, the model says `{wanted}`"
+    live, declared = case.facts.ttl, case.model.table.ttl
+    if isinstance(live, TtlFacts) and live.attribute not in (None, declared):
+        yield f"TTL reads `{live.attribute}`, the model says `{declared}`"
 
 
 def policy_drift(case: Case) -> Iterator[AuditFinding]:
@@ -60,11 +62,11 @@ def policy_drift(case: Case) -> Iterator[AuditFinding]:
     if deployment is None:
         yield missing(UnknownFact("installed policies were not compared", "give `--tenant-role`"))
         return
-    made = documents(case.model)
-    yield from _tenant_role(case.facts.tenant_role, made, deployment)
-    yield from _gateway_role(case, case.facts.gateway_role, made, deployment)
+    generated = documents(case.model)
+    yield from _tenant_role(case.facts.tenant_role, generated, deployment)
+    yield from _gateway_role(case, case.facts.gateway_role, generated, deployment)
     if isinstance(case.facts.endpoints, tuple):
-        yield from _endpoints(own_endpoints(case, case.facts.endpoints), case.facts.gateway_role, made, deployment)
+        yield from _endpoints(own_endpoints(case, case.facts.endpoints), case.facts.gateway_role, generated, deployment)
 
 
 def _files(case: Case) -> Iterator[AuditFinding]:
@@ -78,47 +80,47 @@ def _files(case: Case) -> Iterator[AuditFinding]:
 
 
 def _tenant_role(
-    role: RoleFacts | Missing, made: Mapping[str, Mapping[str, Any]], deployment: Deployment
+    role: RoleFacts | Missing, generated: Mapping[str, Mapping[str, Any]], deployment: Deployment
 ) -> Iterator[AuditFinding]:
     if not isinstance(role, RoleFacts):
         yield missing(role)
         return
-    yield from _attached("tenants' role", role, TENANT_FILE, render(made[TENANT_FILE], deployment))
-    wanted = canonical(render(made[BOUNDARY_FILE], deployment))
-    yield _same("boundary of the tenants' role", BOUNDARY_FILE, canonical(role.boundary or {}) == wanted)
+    yield from _attached("tenants' role", role, TENANT_FILE, render(generated[TENANT_FILE], deployment))
+    expected = canonical(render(generated[BOUNDARY_FILE], deployment))
+    yield _same("boundary of the tenants' role", BOUNDARY_FILE, canonical(role.boundary or {}) == expected)
     if deployment.gateway_role:
-        wanted = canonical(render(made[TRUST_FILE], deployment))
-        yield _same("trust of the tenants' role", TRUST_FILE, canonical(role.trust) == wanted)
+        expected = canonical(render(generated[TRUST_FILE], deployment))
+        yield _same("trust of the tenants' role", TRUST_FILE, canonical(role.trust) == expected)
     else:
         yield missing(UnknownFact("the trust policy was not compared", "give `--gateway-role`"))
 
 
 def _gateway_role(
-    case: Case, role: RoleFacts | Missing, made: Mapping[str, Mapping[str, Any]], deployment: Deployment
+    case: Case, role: RoleFacts | Missing, generated: Mapping[str, Mapping[str, Any]], deployment: Deployment
 ) -> Iterator[AuditFinding]:
     if not isinstance(role, RoleFacts):
         yield missing(role)
         return
     # a tenant with a table of its own has a role of its own, and the gateway the same document for it
-    wanted = [render(made[GATEWAY_FILE], each) for each in (deployment, *_silos(role, deployment))]
-    readers = [found for found in role.policies.values() if _assumes_only(found, case.subject.dax_roles)]
-    yield from _attached("gateway's role", role, GATEWAY_FILE, *wanted, *readers)
+    expected = [render(generated[GATEWAY_FILE], target) for target in (deployment, *_silos(role, deployment))]
+    readers = [policy for policy in role.policies.values() if _assumes_only(policy, case.subject.dax_roles)]
+    yield from _attached("gateway's role", role, GATEWAY_FILE, *expected, *readers)
 
 
 def _assumes_only(found: Statements, roles: frozenset[str]) -> bool:
     """Whether all that a policy allows is to assume these roles: those in which the gateway reads from DAX clusters."""
     statements = _statements(found)
     return bool(statements) and all(
-        each.get("Effect") == "Allow"
-        and each.keys() <= {"Sid", "Effect", "Action", "Resource"}
-        and _several(each.get("Action")) == {"sts:AssumeRole"}
-        and _several(each.get("Resource")) <= roles
-        for each in statements
+        statement.get("Effect") == "Allow"
+        and statement.keys() <= {"Sid", "Effect", "Action", "Resource"}
+        and _several(statement.get("Action")) == {"sts:AssumeRole"}
+        and _several(statement.get("Resource")) <= roles
+        for statement in statements
     )
 
 
-def _several(given: Any) -> frozenset[Any]:
-    return frozenset(given if isinstance(given, list) else [given])
+def _several(value: Any) -> frozenset[Any]:
+    return frozenset(value if isinstance(value, list) else [value])
 
 
 def _silos(role: RoleFacts, deployment: Deployment) -> Iterator[Deployment]:
@@ -130,19 +132,19 @@ def _silos(role: RoleFacts, deployment: Deployment) -> Iterator[Deployment]:
 
 
 def _endpoints(
-    found: tuple[EndpointFacts, ...],
+    endpoints: tuple[EndpointFacts, ...],
     role: RoleFacts | Missing,
-    made: Mapping[str, Mapping[str, Any]],
+    generated: Mapping[str, Mapping[str, Any]],
     deployment: Deployment,
 ) -> Iterator[AuditFinding]:
     """A silo uses the same endpoint: a statement may be repeated with its role and tables of its own account."""
-    wanted = canonical(render(made[ENDPOINT_FILE], deployment))
+    expected = canonical(render(generated[ENDPOINT_FILE], deployment))
     named = _silos(role, deployment) if isinstance(role, RoleFacts) else ()
-    silos = [render(made[ENDPOINT_FILE], each) for each in named if each.tenant_role != deployment.tenant_role]
+    silos = [render(generated[ENDPOINT_FILE], each) for each in named if each.tenant_role != deployment.tenant_role]
     theirs = {_behind(each) for document in silos for each in _statements(document)}
-    for each in found:
+    for each in endpoints:
         ours = [statement for statement in _statements(each.policy) if _behind(statement) not in theirs]
-        same = canonical({**each.policy, "Statement": ours} if theirs else each.policy) == wanted
+        same = canonical({**each.policy, "Statement": ours} if theirs else each.policy) == expected
         yield _same(f"endpoint {each.name}", ENDPOINT_FILE, same)
 
 
@@ -152,11 +154,11 @@ def _behind(statement: Mapping[str, Any]) -> str:
 
 
 def _attached(
-    label: str, role: RoleFacts, name: str, wanted: Statements, *others: Statements
+    label: str, role: RoleFacts, name: str, expected: Statements, *others: Statements
 ) -> Iterator[AuditFinding]:
     texts = {each: canonical(found) for each, found in role.policies.items()}
-    yield _same(label, name, canonical(wanted) in texts.values())
-    known = {canonical(each) for each in (wanted, *others)}
+    yield _same(label, name, canonical(expected) in texts.values())
+    known = {canonical(each) for each in (expected, *others)}
     for each, found in role.policies.items():
         # a policy that only denies, such as a revocation of sessions, is no drift
         if texts[each] not in known and _grants(found):
@@ -166,12 +168,14 @@ def _attached(
 def _grants(found: Statements) -> bool:
     statements = _statements(found)
     # a policy that cannot be read might allow anything
-    return not statements or any(each.get("Effect") != "Deny" for each in statements)
+    return not statements or any(statement.get("Effect") != "Deny" for statement in statements)
 
 
-def _statements(found: Statements) -> list[Mapping[str, Any]]:
-    listed = found.get("Statement", [])
-    return [each for each in (listed if isinstance(listed, list) else [listed]) if isinstance(each, dict)]
+def _statements(policy: Statements) -> list[Mapping[str, Any]]:
+    listed = policy.get("Statement", [])
+    return [
+        statement for statement in (listed if isinstance(listed, list) else [listed]) if isinstance(statement, dict)
+    ]
 
 
 def _same(label: str, name: str, same: bool) -> AuditFinding:

@@ -62,8 +62,8 @@ def cardinality(case: Case) -> Iterator[AuditFinding]:
     )
 
 
-def _expected(found: Partition) -> str:
-    return f"`{found.key}` in {found.place} expects {found.read:,.0f} RCU and {found.write:,.0f} WCU"
+def _expected(partition: Partition) -> str:
+    return f"`{partition.key}` in {partition.place} expects {partition.read:,.0f} RCU and {partition.write:,.0f} WCU"
 
 
 def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:

@@ -48,28 +48,28 @@ def own_endpoints(case: Case, found: tuple[EndpointFacts, ...]) -> tuple[Endpoin
     return tuple(each for each in standing(found) if f'"{role}"' in json.dumps(each.policy))
 
 
-def standing(found: tuple[EndpointFacts, ...]) -> tuple[EndpointFacts, ...]:
+def standing(endpoints: tuple[EndpointFacts, ...]) -> tuple[EndpointFacts, ...]:
     """EC2 lists an endpoint for a while after its deletion."""
-    return tuple(each for each in found if each.state not in _GONE)
+    return tuple(each for each in endpoints if each.state not in _GONE)
 
 
-def _instead(case: Case, found: tuple[EndpointFacts, ...]) -> str:
-    if case.subject.vpc is not None or not standing(found):
+def _instead(case: Case, endpoints: tuple[EndpointFacts, ...]) -> str:
+    if case.subject.vpc is not None or not standing(endpoints):
         return ""
     return " whose policy names the tenants' role"
 
 
-def _endpoint(case: Case, found: EndpointFacts) -> Iterator[AuditFinding]:
-    label = f"{found.name} ({found.kind}, {found.vpc})"
-    if found.state != "available":
-        yield failed(f"{label} is {found.state}", fixes.ENDPOINT)
-    if not found.routes:
+def _endpoint(case: Case, facts: EndpointFacts) -> Iterator[AuditFinding]:
+    label = f"{facts.name} ({facts.kind}, {facts.vpc})"
+    if facts.state != "available":
+        yield failed(f"{label} is {facts.state}", fixes.ENDPOINT)
+    if not facts.routes:
         yield failed(f"{label} has no route table: nothing goes through it", fixes.ENDPOINT)
-    faults = list(_policy_faults(case, found.policy))
+    faults = list(_policy_faults(case, facts.policy))
     if faults:
         yield failed(f"{label}: {'; '.join(faults)}", fixes.ENDPOINT_POLICY)
-    elif found.state == "available" and found.routes:
-        yield passed(f"{label} is available on {found.routes} route tables and lets only tenants' sessions pass")
+    elif facts.state == "available" and facts.routes:
+        yield passed(f"{label} is available on {facts.routes} route tables and lets only tenants' sessions pass")
 
 
 def _policy_faults(case: Case, policy: Statements) -> Iterator[str]:
@@ -79,7 +79,9 @@ def _policy_faults(case: Case, policy: Statements) -> Iterator[str]:
         return
     deployment = case.deployment
     if deployment is None:
-        if not any(row.key.lower() == "aws:principalarn" for made in document.statements for row in made.conditions):
+        if not any(
+            row.key.lower() == "aws:principalarn" for statement in document.statements for row in statement.conditions
+        ):
             yield "its policy does not name the tenants' role"
         return
     place = place_of(case.model, deployment)
@@ -88,11 +90,11 @@ def _policy_faults(case: Case, policy: Statements) -> Iterator[str]:
     own = Permissions(rendered, tags, place)
     stranger = Permissions(rendered, {**tags, "aws:PrincipalArn": _STRANGER}, place)
     asked = questions(case.model, _TENANT)
-    bodies = [(each, each.body(case.model.table, deployment.table)) for each in asked]
-    blocked = [each.pattern for each, body in bodies if not own.check(each.operation, body).allowed]
+    bodies = [(request, request.body(case.model.table, deployment.table)) for request in asked]
+    blocked = [request.pattern for request, body in bodies if not own.check(request.operation, body).allowed]
     if blocked:
         yield f"its policy blocks {len(blocked)} reads of tenants, such as {blocked[0]}"
-    if any(stranger.check(each.operation, body).allowed for each, body in bodies):
+    if any(stranger.check(request.operation, body).allowed for request, body in bodies):
         yield "its policy lets others than the tenants' role read"
     if own.check("Scan", {"TableName": deployment.table}).allowed:
         yield "its policy lets a Scan pass"

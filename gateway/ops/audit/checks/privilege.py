@@ -42,7 +42,9 @@ def tenant_privilege(case: Case) -> Iterator[AuditFinding]:
 def _tenant(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[AuditFinding]:
     documents, faults = identity_documents(role)
     boundary, fault = boundary_document(role)
-    yield from (failed(f"the tenants' role: {each}", fixes.ROLES) for each in (*faults, *([fault] if fault else [])))
+    yield from (
+        failed(f"the tenants' role: {reason}", fixes.ROLES) for reason in (*faults, *([fault] if fault else []))
+    )
     if role.boundary is None:
         yield failed("the tenants' role has no permissions boundary", fixes.ROLES)
     if role.longest_session > _HOUR:
@@ -133,7 +135,9 @@ def _table_policy(policy: Statements | Missing | None) -> AuditFinding:
         return missing(policy)
     listed = policy.get("Statement", [])
     statements = listed if isinstance(listed, list) else [listed]
-    if statements and all(isinstance(each, dict) and each.get("Effect") == "Deny" for each in statements):
+    if statements and all(
+        isinstance(statement, dict) and statement.get("Effect") == "Deny" for statement in statements
+    ):
         return passed("the table's resource policy only denies")
     return failed("the table's resource policy allows something: no other policy limits that", fixes.TABLE_POLICY)
 
@@ -157,7 +161,7 @@ def gateway_privilege(case: Case) -> Iterator[AuditFinding]:
     boundary, fault = boundary_document(role)
     broken = [*faults, *([fault] if fault else [])]
     if broken:
-        yield from (failed(f"the gateway's role: {each}", fixes.ROLES) for each in broken)
+        yield from (failed(f"the gateway's role: {reason}", fixes.ROLES) for reason in broken)
         return
     policies = PolicySet(documents, boundary=boundary)
     further = " and, to read from DAX clusters, those that are made for it" if case.subject.dax_roles else ""

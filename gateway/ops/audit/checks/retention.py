@@ -12,29 +12,29 @@ _LEAST_DAYS = 7
 
 
 def ttl(case: Case) -> Iterator[AuditFinding]:
-    found, wanted = case.facts.ttl, case.model.table.ttl
-    if not isinstance(found, TtlFacts):
-        yield missing(found)
-    elif found.status not in _ON:
-        yield failed(f"TTL is {found.status}: what expires stays for ever", fixes.TTL)
-    elif found.attribute != wanted:
-        yield failed(f"TTL reads `{found.attribute}`, the model writes `{wanted}`", fixes.TTL)
+    live, declared = case.facts.ttl, case.model.table.ttl
+    if not isinstance(live, TtlFacts):
+        yield missing(live)
+    elif live.status not in _ON:
+        yield failed(f"TTL is {live.status}: what expires stays for ever", fixes.TTL)
+    elif live.attribute != declared:
+        yield failed(f"TTL reads `{live.attribute}`, the model writes `{declared}`", fixes.TTL)
     else:
         expiring = [entity.name for entity in case.model.entities.values() if entity.expiry is not None]
-        yield passed(f"TTL is {found.status} on `{wanted}`; expiring: {', '.join(expiring) or 'idempotency records'}")
+        yield passed(f"TTL is {live.status} on `{declared}`; expiring: {', '.join(expiring) or 'idempotency records'}")
 
 
 def recovery(case: Case) -> Iterator[AuditFinding]:
-    found = case.facts.backups
-    if not isinstance(found, BackupFacts):
-        yield missing(found)
-    elif not found.enabled:
+    backups = case.facts.backups
+    if not isinstance(backups, BackupFacts):
+        yield missing(backups)
+    elif not backups.enabled:
         yield failed("point-in-time recovery is off", fixes.RECOVERY)
-    elif found.days is not None and found.days < _LEAST_DAYS:
-        days = "1 day" if found.days == 1 else f"{found.days} days"
+    elif backups.days is not None and backups.days < _LEAST_DAYS:
+        days = "1 day" if backups.days == 1 else f"{backups.days} days"
         yield failed(f"point-in-time recovery reaches {days} back, not {_LEAST_DAYS}", fixes.RECOVERY_DAYS)
     else:
-        days = f", {found.days} days back" if found.days else ""
+        days = f", {backups.days} days back" if backups.days else ""
         yield passed(f"point-in-time recovery is on{days}")
 
 

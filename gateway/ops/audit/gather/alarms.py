@@ -22,23 +22,23 @@ def alarm_facts(live: Live) -> tuple[Alarm, ...]:
     return tuple(map(_alarm, (*single, *composite)))
 
 
-def _alarm(found: Mapping[str, Any]) -> Alarm:
-    parts = found.get("Metrics") or ()
+def _alarm(description: Mapping[str, Any]) -> Alarm:
+    parts = description.get("Metrics") or ()
     stats = [part["MetricStat"] for part in parts if "MetricStat" in part]
     metrics = [_metric(stat["Metric"], stat["Stat"], stat["Period"]) for stat in stats]
-    if found.get("MetricName"):
-        statistic = found.get("ExtendedStatistic") or found.get("Statistic") or ""
-        metrics.append(_metric(found, statistic, found.get("Period", _MINUTE)))
-    periods = found.get("EvaluationPeriods", 1)
+    if description.get("MetricName"):
+        statistic = description.get("ExtendedStatistic") or description.get("Statistic") or ""
+        metrics.append(_metric(description, statistic, description.get("Period", _MINUTE)))
+    periods = description.get("EvaluationPeriods", 1)
     return Alarm(
-        name=found["AlarmName"],
+        name=description["AlarmName"],
         metrics=tuple(metrics),
-        actions=tuple(found.get("AlarmActions", ())) if found.get("ActionsEnabled", True) else (),
-        rule=found.get("AlarmRule", ""),
+        actions=tuple(description.get("AlarmActions", ())) if description.get("ActionsEnabled", True) else (),
+        rule=description.get("AlarmRule", ""),
         expressions=sum("Expression" in part for part in parts),
         periods=periods,
         # where it is not said, all of them
-        points=found.get("DatapointsToAlarm") or periods,
+        points=description.get("DatapointsToAlarm") or periods,
     )
 
 
@@ -50,14 +50,14 @@ def subscriber_facts(live: Live, alarms: tuple[Alarm, ...] | Missing) -> Mapping
 
 
 def _confirmed(live: Live, topic: str) -> int:
-    found = live.pages("sns", "list_subscriptions_by_topic", "Subscriptions", TopicArn=topic)
+    subscriptions = live.pages("sns", "list_subscriptions_by_topic", "Subscriptions", TopicArn=topic)
     # without a confirmation it has words in place of an ARN: PendingConfirmation, Deleted
-    return sum(str(each.get("SubscriptionArn", "")).startswith("arn:") for each in found)
+    return sum(str(subscription.get("SubscriptionArn", "")).startswith("arn:") for subscription in subscriptions)
 
 
-def _metric(found: Mapping[str, Any], statistic: str, period: int) -> Metric:
-    dimensions = {each["Name"]: each["Value"] for each in found.get("Dimensions", ())}
-    return Metric(found.get("Namespace", ""), found.get("MetricName", ""), dimensions, statistic, period)
+def _metric(description: Mapping[str, Any], statistic: str, period: int) -> Metric:
+    dimensions = {dimension["Name"]: dimension["Value"] for dimension in description.get("Dimensions", ())}
+    return Metric(description.get("Namespace", ""), description.get("MetricName", ""), dimensions, statistic, period)
 
 
 def seen_facts(live: Live, table: str, indexes: tuple[str, ...], now: datetime) -> CountedByCloudWatch:

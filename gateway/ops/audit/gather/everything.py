@@ -47,17 +47,17 @@ def endpoint_facts(live: Live, region: str) -> tuple[EndpointFacts, ...]:
     name = f"com.amazonaws.{region}.dynamodb"
     # the name as it is in China, too
     filters = [{"Name": "service-name", "Values": [name, f"cn.{name}"]}]
-    found = live.pages("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
+    endpoints = live.pages("ec2", "describe_vpc_endpoints", "VpcEndpoints", Filters=filters)
     return tuple(
         EndpointFacts(
-            name=each["VpcEndpointId"],
-            kind=each.get("VpcEndpointType", "Gateway"),
-            vpc=each.get("VpcId", ""),
-            state=each.get("State", "unknown").lower(),
-            routes=len(each.get("RouteTableIds") or each.get("SubnetIds") or ()),
-            policy=document(each.get("PolicyDocument")),
+            name=endpoint["VpcEndpointId"],
+            kind=endpoint.get("VpcEndpointType", "Gateway"),
+            vpc=endpoint.get("VpcId", ""),
+            state=endpoint.get("State", "unknown").lower(),
+            routes=len(endpoint.get("RouteTableIds") or endpoint.get("SubnetIds") or ()),
+            policy=document(endpoint.get("PolicyDocument")),
         )
-        for each in found
+        for endpoint in endpoints
     )
 
 

@@ -47,8 +47,8 @@ def _inline(live: Live, role: str) -> dict[str, Statements]:
 
 
 def _attached(live: Live, role: str) -> dict[str, Statements]:
-    found = live.pages("iam", "list_attached_role_policies", "AttachedPolicies", RoleName=role)
-    return {policy["PolicyName"]: _managed(live, policy["PolicyArn"]) for policy in found}
+    policies = live.pages("iam", "list_attached_role_policies", "AttachedPolicies", RoleName=role)
+    return {policy["PolicyName"]: _managed(live, policy["PolicyArn"]) for policy in policies}
 
 
 def _boundary(live: Live, role: Mapping[str, Any]) -> Statements | None:

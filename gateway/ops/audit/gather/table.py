@@ -21,94 +21,98 @@ _NO_LIMIT = float("inf")
 
 
 def table_facts(live: Live, table: str) -> TableFacts:
-    found = live.ask("dynamodb", "describe_table", TableName=table)["Table"]
-    mode = found.get("BillingModeSummary", {}).get("BillingMode", "PROVISIONED")
-    indexes = [_index(each) for each in found.get("GlobalSecondaryIndexes") or ()]
+    description = live.ask("dynamodb", "describe_table", TableName=table)["Table"]
+    mode = description.get("BillingModeSummary", {}).get("BillingMode", "PROVISIONED")
+    indexes = [_index(each) for each in description.get("GlobalSecondaryIndexes") or ()]
     return TableFacts(
-        arn=found["TableArn"],
-        status=found.get("TableStatus", "unknown"),
+        arn=description["TableArn"],
+        status=description.get("TableStatus", "unknown"),
         on_demand=mode == "PAY_PER_REQUEST",
-        keys=_keys(found),
-        key_types={each["AttributeName"]: each["AttributeType"] for each in found.get("AttributeDefinitions", ())},
+        keys=_keys(description),
+        key_types={
+            each["AttributeName"]: each["AttributeType"] for each in description.get("AttributeDefinitions", ())
+        },
         indexes={index.name: index for index in indexes},
-        provisioned=_provisioned(found),
-        limit=_limit(found),
-        deletion_protection=bool(found.get("DeletionProtectionEnabled")),
-        key_arn=_key(found.get("SSEDescription", {})),
-        stream=_stream(found.get("StreamSpecification", {})),
+        provisioned=_provisioned(description),
+        limit=_limit(description),
+        deletion_protection=bool(description.get("DeletionProtectionEnabled")),
+        key_arn=_key(description.get("SSEDescription", {})),
+        stream=_stream(description.get("StreamSpecification", {})),
     )
 
 
-def _key(found: Mapping[str, Any]) -> str | None:
+def _key(description: Mapping[str, Any]) -> str | None:
     # the key that was used before may still be named
-    return None if found.get("Status") in ("DISABLING", "DISABLED") else found.get("KMSMasterKeyArn")
+    return None if description.get("Status") in ("DISABLING", "DISABLED") else description.get("KMSMasterKeyArn")
 
 
-def _stream(found: Mapping[str, Any]) -> str | None:
-    return found.get("StreamViewType", "unknown") if found.get("StreamEnabled") else None
+def _stream(description: Mapping[str, Any]) -> str | None:
+    return description.get("StreamViewType", "unknown") if description.get("StreamEnabled") else None
 
 
 def key_facts(live: Live, arn: str | None) -> KeyFacts | None:
     """None where DynamoDB encrypts with a key of its own, which it does not name."""
     if arn is None:
         return None
-    found = live.ask("kms", "describe_key", KeyId=arn)["KeyMetadata"]
+    metadata = live.ask("kms", "describe_key", KeyId=arn)["KeyMetadata"]
     # KMS rotates the key of a service by itself, and does not tell about it
-    ours = found.get("KeyManager") == "CUSTOMER"
+    ours = metadata.get("KeyManager") == "CUSTOMER"
     rotation = live.ask("kms", "get_key_rotation_status", KeyId=arn) if ours else {}
     return KeyFacts(
-        found.get("KeyManager", "unknown"), found.get("KeyState", "unknown"), bool(rotation.get("KeyRotationEnabled"))
+        metadata.get("KeyManager", "unknown"),
+        metadata.get("KeyState", "unknown"),
+        bool(rotation.get("KeyRotationEnabled")),
     )
 
 
 def ttl_facts(live: Live, table: str) -> TtlFacts:
-    found = live.ask("dynamodb", "describe_time_to_live", TableName=table).get("TimeToLiveDescription", {})
-    return TtlFacts(found.get("TimeToLiveStatus", "DISABLED"), found.get("AttributeName"))
+    description = live.ask("dynamodb", "describe_time_to_live", TableName=table).get("TimeToLiveDescription", {})
+    return TtlFacts(description.get("TimeToLiveStatus", "DISABLED"), description.get("AttributeName"))
 
 
 def backup_facts(live: Live, table: str) -> BackupFacts:
     answer = live.ask("dynamodb", "describe_continuous_backups", TableName=table)
-    found = answer.get("ContinuousBackupsDescription", {}).get("PointInTimeRecoveryDescription", {})
-    return BackupFacts(found.get("PointInTimeRecoveryStatus") == "ENABLED", found.get("RecoveryPeriodInDays"))
+    recovery = answer.get("ContinuousBackupsDescription", {}).get("PointInTimeRecoveryDescription", {})
+    return BackupFacts(recovery.get("PointInTimeRecoveryStatus") == "ENABLED", recovery.get("RecoveryPeriodInDays"))
 
 
 def table_policy(live: Live, arn: str) -> Statements | None:
     try:
-        found = json.loads(live.ask("dynamodb", "get_resource_policy", ResourceArn=arn)["Policy"])
+        policy = json.loads(live.ask("dynamodb", "get_resource_policy", ResourceArn=arn)["Policy"])
     except FactUnavailable as error:
         if error.code == "PolicyNotFoundException":
             return None
         raise
-    return found if isinstance(found, dict) else {}
+    return policy if isinstance(policy, dict) else {}
 
 
-def _index(found: Mapping[str, Any]) -> IndexFacts:
-    projection = found.get("Projection", {})
+def _index(description: Mapping[str, Any]) -> IndexFacts:
+    projection = description.get("Projection", {})
     extra = sorted(projection.get("NonKeyAttributes", ()))
     return IndexFacts(
-        name=found["IndexName"],
-        keys=_keys(found),
+        name=description["IndexName"],
+        keys=_keys(description),
         projection=" ".join([projection.get("ProjectionType", "unknown"), *extra]),
-        status=found.get("IndexStatus", "unknown"),
-        provisioned=_provisioned(found),
-        limit=_limit(found),
+        status=description.get("IndexStatus", "unknown"),
+        provisioned=_provisioned(description),
+        limit=_limit(description),
     )
 
 
-def _keys(found: Mapping[str, Any]) -> tuple[str, ...]:
+def _keys(description: Mapping[str, Any]) -> tuple[str, ...]:
     """Partition key first."""
-    schema = sorted(found.get("KeySchema", ()), key=lambda key: key["KeyType"] != "HASH")
+    schema = sorted(description.get("KeySchema", ()), key=lambda key: key["KeyType"] != "HASH")
     return tuple(key["AttributeName"] for key in schema)
 
 
-def _provisioned(found: Mapping[str, Any]) -> Throughput:
-    given = found.get("ProvisionedThroughput", {})
-    return Throughput(given.get("ReadCapacityUnits", 0), given.get("WriteCapacityUnits", 0))
+def _provisioned(description: Mapping[str, Any]) -> Throughput:
+    throughput = description.get("ProvisionedThroughput", {})
+    return Throughput(throughput.get("ReadCapacityUnits", 0), throughput.get("WriteCapacityUnits", 0))
 
 
-def _limit(found: Mapping[str, Any]) -> Throughput:
-    given = found.get("OnDemandThroughput", {})
-    numbers = (given.get(name, -1) for name in ("MaxReadRequestUnits", "MaxWriteRequestUnits"))
+def _limit(description: Mapping[str, Any]) -> Throughput:
+    throughput = description.get("OnDemandThroughput", {})
+    numbers = (throughput.get(name, -1) for name in ("MaxReadRequestUnits", "MaxWriteRequestUnits"))
     # DynamoDB says -1 where there is none
     return Throughput(*(float(number) if number > 0 else _NO_LIMIT for number in numbers))
 

@@ -25,33 +25,40 @@ from gateway.iam.formal.specification import OTHER
 from gateway.iam.formal.string_patterns import Split
 from gateway.iam.language.glob import merged
 
-_TEXTS: Final = ("acme", "u1", "initech", "u2")
+_TEXTS: Final = ("initech", "u1", "umbrella", "u2")
 
 
-def chosen_tags(formula: Formula) -> dict[str, str]:
-    """A text for every key that a variable refers to, where there are several; else the formula itself is as fast."""
-    patterns = (
-        occurrence.formula.pattern for occurrence in occurrences(formula) if isinstance(occurrence.formula, Like)
-    )
-    keys = {token.key for pattern in patterns for token in pattern if isinstance(token, Ref)}
+Tags = Mapping[str, str | None]
+"""The texts of tags; None for a tag that the session does not have."""
+
+
+def tag_choices(formula: Formula) -> list[Tags]:
+    """Texts for every key that a variable refers to, and then the same without one of them; none if they are many."""
+    atoms = (occurrence.formula for occurrence in occurrences(formula))
+    keys = {token.key for atom in atoms if isinstance(atom, Like) for token in atom.pattern if isinstance(token, Ref)}
     others = {OTHER: "globex"} if OTHER in keys else {}
     tags = sorted(keys - {OTHER}, reverse=True)
-    return others | dict(zip(tags, _TEXTS, strict=False)) if 1 < len(tags) <= len(_TEXTS) else {}
+    if not tags or len(tags) > len(_TEXTS):
+        return []
+    texts = others | dict(zip(tags, _TEXTS, strict=False))
+    return [texts, *({**texts, tag: None} for tag in tags)]
 
 
-def instance(formula: Formula, tags: Mapping[str, str], splits: Mapping[str, Split]) -> Formula:
+def instance(formula: Formula, tags: Tags, splits: Mapping[str, Split]) -> Formula:
     """The formula for these tags."""
+    facts = {key: text for key, text in tags.items() if text is not None}
 
     def atom(part: Formula) -> Formula:
         match part:
             case Present(key) | Single(key) | Filled(key) if key in tags:
-                return Constant(True)
+                return Constant(key in facts)
             case Like(piece, pattern, fold):
-                texts = tuple(tags[token.key] if isinstance(token, Ref) else token for token in pattern)
-                like = Like(piece, merged(texts), fold)
-                return Constant(evaluator(like, splits)(tags)) if piece.subject in tags else like
+                texts = [tags[token.key] if isinstance(token, Ref) else token for token in pattern]
+                known = tuple(token for token in texts if token is not None)
+                like = Constant(False) if len(known) < len(texts) else Like(piece, merged(known), fold)
+                return Constant(evaluator(like, splits)(facts)) if piece.subject in tags else like
             case ArnLike(subject) | Scalar(subject) if subject in tags:
-                return Constant(evaluator(part, splits)(tags))
+                return Constant(evaluator(part, splits)(facts))
         return part
 
     return rewritten(formula, atom)

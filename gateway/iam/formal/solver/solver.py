@@ -31,7 +31,7 @@ from gateway.iam.formal.formula import (
     keys_of,
 )
 from gateway.iam.formal.solver.actions import OtherActions, named_in, names_all
-from gateway.iam.formal.solver.instance import chosen_tags, instance
+from gateway.iam.formal.solver.instance import Tags, instance, tag_choices
 from gateway.iam.formal.solver.request_space import Requests, SetOfTexts, Slot, TextOf
 from gateway.iam.formal.solver.z3_strings import AnyText, Texts, all_of, any_of
 from gateway.iam.formal.string_patterns import Split
@@ -40,6 +40,7 @@ from gateway.iam.language.variables import Value
 INSTALL: Final = "the solver is not installed: pip install 'tenant-graphql-gateway[proof]'"
 SECONDS: Final = 20
 _WISH_SECONDS: Final = 2
+_ONE_TAG: Final = 2  # choices: with the tag, and without it
 
 Answer = Literal["impossible", "possible", "undecided"]
 
@@ -70,10 +71,7 @@ def solve(
 
     Known actions are tried first, because such a request can be sent; then every name that an action could have.
     """
-    tags = chosen_tags(formula)
-    solution = _instance(formula, splits, tags, seconds) if tags else None
-    if solution is None or solution.answer != "possible":
-        solution = _Search(formula, splits, named_in(formula)).solved([formula], seconds)
+    solution = _with_known_action(formula, splits, seconds)
     if solution.answer == "possible":
         return _refined(solution, formula, splits, preferred)
     if solution.answer == "undecided" or names_all(formula):
@@ -83,10 +81,26 @@ def solve(
     return _Search(formula, splits).solved([formula], seconds)
 
 
-def _instance(formula: Formula, splits: Mapping[str, Split], tags: Mapping[str, str], seconds: float) -> Solution:
-    part = instance(formula, tags, splits)
-    solution = _Search(part, splits, named_in(formula), sampled=True).solved([part], seconds)
-    return replace(solution, facts={**solution.facts, **tags})
+def _with_known_action(formula: Formula, splits: Mapping[str, Split], seconds: float) -> Solution:
+    """Asks for given tags first if there are several, where that is faster; last if all tags are not decided."""
+    choices = tag_choices(formula)
+    several = len(choices) > _ONE_TAG
+    if several and (example := _example(formula, splits, choices, seconds)) is not None:
+        return example
+    solution = _Search(formula, splits, named_in(formula)).solved([formula], seconds)
+    if solution.answer == "undecided" and not several:
+        return _example(formula, splits, choices, seconds) or solution
+    return solution
+
+
+def _example(formula: Formula, splits: Mapping[str, Split], choices: Sequence[Tags], seconds: float) -> Solution | None:
+    """A request with one of these choices of tags."""
+    for tags in choices:
+        part = instance(formula, tags, splits)
+        solution = _Search(part, splits, named_in(formula), sampled=True).solved([part], seconds)
+        if solution.answer == "possible":
+            return replace(solution, facts={**solution.facts, **{key: text for key, text in tags.items() if text}})
+    return None
 
 
 def _refined(

@@ -19,6 +19,13 @@ TESTED_WITH = {
         ),
         "graph/query/lane/test_lane.py",
     ),
+    **dict.fromkeys(
+        (
+            f"graph/subscription/{part}.py"
+            for part in ("cohort", "event_reader", "interest", "operations", "position", "subscription")
+        ),
+        "graph/subscription/test_subscriptions.py",
+    ),
 }
 
 

@@ -10,6 +10,7 @@ HEAD = "written by `gateway records`, do not edit"
 TESTS = PACKAGE.parent / "tests"
 # parts of one mechanism, which only whole queries show: the tests of the whole are named here
 TESTED_WITH = {
+    "graph/mutation/files.py": "files/test_round_trip.py",
     "graph/query/binder.py": "graph/query/test_operation.py",
     "graph/query/tree.py": "graph/query/test_operation.py",
     **dict.fromkeys(

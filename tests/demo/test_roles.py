@@ -12,6 +12,7 @@ from gateway.iam.dynamodb.residual import Residual
 from gateway.iam.language.verdict import Allow
 from gateway.model.role_reach import visible_patterns
 from gateway.sandbox.sandbox import Sandbox
+from gateway.testing import GraphQLErrors, serve
 from tests.fixtures import client_of, post, sandbox_app
 from tests.unmeasured import unmeasured
 
@@ -215,3 +216,17 @@ async def test_support_finds_a_customer_by_the_exact_address_and_reads_no_addres
         assert nobody == {"data": {"userByEmail": None}}
     phone = '{ userByPhone(phone: "+4930123456") { userId } }'
     assert codes(await shop.ask(phone, "sue", role="support")) == {"FORBIDDEN"}
+
+
+def test_a_role_that_reads_from_indexes_only_reads_attributes() -> None:
+    listed = "{ allUsers(first: 2) { nodes { userId name createdAt } } categories { nodes { title } } }"
+    with serve("tests.demo.index_only", on="sandbox", demo=True) as served:
+        for _ in range(4):  # by the reference, then by a lane
+            found = served.query(listed, role="phone-book")
+            assert all(user["name"] for user in found["allUsers"]["nodes"])
+            assert found["allUsers"]["nodes"]
+            assert found["categories"]["nodes"][0]["title"]
+        for secret in ('{ user(userId: "u-1001") { name } }', "{ allUsers { nodes { address { city } } } }"):
+            with pytest.raises(GraphQLErrors) as refused:
+                served.query(secret, role="phone-book")
+            assert refused.value.codes == ["GRAPHQL_VALIDATION_FAILED"]

@@ -129,7 +129,10 @@ class Permissions:
         `leading_key` is a partition key that the principal may read, `sample_key` by default. Use one that is the same
         for all tenants after their prefix, so that they share the cached answers.
         """
-        leading_key = self.sample_key if leading_key is None else leading_key
+        if leading_key is None:
+            leading_key, there = self.sample_key, self.shared.rows.sample_index
+            if there is not None:  # a role that reads from indexes only
+                operation, index = "Query", there
         own, answer, denied = self.own, self.shared.answer, {}
         for name in names:
             read = AttributeRead(operation, table, index, name)

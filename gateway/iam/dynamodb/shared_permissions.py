@@ -36,11 +36,13 @@ class AttributeRead(NamedTuple):
 class RoleRows(NamedTuple):
     """`sample` is a path that the role may read, `owned` those that hold the subject, each with its index.
 
-    Paths stand behind the tenant's prefix; `{subject}` stands for the subject.
+    Paths stand behind the tenant's prefix; `{subject}` stands for the subject. `sample_index` is None for a path in
+    the table, which every role has that reads something there.
     """
 
     sample: str = "ANY"
     owned: tuple[tuple[str | None, str], ...] = ()
+    sample_index: str | None = None
 
     def foreign(self, index: str | None, path: str, subject: str) -> bool:
         """Whether the path is one that holds another subject, so that the session has no rows there."""

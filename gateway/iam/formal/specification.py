@@ -235,7 +235,8 @@ def shows_hidden(role: RoleMeaning) -> Formula:
         return FALSE
     named = Some(ATTRIBUTES, one_of(ELEMENT, *role.hidden))
     whole = both(acts(*READS), negated(one_of(SELECT, *SOME_ATTRIBUTES)))
-    returned = both(acts(*RETURNING), negated(is_text(RETURNED, "NONE")))
+    returning = [action for action in RETURNING if action in role.actions]
+    returned = both(acts(*returning), negated(is_text(RETURNED, "NONE"))) if returning else FALSE
     by_key = (_some_key(role.rows, path) for path in role.hidden_keys)
     more = (both(_some_key(role.rows, find.path), _more_than(find)) for find in role.finds)
     return either(both(of_service("dynamodb"), either(named, *by_key, *more)), whole, returned)

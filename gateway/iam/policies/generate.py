@@ -133,10 +133,11 @@ def _hiding(role: GatewayRole) -> tuple[Clause, ...]:
         return ()
     some = {"StringNotEquals": {"dynamodb:Select": ["COUNT", "SPECIFIC_ATTRIBUTES"]}}
     returned = {"StringNotEquals": {"dynamodb:ReturnValues": "NONE"}}
+    returning = [action for action in RETURNING if action in role.actions]
     return (
         deny("NeverHidden", named("*"), {"ForAnyValue:StringEquals": {"dynamodb:Attributes": list(role.hidden)}}),
         deny("NeverWholeItems", named(*READS), some),
-        deny("NeverReturnedItems", named(*RETURNING), returned),
+        *([deny("NeverReturnedItems", named(*returning), returned)] if returning else []),
         *([deny("NeverByHiddenKey", named("*"), _any_of(role.hidden_paths))] if role.hidden_paths else []),
         *_finding(role),
     )

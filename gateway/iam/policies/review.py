@@ -38,7 +38,7 @@ def review(document: PolicyDocument, *, of_stream: bool = False) -> tuple[LintFi
         elif document.kind == "identity":
             findings += _foreign_rows(denials, granted)
             findings += _foreign_files(document, denials)
-        findings += _whole_items(denials)
+        findings += _whole_items(denials, granted)
     if document.kind == "trust":
         findings += _trust(document)
     return tuple(LintFinding("error", label, message) for label, message in findings)
@@ -129,15 +129,18 @@ def _foreign_files(document: PolicyDocument, denials: tuple[Rule, ...]) -> Itera
             yield "", "files are not explicitly denied to a session without a tenant"
 
 
-def _whole_items(denials: tuple[Rule, ...]) -> Iterator[tuple[str, str]]:
-    """IAM checks the attributes that a request names, so a policy that hides some must deny whole items."""
+def _whole_items(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """IAM checks the attributes that a request names, so a policy that hides some must deny whole items.
+
+    What is not granted is denied as a whole, which `_second_line` has looked at.
+    """
     if not any(row.key == "dynamodb:attributes" for rule in denials for row in rule.checks):
         return
     for key, actions, values in (
         ("dynamodb:select", READS, _WHOLE),
         ("dynamodb:returnvalues", RETURNING, _RETURNED),
     ):
-        for action in actions:
+        for action in (each for each in actions if each in granted):
             for context in ({}, *({key: value} for value in values)):
                 if not _denied(denials, action, dict(context), key):
                     yield "", f"`dynamodb:{action}` may return attributes that are hidden: deny it by `{key}`"

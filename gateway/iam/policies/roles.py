@@ -84,16 +84,19 @@ class GatewayRole:
     def actions(self) -> tuple[str, ...]:
         return tuple(sorted({action for grant in self.grants for action in grant.actions}))
 
-    def sample_path(self, action: str) -> str | None:
+    def sample_path(self, action: str, index: str | None = None) -> str | None:
         """A partition, behind the tenant's prefix, in which the role may do this; None where there is none.
 
         One that is the same for every subject, where there is one, so that what is found out about it can be shared.
         """
-        granted = [grant for grant in self.grants if action in grant.actions and grant.index is None]
+        granted = [grant for grant in self.grants if action in grant.actions and grant.index == index]
         if any(grant.paths is None for grant in granted):
             return "ANY"
         paths = [path for grant in granted for path in grant.paths or ()]
-        return min((path.replace("*", "ANY") for path in paths), key=lambda path: SUBJECT in path, default=None)
+        # where a hidden attribute is in the key, the role reads nothing, or an id only
+        narrow = {*self.hidden_paths, *(find.path for find in self.finds)}
+        found = min(paths, key=lambda path: (path in narrow, SUBJECT in path), default=None)
+        return None if found is None else found.replace("*", "ANY")
 
     @property
     def whole(self) -> bool:
@@ -179,4 +182,8 @@ def owned_partitions(role: GatewayRole) -> RoleRows:
     """What a session of the role needs to know of its rows besides its policies."""
     owned = {(grant.index, path) for grant in role.grants for path in grant.paths or () if SUBJECT in path}
     paths = tuple(sorted((each for each in owned if not each[1].startswith(IDEMPOTENCY)), key=str))
-    return RoleRows(role.sample_path("GetItem") or "ANY", paths)
+    path, index = role.sample_path("GetItem"), None
+    if path is None:
+        index = next((grant.index for grant in role.grants if "Query" in grant.actions), None)
+        path = role.sample_path("Query", index)
+    return RoleRows(path or "ANY", paths, index)

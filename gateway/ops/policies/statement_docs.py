@@ -83,8 +83,7 @@ _SESSION: Final = {
         "everything. So reads must name their attributes, or count."
     ),
     "NeverReturnedItems": (
-        "The same for writes, which can be told to return the item. This role has no writes; the rule stands ready for "
-        "the day it is given one."
+        "The same for writes, which can be told to return the item. A role that writes nothing does not need it."
     ),
     "NeverByHiddenKey": (
         "Denies the partitions that are named by a hidden attribute: who may not read an e-mail address may not try "

@@ -55,6 +55,11 @@ def test_a_new_personal_attribute_is_hidden_from_support() -> None:
     assert after["Condition"]["ForAnyValue:StringEquals"]["dynamodb:Attributes"] == ["birthday", "taxId"]
 
 
+def test_the_shipped_roles_have_room_for_more_personal_attributes() -> None:
+    length = lengths(documents(MODEL), LONGEST)["session-support.json"]
+    assert length <= LIMITS["session"] - 200, "ten names of about 20 characters"
+
+
 def test_a_partition_named_by_a_personal_attribute_is_closed_to_support() -> None:
     clause = clauses(personal("birthday"), "session-support.json")["NeverByHiddenKey"]
     assert clause["Condition"]["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"] == [

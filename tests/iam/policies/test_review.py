@@ -9,8 +9,10 @@ import pytest
 from gateway.demo import MODEL
 from gateway.iam.language.document import parse
 from gateway.iam.policies.deployment import LONGEST, render
-from gateway.iam.policies.generate import STREAM_FILE, documents, kind_of
+from gateway.iam.policies.generate import STREAM_FILE, documents, kind_of, session_document
 from gateway.iam.policies.review import review
+from gateway.iam.policies.roles import gateway_role
+from gateway.model.role import PERSONAL, Role
 
 Change = Callable[[dict[str, dict[str, Any]]], object]
 
@@ -50,11 +52,29 @@ def test_a_dropped_denial_of_the_role_is_a_gap(sid: str, message: str) -> None:
     assert any(message in line for line in messages("tenant-role.json", dropped(sid)))
 
 
-@pytest.mark.parametrize(("sid", "key"), [("NeverWholeItems", "select"), ("NeverReturnedItems", "returnvalues")])
-def test_hidden_attributes_need_rules_for_whole_items(sid: str, key: str) -> None:
-    found = messages("session-support.json", dropped(sid))
-    assert found
-    assert all(f"deny it by `dynamodb:{key}`" in line for line in found)
+CLERK = Role(name="clerk", description="", hides=PERSONAL, writes=("Category",), removes=())
+
+
+@pytest.mark.parametrize(
+    ("sid", "key", "actions"),
+    [
+        ("NeverWholeItems", "select", {"BatchGetItem", "GetItem", "Query"}),
+        ("NeverReturnedItems", "returnvalues", {"ConditionCheckItem", "PutItem", "UpdateItem"}),
+    ],
+)
+def test_hidden_attributes_need_rules_for_whole_items(sid: str, key: str, actions: set[str]) -> None:
+    made = session_document(gateway_role(MODEL, CLERK))
+    assert list(review(parse(made, "session"))) == []
+    made["Statement"] = [clause for clause in made["Statement"] if clause["Sid"] != sid]
+    found = [finding.message for finding in review(parse(made, "session"))]
+    words = f"may return attributes that are hidden: deny it by `dynamodb:{key}`"
+    assert set(found) == {f"`dynamodb:{action}` {words}" for action in actions}
+
+
+def test_a_role_that_writes_nothing_needs_no_rule_for_what_writes_return() -> None:
+    assert all(
+        clause["Sid"] != "NeverReturnedItems" for clause in documents(MODEL)["session-support.json"]["Statement"]
+    )
 
 
 def test_a_denial_for_one_table_is_no_second_line() -> None:

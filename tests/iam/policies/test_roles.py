@@ -2,7 +2,7 @@
 
 from gateway.demo import MODEL
 from gateway.iam.policies.roles import Grant, gateway_role, owned_partitions, role_names, roles_of
-from gateway.model.role import Role
+from gateway.model.role import PERSONAL, Role
 
 ROLE = {role.name: role for role in roles_of(MODEL)}
 
@@ -51,3 +51,17 @@ def test_a_pattern_whose_key_holds_a_hidden_attribute_is_out_of_use() -> None:
     shows = gateway_role(MODEL, Role(name="clerk", description="", shows=("title",)))
     assert "note" in shows.hidden
     assert "title" not in shows.hidden
+
+
+def test_a_role_that_reads_from_indexes_only_has_its_sample_there() -> None:
+    listing = gateway_role(MODEL, Role(name="clerk", description="", reads=("allUsers",)))
+    rows = owned_partitions(listing)
+    assert (rows.sample, rows.sample_index) == ("USERS#ANY", "GSI2")
+    assert owned_partitions(ROLE["customer"]).sample_index is None
+
+
+def test_a_sample_path_is_not_one_where_a_find_reads_ids_only() -> None:
+    role = Role(name="clerk", description="", reads=("User",), hides=PERSONAL, finds=("userByEmail",))
+    assert gateway_role(MODEL, role).sample_path("Query", "GSI1") == "EMAIL#ANY"
+    more = Role(name="clerk", description="", reads=("User", "userByPhone"), hides=("email",), finds=("userByEmail",))
+    assert gateway_role(MODEL, more).sample_path("Query", "GSI1") == "PHONE#ANY"

@@ -106,7 +106,12 @@ SHOPS = (ACME, GLOBEX, INITECH)
 USERS = 25
 BY_TENANT: Mapping[str, Shop] = {shop.tenant: shop for shop in SHOPS}
 TENANTS = tuple(
-    DemoTenant(shop.tenant, shop.title, f"{shop.title}: users u-{shop.first} to u-{shop.first + USERS - 1}")
+    DemoTenant(
+        shop.tenant,
+        shop.title,
+        f"{shop.title}: users u-{shop.first} to u-{shop.first + USERS - 1}",
+        tuple(f"u-{shop.first + number}" for number in range(5)),
+    )
     for shop in SHOPS
 )
 

@@ -21,11 +21,15 @@ NOW = "@now"
 
 @dataclass(frozen=True, slots=True)
 class DemoTenant:
-    """`title` is what people call the tenant, and `about` is what the banner says of its rows."""
+    """`title` is what people call the tenant, and `about` is what the banner says of its rows.
+
+    `subjects` are the ids of people who have rows of their own; pages offer them for roles with own rows.
+    """
 
     name: str
     title: str = ""
     about: str = ""
+    subjects: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

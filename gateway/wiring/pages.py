@@ -56,8 +56,9 @@ def sandbox_pages(settings: Settings) -> list[Route]:
 
 
 def _offered(model: Model) -> tuple[Role, ...]:
-    """The roles that the pages offer: a role of own rows needs a subject, which they do not ask for yet."""
-    return tuple(role for role in model.roles.values() if not role.own)
+    """The roles that the pages offer: one of own rows needs a subject, which the demo names."""
+    known = any(tenant.subjects for tenant in demo_tenants(model))
+    return tuple(role for role in model.roles.values() if known or not role.own)
 
 
 def _model(settings: Settings) -> Model:

@@ -5,7 +5,7 @@ import { createPortal } from "react-dom";
 import { hueOf } from "./colours";
 import type { Config } from "./config";
 import { activeTab } from "./explanation";
-import { type Choice, choice, identity } from "./identity";
+import { type Choice, choice, fitting, identity } from "./identity";
 import { useStored } from "./store";
 import { useSwitch } from "./switching";
 import { TokenPanel } from "./TokenPanel";
@@ -78,7 +78,8 @@ function Switch({ config }: { config: Config }) {
   async function change(part: Partial<Choice>): Promise<void> {
     try {
       setFailure("");
-      await switchTo({ ...choice.get(), ...part });
+      const chosen = { ...choice.get(), ...part };
+      await switchTo(config.sandbox ? fitting(config.sandbox, chosen) : chosen);
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error));
     }
@@ -88,10 +89,35 @@ function Switch({ config }: { config: Config }) {
     <>
       <Choices label="Tenant" options={tenants} chosen={who.tenant} choose={(tenant) => change({ tenant })} />
       <Choices label="Role" options={roles} chosen={who.role} choose={(role) => change({ role })} />
+      <Subject config={config} who={who} choose={(subject) => change({ subject })} />
       <p className="failure" role="alert">
         {failure}
       </p>
     </>
+  );
+}
+
+interface SubjectProps {
+  config: Config;
+  who: Choice;
+  choose: (subject: string) => void;
+}
+
+/** Whose token: for `me`, and for roles that have the rows of one person only. */
+function Subject({ config, who, choose }: SubjectProps) {
+  const subjects = config.sandbox?.tenants.find(({ name }) => name === who.tenant)?.subjects ?? [];
+  const isOwn = config.sandbox?.roles.some(({ name, own }) => name === who.role && own);
+  if (subjects.length === 0) return null;
+  return (
+    <label className="subject" title="The subject of the token: whom `me` means, and whose rows an own-rows role has">
+      Subject
+      <select value={who.subject} onChange={({ target }) => choose(target.value)}>
+        {!isOwn && <option value="">nobody in the table</option>}
+        {subjects.map((subject) => (
+          <option key={subject}>{subject}</option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -87,6 +87,14 @@ function Plan({ explanation, cost }: { explanation: Explanation; cost: LastOpera
         ))}
       </ol>
       <p className="fine">
+        Session tags{" "}
+        {explanation.tags.map((tag) => (
+          <code key={tag} title="The statements compare it with the keys of the request">
+            {tag}
+          </code>
+        ))}
+      </p>
+      <p className="fine">
         Policies <code title={explanation.policies}>{explanation.policies.slice(0, 12)}</code>
       </p>
     </>

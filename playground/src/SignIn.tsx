@@ -17,7 +17,7 @@ export function SignIn({ config }: { config: Config }) {
       // not told to the page before the gateway has accepted it
       const answer = await tried(config, given);
       if (answer.failure) setFailure(answer.failure);
-      else identity.set({ token: given, tenant: answer.tenant, role: answer.role });
+      else identity.set({ token: given, tenant: answer.tenant, role: answer.role, subject: "" });
     } finally {
       setBusy(false);
     }

@@ -15,8 +15,8 @@ export interface Example {
 export interface Switcher {
   /** Where a token comes from. */
   tokens: string;
-  tenants: { name: string; title: string }[];
-  roles: { name: string; description: string }[];
+  tenants: { name: string; title: string; subjects: string[] }[];
+  roles: { name: string; description: string; own: boolean }[];
 }
 
 export interface Config {

@@ -18,6 +18,8 @@ export interface Call {
 export interface Explanation {
   tenant: string;
   role: string;
+  /** The names of the session's tags, which the statements compare with the keys. */
+  tags: string[];
   policies: string;
   calls: Call[];
   refused: { what: string; reason: string }[];

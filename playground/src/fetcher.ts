@@ -48,7 +48,7 @@ export function createFetcher(config: Config): Fetcher {
         signOut("The token is not accepted any more.");
         return never;
       }
-      if (!(await become(config.sandbox, { tenant: asked.tenant, role: asked.role }))) return never;
+      if (!(await become(config.sandbox, { tenant: asked.tenant, role: asked.role, subject: asked.subject }))) return never;
       asked = identity.get();
       answer = await ask(config, params, headers);
     }

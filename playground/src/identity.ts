@@ -5,6 +5,8 @@ import { createStore } from "./store";
 export interface Choice {
   tenant: string;
   role: string;
+  /** Whose token it is; empty for somebody of the sandbox's choice, who has no rows of their own. */
+  subject: string;
 }
 
 export interface Identity extends Choice {
@@ -15,12 +17,20 @@ export interface Identity extends Choice {
 const CHOICE = "playground:choice";
 
 /** Who has been chosen; the token may still be on its way. */
-export const choice = createStore<Choice>({ tenant: "", role: "" });
+export const choice = createStore<Choice>({ tenant: "", role: "", subject: "" });
 
 export const identity = createStore<Identity | null>(null);
 
-export function isChosen({ tenant, role }: Choice): boolean {
-  return choice.get().tenant === tenant && choice.get().role === role;
+export function isChosen({ tenant, role, subject }: Choice): boolean {
+  const now = choice.get();
+  return now.tenant === tenant && now.role === role && now.subject === subject;
+}
+
+/** With a subject that the tenant has; a role with own rows starts with the first of them. */
+export function fitting(switcher: Switcher, { tenant, role, subject }: Choice): Choice {
+  const known = switcher.tenants.find(({ name }) => name === tenant)?.subjects ?? [];
+  const own = switcher.roles.some(({ name, own }) => name === role && own);
+  return { tenant, role, subject: known.includes(subject) ? subject : own ? (known[0] ?? "") : "" };
 }
 
 let arriving: Promise<unknown> = Promise.resolve();
@@ -43,16 +53,16 @@ export async function become(switcher: Switcher, chosen: Choice): Promise<boolea
     return true;
   } catch (error) {
     const still = identity.get();
-    if (isChosen(chosen) && still) choice.set({ tenant: still.tenant, role: still.role });
+    if (isChosen(chosen) && still) choice.set({ tenant: still.tenant, role: still.role, subject: still.subject });
     throw error;
   }
 }
 
-async function issued(switcher: Switcher, { tenant, role }: Choice): Promise<string> {
+async function issued(switcher: Switcher, { tenant, role, subject }: Choice): Promise<string> {
   const answer = await fetch(switcher.tokens, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ tenant, role }),
+    body: JSON.stringify({ tenant, role, ...(subject && { subject }) }),
   });
   const content = await answer.json();
   if (!answer.ok) throw new Error(content.error ?? `no token: ${answer.status}`);
@@ -87,10 +97,12 @@ export function claimsOf(token: string): Record<string, unknown> {
 export function firstChoice(switcher: Switcher): Choice {
   const names = (all: { name: string }[]) => all.map((each) => each.name);
   try {
-    const { tenant, role } = JSON.parse(sessionStorage.getItem(CHOICE) ?? "{}");
-    if (names(switcher.tenants).includes(tenant) && names(switcher.roles).includes(role)) return { tenant, role };
+    const { tenant, role, subject } = JSON.parse(sessionStorage.getItem(CHOICE) ?? "{}");
+    if (names(switcher.tenants).includes(tenant) && names(switcher.roles).includes(role))
+      return fitting(switcher, { tenant, role, subject });
   } catch {
     // somebody else's value under our name: as if there were none
   }
-  return { tenant: switcher.tenants[0]?.name ?? "", role: switcher.roles[0]?.name ?? "" };
+  const first = { tenant: switcher.tenants[0]?.name ?? "", role: switcher.roles[0]?.name ?? "", subject: "" };
+  return fitting(switcher, first);
 }

@@ -5,11 +5,13 @@ import { BasketPage } from "./BasketPage";
 import { Catalogue } from "./Catalogue";
 import { createClient } from "./client";
 import { useTenantColours } from "./colours";
-import type { Config } from "./config";
+import { type Config, isCustomer } from "./config";
 import { Header } from "./Header";
 import { OrderPage } from "./OrderPage";
+import { MyOrders } from "./MyOrders";
 import { Orders } from "./Orders";
 import { Notice } from "./Notice";
+import { Profile } from "./Profile";
 import { type Route, to, useRoute } from "./route";
 import { type Session, session } from "./session";
 import { SignIn } from "./SignIn";
@@ -19,7 +21,7 @@ export function App({ config }: { config: Config }) {
   const who = useStored(session);
   useTenantColours(config, who?.tenant ?? "");
   if (!who) return <SignIn config={config} />;
-  return <Desk key={`${who.tenant} ${who.role}`} config={config} who={who} />;
+  return <Desk key={`${who.tenant} ${who.role} ${who.subject ?? ""}`} config={config} who={who} />;
 }
 
 function Desk({ config, who }: { config: Config; who: Session }) {
@@ -33,7 +35,7 @@ function Desk({ config, who }: { config: Config; who: Session }) {
       </a>
       <Header config={config} who={who} page={route.path[0] ?? "orders"} />
       <main id="main" ref={main} tabIndex={-1}>
-        <Page route={route} />
+        {isCustomer(config, who.role) ? <CustomerPage route={route} /> : <Page route={route} />}
       </main>
     </Provider>
   );
@@ -46,6 +48,17 @@ function Page({ route }: { route: Route }) {
   if (page === "orders" && depth < 2) return <Orders query={route.query} />;
   if (page === "catalogue" && depth <= 2) return <Catalogue chosen={name} query={route.query} />;
   if (page === "basket" && depth === 1) return <BasketPage />;
+  return <NoSuchPage />;
+}
+
+/** The pages of a customer, who has no desk: each asks for what is the customer's own, or for the catalogue. */
+function CustomerPage({ route }: { route: Route }) {
+  const [page = "orders", name] = route.path;
+  const depth = route.path.length;
+  if (page === "orders" && depth < 2) return <MyOrders query={route.query} />;
+  if (page === "catalogue" && depth <= 2) return <Catalogue chosen={name} query={route.query} forCustomers />;
+  if (page === "basket" && depth === 1) return <BasketPage forCustomers />;
+  if (page === "profile" && depth === 1) return <Profile />;
   return <NoSuchPage />;
 }
 

@@ -45,7 +45,7 @@ const PLACE = graphql(/* GraphQL */ `
 
 export type Product = NonNullable<NonNullable<BasketQuery["products"]>[number]>;
 
-export function BasketPage() {
+export function BasketPage({ forCustomers = false }: { forCustomers?: boolean }) {
   const lines = useStored(basket);
   const productIds = lines.map((line) => line.productId);
   const [{ data, error, fetching }, again] = useQuery({
@@ -67,10 +67,17 @@ export function BasketPage() {
   if (error && !data) return <Failure error={error} retry={() => again({ requestPolicy: "network-only" })} />;
   if (!data && fetching) return <p className="waiting">Asking for prices…</p>;
   const products = new Map((data?.products ?? []).flatMap((each) => (each ? [[each.productId, each]] : [])));
-  return <Filled lines={lines} products={products} />;
+  return <Filled lines={lines} products={products} forCustomers={forCustomers} />;
 }
 
-function Filled({ lines, products }: { lines: Line[]; products: Map<string, Product> }) {
+interface FilledProps {
+  lines: Line[];
+  products: Map<string, Product>;
+  /** A customer orders for itself, and names nobody. */
+  forCustomers: boolean;
+}
+
+function Filled({ lines, products, forCustomers }: FilledProps) {
   const [customer, setCustomer] = useState<Customer | null>(null);
   const [note, setNote] = useState("");
   const [refused, setRefused] = useState<{ code: UserErrorCode; message: string } | null>(null);
@@ -78,10 +85,12 @@ function Filled({ lines, products }: { lines: Line[]; products: Map<string, Prod
   const currency = products.values().next().value?.currency ?? "EUR";
   const total = lines.reduce((sum, line) => sum + times(products.get(line.productId)?.price ?? "0", line.quantity), 0n);
 
+  const known = forCustomers || customer !== null;
+
   async function submit(event: React.FormEvent): Promise<void> {
     event.preventDefault();
-    if (!customer) return;
-    const input = { userId: customer.userId, lines, note: note.trim() || null };
+    if (!forCustomers && !customer) return;
+    const input = { userId: customer?.userId, lines, note: note.trim() || null };
     // a second click, or a repeat after a lost answer, is the same submission: it is ordered once
     const idempotencyKey = submissionKey(input);
     // every query with stock asks again: after success it is less, and after OUT_OF_STOCK it was less than shown
@@ -92,7 +101,7 @@ function Filled({ lines, products }: { lines: Line[]; products: Map<string, Prod
     forgetSubmission();
     basket.set([]);
     justPlaced.set(order.orderId);
-    go(to(["orders", order.orderId]));
+    go(to(forCustomers ? ["orders"] : ["orders", order.orderId]));
   }
 
   return (
@@ -115,7 +124,7 @@ function Filled({ lines, products }: { lines: Line[]; products: Map<string, Prod
           ))}
         </ul>
         <aside className="card checkout">
-          <CustomerField customer={customer} choose={setCustomer} />
+          {!forCustomers && <CustomerField customer={customer} choose={setCustomer} />}
           <label>
             Note
             <textarea value={note} onChange={(event) => setNote(event.target.value)} rows={2} maxLength={1_000} />
@@ -123,10 +132,10 @@ function Filled({ lines, products }: { lines: Line[]; products: Map<string, Prod
           <p className="total">
             Total <strong>{money(total, currency)}</strong>
           </p>
-          <button type="submit" className="primary" disabled={fetching || !customer || lines.length > MAX_LINES}>
+          <button type="submit" className="primary" disabled={fetching || !known || lines.length > MAX_LINES}>
             {fetching ? "Placing…" : "Place the order"}
           </button>
-          {!customer && <p className="dim">Choose a customer first.</p>}
+          {!known && <p className="dim">Choose a customer first.</p>}
         </aside>
       </form>
     </>

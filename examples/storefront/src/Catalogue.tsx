@@ -2,7 +2,7 @@
 import { useQuery } from "urql";
 import { add, basket } from "./basket";
 import { graphql } from "./gql";
-import type { ProductsOfCategoryQuery } from "./gql/graphql";
+import type { ProductsOfCategoryQuery, ShelfProductFragment } from "./gql/graphql";
 import { money } from "./money";
 import { Failure } from "./Notice";
 import { cursorOf, Pager } from "./Pager";
@@ -23,22 +23,28 @@ const CATEGORIES = graphql(/* GraphQL */ `
   }
 `);
 
+graphql(/* GraphQL */ `
+  fragment ShelfProduct on Product {
+    id
+    productId
+    title
+    price
+    currency
+    stock {
+      id
+      available
+    }
+  }
+`);
+
 const PRODUCTS = graphql(/* GraphQL */ `
   query ProductsOfCategory($categoryId: ID!, $first: Int, $after: String, $last: Int, $before: String) {
     page: productsByCategory(categoryId: $categoryId, first: $first, after: $after, last: $last, before: $before) {
       nodes {
-        id
-        productId
-        title
-        price
-        currency
+        ...ShelfProduct
         supplier {
           id
           title
-        }
-        stock {
-          id
-          available
         }
       }
       pageInfo {
@@ -48,11 +54,31 @@ const PRODUCTS = graphql(/* GraphQL */ `
   }
 `);
 
-type Product = NonNullable<ProductsOfCategoryQuery["page"]>["nodes"][number];
+// who the suppliers are is no customer's business: their schema has no such field
+const FOR_CUSTOMERS = graphql(/* GraphQL */ `
+  query ProductsForCustomers($categoryId: ID!, $first: Int, $after: String, $last: Int, $before: String) {
+    page: productsByCategory(categoryId: $categoryId, first: $first, after: $after, last: $last, before: $before) {
+      nodes {
+        ...ShelfProduct
+      }
+      pageInfo {
+        ...PageCursors
+      }
+    }
+  }
+`);
+
+type Product = ShelfProductFragment & Partial<NonNullable<ProductsOfCategoryQuery["page"]>["nodes"][number]>;
 
 const SIZE = 8;
 
-export function Catalogue({ chosen, query }: { chosen?: string; query: URLSearchParams }) {
+interface CatalogueProps {
+  chosen?: string;
+  query: URLSearchParams;
+  forCustomers?: boolean;
+}
+
+export function Catalogue({ chosen, query, forCustomers = false }: CatalogueProps) {
   const [{ data, error, fetching }] = useQuery({ query: CATEGORIES });
   const categories = data?.categories?.nodes ?? [];
   const category = chosen ?? categories[0]?.categoryId;
@@ -68,19 +94,20 @@ export function Catalogue({ chosen, query }: { chosen?: string; query: URLSearch
           </a>
         ))}
       </nav>
-      {category && <Shelf key={category} category={category} query={query} />}
+      {category && <Shelf key={category} category={category} query={query} forCustomers={forCustomers} />}
     </>
   );
 }
 
-function Shelf({ category, query }: { category: string; query: URLSearchParams }) {
-  const [{ data, error, fetching }, again] = useQuery({
-    query: PRODUCTS,
-    variables: { categoryId: category, ...cursorOf(query, SIZE) },
-    // stock changes while people look: what is known is shown at once, and asked again
-    requestPolicy: "cache-and-network",
-  });
-  const page = data?.page;
+function Shelf({ category, query, forCustomers }: { category: string; query: URLSearchParams; forCustomers: boolean }) {
+  const variables = { categoryId: category, ...cursorOf(query, SIZE) };
+  // stock changes while people look: what is known is shown at once, and asked again
+  const requestPolicy = "cache-and-network";
+  const [staffed, askStaffed] = useQuery({ query: PRODUCTS, variables, pause: forCustomers, requestPolicy });
+  const [open, askOpen] = useQuery({ query: FOR_CUSTOMERS, variables, pause: !forCustomers, requestPolicy });
+  const { error, fetching } = forCustomers ? open : staffed;
+  const again = forCustomers ? askOpen : askStaffed;
+  const page = forCustomers ? open.data?.page : staffed.data?.page;
   if (!page) {
     if (fetching) return <p className="waiting">Looking at the shelf…</p>;
     return error ? <Failure error={error} retry={() => again({ requestPolicy: "network-only" })} /> : null;
@@ -106,7 +133,7 @@ function Card({ product }: { product: Product }) {
     <li className="product">
       <Picture name={productId} />
       <h2>{title}</h2>
-      <p className="dim">{supplier?.title ?? "own make"}</p>
+      {supplier !== undefined && <p className="dim">{supplier?.title ?? "own make"}</p>}
       <p className="price">
         <strong>{money(price, currency)}</strong>
         <Stock available={available} />

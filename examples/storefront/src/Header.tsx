@@ -1,6 +1,6 @@
 // The shop's name, where one can go, and who is here.
 import { basket } from "./basket";
-import type { Config } from "./config";
+import { type Config, isCustomer } from "./config";
 import { to } from "./route";
 import { type Session, signOut } from "./session";
 import { useStored } from "./store";
@@ -10,6 +10,7 @@ const PAGES = [
   ["catalogue", "Catalogue"],
   ["basket", "Basket"],
 ] as const;
+const CUSTOMER_PAGES = [["orders", "My orders"], PAGES[1], PAGES[2], ["profile", "Profile"]] as const;
 
 export function Header({ config, who, page }: { config: Config; who: Session; page: string }) {
   const shop = config.tenants.find((tenant) => tenant.name === who.tenant);
@@ -23,7 +24,7 @@ export function Header({ config, who, page }: { config: Config; who: Session; pa
         {shop?.title}
       </a>
       <nav aria-label="Pages">
-        {PAGES.map(([name, title]) => (
+        {(isCustomer(config, who.role) ? CUSTOMER_PAGES : PAGES).map(([name, title]) => (
           <a key={name} href={to([name])} aria-current={page === name ? "page" : undefined}>
             {title}
             {name === "basket" && count > 0 && <span className="count">{count}</span>}
@@ -32,7 +33,7 @@ export function Header({ config, who, page }: { config: Config; who: Session; pa
       </nav>
       <p className="who">
         <span className="tenant">{who.tenant}</span>
-        <span className="role">{who.role}</span>
+        <span className="role">{who.subject ?? who.role}</span>
         <button type="button" className="quiet" onClick={() => signOut()}>
           Switch
         </button>

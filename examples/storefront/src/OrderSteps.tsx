@@ -25,7 +25,7 @@ const CHANGE = graphql(/* GraphQL */ `
   }
 `);
 
-const CANCEL = graphql(/* GraphQL */ `
+export const CANCEL = graphql(/* GraphQL */ `
   mutation CancelOrder($input: CancelOrderInput!) {
     change: cancelOrder(input: $input) {
       order {
@@ -57,7 +57,7 @@ const NEXT: Record<OrderStatus, [status: OrderStatus, title: string][]> = {
   DELIVERED: [],
   CANCELLED: [],
 };
-const CANCELLABLE: OrderStatus[] = ["PENDING", "REVIEW", "CONFIRMED"];
+export const CANCELLABLE: OrderStatus[] = ["PENDING", "REVIEW", "CONFIRMED"];
 
 interface Refused {
   code: UserErrorCode;

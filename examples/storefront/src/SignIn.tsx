@@ -1,7 +1,7 @@
 // Which shop, and as whom.
 import { type CSSProperties, type FormEvent, useState } from "react";
 import { hueOf } from "./colours";
-import type { Config } from "./config";
+import { type Config, isCustomer } from "./config";
 import { reason, signIn } from "./session";
 import { useStored } from "./store";
 
@@ -19,19 +19,26 @@ const MAY: Record<string, string> = {
   support: "looks at orders, but not at who people are",
   editor: "looks at everything, and changes it",
   admin: "may do all of it",
+  customer: "orders, and sees what is their own",
 };
 
 export function SignIn({ config }: { config: Config }) {
   const why = useStored(reason);
   const [role, setRole] = useState(firstRole(config));
+  const [people, setPeople] = useState<Record<string, string>>({});
   const [busy, setBusy] = useState("");
+  const own = isCustomer(config, role);
   const [failure, setFailure] = useState("");
+
+  function personOf(tenant: string): string | undefined {
+    return people[tenant] ?? config.tenants.find(({ name }) => name === tenant)?.subjects[0];
+  }
 
   async function enter(event: FormEvent, tenant: string): Promise<void> {
     event.preventDefault();
     setBusy(tenant);
     try {
-      await signIn(config, { tenant, role });
+      await signIn(config, { tenant, role, ...(own && { subject: personOf(tenant) }) });
     } catch (error) {
       setFailure(error instanceof Error ? error.message : String(error));
       setBusy("");
@@ -60,7 +67,7 @@ export function SignIn({ config }: { config: Config }) {
         ))}
       </fieldset>
       <ul className="shops">
-        {config.tenants.map(({ name, title }) => (
+        {config.tenants.map(({ name, title, subjects }) => (
           <li key={name} style={{ "--hue": hueOf(config, name) } as CSSProperties}>
             <button type="button" onClick={(event) => enter(event, name)} disabled={busy !== ""}>
               <span className="sign" aria-hidden="true">
@@ -70,6 +77,16 @@ export function SignIn({ config }: { config: Config }) {
               <small>{ABOUT[name]}</small>
               <span className="enter">{busy === name ? "Opening…" : `Sign in at ${name}`}</span>
             </button>
+            {own && (
+              <label className="person">
+                Customer of {title}
+                <select value={personOf(name)} onChange={({ target }) => setPeople({ ...people, [name]: target.value })}>
+                  {subjects.map((subject) => (
+                    <option key={subject}>{subject}</option>
+                  ))}
+                </select>
+              </label>
+            )}
           </li>
         ))}
       </ul>

@@ -6,6 +6,8 @@ import { createStore } from "./store";
 export interface Choice {
   tenant: string;
   role: string;
+  /** Who it is, where the role has the rows of one person only. */
+  subject?: string;
 }
 
 export interface Session extends Choice {
@@ -23,11 +25,11 @@ export const session = createStore<Session | null>(null);
 export const reason = createStore("");
 
 /** In the sandbox anybody becomes anybody; elsewhere this is your identity provider's sign-in. */
-export async function signIn(config: Config, { tenant, role }: Choice): Promise<void> {
-  const token = await issued(config, { tenant, role });
-  sessionStorage.setItem(CHOICE, JSON.stringify({ tenant, role }));
+export async function signIn(config: Config, { tenant, role, subject }: Choice): Promise<void> {
+  const token = await issued(config, { tenant, role, subject });
+  sessionStorage.setItem(CHOICE, JSON.stringify({ tenant, role, subject }));
   reason.set("");
-  session.set({ tenant, role, token, expires: expiryOf(token) });
+  session.set({ tenant, role, subject, token, expires: expiryOf(token) });
 }
 
 /** A fresh token for the same person, before the old one ends. */
@@ -57,11 +59,11 @@ export async function resume(config: Config): Promise<void> {
   }
 }
 
-async function issued(config: Config, { tenant, role }: Choice): Promise<string> {
+async function issued(config: Config, { tenant, role, subject }: Choice): Promise<string> {
   const answer = await fetch(config.tokens, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ tenant, role }),
+    body: JSON.stringify({ tenant, role, subject }),
   });
   const content = await answer.json();
   if (!answer.ok) throw new Error(content.error ?? `no token: ${answer.status}`);

@@ -16,7 +16,7 @@ ENTITIES = (
         cached=_CACHED,
         indexes=(
             OnIndex(
-                index="GSI2",
+                index="GSI1",
                 pk="CATEGORIES",
                 sk="CATEGORY#{categoryId}",
                 low_cardinality_reason="a catalogue has tens to a few hundred categories",
@@ -35,7 +35,7 @@ PATTERNS = (
     Listing(
         name="categories",
         entity="Category",
-        index="GSI2",
+        index="GSI1",
         description="All categories of the tenant.",
         cached=_CACHED,
         traffic=Traffic(50, 30, 200),

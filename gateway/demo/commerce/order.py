@@ -11,7 +11,9 @@ from gateway import (
     DecimalNumber,
     Entity,
     EnumOf,
+    Field,
     Id,
+    Integer,
     ItemCollection,
     Key,
     Listing,
@@ -20,6 +22,7 @@ from gateway import (
     OnIndex,
     Reference,
     Shards,
+    Struct,
     Subject,
     Text,
     Timestamp,
@@ -40,6 +43,17 @@ class OrderStatus(enum.Enum):
     CANCELLED = "called off before it was shipped"
 
 
+# a customer has its orders, and not the partitions of their lines: what was ordered lies in the order itself
+ORDERED = Struct(
+    "OrderedProduct",
+    (
+        Field("productId", Id(), "The product."),
+        Field("title", Text(200), "Its title on the day of the order."),
+        Field("quantity", Integer(), "The quantity ordered."),
+        Field("unitPrice", DecimalNumber(), "The price of one unit on the day of the order."),
+    ),
+    "One product of an order.",
+)
 ACTIVE = ("PENDING", "CONFIRMED", "SHIPPED")
 _SHARDS = Shards(4, by="orderId")
 _NEWEST = "{placedAt}#{orderId}"
@@ -56,6 +70,12 @@ ENTITIES = (
             Attribute("total", DecimalNumber(), "The sum of its lines."),
             Attribute("currency", Currency(), "The currency, as an ISO 4217 code."),
             Attribute("productIds", ListOf(Id(), max_items=100), "The products of its lines, in their order."),
+            Attribute(
+                "items",
+                ListOf(ORDERED, max_items=100),
+                "What was ordered, as a part of the order; its lines can be asked further, such as for the product.",
+                required=False,
+            ),
             Attribute("note", Text(100_000), "A remark by the user.", required=False, personal=True, compressed=True),
         ),
         key=Key(pk="ORDER#{orderId}", sk="META"),

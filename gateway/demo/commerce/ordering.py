@@ -69,6 +69,9 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
         "total": total,
         "currency": next(iter(products.values())).currency,
         "productIds": list(lines),
+        "items": [
+            {"productId": name, "quantity": quantity, **_bought(products[name])} for name, quantity in lines.items()
+        ],
         "note": values.get("note"),
     }
     item = change.create("Order", order)
@@ -77,10 +80,14 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
     change.require("User", {"userId": values["userId"]}, there)
     for name, quantity in lines.items():
         line = {"orderId": order_id, "productId": name, "placedAt": placed, "quantity": quantity}
-        bought = {"title": products[name].title, "unitPrice": products[name].price}
-        change.create("OrderLine", {**line, **bought})
+        change.create("OrderLine", {**line, **_bought(products[name])})
         _take(change, name, -quantity)
     return await writer.commit(change, MutationResult(item))
+
+
+def _bought(product: Product) -> dict[str, Any]:
+    """The product as it was on the day of the order."""
+    return {"title": product.title, "unitPrice": product.price}
 
 
 def _checked(given: list[dict[str, Any]]) -> dict[str, int]:

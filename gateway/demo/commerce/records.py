@@ -23,6 +23,15 @@ class Address(TypedDict):
     country: str
 
 
+class OrderedProduct(TypedDict):
+    """One product of an order."""
+
+    productId: str
+    title: str
+    quantity: int
+    unitPrice: Decimal
+
+
 class User(Record):
     """A customer of the tenant's shop."""
 
@@ -91,6 +100,7 @@ class Order(Record):
     total: Decimal
     currency: str
     productIds: list[str]
+    items: list[OrderedProduct] | None
     note: str | None
 
 

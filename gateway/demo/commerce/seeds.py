@@ -13,6 +13,7 @@ from gateway.demo.shops import BY_TENANT, FAMILY_NAMES, GIVEN_NAMES, NOTES, QUAL
 _SHARED_USERS = 2
 _SIGNED_IN = 8
 _PRODUCTS_EACH = 8
+_ITEM = ("productId", "title", "quantity", "unitPrice")
 _ORDERS = 60
 _DAYS = 60
 _CENTS = (Decimal("0.00"), Decimal("0.50"), Decimal("0.95"), Decimal("0.99"))
@@ -162,6 +163,7 @@ def _order(
             "total": sum((line["unitPrice"] * line["quantity"] for line in lines), Decimal(0)),
             "currency": shop.currency,
             "productIds": [line["productId"] for line in lines],
+            "items": [{name: line[name] for name in _ITEM} for line in lines],
             "note": f"{random.choice(NOTES)} Seen in the {shop.catalogue}.",
         },
     )

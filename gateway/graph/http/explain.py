@@ -7,6 +7,7 @@ INVARIANT: it holds forms of keys and names of statements, never the value of a 
 import time
 from typing import Any
 
+from gateway.iam.dynamodb.condition_keys import ROLE_TAG, SUBJECT_TAG, TENANT_TAG
 from gateway.store.access import Access, Call
 
 EXPLAIN = "explain"  # what a request asks for by `"extensions": {"explain": true}`
@@ -20,6 +21,8 @@ def explanation(access: Access, started: float) -> dict[str, Any]:
         "tenant": session.tenant,
         "role": session.role,
         "actsAs": list(access.acted_as),
+        # those of the session, which statements compare with keys
+        "tags": [TENANT_TAG, ROLE_TAG, *([SUBJECT_TAG] if session.subject is not None else [])],
         "policies": session.permissions.fingerprint,
         "calls": [_call(call, first) for call in access.calls],
         "refused": [{"what": each.what, "reason": each.reason} for each in dict.fromkeys(access.refusals)],

@@ -39,9 +39,14 @@ def switcher(settings: Settings, known: Iterable[DemoTenant], roles: Iterable[Ro
     return {
         # relative to the page, so that the gateway can be mounted anywhere
         "tokens": f"..{TOKEN_PATH}",
-        "tenants": [{"name": tenant.name, "title": tenant.title or tenant.name} for tenant in tenants],
-        # the weakest role first: a visitor starts with it
-        "roles": [{"name": role.name, "description": role.description} for role in reversed([*roles])],
+        "tenants": [
+            {"name": each.name, "title": each.title or each.name, "subjects": each.subjects} for each in tenants
+        ],
+        # the weakest role first: a visitor starts with it; those of one person come last
+        "roles": [
+            {"name": each.name, "description": each.description, "own": each.own}
+            for each in sorted([*roles][::-1], key=lambda role: role.own)
+        ],
     }
 
 
@@ -55,7 +60,8 @@ def token_route(address: str) -> Route:
             return _answer({"error": "tokens are issued only to pages of this gateway"}, 403)
         try:
             values = token_request(await small_body(request))
-            token = await asyncio.to_thread(ask_for_token, address, values["tenant"], values["role"])
+            wanted = (values["tenant"], values["role"], values.get("subject"))
+            token = await asyncio.to_thread(ask_for_token, address, *wanted)
         except BadUserInput as error:
             return _answer({"error": error.message}, 400)
         except GatewayError as error:

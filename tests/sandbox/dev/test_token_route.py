@@ -10,7 +10,7 @@ from jose import jwt
 from starlette.applications import Starlette
 
 from gateway.model.demo import DemoTenant
-from gateway.model.role import STANDARD_ROLES
+from gateway.model.role import STANDARD_ROLES, Role
 from gateway.sandbox.assembly import SandboxAssembly
 from gateway.sandbox.dev.token_route import TOKEN_PATH, sandbox_address, switcher, token_route
 from gateway.settings import Settings
@@ -147,10 +147,12 @@ def test_outside_the_sandbox_there_is_no_issuer_to_ask() -> None:
 
 
 def test_the_switcher_offers_the_tenants_that_are_served_and_the_weakest_role_first() -> None:
-    known = (DemoTenant("acme", "Acme Tools"), DemoTenant("globex"))
-    offered = switcher(settings(tenants=["globex", "other"]), known, STANDARD_ROLES)
-    assert offered["tenants"] == [{"name": "globex", "title": "globex"}]
-    assert [role["name"] for role in offered["roles"]] == ["viewer", "support", "editor", "admin"]
+    known = (DemoTenant("acme", "Acme Tools"), DemoTenant("globex", subjects=("g-1",)))
+    customer = Role(name="customer", description="", own=True)
+    offered = switcher(settings(tenants=["globex", "other"]), known, (*STANDARD_ROLES, customer))
+    assert offered["tenants"] == [{"name": "globex", "title": "globex", "subjects": ("g-1",)}]
+    assert [role["name"] for role in offered["roles"]] == ["viewer", "support", "editor", "admin", "customer"]
+    assert [role["own"] for role in offered["roles"]] == [False] * 4 + [True]
     assert [tenant["title"] for tenant in switcher(settings(), known, STANDARD_ROLES)["tenants"]] == [
         "Acme Tools",
         "globex",

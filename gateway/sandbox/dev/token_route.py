@@ -34,7 +34,7 @@ def sandbox_address(settings: Settings) -> str | None:
 
 def switcher(settings: Settings, known: Iterable[DemoTenant], roles: Iterable[Role]) -> dict[str, Any]:
     """The tenants and roles that a page offers, and the address of their tokens."""
-    served = settings.tenants
+    served, weakest_first = settings.tenants, [*roles][::-1]
     tenants = [tenant for tenant in known if served is None or tenant.name in served]
     return {
         # relative to the page, so that the gateway can be mounted anywhere
@@ -42,10 +42,10 @@ def switcher(settings: Settings, known: Iterable[DemoTenant], roles: Iterable[Ro
         "tenants": [
             {"name": each.name, "title": each.title or each.name, "subjects": each.subjects} for each in tenants
         ],
-        # the weakest role first: a visitor starts with it; those of one person come last
+        # a visitor starts with the first; those of one person come last
         "roles": [
             {"name": each.name, "description": each.description, "own": each.own}
-            for each in sorted([*roles][::-1], key=lambda role: role.own)
+            for each in sorted(weakest_first, key=lambda role: role.own)
         ],
     }
 

@@ -216,7 +216,17 @@ def _record(role: Role) -> Partitions:
 
 
 def _distinct(found: Iterable[Partitions]) -> tuple[Partitions, ...]:
-    return tuple(sorted(set(found), key=lambda each: (each.index or "", each.path)))
+    """Each once, without those that another one contains: a policy has little room."""
+    every = set(found)
+    kept = (each for each in every if SUBJECT in each.path or not any(_contains(other, each) for other in every))
+    return tuple(sorted(kept, key=lambda each: (each.index or "", each.path)))
+
+
+def _contains(wide: Partitions, narrow: Partitions) -> bool:
+    """Whether a pattern that ends in `*` matches all that the other one matches."""
+    before = wide.path.removesuffix(_ANY)
+    plain = wide.path.endswith(_ANY) and _ANY not in before and SUBJECT not in before
+    return wide != narrow and wide.index == narrow.index and plain and narrow.path.startswith(before)
 
 
 def hidden_attributes(model: "Model", role: Role) -> tuple[str, ...]:

@@ -68,3 +68,8 @@ def test_hidden_attributes_are_those_that_are_named_personal_or_not_shown() -> N
 )
 def test_whether_a_path_meets_the_partitions_of_a_template(path: str, template: str, meets: bool) -> None:
     assert covers(path, parse_template("a test", template)) is meets
+
+
+def test_partitions_that_others_contain_are_not_listed_twice() -> None:
+    reached = reach(MODEL, Role(name="clerk", description="", reads=("productsByCategory", "categories")))
+    assert reached.reads == (Partitions("GSI1", "CATEGORY#*"),)

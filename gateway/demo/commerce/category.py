@@ -17,7 +17,8 @@ ENTITIES = (
         indexes=(
             OnIndex(
                 index="GSI1",
-                pk="CATEGORIES",
+                # the word of the products' lists, so that a role has one rule for both; sort keys tell them apart
+                pk="CATEGORY#ALL",
                 sk="CATEGORY#{categoryId}",
                 low_cardinality_reason="a catalogue has tens to a few hundred categories",
             ),

@@ -60,6 +60,10 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
     products = await _products(writer, list(lines))
     placed, order_id = now(), values.get("orderId") or new_id()
     total = sum((product.price * lines[name] for name, product in products.items()), Decimal(0))
+    items: list[dict[str, Any]] = [
+        {"productId": name, "quantity": lines[name], "title": product.title, "unitPrice": product.price}
+        for name, product in products.items()
+    ]
     change = writer.change()
     order = {
         "orderId": order_id,
@@ -69,25 +73,17 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
         "total": total,
         "currency": next(iter(products.values())).currency,
         "productIds": list(lines),
-        "items": [
-            {"productId": name, "quantity": quantity, **_bought(products[name])} for name, quantity in lines.items()
-        ],
+        "items": items,
         "note": values.get("note"),
     }
     item = change.create("Order", order)
     moved(writer, change, item)
     there = Fault(UserErrorCode.NOT_FOUND, f"there is no user `{values['userId']}`", "userId")
     change.require("User", {"userId": values["userId"]}, there)
-    for name, quantity in lines.items():
-        line = {"orderId": order_id, "productId": name, "placedAt": placed, "quantity": quantity}
-        change.create("OrderLine", {**line, **_bought(products[name])})
-        _take(change, name, -quantity)
+    for each in items:
+        change.create("OrderLine", {"orderId": order_id, "placedAt": placed, **each})
+        _take(change, each["productId"], -each["quantity"])
     return await writer.commit(change, MutationResult(item))
-
-
-def _bought(product: Product) -> dict[str, Any]:
-    """The product as it was on the day of the order."""
-    return {"title": product.title, "unitPrice": product.price}
 
 
 def _checked(given: list[dict[str, Any]]) -> dict[str, int]:

@@ -10,7 +10,7 @@ CUSTOMER = Role(
     name="customer",
     description="reads the catalogue, and of users, orders and accounts its own; orders, and keeps subscriptions",
     reads=(
-        *("product", "stock", "productsByCategory", "categories"),
+        *("product", "stock", "productsByCategory", "category", "categories"),
         *("User", "Order", "Email", "Phone", "Session", "Notification", "UserSubscription"),
     ),
     writes=("UserSubscription",),

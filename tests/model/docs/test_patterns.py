@@ -83,7 +83,7 @@ def test_a_listing_under_words_begins_with_them() -> None:
     assert row(LINES, "`ordersOfUser`")[4] == (
         "`T#USER#<userId>`; sort key begins with `ORDER#`, optionally between two `<placedAt>`"
     )
-    assert row(LINES, "`categories`")[4] == "`T#CATEGORIES`; sort key begins with `CATEGORY#`"
+    assert row(LINES, "`categories`")[4] == "`T#CATEGORY#ALL`; sort key begins with `CATEGORY#`"
 
 
 def test_a_listing_that_leads_on_says_where_to() -> None:

@@ -11,6 +11,7 @@ from gateway import __version__
 from gateway.cli.audit import audit
 from gateway.cli.capacity import capacity
 from gateway.cli.generate import docs, records, terraform_inputs
+from gateway.cli.import_rows import import_
 from gateway.cli.isolation import isolation
 from gateway.cli.migrate import migrate
 from gateway.cli.new import new
@@ -47,6 +48,7 @@ app.command(rich_help_panel=_CHECK)(audit)
 app.command("explain-program", rich_help_panel=_CHECK)(explain_program)
 app.command(rich_help_panel=_OPERATE)(capacity)
 app.command(rich_help_panel=_OPERATE)(migrate)
+app.command("import", rich_help_panel=_OPERATE)(import_)
 app.add_typer(support, name="support", rich_help_panel=_OPERATE)
 
 

@@ -4,6 +4,7 @@ import enum
 
 from gateway import (
     Attribute,
+    Counter,
     Date,
     Entity,
     EnumOf,
@@ -70,5 +71,12 @@ INVOICE = Entity(
 PATTERNS = (
     Lookup(name="invoice", entity="Invoice", description="One invoice."),
     Listing(name="invoicesOfPatient", entity="Invoice", newest_first=True, description="Invoices of a patient."),
-    Listing(name="openInvoices", entity="Invoice", index="open", between="issuedOn", description="Oldest first."),
+    Listing(
+        name="openInvoices",
+        entity="Invoice",
+        index="open",
+        between="issuedOn",
+        counter=Counter(shards=2),
+        description="Invoices to be paid, oldest first.",
+    ),
 )

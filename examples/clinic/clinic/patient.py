@@ -15,6 +15,8 @@ from gateway import (
     KeyString,
     Listing,
     Lookup,
+    bulk,
+    create,
     crud,
     new_id,
     now,
@@ -50,4 +52,4 @@ PATTERNS = (
     Lookup(name="patient", many="patients", entity="Patient", description="Patients by id, one or many at once."),
     Listing(name="allPatients", entity="Patient", index="all", description="All patients by name."),
 )
-MUTATIONS = crud(PATIENT)
+MUTATIONS = (*crud(PATIENT), *bulk(create(PATIENT), max_items=100))

@@ -11,8 +11,8 @@ DOCTOR = Role(
 )
 BILLING = Role(
     name="billing",
-    description="reads patients and issues invoices; sees no appointment",
-    reads=("Patient", "Invoice"),
+    description="reads a patient by id and issues invoices; sees no appointment",
+    reads=("patient", "Invoice"),
     writes=("Patient", "Invoice"),
     removes=(),
     mutations=("issueInvoice", "payInvoice"),

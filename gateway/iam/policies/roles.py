@@ -12,6 +12,7 @@ from gateway.model.role import ALL, PERSONAL, Role
 from gateway.model.role_reach import (
     IDEMPOTENCY,
     SUBJECT,
+    UNIQUE,
     Find,
     Partitions,
     RoleReach,
@@ -164,7 +165,10 @@ def _patterns(model: Model, role: Role, hidden: frozenset[str]) -> Iterator[str]
 def _grants(reached: RoleReach) -> list[Grant]:
     """One for each set of partitions, on the table or on an index, with all that may be done there."""
     actions: dict[tuple[str | None, tuple[str, ...] | None], set[str]] = {}
-    for partitions, granted in ((reached.reads, READS), (reached.writes, CHANGES), (reached.removes, REMOVALS)):
+    # marks of unique values are deleted in transactions only
+    marks_only = reached.removes is not None and all(each.path.startswith(UNIQUE) for each in reached.removes)
+    removals = ("DeleteItem",) if marks_only else REMOVALS
+    for partitions, granted in ((reached.reads, READS), (reached.writes, CHANGES), (reached.removes, removals)):
         for index, paths in _by_index(partitions):
             allowed = granted if index is None else ("Query",)
             actions.setdefault((index, paths), set()).update(allowed)

@@ -64,8 +64,11 @@ def load(path: Path, expected: Checkpoint) -> Checkpoint:
 
 
 def save(path: Path, state: Checkpoint) -> None:
+    replace_file(path, json.dumps({"form": _FORM, **asdict(state)}, indent=1))
+
+
+def replace_file(path: Path, text: str) -> None:
     """Replaces the file atomically: the old content stays until the new one is on disk."""
-    text = json.dumps({"form": _FORM, **asdict(state)}, indent=1)
     waiting = path.with_name(f"{path.name}.new")
     path.parent.mkdir(parents=True, exist_ok=True)
     # it contains keys, and a key can contain an e-mail address

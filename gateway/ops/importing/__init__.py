@@ -1,0 +1,1 @@
+"""Imports rows of one entity through the bulk mutation of a running gateway."""

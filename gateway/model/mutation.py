@@ -45,7 +45,7 @@ class Mutation:
     `acts_as` names the acting role in whose session it runs for a caller whose own role does not write `returns`: a
     session of the same tenant and subject, for what the caller itself may not touch.
     `faults` are mistakes in the declaration; they are reported together with those of the model.
-    `step` is what it does with one item, for `bulk`, which makes a mutation of many items of it.
+    `bulk` tells that it repeats another mutation for many items.
     """
 
     name: str
@@ -59,8 +59,13 @@ class Mutation:
     acts_as: str | None = None
     deprecated: str | None = None
     faults: tuple[str, ...] = ()
-    step: Step | None = None
     bulk: Bulk | None = None
+
+    @property
+    def step(self) -> Step | None:
+        """Of a generated mutation; one whose `run` was replaced has none."""
+        found = getattr(self.run, "step", None)
+        return found if isinstance(found, Step) else None
 
     @property
     def item_field(self) -> str:

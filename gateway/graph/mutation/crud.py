@@ -9,7 +9,7 @@ from typing import Any
 
 from gateway.model.entity import Attribute, Entity
 from gateway.model.model import is_sound
-from gateway.model.mutation import Mutation, Run, Step
+from gateway.model.mutation import Mutation, Step
 from gateway.model.types import Field, Integer, Subject
 from gateway.store.rows import Item
 from gateway.store.write.change import Change
@@ -40,8 +40,7 @@ def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
         description=f"Create {_article(entity.name)} {entity.name}.",
         returns=entity.name,
         input=tuple(_new_field(entity, name) for name in _attributes(entity) if name not in filled),
-        run=_run(entity, step),
-        step=step,
+        run=_StepRun(entity, step),
         faults=_unknown(entity, "filled", filled),
     )
 
@@ -65,8 +64,7 @@ def update(entity: Entity, *, but: tuple[str, ...] = ()) -> Mutation:
         ),
         returns=entity.name,
         input=(*open_fields, VERSION),
-        run=_run(entity, step),
-        step=step,
+        run=_StepRun(entity, step),
         faults=_unknown(entity, "but", but),
     )
 
@@ -84,8 +82,7 @@ def remove(entity: Entity) -> Mutation:
         description=f"Remove {_article(entity.name)} {entity.name}; the payload has its last values.",
         returns=entity.name,
         input=(*(_field(entity, name) for name in _keys(entity)), VERSION),
-        run=_run(entity, step),
-        step=step,
+        run=_StepRun(entity, step),
         removes=True,
     )
 
@@ -96,18 +93,20 @@ def crud(entity: Entity, *, filled: Filled = _NONE) -> tuple[Mutation, ...]:
     return create(entity, filled=filled), update(entity, but=fixed), remove(entity)
 
 
-def _run(entity: Entity, step: Step) -> Run:
+class _StepRun:
     """The step as a change of its own."""
 
-    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
-        item = None
-        if step.reads:
-            key = {name: values[name] for name in entity.key_names}
-            item = await writer.stored(entity.name, key, values.get(VERSION.name))
-        change = writer.change()
-        return await writer.commit(change, MutationResult(await step.add(writer, change, item, values)))
+    def __init__(self, entity: Entity, step: Step) -> None:
+        self.entity = entity
+        self.step = step
 
-    return run
+    async def __call__(self, writer: Writer, values: dict[str, Any]) -> MutationResult:
+        item = None
+        if self.step.reads:
+            key = {name: values[name] for name in self.entity.key_names}
+            item = await writer.stored(self.entity.name, key, values.get(VERSION.name))
+        change = writer.change()
+        return await writer.commit(change, MutationResult(await self.step.add(writer, change, item, values)))
 
 
 def now() -> datetime:

@@ -66,7 +66,7 @@ def bulk_faults(model: "Model") -> Iterator[str]:
 def _bulk_faults(model: "Model", bulk: Bulk) -> Iterator[str]:
     single = bulk.of
     if single.step is None:
-        yield f"`{single.name}` is not one that `create`, `update`, `remove` or `crud` has made; only those have a bulk"
+        yield f"`{single.name}` is not as `create`, `update`, `remove` or `crud` have made it; only such have a bulk"
         return
     if not 1 <= bulk.max_items <= MAX_BULK_ITEMS:
         yield f"`max_items` is {bulk.max_items}; it may be 1 to {MAX_BULK_ITEMS}"

@@ -13,6 +13,7 @@ from gateway.graph.mutation.bulk import bulk
 from gateway.graph.mutation.crud import create, now, remove
 from gateway.graph.query.price import CostLimits, item_units
 from gateway.model.model import Model
+from gateway.store.write.writer import MutationResult, Writer
 from gateway.testing import GraphQLErrors, serve
 from tests.graph.fixtures import World
 from tests.graph.http.test_endpoint import code
@@ -333,11 +334,14 @@ def test_what_cannot_fit_is_refused_at_load(options: dict[str, Any], fault: str)
 
 
 def test_other_wrong_declarations_are_refused_at_load() -> None:
-    own = replace(create(thing()), step=None)
+    async def run(writer: Writer, values: dict[str, Any]) -> MutationResult:
+        raise NotImplementedError
+
+    own = replace(create(thing()), run=run)
     wrong = {
-        bulk(own): "`createThing` is not one that `create`, `update`, `remove` or `crud` has made; only those",
+        bulk(own): "`createThing` is not as `create`, `update`, `remove` or `crud` have made it",
         bulk(create(thing(), filled={"madeAt": now})): "it repeats a `createThing` with another input than the one",
-        bulk(bulk(create(thing()))[0]): "`bulkCreateThing` is not one that",
+        bulk(bulk(create(thing()))[0]): "`bulkCreateThing` is not as",
     }
     for mutations, fault in wrong.items():
         with pytest.raises(ModelError) as caught:

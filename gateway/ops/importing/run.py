@@ -20,7 +20,7 @@ from gateway.graph.schema.schema import build_schema, core_schema
 from gateway.model.model import Model
 from gateway.model.mutation import Mutation
 from gateway.ops.importing.rows import Row, RowError, RowReader, chunks, digest_of
-from gateway.ops.importing.sender import Sender, Token
+from gateway.ops.importing.sender import BearerToken, Sender
 from gateway.ops.migrate.checkpoint import replace_file
 from gateway.store.write.idempotency import KEPT_SECONDS
 
@@ -107,7 +107,7 @@ class _Run:
     def _sent(self, state: ImportProgress) -> Iterator[tuple[list[Row], list[tuple[RowError, ...]]]]:
         """The chunks that are left, in the order of the file; some are sent at the same time."""
         options, waiting = self._options, deque[tuple[list[Row], Future[list[tuple[RowError, ...]]]]]()
-        token = Token(options.token, options.token_command)
+        token = BearerToken(options.token, options.token_command)
         sender = Sender(options.url, self._mutation, token, options.patience)
         pool = ThreadPoolExecutor(options.parallel)
         try:

@@ -31,7 +31,7 @@ class Refused(BadUserInput):
 
 
 @dataclass(slots=True)
-class Token:
+class BearerToken:
     """A bearer token, or the command that prints one; it is run again when the gateway does not accept the token."""
 
     text: str
@@ -62,7 +62,7 @@ class Sender:
 
     url: str
     mutation: Mutation
-    token: Token
+    token: BearerToken
     patience: float = 300.0
     sleep: Callable[[float], None] = time.sleep
     _kept: local = field(default_factory=local, repr=False)  # a connection for each thread

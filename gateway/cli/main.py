@@ -11,9 +11,8 @@ from gateway import __version__
 from gateway.cli.audit import audit
 from gateway.cli.capacity import capacity
 from gateway.cli.generate import docs, records, terraform_inputs
-from gateway.cli.import_rows import import_
 from gateway.cli.isolation import isolation
-from gateway.cli.migrate import migrate
+from gateway.cli.migrate import import_, migrate
 from gateway.cli.new import new
 from gateway.cli.policies import policies
 from gateway.cli.run import dev, serve, token

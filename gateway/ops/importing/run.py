@@ -67,13 +67,13 @@ def import_rows(options: Import, model: Model, console: Console | None = None) -
     """Returns the exit code: 0 where every row was written, 1 where some were rejected, 130 after an interruption."""
     console = console or Console()
     try:
-        return _Run(options, model, console).carry_out()
+        return _ImportRun(options, model, console).carry_out()
     except KeyboardInterrupt:
         console.print("interrupted; run the same command again to continue from here", markup=False)
         return _INTERRUPTED
 
 
-class _Run:
+class _ImportRun:
     def __init__(self, options: Import, model: Model, console: Console) -> None:
         self._options = options
         self._console = console

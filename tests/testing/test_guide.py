@@ -20,7 +20,14 @@ GUIDE = (ROOT / "docs" / "your-own-domain.md").read_text()
 CLINIC = ROOT / "examples" / "clinic"
 PATIENCE = 600
 # what the example has more of than the guide shows
-LONGER = {"README.md", "tests/patients.py", "tests/test_clinic.py", "tests/test_import.py", "terraform/main.tf"}
+LONGER = {
+    "README.md",
+    "tests/patients.py",
+    "tests/test_clinic.py",
+    "tests/test_documents.py",
+    "tests/test_import.py",
+    "terraform/main.tf",
+}
 _BLOCK = re.compile(r"(?:^`([\w/]+\.py)`:\n\n)?```(python|sh|graphql)\n(.*?)```", re.DOTALL | re.MULTILINE)
 
 

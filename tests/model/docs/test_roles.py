@@ -38,7 +38,7 @@ def test_a_cell_says_what_the_role_may_do() -> None:
 def test_the_matrix_follows_the_model() -> None:
     first, *others = MODEL.domains
     mutations = tuple(replace(each, acts_as=None) for each in first.mutations)
-    clerk = Role(name="clerk", description="", reads=("Category",))
+    clerk = Role(name="clerk", description="", reads=("Category", "productsByCategory"))
     changed = Model(domains=(replace(first, roles=(*STANDARD_ROLES, clerk), mutations=mutations), *others))
     assert row(role_matrix(changed), "Category")[-1] == "read"
     assert row(role_matrix(changed), "Order")[-1] == "-"

@@ -5,5 +5,7 @@ from dataclasses import replace
 from gateway import Role
 from gateway.demo.commerce import DOMAIN as COMMERCE
 
-PHONE_BOOK = Role(name="phone-book", description="lists users", reads=("allUsers", "categories"), hides=("address",))
+PHONE_BOOK = Role(
+    name="phone-book", description="lists users", reads=("allUsers", "ordersByStatus"), hides=("address",)
+)
 DOMAIN = replace(COMMERCE, roles=(*COMMERCE.roles, PHONE_BOOK))

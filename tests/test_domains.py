@@ -285,7 +285,7 @@ DOMAIN = replace(
 CLINIC = """
 from gateway import Attribute, Domain, Entity, Field, Id, Key, Lookup, Struct, Text
 
-FINDINGS = tuple(f"examinationFinding{number:02}" for number in range(40))
+FINDINGS = tuple(f"examinationFinding{number:02}" for number in range(60))
 EACH = tuple(Attribute(name, Text(200), "A finding.", required=False, personal=True) for name in FINDINGS)
 TOGETHER = Struct("Findings", tuple(Field(name, Text(200), "A finding.") for name in FINDINGS), "All findings.")
 PATIENT = Entity(
@@ -303,7 +303,7 @@ ONE = '(Attribute("findings", TOGETHER, "All findings.", required=False, persona
 def test_a_role_whose_policy_is_too_long_for_aws_is_refused_when_the_domains_are_loaded(write: Write) -> None:
     [fault] = faults(write("clinic", CLINIC % "EACH"))
     assert fault.startswith("domains: role support: its session policy has ")
-    assert "AWS takes 2,048: the names of its 40 hidden attributes take 920 of them" in fault
+    assert "AWS takes 2,048: the names of its 60 hidden attributes take 1,380 of them" in fault
     assert "put attributes that belong together into one Struct" in fault
     # what the message says helps
     assert "Patient" in load_domains([write("clinic_together", CLINIC % ONE)]).model.entities

@@ -8,7 +8,7 @@ from gateway.demo.commerce.roles import ORDERING
 from gateway.model.model import Model
 from gateway.model.role import ALL, STANDARD_ROLES, Role
 
-CLERK = Role(name="clerk", description="knows categories only", reads=("Category",))
+CLERK = Role(name="clerk", description="knows suppliers only", reads=("supplier",))
 
 
 def with_roles(*roles: Role) -> Model:

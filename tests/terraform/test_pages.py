@@ -15,7 +15,7 @@ _RUNBOOKS = REPOSITORY / "docs" / "runbooks"
 _ELSEWHERE = {
     *("table_name", "region", "tenant_role_arn", "issuers"),
     *("host", "port", "policies_dir", "environment"),
-    *("dynamodb_endpoint", "sts_endpoint", "s3_endpoint", "files_bucket"),
+    *("dynamodb_endpoint", "dynamodb_streams_endpoint", "sts_endpoint", "s3_endpoint", "files_bucket"),
     "cursor_secret",
     *("dax_endpoint", "dax_role_arn", "dax_item_ttl_seconds", "dax_query_ttl_seconds"),
     "dax_accept_gateway_only_isolation",

@@ -25,7 +25,9 @@ from gateway.model.keys import rendered
 from gateway.model.patterns import AccessPattern, ItemCollection, Listing, Lookup, parameters
 from gateway.model.types import (
     Boolean,
+    Currency,
     DecimalNumber,
+    Email,
     EnumOf,
     Id,
     Integer,
@@ -52,13 +54,15 @@ _FIRST = datetime.now(UTC).replace(microsecond=0) - timedelta(days=20)
 _SHARED = frozenset({"categoryId", "category", "supplierId"})
 
 
-def value(entity: Entity, attribute: Attribute, number: int) -> Any:
+def value(entity: Entity, attribute: Attribute, number: int) -> Any:  # noqa: C901  one case for each type
     """Something of the right type: ten items refer to the same one, and the last part of a key is the item's own."""
     name, last = attribute.name, entity.key_names[-1]
     match attribute.type:
         case Id():
             alone = entity.key_names == (name,)
             return f"{name}-{number if alone else number % 4 if name in _SHARED else _part(name, last, number)}"
+        case Email() | Currency():
+            return f"user-{number}@acme.example" if isinstance(attribute.type, Email) else "EUR"
         case KeyString():
             return f"{name} {number}" if name != "month" else "2026-01"
         case Timestamp():
@@ -72,7 +76,7 @@ def value(entity: Entity, attribute: Attribute, number: int) -> Any:
         case Boolean():
             return number % 2 == 0
         case ListOf():
-            return ["productId-1"]
+            return ["productId-1"] if name != "items" else []
         case Text(max_length):
             return f"{name} of some length, as texts have"[:max_length]
     return None

@@ -131,7 +131,8 @@ def reading(pattern: AccessPattern, sample: dict[str, Any]) -> Work:
 def writing(engine: Ordered) -> dict[str, Work]:
     """Mutations that need nothing but what is there; each round changes another item."""
     runs = {mutation.name: mutation.run for mutation in MODEL.mutations}
-    pending = list(dict.fromkeys(row["orderId"]["S"] for row in engine.rows.values() if row.get("status") == _PENDING))
+    orders = (row for row in engine.rows.values() if row["EntityType"]["S"] == "Order")
+    pending = list(dict.fromkeys(row["orderId"]["S"] for row in orders if row.get("status") == _PENDING))
     turn, confirmed = count(), OrderStatus.CONFIRMED
 
     def once(name: str, given: Callable[[int], dict[str, Any]]) -> Work:

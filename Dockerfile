@@ -1,14 +1,15 @@
 # syntax=docker/dockerfile:1
 # The gateway for production: dependencies from the lock file by hash, without the sandbox; no pip, no compiler, no shell
 # history of the build, and a user without rights. Settings come from GATEWAY_* variables or `--config FILE`.
-# With the DAX client, for `cache = "dax"`: `docker build --build-arg LOCK=requirements-dax.lock .`
+# With the client of NATS, for `stream = "bus"` and `gateway stream`: `docker build --build-arg LOCK=requirements-nats.lock .`
+# With that and the DAX client, for `cache = "dax"`: `docker build --build-arg LOCK=requirements-dax.lock .`
 ARG PYTHON=3.13
 
 FROM python:${PYTHON}-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv --without-pip /venv
 ARG LOCK=requirements.lock
-COPY requirements.lock requirements-dax.lock /build/
+COPY requirements.lock requirements-nats.lock requirements-dax.lock /build/
 # Amazon publishes the DAX client as source only
 RUN python -m pip --python /venv/bin/python install --require-hashes --only-binary :all: --no-binary amazon-dax-client \
     -r "/build/$LOCK"

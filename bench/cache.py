@@ -17,7 +17,7 @@ from itertools import accumulate
 
 from bench.ordered import Ordered
 from bench.wire import ours, stub
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.wire.credentials import Credentials
 from gateway.demo import MODEL
 from gateway.iam.policies.policies import generated
@@ -127,7 +127,9 @@ async def workload(table: Table, cache: ReadCache | None, clock: list[float]) ->
         return Run(0.0, calls, units, 0.0, 0)
     await asyncio.sleep(0)
     total = cache.stats().total
-    return Run(total.hit_ratio, calls + total.renewals, units + total.renewal_units, total.units, total.evictions)
+    answered = total.hits + total.stale + total.shared
+    hit_ratio = answered / (answered + total.misses)
+    return Run(hit_ratio, calls + total.renewals, units + total.renewal_units, total.units, total.evictions)
 
 
 def new_cache(clock: list[float], room: int = 64_000_000) -> ReadCache:

@@ -15,7 +15,8 @@ from bench.wire import stub
 from gateway.aws.sts.assume_role import AssumeRole, Sts
 from gateway.aws.sts.call_rate import CallRate
 from gateway.aws.sts.roles import Roles
-from gateway.aws.sts.sessions import SessionRules, Sessions
+from gateway.aws.sts.session import SessionRules
+from gateway.aws.sts.sessions import Sessions
 from gateway.aws.sts.sts_client import StsClient
 from gateway.aws.sts.tenants import Tenancy, Tenants
 from gateway.aws.wire.credentials import Credentials

@@ -7,12 +7,13 @@ import asyncio
 import gc
 import time
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bench.sessions import POOLED, TOKEN, shipped
 from gateway.aws.sts.assume_role import AssumeRole
 from gateway.aws.sts.roles import Roles
-from gateway.aws.sts.sessions import SessionRules, Sessions
+from gateway.aws.sts.session import SessionRules
+from gateway.aws.sts.sessions import Sessions
 from gateway.aws.sts.tenants import Tenancy, Tenants
 from gateway.aws.wire.credentials import Credentials
 from gateway.demo import MODEL
@@ -55,17 +56,19 @@ class Clock:
         return self.now
 
 
-def principals() -> list[Principal]:
-    tenants = [tenant_id(f"tenant-{number}") for number in range(TENANTS)]
+NAMES = [tenant_id(f"tenant-{number}") for number in range(TENANTS)]
+
+
+def principals(numbers: Iterable[int] = range(SUBJECTS)) -> list[Principal]:
     return [
         Principal(
-            tenants[number % TENANTS],
+            NAMES[number % TENANTS],
             f"{number:08d}-0c5e-4a8e-9c2c-6f3f8d1a2b3c",
             frozenset({ROLE}),
             "https://issuer.example",
             2_000_000_000,
         )
-        for number in range(SUBJECTS)
+        for number in numbers
     ]
 
 
@@ -107,21 +110,13 @@ async def microseconds(sessions: Sessions, who: Sequence[Principal]) -> float:
 
 
 async def measured() -> None:
-    who, clock = principals(), Clock()
+    clock = Clock()
     sts = AnsweringSts(clock)
     sessions = sessions_over(sts, clock)
-    # the memory of the last ones, with all others there already: watching it makes everything slow
-    watched = SUBJECTS // 20
-    await opened(sessions, who[:-watched])
-    gc.collect()
-    tracemalloc.start()
-    await opened(sessions, who[-watched:])
+    size = await bytes_of_each(sessions)
     calls = sts.count
-    await asyncio.sleep(0.1)
-    gc.collect()
-    size = tracemalloc.get_traced_memory()[0] / watched
-    tracemalloc.stop()
     assert len(sessions) == calls == SUBJECTS, "not one session and one call for each subject"
+    who = principals()
     shared = {id((await sessions.open(principal)).permissions.shared) for principal in who[:: SUBJECTS // 1_000]}
     rate = calls / HOUR
     print(f"{SUBJECTS:,} subjects of {TENANTS:,} tenants: {calls:,} calls to STS, {rate:.0f} a second over an hour")
@@ -130,6 +125,20 @@ async def measured() -> None:
     print(f"CPU of a request: {few:.1f} us with {FEW} subjects by turns, {many:.1f} us with {SUBJECTS:,}")
     await idle(sessions, who, clock, sts)
     await sessions.close()
+
+
+async def bytes_of_each(sessions: Sessions) -> float:
+    """All that a session costs, with its subject and its share of the tables that keep it."""
+    await opened(sessions, principals(range(FEW)))
+    gc.collect()
+    tracemalloc.start()
+    for start in range(FEW, SUBJECTS, FEW):
+        await opened(sessions, principals(range(start, start + FEW)))
+    await asyncio.sleep(0.1)
+    gc.collect()
+    size = tracemalloc.get_traced_memory()[0] / (SUBJECTS - FEW)
+    tracemalloc.stop()
+    return size
 
 
 async def refreshed(sts: AnsweringSts) -> None:

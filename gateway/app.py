@@ -23,6 +23,7 @@ from gateway.aws.sts.assume_role import Sts
 from gateway.aws.sts.call_rate import CallRate
 from gateway.aws.sts.callers import Callers
 from gateway.aws.sts.roles import Roles
+from gateway.aws.sts.session import Session
 from gateway.aws.sts.sessions import Sessions
 from gateway.aws.sts.sts_client import StsClient
 from gateway.aws.wire.connection import WireLimits
@@ -58,13 +59,24 @@ from gateway.store.cursor import Cursors
 from gateway.store.table import Table
 from gateway.stream.bus import Bus, InProcessBus
 from gateway.stream.invalidation import invalidate
+from gateway.wiring.bus import bus_of
 from gateway.wiring.caches import ReadPath, read_path
 from gateway.wiring.metrics import metrics_of, metrics_page
 from gateway.wiring.operations import cost_limits, document_limits, endpoint_limits, persisted, read_limits
 from gateway.wiring.pages import playground, sandbox_pages
 from gateway.wiring.stream import ReaderProcess
-from gateway.wiring.subscriptions import Streaming, count_subscriptions, streaming
-from gateway.wiring.tenants import check_files, check_roles, issuers, pools, session_rules, tenants, warm_up
+from gateway.wiring.subscriptions import Streaming, changes_page, count_subscriptions, streaming
+from gateway.wiring.tenants import (
+    check_files,
+    check_roles,
+    issuers,
+    pooled_tenancy,
+    pools,
+    session_rules,
+    tenants,
+    warm_up,
+)
+from gateway.wiring.trusted_lanes import example_sessions, prepare_trusted
 
 GRAPHQL_PATH: Final = "/graphql"
 
@@ -107,6 +119,7 @@ class Gateway:
     warm_up: tuple[tuple[TenantId, ...], tuple[str, ...]] = ((), ())
     # reads the table's stream, where this process does
     stream: ReaderProcess | None = None
+    trusted: tuple[Session, ...] = ()  # for whose policies lanes of trusted documents are made at start
 
     async def close(self) -> None:
         await self.streaming.subscriptions.close()
@@ -135,7 +148,7 @@ def build_gateway(
     aws = aws or boto3.Session(region_name=settings.region)
     policies = load_policies(settings.reviewed_policies, model)
     cache = read_path(settings, model, aws)
-    rules = session_rules(settings)
+    rules, permissions = session_rules(settings), permissions_for(policies, model)
     rate = CallRate(rules.calls_per_second, rules.calls)
     services = services or _aws_services(settings, aws, rate)
     roles = _roles(model, policies)
@@ -143,7 +156,7 @@ def build_gateway(
         services.sts,
         tenants(settings),
         roles,
-        permissions_for(policies, model),
+        permissions,
         rules,
         rate=rate,
         on_forget=cache.forget if cache is not None else lambda tenant: None,
@@ -161,8 +174,8 @@ def build_gateway(
     readiness = Readiness(pools(settings), PoolCheck(sessions.open, services.dynamodb, model.table).faults)
     if cache is not None and settings.stream != "off":
         invalidate(cache, services.bus)
-    stream = ReaderProcess(settings, model.table, aws, services.bus) if settings.stream == "inside" else None
-    metrics = metrics_of(settings, known, cache, sessions, queue, table, lanes, readiness, stream)
+    stream = _reader_inside(settings, model, aws, services.bus)
+    metrics = metrics_of(settings, known, cache, sessions, queue, table, lanes, readiness, stream, services.bus)
     callers = Callers(authenticator, sessions, lambda role: costs.by_role.get(role, costs.units))
     endpoint = Endpoint(
         documents=documents,
@@ -187,7 +200,18 @@ def build_gateway(
     check_roles(settings, roles)
     check_files(settings, model)
     warmed = warm_up(settings, roles)
-    return Gateway(endpoint, services, sessions, authenticator, readiness, streams, cache, metrics, warmed, stream)
+    examples = example_sessions(model, pooled_tenancy(settings), permissions) if known.trusted_texts else ()
+    return Gateway(
+        *(endpoint, services, sessions, authenticator, readiness, streams, cache, metrics, warmed, stream),
+        trusted=tuple(examples),
+    )
+
+
+def _reader_inside(settings: Settings, model: Model, aws: boto3.Session, bus: Bus) -> ReaderProcess | None:
+    # INVARIANT: a process that learns of changes from the bus between processes never reads the table's stream itself.
+    if settings.stream != "inside" or not isinstance(bus, InProcessBus):
+        return None
+    return ReaderProcess(settings, model.table, aws, bus)
 
 
 def _documents(settings: Settings, model: Model, schema: GraphQLSchema) -> Documents:
@@ -222,7 +246,7 @@ def _aws_services(settings: Settings, aws: boto3.Session, rate: CallRate) -> Ser
         await client.close()
         await sts.close()
 
-    return Services(client, sts, close=close)
+    return Services(client, sts, close=close, bus=bus_of(settings))
 
 
 class GatewayApp:
@@ -282,6 +306,7 @@ def create_app(
 def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
     address = f"http://{settings.host}:{settings.port}" if settings.environment == "sandbox" else None
     pages = [*playground(settings), *sandbox_pages(settings), *metrics_page(settings, gateway.metrics)]
+    pages += changes_page(settings, gateway.streaming)
     model = load_domains(settings.served_domains).model
     tenants = [tenant.name for tenant in demo_tenants(model)]
     page = landing_page(address, pages={route.path for route in pages}, query=first_query(model), tenants=tenants)
@@ -312,13 +337,15 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
         # how often the thread that parses documents yields to the event loop
         sys.setswitchinterval(0.0005)
         warming = asyncio.create_task(gateway.sessions.warm_up(*gateway.warm_up))
+        preparing = asyncio.create_task(prepare_trusted(gateway.endpoint, list(gateway.trusted)))
         async with AsyncExitStack() as running:
+            await running.enter_async_context(gateway.services.bus.running())
             if gateway.stream is not None:
                 await running.enter_async_context(gateway.stream.running())
             yield
-        for task in (starting, warming):
+        for task in (starting, warming, preparing):
             task.cancel()
-        await asyncio.wait((starting, warming))
+        await asyncio.wait((starting, warming, preparing))
         await gateway.close()
 
     cors = _cors(settings)

@@ -54,7 +54,7 @@ def load_domains(names: Sequence[str]) -> ServedDomains:
     if faults:
         raise ConfigurationError([f"domains: {fault}" for fault in faults])
     try:
-        model = Model(domains=tuple(each for each in found.values() if isinstance(each, Domain)))
+        model = Model(domains=tuple(value for value in found.values() if isinstance(value, Domain)))
         if too_long := size_faults(roles_of(model)):
             raise ModelError(*too_long)
         return ServedDomains(model)

@@ -153,6 +153,12 @@ def _silos_https(settings: "Settings") -> Iterator[str]:
         yield from _https(f"silos.{name}.dynamodb_endpoint", silo.dynamodb_endpoint)
 
 
+def _bus_tls(settings: "Settings") -> Iterator[str]:
+    for address in settings.bus_servers:
+        if not address.startswith("tls://"):
+            yield f"bus_servers: `{address}` must start with tls:// outside the sandbox"
+
+
 def _origins(settings: "Settings") -> Iterator[str]:
     if "*" in settings.cors_origins:
         yield "cors_origins: `*` is allowed only in the sandbox; list the origins of your front ends"
@@ -170,20 +176,34 @@ def _drain(settings: "Settings") -> Iterator[str]:
 
 _UNSAFE = (
     *(_revocations, _issuers_https, _dynamodb_https, _s3_https, _sts_https, _silos_https, _origins),
-    *(_introspection, _drain),
+    *(_introspection, _drain, _bus_tls),
 )
+
+
+def _bus(settings: "Settings") -> Iterator[str]:
+    if settings.stream == "bus" and not settings.bus_servers:
+        yield "bus_servers: required where stream is `bus`"
+    if settings.stream == "inside" and settings.bus_servers:
+        yield "bus_servers: has no effect while stream is `inside`; set stream to `bus` and run `gateway stream`"
+    if (settings.bus_user is None) != (settings.bus_password is None):
+        yield "bus_password: bus_user and bus_password are set together, or neither"
+    if settings.bus_ca is not None and not settings.bus_ca.is_file():
+        yield f"bus_ca: the file `{settings.bus_ca}` does not exist"
 
 
 def _stream(settings: "Settings") -> Iterator[str]:
     if settings.stream != "inside":
         return
     if settings.workers > 1:
-        yield "stream: `inside` needs workers = 1, because other processes would not learn of changes"
+        yield (
+            "stream: `inside` needs workers = 1, because other processes would not learn of changes; "
+            "set stream to `bus` and run `gateway stream`"
+        )
     if settings.stream_role_arn is None:
         yield "stream_role_arn: required where stream is `inside`, because the gateway's own role is denied DynamoDB"
 
 
 CONTRADICTIONS: tuple[Check, ...] = (
-    *(_issuers, _tenants, _warm_up, _readiness, _trusted, _metrics_port, _playground, _cache, _stream),
+    *(_issuers, _tenants, _warm_up, _readiness, _trusted, _metrics_port, _playground, _cache, _bus, _stream),
     *map(_in_production, _UNSAFE),
 )

@@ -37,6 +37,10 @@ Origin = Annotated[
     ),
 ]
 DaxUrl = Annotated[str, _matching(r"daxs?://[A-Za-z0-9.-]+(:[0-9]{1,5})?", "a daxs:// or dax:// address")]
+BusUrl = Annotated[str, _matching(r"(tls|nats)://[A-Za-z0-9.-]+(:[0-9]{1,5})?", "a tls:// or nats:// address")]
+BusStream = Annotated[
+    str, _matching(r"[A-Za-z0-9_-]{1,64}", "the name of a stream: up to 64 characters of A-Z, a-z, 0-9, _ and -")
+]
 
 
 def _tenant(text: str) -> str:

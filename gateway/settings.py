@@ -26,6 +26,8 @@ from gateway.errors import ConfigurationError
 from gateway.setting_checks import CONTRADICTIONS, Check, KnownSettings, faults_of
 from gateway.setting_types import (
     BucketName,
+    BusStream,
+    BusUrl,
     DaxUrl,
     IssuerSettings,
     Origin,
@@ -158,6 +160,8 @@ class Settings(BaseSettings):
     """Open WebSockets and event streams of one tenant in this process; see [subscriptions](subscriptions.md)."""
     max_subscriptions_per_connection: int = Field(default=100, ge=1)
     """Operations that one WebSocket may have open."""
+    max_subscriptions_per_tenant: int = Field(default=10_000, ge=1)
+    """Subscriptions that one tenant may have open in this process, over all its connections."""
     max_subscription_message_bytes: int = Field(default=131_072, ge=1_000)
     """The longest message that a client may send over a WebSocket."""
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)
@@ -216,13 +220,29 @@ class Settings(BaseSettings):
     """Calls to one cluster at the same time. Further reads go to the table."""
 
     # the table's stream
-    stream: Literal["off", "inside"] = "off"
-    """Where changes of the shared table are read from its stream: `inside` this process, which must be the only one, or
-    not at all. See [streams](streams.md)."""
+    stream: Literal["off", "inside", "bus"] = "off"
+    """How this process learns of changes of the shared table: from the `bus`, which `gateway stream` fills; by reading
+    the table's stream `inside` this process, which must be the only one; or not at all. See [streams](streams.md)."""
     stream_role_arn: RoleArn | None = None
-    """The role that is assumed to read the stream, with the permissions of `policies/stream-role.json`."""
+    """The role that is assumed to read the stream, with the permissions of `policies/stream-role.json`. Without it,
+    `gateway stream` reads with its own credentials, which must be of such a role."""
     dynamodb_streams_endpoint: Url | None = None
     """Another address for DynamoDB Streams, such as a VPC endpoint. Without it, the regional endpoint of AWS."""
+
+    bus_servers: list[BusUrl] = []
+    """The NATS servers that carry change notes between processes, as `tls://` addresses. Required for `stream = "bus"`
+    and for `gateway stream`."""
+    bus_stream: BusStream = "gateway-changes"
+    """The JetStream stream of the notes, one for each table. `gateway stream` makes it if it is missing."""
+    bus_user: Words | None = None
+    """The user at the NATS servers. Web processes and `gateway stream` should have different ones; see
+    [streams](streams.md#the-bus-between-processes)."""
+    bus_password: SecretStr | None = None
+    """The password of that user."""
+    bus_ca: Path | None = None
+    """A file with the certificates that sign those of the NATS servers. Without it, those of the system."""
+    bus_replicas: int = Field(default=3, ge=1, le=5)
+    """Servers that hold each note, where `gateway stream` makes the stream. With one, a lost disk loses notes."""
 
     # which operations may run
     trusted_documents: Path | None = None
@@ -267,6 +287,7 @@ class Settings(BaseSettings):
         "cors_origins",
         "domains",
         "max_cost_by_role",
+        "bus_servers",
         mode="before",
     )
     @classmethod
@@ -303,9 +324,12 @@ class SettingsError(ConfigurationError):
         self.known = known
 
 
-def load_settings(config: Path | None = None, checks: Sequence[Check] = ()) -> Settings:
-    """Reads the settings; raises one `ConfigurationError` that lists every fault, including those of `checks`."""
-    content = _read(config) if config else {}
+def load_settings(config: Path | None = None, checks: Sequence[Check] = (), unneeded: Sequence[str] = ()) -> Settings:
+    """Reads the settings; raises one `ConfigurationError` that lists every fault, including those of `checks`.
+
+    Settings of `unneeded` may be left out: the process does not read them.
+    """
+    content = {name: _STAND_INS[name] for name in unneeded} | (_read(config) if config else {})
     unknown = [*filter(_unknown, sorted(os.environ)), *sorted(set(content) - set(Settings.model_fields))]
     faults = [f"{name}: unknown setting" for name in unknown]
     try:
@@ -332,7 +356,8 @@ def domains_in_environment() -> list[str]:
 def settings_values(settings: Settings) -> dict[str, Any]:
     """The settings as JSON values, including secrets, for `Settings(**values)` in another process."""
     values = settings.model_dump(mode="json", exclude_none=True)
-    return {**values, "cursor_secret": settings.cursor_secret.get_secret_value()}
+    secrets = {name: getattr(settings, name) for name in values if isinstance(getattr(settings, name), SecretStr)}
+    return {**values, **{name: secret.get_secret_value() for name, secret in secrets.items()}}
 
 
 def environment_without(*prefixes: str) -> dict[str, str]:

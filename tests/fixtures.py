@@ -49,9 +49,32 @@ def demo_engine() -> Memory:
     return Memory(MODEL.table, TABLE, rows={key: row.copy() for key, row in demo_rows().items()})
 
 
+class InMemory:
+    """A gateway over an engine in memory. A caller is `tenant/role`."""
+
+    memory: Memory
+    client: AsyncClient
+
+    def bearer(self, caller: str) -> str:
+        """The token of a caller."""
+        raise NotImplementedError
+
+    async def post(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Response:
+        return await post(self.client, query, variables, self.bearer(token))
+
+    async def ask(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Any:
+        """The data of an operation that must succeed; afterwards `memory.sent` holds its calls alone."""
+        self.memory.sent.clear()
+        return data_of(await self.post(query, variables, token))
+
+    @property
+    def calls(self) -> list[str]:
+        return [operation for operation, _ in self.memory.sent]
+
+
 @dataclass
-class MemoryGateway:
-    """The whole app over an engine in memory, with a client that asks it."""
+class MemoryGateway(InMemory):
+    """The whole app, with signed tokens."""
 
     settings: Settings = field(default_factory=settings)
     memory: Memory = field(default_factory=demo_engine)
@@ -64,27 +87,22 @@ class MemoryGateway:
         self.app = create_app(self.settings, aws=aws(), services=services)
         self.client = AsyncClient(transport=ASGITransport(app=self.app), base_url="http://gateway")
 
-    async def post(
-        self, query: str, variables: dict[str, Any] | None = None, *, tenant: str = "acme", role: str = "viewer"
-    ) -> Response:
-        return await post(self.client, query, variables, token(tenant, role, roles=tuple(MODEL.roles)))
-
-    async def ask(
-        self, query: str, variables: dict[str, Any] | None = None, *, tenant: str = "acme", role: str = "viewer"
-    ) -> Any:
-        """The data of an operation that must succeed; afterwards `memory.sent` holds its calls alone."""
-        self.memory.sent.clear()
-        return data_of(await self.post(query, variables, tenant=tenant, role=role))
-
-    @property
-    def calls(self) -> list[str]:
-        return [operation for operation, _ in self.memory.sent]
+    def bearer(self, caller: str) -> str:
+        tenant, _, role = caller.partition("/")
+        return token(tenant, role, roles=tuple(MODEL.roles))
 
 
-async def post(client: AsyncClient, query: str, variables: dict[str, Any] | None, bearer: str) -> Response:
-    """One operation over HTTP, in any app."""
-    body = {"query": query, "variables": variables or {}}
-    return await client.post("/graphql", json=body, headers={"Authorization": f"Bearer {bearer}"})
+async def post(
+    client: AsyncClient,
+    query: str,
+    variables: dict[str, Any] | None,
+    bearer: str,
+    headers: dict[str, str] | None = None,
+    **more: Any,
+) -> Response:
+    """One operation over HTTP, in any app; `more` are further members of the body."""
+    body = {"query": query, "variables": variables or {}, **more}
+    return await client.post("/graphql", json=body, headers={"Authorization": f"Bearer {bearer}", **(headers or {})})
 
 
 def data_of(response: Response) -> Any:

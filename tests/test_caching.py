@@ -19,6 +19,7 @@ from gateway.store.cache.dax.cluster import Connect, DaxRules
 from gateway.store.cache.dax.reads import DaxReads
 from gateway.store.cache.layers import Layers
 from gateway.wiring.caches import ReadPath, read_path
+from tests.fixtures import post
 from tests.test_settings import RIGHT
 
 POOLED, OTHER = "daxs://pool.example:9111", "daxs://other.example:9111"
@@ -172,8 +173,7 @@ async def ask(gateway: Gateway, token: str, query: str) -> Any:
     async with AsyncClient(
         transport=ASGITransport(app=gateway.endpoint), base_url="http://gateway", timeout=30
     ) as client:
-        body = {"query": query, "extensions": {"explain": True}}
-        return (await client.post("/graphql", json=body, headers={"Authorization": f"Bearer {token}"})).json()
+        return (await post(client, query, None, token, extensions={"explain": True})).json()
 
 
 QUERY = '{ product(productId: "p-1001") { title price category { title } } }'

@@ -17,15 +17,15 @@ async def test_it_answers_and_counts_its_calls(gateway: MemoryGateway) -> None:
 
 
 async def test_a_tenant_changes_its_own_rows_alone(gateway: MemoryGateway) -> None:
-    changed = await gateway.ask(RENAME, role="editor")
+    changed = await gateway.ask(RENAME, token="acme/editor")
     assert changed["updateProduct"]["product"] == {"title": "Hammer"}
-    other = await gateway.ask('{ product(productId: "p-1001") { title } }', tenant="globex")
+    other = await gateway.ask('{ product(productId: "p-1001") { title } }', token="globex/viewer")
     assert other["product"]["title"] != "Hammer"
 
 
 @pytest.mark.parametrize("role", ["viewer", "support"])
 async def test_a_role_that_may_not_write_is_refused(gateway: MemoryGateway, role: str) -> None:
-    refused = (await gateway.post(RENAME, role=role)).json()
+    refused = (await gateway.post(RENAME, token=f"acme/{role}")).json()
     assert refused["errors"][0]["extensions"]["code"] == "FORBIDDEN"
     assert "TransactWriteItems" not in gateway.calls
 

@@ -85,6 +85,13 @@ def test_the_guide_imports_from_the_public_face_only() -> None:
         assert module != "gateway" or set(names) <= {*gateway.__all__}
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_pages_import_from_the_public_face_only(page: Path) -> None:
+    modules = re.findall(r"^(?:from|import) (gateway\.[\w.]+)", page.read_text(), re.MULTILINE)
+    if page.name != "testing-policies.md":  # that one is about policies without a domain
+        assert set(modules) <= {"gateway.testing"}
+
+
 def test_inside_the_package_only_the_demo_uses_the_public_face() -> None:
     for path in (ROOT / "gateway").rglob("*.py"):
         if "demo" not in path.relative_to(ROOT / "gateway").parts:

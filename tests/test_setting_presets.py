@@ -2,13 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gateway.identity.errors import TokenRefused
 from gateway.setting_presets import PRESETS, with_preset
 from gateway.setting_types import IssuerSettings
-from tests.identity.fixtures import public_jwk, rsa_key
+from tests.identity.fixtures import NOW, public_jwk, rsa_key
 from tests.identity.providers import CLIENTS, MACHINES, SETTINGS, SUBJECTS, USERS, provider, token, world
 
 PAGE = (Path(__file__).parents[1] / "docs" / "identity.md").read_text(encoding="utf-8")
@@ -34,6 +35,63 @@ async def test_a_machine_of_the_provider_is_a_client_with_its_own_roles(name: st
     principal = await world(name).principal(token(name, MACHINES[name]))
     assert (principal.tenant, principal.subject) == ("acme", f"client:{CLIENTS[name]}")
     assert principal.roles == {"viewer"}
+
+
+# what else the providers' documentation shows in the header and the payload of an access token
+DOCUMENTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "cognito": (
+        {"typ": ...},
+        {"device_key": "aaaa", "origin_jti": "aaaa", "event_id": "aaaa", "auth_time": NOW - 10, "jti": "aaaa"},
+    ),
+    "auth0": ({"typ": "JWT"}, {"gty": "password", "org_name": "acme-inc"}),
+    "auth0 rfc9068": ({"typ": "at+jwt"}, {"azp": ..., "client_id": "web", "jti": "73WakrfVbNJBaAmhQtEeDv"}),
+    "entra": (
+        {"typ": "JWT", "x5t": "nOo3ZDrODXEK1jKWhXslHR_KXEg"},
+        {
+            "nbf": NOW - 10,
+            "aio": "ASQA2/8TAAAA",
+            "azpacr": "0",
+            "name": "Ann",
+            "rh": "0.AXoA",
+            "uti": "fqiB",
+            "preferred_username": "ann@example.org",
+            "sid": "aaaa",
+        },
+    ),
+    "okta": ({"typ": ...}, {"jti": "AT.MNAoEQ_jbKqoinrQo1D0XKjMX28U5d7ZszBceot7-Ts", "auth_time": NOW - 20}),
+    "keycloak": (
+        {"typ": "JWT"},
+        {
+            "jti": "onrtac:aaaa",
+            "auth_time": NOW - 10,
+            "sid": "aaaa",
+            "acr": "1",
+            "scope": "openid organization",
+            "allowed-origins": ["https://shop.example.org"],
+            "aud": ["gateway", "account"],
+            "resource_access": {"account": {"roles": ["manage-account"]}},
+            "email_verified": True,
+            "realm_access": {"roles": ["default-roles-shop", "offline_access", "uma_authorization", "viewer"]},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", DOCUMENTED)
+async def test_a_token_with_all_that_the_provider_documents_is_accepted(shape: str) -> None:
+    name = shape.partition(" ")[0]
+    head, more = DOCUMENTED[shape]
+    changes = {"additional_audiences": ["account"]} if name == "keycloak" else {}
+    principal = await world(name, **changes).principal(token(name, USERS[name], head, **more))
+    assert (principal.tenant, principal.subject) == ("acme", SUBJECTS[name])
+    assert principal.roles == {"viewer"}
+
+
+async def test_a_machine_of_auth0_is_one_in_its_other_profile_too() -> None:
+    """RFC 9068 names the client in `client_id`, and has no `gty`."""
+    changes = {"azp": ..., "gty": ..., "client_id": "robot", "jti": "73WakrfVbNJBaAmhQtEeDv"}
+    principal = await world("auth0").principal(token("auth0", MACHINES["auth0"], {"typ": "at+jwt"}, **changes))
+    assert principal.subject == "client:robot"
 
 
 @pytest.mark.parametrize("name", PRESETS)

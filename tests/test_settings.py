@@ -235,6 +235,38 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
             "cors_origins: `*` is allowed only in the sandbox; list the origins of your front ends",
         ),
         (
+            {"stream": "inside", "stream_role_arn": "arn:aws:iam::123456789012:role/stream", "workers": "2"},
+            (
+                "stream: `inside` needs workers = 1, because other processes would not learn of changes; "
+                "set stream to `bus` and run `gateway stream`"
+            ),
+        ),
+        (
+            {"stream": "inside"},
+            "stream_role_arn: required where stream is `inside`, because the gateway's own role is denied DynamoDB",
+        ),
+        ({"stream": "bus"}, "bus_servers: required where stream is `bus`"),
+        (
+            {
+                "stream": "inside",
+                "stream_role_arn": "arn:aws:iam::123456789012:role/stream",
+                "bus_servers": ["tls://bus:4222"],
+            },
+            "bus_servers: has no effect while stream is `inside`; set stream to `bus` and run `gateway stream`",
+        ),
+        (
+            {"stream": "bus", "bus_servers": ["nats://bus:4222"]},
+            "bus_servers: `nats://bus:4222` must start with tls:// outside the sandbox",
+        ),
+        (
+            {"stream": "bus", "bus_servers": ["tls://bus:4222"], "bus_user": "web"},
+            "bus_password: bus_user and bus_password are set together, or neither",
+        ),
+        (
+            {"stream": "bus", "bus_servers": ["tls://bus:4222"], "bus_ca": "missing.pem"},
+            "bus_ca: the file `missing.pem` does not exist",
+        ),
+        (
             {"playground": "true"},
             "playground: requires introspection, for documentation and completion",
         ),
@@ -334,6 +366,8 @@ def refused(check: Any, text: str, error: type[Exception]) -> bool:
 
 def test_settings_travel_to_a_child_process_whole(environment: pytest.MonkeyPatch) -> None:
     put(environment, "silos", {"acme": {"region": "us-east-1"}})
+    for name, value in {"bus_servers": ["tls://bus:4222"], "bus_user": "web", "bus_password": "of the bus"}.items():
+        put(environment, name, value)
     put(environment, "introspection", "true")
     settings = load_settings()
     passed = environment_with(settings, {})
@@ -495,3 +529,18 @@ def faults_of_values(values: dict[str, Any]) -> list[str]:
     except ConfigurationError as error:
         return error.faults
     return []
+
+
+def test_what_a_process_does_not_read_may_be_left_out(environment: pytest.MonkeyPatch) -> None:
+    for name in ("issuers", "cursor_secret", "tenant_role_arn"):
+        environment.delenv(f"GATEWAY_{name.upper()}")
+    assert load_settings(unneeded=("issuers", "cursor_secret", "tenant_role_arn")).table_name == "shop"
+    assert len(faults()) == 3
+
+
+def test_the_password_of_the_bus_is_not_shown(environment: pytest.MonkeyPatch) -> None:
+    for name, value in {"bus_servers": ["tls://bus:4222"], "bus_user": "web", "bus_password": "of the bus"}.items():
+        put(environment, name, value)
+    settings = load_settings()
+    assert "of the bus" not in f"{settings!r} {settings} {settings.model_dump_json()}"
+    assert settings_values(settings)["bus_password"] == "of the bus"

@@ -1,18 +1,24 @@
 """The tree explains the architecture: a class name means one thing, no folder is crowded, and tests mirror it."""
 
 import ast
-from collections import defaultdict
+import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 PACKAGE = Path(__file__).parents[1] / "gateway"
-MAX_MODULES = 16
-HEAD = "written by `gateway records`, do not edit"
 TESTS = PACKAGE.parent / "tests"
+# packages whose classes are imported from the package: the face of adopters, and two small sets that belong together
+_FACES = {"gateway", "gateway.model.types", "gateway.iam.language"}
 # parts of one mechanism, which only whole queries show: the tests of the whole are named here
 TESTED_WITH = {
     "graph/mutation/files.py": "files/test_round_trip.py",
     "graph/query/binder.py": "graph/query/test_operation.py",
     "graph/query/tree.py": "graph/query/test_operation.py",
+    "graph/subscription/close_codes.py": "graph/subscription/test_socket.py",
     **dict.fromkeys(
         (
             f"graph/query/lane/{part}.py"
@@ -30,23 +36,50 @@ TESTED_WITH = {
 }
 
 
-def test_no_class_name_is_used_twice() -> None:
-    places = defaultdict(list)
-    for path in sorted(PACKAGE.rglob("*.py")):
-        source = path.read_text(encoding="utf-8")
-        # a generated record has the name of its entity, and a domain's entities are no concern of other rooms
-        if path.name == "records.py" and HEAD in source:
-            continue
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(str(path.relative_to(PACKAGE)))
-    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+@pytest.fixture(scope="module")
+def measured() -> dict[str, Any]:
+    """What `scripts/tree-metrics` counts, so that the page and these tests agree."""
+    script = [sys.executable, str(TESTS.parent / "scripts" / "tree-metrics"), "--no-trace", "--json"]
+    done = subprocess.run(script, capture_output=True, text=True, check=True)
+    counts: dict[str, Any] = json.loads(done.stdout)
+    return counts
 
 
-def test_no_folder_is_crowded() -> None:
-    folders = {path.parent for path in PACKAGE.rglob("*.py")}
-    counts = {str(folder): len([p for p in folder.glob("*.py") if p.name != "__init__.py"]) for folder in folders}
-    assert {folder: count for folder, count in counts.items() if count > MAX_MODULES} == {}
+def test_no_class_name_is_used_twice(measured: dict[str, Any]) -> None:
+    assert measured["class_names_twice"] == {}
+
+
+def test_no_folder_is_crowded(measured: dict[str, Any]) -> None:
+    assert measured["crowded_folders"] == {}
+
+
+def test_every_new_function_has_modules(measured: dict[str, Any]) -> None:
+    assert [name for name, lines in measured["functions"].items() if not lines] == []
+
+
+def test_a_name_is_imported_from_the_module_that_defines_it() -> None:
+    """Or, outside of its package, from the package itself, such as `gateway.model.types`."""
+    modules = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in _modules().items()}
+    imported = {
+        name: {
+            alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+        }
+        for name, tree in modules.items()
+    }
+    again = [
+        f"{importer}: {node.module}.{alias.name}"
+        for importer, tree in modules.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in modules and node.module not in _FACES
+        for alias in node.names
+        if alias.name in imported[node.module] and f"{node.module}.{alias.name}" not in modules
+    ]
+    assert again == []
+
+
+def _modules() -> dict[str, Path]:
+    paths = {path: path.relative_to(PACKAGE.parent).with_suffix("").parts for path in sorted(PACKAGE.rglob("*.py"))}
+    return {".".join(parts[:-1] if parts[-1] == "__init__" else parts): path for path, parts in paths.items()}
 
 
 def test_every_module_of_graph_has_a_test_file_in_its_place() -> None:

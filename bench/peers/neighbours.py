@@ -2,8 +2,10 @@
 
 python -m bench.peers.neighbours [--rounds 4] [--seconds 3]
 
-Rounds alternate: alone, then beside each attack in turn. The ratios are of one run, so the load of the machine affects
-both sides. Callers are cheap: all bodies are made before, and nothing of an answer is read but its end.
+Rounds alternate: alone, beside eight connections that ask for ordinary pages, then beside each attack in turn. Ratios
+are of one round, so the load of the machine affects both sides. What counts is the ratio to the ordinary pages: whoever
+fills the server's core with them is served too, and an attack may not cost a neighbour more than that. Callers are
+cheap: all bodies are made before, and nothing of an answer is read but its end.
 """
 
 import argparse
@@ -47,6 +49,13 @@ def _nested(number: int) -> dict[str, Any]:
     return {"query": f"query Q{number} {{ {' '.join(roots)} }}"}
 
 
+def _pages(number: int) -> dict[str, Any]:
+    """Many objects, of a document that no lane was made for."""
+    order = "orderId total status currency placedAt user { name email }"
+    roots = (f"p{alias}: reviewQueue(first: 25) {{ nodes {{ {order} }} }}" for alias in range(30))
+    return {"query": f"query Q{number} {{ {' '.join(roots)} }}"}
+
+
 def _long(number: int) -> dict[str, Any]:
     """A megabyte that is a kilobyte with gzip."""
     return {"query": f"query Q{number} {{ {'a ' * 499_000} }}"}
@@ -56,7 +65,15 @@ def _values(number: int) -> dict[str, Any]:
     return {"query": "{ product(productId: 1) { title } }", "variables": {"x": [[number, *["a"] * 900]] * 21}}
 
 
-ATTACKS = {"largest documents": _large, "nested pages": _nested, "1 MB in gzip": _long, "most variables": _values}
+ORDINARY = "ordinary pages"
+ATTACKS = {
+    ORDINARY: lambda number: BODIES["main"][1],
+    "largest documents": _large,
+    "nested pages": _nested,
+    "many new pages": _pages,
+    "1 MB in gzip": _long,
+    "most variables": _values,
+}
 
 
 def _requests(bodies: Iterator[bytes], token: str, more: bytes = b"") -> list[bytes]:
@@ -97,16 +114,22 @@ async def _measured(port: int, victim: list[bytes], attack: list[bytes], seconds
     return client.times, sum(len(each.times) for each in attackers)
 
 
-def _told(
-    name: str, rounds: list[tuple[list[float], int]], alone: list[tuple[list[float], int]], seconds: float
-) -> str:
-    p50, p99 = (median(_quantile(times, part) for times, _ in rounds) for part in (50, 99))
-    ratios = [
-        median(_quantile(mine, part) / _quantile(its, part) for (mine, _), (its, _) in zip(rounds, alone, strict=True))
-        for part in (50, 99)
-    ]
-    rate = median(count for _, count in rounds) / seconds
-    return f"| {name} | {p50 * 1e3:.2f} | {ratios[0]:.2f} | {p99 * 1e3:.2f} | {ratios[1]:.2f} | {rate:,.0f} |"
+Rounds = list[tuple[list[float], int]]
+
+
+def _told(name: str, found: dict[str, Rounds], seconds: float) -> str:
+    rounds = found[name]
+    cells = [name]
+    for part in (50, 99):
+        cells.append(f"{median(_quantile(times, part) for times, _ in rounds) * 1e3:.2f}")
+        cells += [f"{_ratio(rounds, found[other], part):.2f}" for other in ("alone", ORDINARY)]
+    return f"| {' | '.join(cells)} | {median(count for _, count in rounds) / seconds:,.0f} |"
+
+
+def _ratio(rounds: Rounds, others: Rounds, part: int) -> float:
+    """Of latencies of the same round."""
+    pairs = zip(rounds, others, strict=True)
+    return median(_quantile(mine, part) / _quantile(its, part) for (mine, _), (its, _) in pairs)
 
 
 def _quantile(times: list[float], part: int) -> float:
@@ -118,14 +141,15 @@ async def _run(backend: Backend, port: int, asked: argparse.Namespace) -> None:
     victim, token = load.requests(), backend.issuer.token(ATTACKER, "viewer")
     attacks = {"alone": [], **{name: _attack(name, token) for name in ATTACKS}}
     await _measured(port, victim, [], 1)
-    found: dict[str, list[tuple[list[float], int]]] = {name: [] for name in attacks}
+    found: dict[str, Rounds] = {name: [] for name in attacks}
     for _ in range(asked.rounds):
         for name, requests in attacks.items():
             found[name].append(await _measured(port, victim, requests, asked.seconds))
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    print("| beside | p50 ms | x alone | p99 ms | x alone | attacks/s |\n|---|---:|---:|---:|---:|---:|")
-    for name, rounds in found.items():
-        print(_told(name, rounds, found["alone"], asked.seconds))
+    print("| beside | p50 ms | x alone | x ordinary | p99 ms | x alone | x ordinary | requests/s |")
+    print("|---|" + "---:|" * 7)
+    for name in found:
+        print(_told(name, found, asked.seconds))
 
 
 async def _main(asked: argparse.Namespace) -> None:

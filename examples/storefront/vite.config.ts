@@ -17,6 +17,6 @@ export default defineConfig(({ command }) => ({
   },
   // `npm run dev` works on the sources against a running `gateway dev`
   server: {
-    proxy: { "/graphql": gateway, "/sandbox": gateway, "/demo/config.json": gateway },
+    proxy: { "/graphql": { ...gateway, ws: true }, "/sandbox": gateway, "/demo/config.json": gateway },
   },
 }));

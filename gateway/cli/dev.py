@@ -76,9 +76,15 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     url = f"http://{visible}:{port}"
     _tell_moved(console, wanted.port, url)
     settings = sandbox.settings(host=wanted.host, port=port, domains=list(wanted.domains))
-    # one process, whatever the environment says: `/metrics` and the log are then those of all requests,
-    # and it learns of every change
-    alone = {"workers": 1, "stream": "inside", "stream_role_arn": sandbox.ready.stream_role_arn}
+    # whatever the environment says: it listens where the banner says, and is one process, so that `/metrics` and the
+    # log are those of all requests and it learns of every change
+    alone = {
+        "host": wanted.host,
+        "port": port,
+        "workers": 1,
+        "stream": "inside",
+        "stream_role_arn": sandbox.ready.stream_role_arn,
+    }
     settings = settings.model_copy(update=alone)
     environment = environment_with(settings, aws_variables(sandbox))
 

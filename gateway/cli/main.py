@@ -8,14 +8,14 @@ from typing import Final
 import typer
 
 from gateway import __version__
-from gateway.cli.audit import audit
-from gateway.cli.capacity import capacity
+from gateway.cli.audit import audit, capacity
+from gateway.cli.changes import changes, webhooks
 from gateway.cli.generate import docs, records, terraform_inputs
 from gateway.cli.isolation import isolation
 from gateway.cli.migrate import import_, migrate
 from gateway.cli.new import new
 from gateway.cli.policies import policies
-from gateway.cli.run import dev, serve, token
+from gateway.cli.run import dev, serve, stream, token
 from gateway.cli.schema import documents, explain_program, schema
 from gateway.cli.support import support
 
@@ -34,6 +34,7 @@ app = typer.Typer(
 
 app.command(rich_help_panel=_START)(new)
 app.command(rich_help_panel=_RUN)(serve)
+app.command(rich_help_panel=_RUN)(stream)
 app.command(rich_help_panel=_RUN)(dev)
 app.command(rich_help_panel=_RUN)(token)
 app.command(rich_help_panel=_GENERATE)(schema)
@@ -48,6 +49,8 @@ app.command("explain-program", rich_help_panel=_CHECK)(explain_program)
 app.command(rich_help_panel=_OPERATE)(capacity)
 app.command(rich_help_panel=_OPERATE)(migrate)
 app.command("import", rich_help_panel=_OPERATE)(import_)
+app.command(rich_help_panel=_OPERATE)(changes)
+app.command(rich_help_panel=_OPERATE)(webhooks)
 app.add_typer(support, name="support", rich_help_panel=_OPERATE)
 
 

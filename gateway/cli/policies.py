@@ -53,7 +53,9 @@ def write(
 
 @policies.command("explain")
 def explain_request(
-    request: Annotated[str, typer.Argument(help="For example 'GetItem PK=TENANT#globex#USER#1 SK=PROFILE'.")],
+    request: Annotated[
+        str, typer.Argument(help="For example 'GetItem PK=TENANT#acme#USER#1 SK=PROFILE attributes=name'.")
+    ],
     role: Annotated[str, typer.Option(help="Role of the caller.")],
     tenant: Annotated[str, typer.Option(help="Tenant of the caller.")],
     subject: Annotated[str | None, typer.Option(help="Subject of the caller, for a role of own rows.")] = None,

@@ -1,4 +1,4 @@
-"""The commands that run the gateway: `serve` in production, `dev` and `token` on the sandbox."""
+"""The commands that run the gateway: `serve` and `stream` in production, `dev` and `token` on the sandbox."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +21,19 @@ def serve(
 
     with exit_on_error():
         raise typer.Exit(run(load_settings(config, START_CHECKS)))
+
+
+def stream(
+    config: Annotated[
+        Path | None, typer.Option(help="JSON file with settings. Environment variables take precedence.")
+    ] = None,
+) -> None:
+    """Read the table's stream and publish change notes to all processes."""
+    from gateway.serving.stream import CHECKS, UNNEEDED, serve_stream
+    from gateway.settings import load_settings
+
+    with exit_on_error():
+        serve_stream(load_settings(config, CHECKS, UNNEEDED))
 
 
 def dev(

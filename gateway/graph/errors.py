@@ -1,6 +1,7 @@
 """The one place where failures become GraphQL errors: known ones with their code, unknown ones masked and logged."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from graphql import GraphQLError
@@ -22,7 +23,7 @@ def shown(error: GraphQLError, request_id: str, code: str = "") -> dict[str, Any
     if cause is None:
         message, code = _shortened(error.message), code or "BAD_USER_INPUT"
     else:
-        message, code = _public(cause, request_id)
+        message, code = _public(cause, request_id, error.path)
         if not error.path and message is not MASKED:
             # the error is about an argument, and only graphql-core's message names it
             message = error.message
@@ -38,11 +39,12 @@ def failure(error: Exception, request_id: str) -> dict[str, Any]:
     return {"message": message, "extensions": extensions}
 
 
-def _public(error: Exception, request_id: str) -> tuple[str, str]:
+def _public(error: Exception, request_id: str, path: Sequence[str | int] | None = None) -> tuple[str, str]:
     """The message and the code that the caller may see; what is not for the caller goes to the log."""
     if isinstance(error, GatewayError) and not isinstance(error, Internal):
         return error.message, error.code
-    LOG.error("unexpected failure", exc_info=error, extra={"request_id": request_id})
+    fields = {} if path is None else {"path": _shortened(".".join(map(str, path)))}
+    LOG.error("unexpected failure", exc_info=error, extra={"request_id": request_id, "fields": fields})
     return MASKED, Internal.code
 
 

@@ -94,10 +94,14 @@ class Authenticator:
 
     async def _still_holds(self, token: VerifiedToken) -> bool:
         # INVARIANT: a remembered token passes only while its very key is still published and it has not expired.
+        # Expiry comes first: it is known also while the issuer cannot be reached.
+        expiry = expires(token.principal, token.keyring.issuer)
+        if self._clock() >= expiry:
+            return False
         key = await token.keyring.find(token.key.key_id)
         if token.principal.support is not None:
             await self._revocations.check(token.principal.support)
-        return key == token.key and self._clock() < expires(token.principal, token.keyring.issuer)
+        return key == token.key and self._clock() < expiry
 
 
 async def _refusing(work: Awaitable[T]) -> T:

@@ -49,7 +49,7 @@ class MachineClients:
         if not self.client_claims:
             faults.append("machine_claims and client_roles require client_claims")
         if not self.signs:
-            faults.append("client_claims requires machine_claims, or users could not be told from machines")
+            faults.append("client_claims requires machine_claims, which distinguish machines from users")
         for name, form in self.signs.items():
             if not _usable(form):
                 faults.append(f"machine_claims: `{name}` may hold {{client}} and {{lower}} in braces and nothing else")

@@ -103,5 +103,5 @@ def _at(value: Any, now: str) -> Any:
     if isinstance(value, Mapping):
         return {name: _at(each, now) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_at(each, now) for each in value]
+        return [_at(member, now) for member in value]
     return now if value == NOW else value

@@ -275,7 +275,7 @@ class Entity:
     @cached_property
     def files(self) -> tuple[Attribute, ...]:
         """The attributes whose values lie in S3."""
-        return tuple(each for each in self.attributes if isinstance(each.type, File))
+        return tuple(attribute for attribute in self.attributes if isinstance(attribute.type, File))
 
     @cached_property
     def downloads(self) -> tuple[Loaded, ...]:
@@ -287,7 +287,7 @@ class Entity:
         except ModelError:
             return ()
         return tuple(
-            download_field(self.name, each.name, tuple({each.name: 1, **dict.fromkeys(parts)})) for each in self.files
+            download_field(self.name, file.name, tuple({file.name: 1, **dict.fromkeys(parts)})) for file in self.files
         )
 
     @cached_property
@@ -305,7 +305,7 @@ class Entity:
     @cached_property
     def retired(self) -> frozenset[str]:
         """Attributes that upgrades read and that are not declared any more."""
-        return frozenset(each.name for upgrade in self.upgrades for each in upgrade.needs) - frozenset(self.attribute)
+        return frozenset(need.name for upgrade in self.upgrades for need in upgrade.needs) - frozenset(self.attribute)
 
     @cached_property
     def moving(self) -> bool:

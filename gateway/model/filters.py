@@ -52,8 +52,14 @@ class Filter:
 
 def filter_of(given: Mapping[str, Any]) -> Filter | None:
     """What a caller gave, or None where it compares nothing."""
-    found = [each for attribute, values in given.items() if values for each in _comparisons(attribute, values)]
-    return Filter(tuple(sorted(found, key=lambda each: (each.attribute, each.operator)))) if found else None
+    found = [
+        comparison for attribute, values in given.items() if values for comparison in _comparisons(attribute, values)
+    ]
+    return (
+        Filter(tuple(sorted(found, key=lambda comparison: (comparison.attribute, comparison.operator))))
+        if found
+        else None
+    )
 
 
 def _comparisons(attribute: str, given: Mapping[str, Any]) -> Iterator[Comparison]:

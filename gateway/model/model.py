@@ -122,15 +122,25 @@ class Model:
     @cached_property
     def counters(self) -> Mapping[str, Entity]:
         """By the name of a listing that is counted: the entity of the rows that count its items."""
-        found = (each for each in self.patterns.values() if isinstance(each, Listing))
-        return {each.name: counter_entity(self, each, each.counter) for each in found if each.counter is not None}
+        found = (pattern for pattern in self.patterns.values() if isinstance(pattern, Listing))
+        return {
+            listing.name: counter_entity(self, listing, listing.counter)
+            for listing in found
+            if listing.counter is not None
+        }
 
     @cached_property
     def counted(self) -> Mapping[str, tuple[Listing, ...]]:
         """By entity: the listings that count its items."""
         listings = [self.listing(name) for name in self.counters]
         names = dict.fromkeys(listing.entity for listing in listings)
-        return {name: tuple(each for each in listings if each.entity == name) for name in names}
+        return {name: tuple(listing for listing in listings if listing.entity == name) for name in names}
+
+    @cached_property
+    def filling(self) -> Mapping[str, tuple[Listing, ...]]:
+        """By entity: the listings whose counters do not have all items yet."""
+        found = {name: tuple(each for each in own if each.total_count is None) for name, own in self.counted.items()}
+        return {name: listings for name, listings in found.items() if listings}
 
     @cached_property
     def stored(self) -> Mapping[str, Entity]:

@@ -49,6 +49,7 @@ class Counter:
     """
 
     shards: int = 4
+    filling: bool = False  # kept but not shown yet: items from before it was declared are still to be counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +99,11 @@ class Listing:
     traffic: Traffic = Traffic(items=20)
     deprecated: str | None = None
 
+    @property
+    def total_count(self) -> Counter | None:
+        """The counter that callers see."""
+        return self.counter if self.counter is not None and not self.counter.filling else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemCollection:
@@ -144,7 +150,7 @@ def reads_through(model: "Model", listing: Listing, attributes: Set[str]) -> boo
     table, wanted = model.table, {*attributes, model.table.entity_type, model.table.ttl}
     carried = table.carried(table.index(model.place(listing).index))
     for upgrade in model.entities[listing.entity].upgrades:
-        wanted |= {each.name for each in upgrade.needs} if wanted.intersection(upgrade.gives) else set()
+        wanted |= {need.name for need in upgrade.needs} if wanted.intersection(upgrade.gives) else set()
     return carried is not None and not wanted <= carried
 
 
@@ -258,7 +264,7 @@ def chosen(model: "Model", choice: Choice, given: Set[str]) -> Listing:
     for listing in listings:
         if listing_arguments(model, listing).fits(given):
             return listing
-    if CONSISTENT in given and any(listing_arguments(model, each).fits(given - {CONSISTENT}) for each in listings):
+    if CONSISTENT in given and any(listing_arguments(model, listed).fits(given - {CONSISTENT}) for listed in listings):
         raise BadUserInput(
             f"`{choice.name}` cannot be read consistently by these arguments; leave out `{CONSISTENT}`, and send the"
             " consistency token of a change to see that change"

@@ -55,7 +55,7 @@ def listing_of(model: "Model", source: Entity, relation: Reference) -> Listing |
         and pattern.entity == source.name
         and _finds_all(model, source, relation, pattern)
     ]
-    return min(found, key=lambda each: model.place(each).index is not None, default=None)
+    return min(found, key=lambda listing: model.place(listing).index is not None, default=None)
 
 
 def _finds_all(model: "Model", source: Entity, relation: Reference, listing: Listing) -> bool:
@@ -88,5 +88,5 @@ def _reaches(model: "Model", target: str, wanted: str, seen: set[str]) -> bool:
     if target == wanted:
         return True
     seen.add(target)
-    sources = {each.source.name for each in referrers(model, target) if each.cascade} - seen
+    sources = {referrer.source.name for referrer in referrers(model, target) if referrer.cascade} - seen
     return any(_reaches(model, source, wanted, seen) for source in sources)

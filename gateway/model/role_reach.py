@@ -97,14 +97,16 @@ def read_places(model: "Model", role: Role) -> tuple[RolePlace, ...]:
         if reads_entity(role, entity):
             found |= {(entity.name, place.name): _place(role, entity, place) for place in entity.placements}
             counters = (model.counters[listing.name] for listing in model.counted.get(entity.name, ()))
-            found |= {(each.name, each.primary.name): _place(role, each, each.primary) for each in counters}
+            found |= {
+                (counter.name, counter.primary.name): _place(role, counter, counter.primary) for counter in counters
+            }
     for pattern in model.patterns.values():
         if not isinstance(role.reads, Everything) and pattern.name in (*role.reads, *role.finds):
             found |= {
                 (entity.name, place.name): _place(role, entity, place)
                 for entity, place in pattern_places(model, pattern)
             }
-    return tuple(each for each in found.values() if each.owned or not confined(role, each.entity))
+    return tuple(place for place in found.values() if place.owned or not confined(role, place.entity))
 
 
 def reads_entity(role: Role, entity: Entity) -> bool:
@@ -118,7 +120,9 @@ def closed_paths(model: "Model", role: Role) -> tuple[str, ...]:
     if not isinstance(role.reads, Everything):
         return ()
     closed = (entity for entity in model.entities.values() if not reads_entity(role, entity))
-    return tuple(sorted({path_of(place.pk) for entity in closed for place in entity.placements}))
+    # a denial by key holds on the table and every index
+    found = {Partitions(None, path_of(place.pk)) for entity in closed for place in entity.placements}
+    return tuple(each.path for each in _distinct(found))
 
 
 def is_owned(role: Role, entity: Entity) -> bool:
@@ -157,7 +161,7 @@ def written_places(model: "Model", role: Role, names: Names) -> tuple[RolePlace,
 
 def visible_patterns(model: "Model", role: Role) -> tuple[str, ...]:
     """The access patterns that the role can use: all of their places are within its reach."""
-    reached = {(each.entity.name, each.place.name) for each in read_places(model, role)}
+    reached = {(place.entity.name, place.place.name) for place in read_places(model, role)}
     return tuple(
         pattern.name
         for pattern in model.patterns.values()
@@ -179,7 +183,7 @@ def unread_items(model: "Model", role: Role, pattern: AccessPattern, reached: Se
 def reach(model: "Model", role: Role) -> RoleReach:
     owned = any(is_owned(role, entity) for entity in model.entities.values())
     whole = not owned and role.reads is ALL
-    reads = None if whole else [Partitions(each.place.index, each.path) for each in read_places(model, role)]
+    reads = None if whole else [Partitions(place.place.index, place.path) for place in read_places(model, role)]
     # whoever writes claims and releases unique values, counts, and leaves a record of what was made
     marks, record = [*_marks(model, role)], [_record(role)] if role.writes != () else []
     counters = [*_counters(model, role)]
@@ -194,7 +198,7 @@ def reach(model: "Model", role: Role) -> RoleReach:
 
 
 def _written(model: "Model", role: Role, names: Names) -> Iterator[Partitions]:
-    return (Partitions(None, each.path) for each in written_places(model, role, names))
+    return (Partitions(None, place.path) for place in written_places(model, role, names))
 
 
 def _marks(model: "Model", role: Role) -> Iterator[Partitions]:
@@ -208,7 +212,7 @@ def _counters(model: "Model", role: Role) -> Iterator[Partitions]:
     for name, listings in model.counted.items():
         if role.writes_entity(name) or named(role.removable, name):
             counters = (model.counters[listing.name] for listing in listings)
-            yield from (Partitions(None, _place(role, each, each.primary).path) for each in counters)
+            yield from (Partitions(None, _place(role, counter, counter.primary).path) for counter in counters)
 
 
 def _record(role: Role) -> Partitions:
@@ -218,8 +222,12 @@ def _record(role: Role) -> Partitions:
 def _distinct(found: Iterable[Partitions]) -> tuple[Partitions, ...]:
     """Each once, without those that another one contains: a policy has little room."""
     every = set(found)
-    kept = (each for each in every if SUBJECT in each.path or not any(_contains(other, each) for other in every))
-    return tuple(sorted(kept, key=lambda each: (each.index or "", each.path)))
+    kept = (
+        partition
+        for partition in every
+        if SUBJECT in partition.path or not any(_contains(other, partition) for other in every)
+    )
+    return tuple(sorted(kept, key=lambda partition: (partition.index or "", partition.path)))
 
 
 def _contains(wide: Partitions, narrow: Partitions) -> bool:
@@ -234,9 +242,9 @@ def hidden_attributes(model: "Model", role: Role) -> tuple[str, ...]:
     declared = [attribute for entity in model.entities.values() for attribute in stored(entity)]
     if role.shows is not None:
         keys = {name for entity in model.entities.values() for place in entity.placements for name in place.names}
-        return tuple(sorted({each.name for each in declared} - {*role.shows, *keys}))
+        return tuple(sorted({attribute.name for attribute in declared} - {*role.shows, *keys}))
     if role.hides is PERSONAL:
-        return tuple(sorted({each.name for each in declared if each.personal}))
+        return tuple(sorted({attribute.name for attribute in declared if attribute.personal}))
     return tuple(sorted(set(role.hides)))
 
 

@@ -9,11 +9,12 @@ Projection = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A global secondary index.
+    """A global secondary index, or a `local` one, whose entries lie in the partitions of the items themselves.
 
     Its entries hold whole items (ALL), keys only (KEYS_ONLY), or keys, what the gateway itself needs of a row, and
     `attributes` (INCLUDE). What a query selects beyond that is read from the table. Its keys are the attributes
-    `GSI4PK` and `GSI4SK` of an index GSI4, if it does not name others.
+    `GSI4PK` and `GSI4SK` of an index GSI4, if it does not name others. A local index has the partition key of the table
+    and a sort key of its own; it can be read consistently, and is made with the table or not at all.
     """
 
     name: str
@@ -21,9 +22,10 @@ class Index:
     sk: str = ""
     projection: Projection = "ALL"
     attributes: tuple[str, ...] = ()
+    local: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pk", self.pk or f"{self.name}PK")
+        object.__setattr__(self, "pk", self.pk or ("PK" if self.local else f"{self.name}PK"))
         object.__setattr__(self, "sk", self.sk or f"{self.name}SK")
 
 
@@ -40,17 +42,18 @@ class TableSpec:
     schema: str = "schema"
     references: str = "references"  # counts how often a write began to refer to the item
     counted: str = "counted"  # the number in the row of a counter
+    counted_by: str = "countedBy"  # the listings whose counters have the item
     indexes: tuple[Index, ...] = (Index("GSI1"), Index("GSI2"), Index("GSI3"))
 
     def with_indexes(self, declared: Iterable[Index]) -> "TableSpec":
         """With those that domains declare; one of a name that the table has already takes its place."""
         further = {index.name: index for index in declared}
         own = [further.pop(index.name, index) for index in self.indexes]
-        return replace(self, indexes=(*own, *further.values()))
+        return replace(self, indexes=(*own, *sorted(further.values(), key=lambda index: (len(index.name), index.name))))
 
     @property
     def key_attributes(self) -> tuple[str, ...]:
-        return (self.pk, self.sk, *(name for index in self.indexes for name in (index.pk, index.sk)))
+        return tuple(dict.fromkeys((self.pk, self.sk, *(key for each in self.indexes for key in (each.pk, each.sk)))))
 
     @property
     def reserved(self) -> frozenset[str]:
@@ -65,12 +68,18 @@ class TableSpec:
                 self.schema,
                 self.references,
                 self.counted,
+                self.counted_by,
             },
         )
 
     def index(self, name: str | None) -> Index | None:
         """None for the table itself."""
         return next((index for index in self.indexes if index.name == name), None)
+
+    def consistent(self, name: str | None) -> bool:
+        """Whether the table, or the index of this name, can be read consistently."""
+        index = self.index(name)
+        return index is None or index.local
 
     def included(self, index: Index) -> tuple[str, ...]:
         """What an INCLUDE projection names: with what every row is checked by, also after an upgrade is declared."""
@@ -85,22 +94,22 @@ class TableSpec:
 
     def create_request(self, name: str) -> dict[str, Any]:
         """The CreateTable request; the TTL takes a request of its own, UpdateTimeToLive."""
-        indexes = [
-            {
-                "IndexName": index.name,
-                "KeySchema": _key_schema(index.pk, index.sk),
-                "Projection": self._projection(index),
-            }
-            for index in self.indexes
-        ]
+        kinds: dict[str, list[dict[str, Any]]] = {}
+        for index in self.indexes:
+            kinds.setdefault("LocalSecondaryIndexes" if index.local else "GlobalSecondaryIndexes", []).append(
+                {
+                    "IndexName": index.name,
+                    "KeySchema": _key_schema(index.pk, index.sk),
+                    "Projection": self._projection(index),
+                }
+            )
         return {
             "TableName": name,
             "BillingMode": "PAY_PER_REQUEST",
             "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"} for key in self.key_attributes],
             "KeySchema": _key_schema(self.pk, self.sk),
             "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
-            # DynamoDB rejects an empty list
-            **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
+            **kinds,  # DynamoDB rejects an empty list
         }
 
     def _projection(self, index: Index) -> dict[str, Any]:
@@ -110,6 +119,16 @@ class TableSpec:
 
     def terraform_inputs(self) -> dict[str, Any]:
         """The table as the Terraform module takes it."""
+        local = [
+            {
+                "name": index.name,
+                "range_key": index.sk,
+                "projection_type": index.projection,
+                "non_key_attributes": list(self.included(index)),
+            }
+            for index in self.indexes
+            if index.local
+        ]
         return {
             "hash_key": self.pk,
             "range_key": self.sk,
@@ -124,7 +143,9 @@ class TableSpec:
                     "non_key_attributes": list(self.included(index)),
                 }
                 for index in self.indexes
+                if not index.local
             ],
+            **({"local_indexes": local} if local else {}),
         }
 
 

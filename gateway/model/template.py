@@ -61,7 +61,7 @@ class Template:
     def form(self) -> str:
         """Itself as Python's own format string."""
         # literals and names are words, so that no brace can be mistaken
-        parts = (each.text if isinstance(each, Literal) else f"{{{each.name}}}" for each in self.segments)
+        parts = (segment.text if isinstance(segment, Literal) else f"{{{segment.name}}}" for segment in self.segments)
         return KEY_SEPARATOR.join(parts)
 
     @cached_property

@@ -1,6 +1,7 @@
 """What `gateway explain-program` prints: the functions that are generated for a query and a role."""
 
 from collections.abc import Callable, Iterator, Mapping
+from types import CodeType
 from typing import Any, NoReturn
 
 from gateway.aws.sts.session import Session
@@ -44,9 +45,9 @@ def program_text(loaded: ServedDomains, text: str, role: str, name: str | None, 
     # held until its functions are printed: they go with it
     operation = _operation(loaded, text, name)
     lane = _lane(loaded, operation, role, variables)
-    made = [each for each in functions() if each not in before]
+    made = [function for function in functions() if function not in before]
     assert lane.roots  # noqa: S101  a query selects something
-    lines = [line for each in made for line in (*_legend(each), source_of(each))]
+    lines = [line for function in made for line in (*_legend(function), source_of(function))]
     return "\n".join([*lines, *dict.fromkeys(_loads(operation.variant(variables).tree))])
 
 
@@ -92,7 +93,8 @@ async def _no_renewal(session: Session) -> NoReturn:
 
 def _legend(made: Callable[..., Any]) -> Iterator[str]:
     """What the names in the source stand for: fields of rows and answers, and texts."""
-    values = {name: value for name, value in made.__globals__.items() if name in {"Row", *made.__code__.co_names}}
+    names = {"Row", *_names(made.__code__)}
+    values = {name: value for name, value in made.__globals__.items() if name in names}
     for name, value in values.items():
         if hasattr(value, "__struct_encode_fields__"):
             fields = zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
@@ -101,3 +103,11 @@ def _legend(made: Callable[..., Any]) -> Iterator[str]:
             yield f"# {name}: {value.description}"
         elif isinstance(value, str):
             yield f"# {name} = {value!r}"
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The globals that it uses, comprehensions in it included."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)

@@ -26,7 +26,7 @@ def record_classes(model: Model) -> str:
     structs = {struct.name: struct for kind in kinds for struct in _structs(kind)}
     named = {_named(part) for kind in (*kinds, *_members(structs)) for part in _parts(kind)}
     classes = [*map(_struct_class, structs.values()), *map(_entity_class, model.entities.values())]
-    text = "".join(f"\n\n{each}" for each in classes)
+    text = "".join(f"\n\n{text}" for text in classes)
     typing = [name for name in ("NotRequired", "TypedDict") if name in text]
     checked = _imports(named)
     typing = ["TYPE_CHECKING", *typing] if checked else typing
@@ -51,7 +51,8 @@ def _imports(named: set[type[Any]]) -> str:
 
 def _entity_class(entity: Entity) -> str:
     fields = "".join(
-        f"    {each.name}: {_annotation(each.type)}{'' if each.required else ' | None'}\n" for each in entity.attributes
+        f"    {attribute.name}: {_annotation(attribute.type)}{'' if attribute.required else ' | None'}\n"
+        for attribute in entity.attributes
     )
     return f'class {entity.name}(Record):\n    """{entity.description}"""\n\n{fields}'
 

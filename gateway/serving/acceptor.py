@@ -18,6 +18,7 @@ AT_ONCE = 100
 AT_ONCE_SHARED = 4
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _REST_SECONDS = 1.0
+_BACKLOG = 2_048  # as uvicorn has it
 
 
 @contextmanager
@@ -32,6 +33,8 @@ def bound(setting: str, host: str, port: int) -> Iterator[list[socket.socket]]:
             if family == socket.AF_INET6:
                 listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             listener.bind(address)
+            # two processes can bind one port, and only one can listen on it: the other learns it here
+            listener.listen(_BACKLOG)
     except OSError as error:
         _close(opened)
         fault = f"{setting}: cannot listen on {host}:{port}: {error.strerror}"

@@ -319,6 +319,10 @@ class HardenedHttp(asyncio.Protocol):
     async def drain(self) -> None:
         await self._writable.wait()
 
+    def ended(self, task: "asyncio.Task[None]") -> None:
+        """The app is done with its request, whatever it has answered."""
+        self._state.tasks.discard(task)
+
     def answered(self) -> None:
         self._state.total_requests += 1
         self._running = None
@@ -344,9 +348,8 @@ class HardenedHttp(asyncio.Protocol):
 
     def _start(self, exchange: HttpExchange) -> None:
         self._running = exchange
-        task = self._loop.create_task(exchange.run(self._app))
-        task.add_done_callback(self._state.tasks.discard)
-        self._state.tasks.add(task)
+        exchange.task = self._loop.create_task(exchange.run(self._app))
+        self._state.tasks.add(exchange.task)
 
     def _refuse(self, status: int) -> None:
         """Answers what cannot be read in its turn: here it would be taken for an answer to another request."""

@@ -38,6 +38,8 @@ class HttpConnection(Protocol):
 
     def answered(self) -> None: ...
 
+    def ended(self, task: "asyncio.Task[None]") -> None: ...
+
 
 class HttpExchange:
     """The head of a response is sent with the first bytes of its body, in one system call."""
@@ -58,6 +60,7 @@ class HttpExchange:
         "more_body",
         "scope",
         "started",
+        "task",
     )
 
     def __init__(
@@ -68,6 +71,7 @@ class HttpExchange:
         self.keep_alive = keep_alive
         self._expects_continue = expects_continue
         self._event: asyncio.Event | None = None
+        self.task: asyncio.Task[None] | None = None  # what runs the app
         self.disconnected = False
         # the request: what has come of its body and was not received yet
         self.body = bytearray()
@@ -97,6 +101,9 @@ class HttpExchange:
             if not self.complete and not self.disconnected:
                 _LOG.error("ASGI callable returned without completing response.")
                 await self._fail()
+        finally:
+            if self.task is not None:
+                self._connection.ended(self.task)
 
     async def _fail(self) -> None:
         if self.complete:
@@ -144,11 +151,11 @@ class HttpExchange:
 
     def _start(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
         given = b"".join([b"%b: %b\r\n" % header for header in headers])
+        places = _framing_of(tuple([name for name, _ in headers]))
         # INVARIANT: each header is one line, so that none can hold another one.
-        names = [name.lower() for name, _ in headers]
-        if given.translate(None, _VISIBLE) != b"\r\n" * len(headers) or not all(map(_is_name, names)):
+        if places is None or given.translate(None, _VISIBLE) != b"\r\n" * len(headers):
             raise RuntimeError("a header of the response is not valid")
-        framing = {name: value for name, (_, value) in zip(names, headers, strict=True) if name in _FRAMING}
+        framing = {name: headers[place][1] for name, place in places}
         length = int(framing[b"content-length"]) if b"content-length" in framing else None
         chunked = framing.get(b"transfer-encoding", b"").lower() == b"chunked"
         if b"connection" in framing:
@@ -188,6 +195,8 @@ class HttpExchange:
 
 
 @lru_cache(maxsize=256)
-def _is_name(name: bytes) -> bool:
-    """Whether a header may have this name; an app has few of them."""
-    return _TOKEN.fullmatch(name) is not None
+def _framing_of(names: tuple[bytes, ...]) -> tuple[tuple[bytes, int], ...] | None:
+    """Which of these headers say where a body ends; None where one may not have its name. An app has few such heads."""
+    if not all(map(_TOKEN.fullmatch, names)):
+        return None
+    return tuple((name.lower(), place) for place, name in enumerate(names) if name.lower() in _FRAMING)

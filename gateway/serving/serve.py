@@ -67,12 +67,12 @@ def finish_seconds(settings: Settings) -> int:
     return int(settings.request_timeout_seconds) + 1
 
 
-def _port_is_free(settings: Settings) -> None:
+def port_is_free(settings: Settings) -> None:
     with bound("port", settings.host, settings.port):
         pass
 
 
-def _metrics_port_is_free(settings: Settings) -> None:
+def metrics_port_is_free(settings: Settings) -> None:
     if settings.metrics_port is not None:
         with bound("metrics_port", settings.metrics_host, settings.metrics_port):
             pass
@@ -92,7 +92,7 @@ def _cost_limits(settings: Settings) -> None:
 
 # what makes a start fail beside the settings themselves, so that all of it is told at once
 START_CHECKS: tuple[Check, ...] = (
-    *(_port_is_free, _metrics_port_is_free, _policies),
+    *(port_is_free, metrics_port_is_free, _policies),
     *(_issuers, tenants, _cost_limits),
 )
 

@@ -57,7 +57,7 @@ class HardenedWebSocket(asyncio.Protocol):
         self._transport = transport
         self._loop = asyncio.get_running_loop()
         self._frames = ServerProtocol(state=State.OPEN, max_size=message_bytes, logger=_LOG)
-        self._parts: list[bytes] = []
+        self._content = bytearray()  # of the message that comes; frames without content take no room
         self._text = True
         self._accepted = self._closing = self._lost = self._paused = False
         self._received: deque[dict[str, Any]] = deque([{"type": "websocket.connect"}])
@@ -119,10 +119,13 @@ class HardenedWebSocket(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._writable.clear()
+        # INVARIANT: who takes nothing is not read from, since each ping would be answered into memory.
+        self._transport.pause_reading()
         self._watch_stall()
 
     def resume_writing(self) -> None:
         self._writable.set()
+        self._read_on()
 
     # what the server calls
 
@@ -134,10 +137,11 @@ class HardenedWebSocket(asyncio.Protocol):
     def _take(self, frame: Frame) -> None:
         match frame.opcode:
             case Opcode.TEXT | Opcode.BINARY:
-                self._text, self._parts = frame.opcode is Opcode.TEXT, [bytes(frame.data)]
+                self._text, self._content = frame.opcode is Opcode.TEXT, bytearray(frame.data)
             case Opcode.CONT:
-                self._parts.append(bytes(frame.data))
+                self._content += frame.data
             case Opcode.CLOSE:
+                self._closing = True  # what the app still sends has no receiver
                 self._disconnect(_code(self._frames))
                 self._flush()
                 self._transport.close()
@@ -145,10 +149,10 @@ class HardenedWebSocket(asyncio.Protocol):
             case _:
                 return  # a ping was answered
         if frame.fin:
-            self._message(b"".join(self._parts))
+            self._message(bytes(self._content))
 
     def _message(self, content: bytes) -> None:
-        self._parts = []
+        self._content = bytearray()
         if self._closing:
             return
         if not self._text:
@@ -171,11 +175,14 @@ class HardenedWebSocket(asyncio.Protocol):
             self._received.append({"type": "websocket.disconnect", "code": code})
             self._event.set()
 
+    def _read_on(self) -> None:
+        if not self._paused and not self._lost and self._writable.is_set():
+            self._transport.resume_reading()
+
     async def _receive(self) -> dict[str, Any]:
         while not self._received:
-            if self._paused and not self._lost:
-                self._paused = False
-                self._transport.resume_reading()
+            self._paused = False
+            self._read_on()
             self._event.clear()
             await self._event.wait()
         message = self._received[0]
@@ -231,10 +238,9 @@ class HardenedWebSocket(asyncio.Protocol):
             return
         self._flush()
         self._disconnect(code)
-        if self._paused:
-            # the answer to the close frame has to be read
-            self._paused = False
-            self._transport.resume_reading()
+        # the answer to the close frame has to be read
+        self._paused = False
+        self._read_on()
         self._close_timer = self._loop.call_later(_CLOSE_SECONDS, self._transport.abort)
 
     def _flush(self) -> None:

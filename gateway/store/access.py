@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic, time
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.errors import Forbidden
 from gateway.iam.language.verdict import Allow, Deny
 from gateway.model.tenant import partition
@@ -57,19 +57,20 @@ class Refusal:
     reason: str
 
 
-@dataclass(slots=True)
-class Access:
+class Access(msgspec.Struct, eq=False):
+    """Made for each request, so it is a struct: its constructor is not Python."""
+
     session: Session
     deadline: float | None = None  # a moment of the loop's clock
     explained: bool = False  # whether the caller is told what was read and why it was allowed
-    calls: list[Call] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
+    calls: list[Call] = []
+    refusals: list[Refusal] = []
     # what was answered to a lane that stepped back, with operation and body: the reference does not ask for it again
-    replay: list[tuple[str, bytes, bytes | Exception]] = field(default_factory=list, repr=False)
-    renewal: asyncio.Lock | None = field(default=None, repr=False)
+    replay: list[tuple[str, bytes, bytes | Exception]] = []
+    renewal: asyncio.Lock | None = None
     subject: str = ""  # who asks, as the token says
     # what fields with code have loaded, by what they were asked for: the reference does not load it again either
-    loaded: dict[tuple[str, ...], Any] | None = field(default=None, repr=False)
+    loaded: dict[tuple[str, ...], Any] | None = None
     # the prefix of the tenant's partition keys, where it is known already; a renewed session is of the same tenant
     prefix: str = ""
     # whose the request's cursors and global ids are, where it is known already
@@ -80,7 +81,11 @@ class Access:
     own_writes: OwnWrites | None = None  # of this request and of those whose token it has sent
     wrote: bool = False
     lagging: set[str] | None = None  # the listings that may not show all of these yet
-    acts_for: "Access | None" = field(default=None, repr=False)  # the caller's, where a mutation acts in another role
+    acts_for: "Access | None" = None  # the caller's, where a mutation acts in another role
+
+    def __repr__(self) -> str:
+        """Without what was read."""
+        return f"Access({self.session!r}, deadline={self.deadline!r})"
 
     def acting(self, session: Session) -> "Access":
         """What a mutation may use that acts in this session; its calls and its writes are part of the same record."""
@@ -158,10 +163,10 @@ async def gather_settled(jobs: list[Coroutine[Any, Any, T]]) -> list[T | Excepti
         except Exception as error:
             return [error]
     found: list[T | Exception] = []
-    for each in await asyncio.gather(*jobs, return_exceptions=True):
-        if isinstance(each, BaseException) and not isinstance(each, Exception):
-            raise each
-        found.append(each)
+    for result in await asyncio.gather(*jobs, return_exceptions=True):
+        if isinstance(result, BaseException) and not isinstance(result, Exception):
+            raise result
+        found.append(result)
     return found
 
 

@@ -53,7 +53,7 @@ def _written(tenant: TenantId, writes: OwnWrites) -> Any:
     own = len(partition(tenant, ""))
 
     def places(write: OwnWrite) -> list[list[str | None]]:
-        return [[each.index, each.partition and each.partition[own:], each.sort] for each in write.places]
+        return [[place.index, place.partition and place.partition[own:], place.sort] for place in write.places]
 
     items = [[key.pk[own:], key.sk, write.at, places(write)] for key, write in writes.items.items()]
     return [items, writes.anything_at]

@@ -65,9 +65,9 @@ def _plain(value: Any) -> Any:
         case Range(first, last):
             return [_plain(first), _plain(last)]
         case Filter(comparisons):
-            return [[each.attribute, each.operator, _plain(each.value)] for each in comparisons]
+            return [[comparison.attribute, comparison.operator, _plain(comparison.value)] for comparison in comparisons]
         case tuple():
-            return [_plain(each) for each in value]
+            return [_plain(member) for member in value]
         case Enum():
             return value.name
         case datetime():

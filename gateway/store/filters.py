@@ -40,17 +40,17 @@ def filter_expression(entity: Entity, asked: Filter, reads: int) -> FilterExpres
     names: dict[str, str] = {}
     values: dict[str, Any] = {}
     parts = []
-    for each in asked.comparisons:
-        alias = next((alias for alias, name in names.items() if name == each.attribute), f"#f{len(names)}")
-        names[alias] = each.attribute
-        members = each.value if each.operator == "in" else (each.value,)
+    for comparison in asked.comparisons:
+        alias = next((alias for alias, name in names.items() if name == comparison.attribute), f"#f{len(names)}")
+        names[alias] = comparison.attribute
+        members = comparison.value if comparison.operator == "in" else (comparison.value,)
         if not 1 <= len(members) <= MOST_VALUES:
-            raise BadUserInput(f"the filter of `{each.attribute}` takes 1 to {MOST_VALUES} values")
+            raise BadUserInput(f"the filter of `{comparison.attribute}` takes 1 to {MOST_VALUES} values")
         marks = []
         for member in members:
             marks.append(f":f{len(values)}")
-            values[marks[-1]] = _encoded(entity, each, member)
-        parts.append(_part(each.operator, alias, marks))
+            values[marks[-1]] = _encoded(entity, comparison, member)
+        parts.append(_part(comparison.operator, alias, marks))
     return FilterExpression(" AND ".join(parts), names, values, reads)
 
 
@@ -74,7 +74,7 @@ def _part(operator: str, alias: str, marks: list[str]) -> str:
 
 def passes(entity: Entity, asked: Filter, values: Mapping[str, Any]) -> bool:
     """Whether an item that was read passes the filter: what DynamoDB would decide about its stored attributes."""
-    return all(_holds(entity, each, values.get(each.attribute)) for each in asked.comparisons)
+    return all(_holds(entity, comparison, values.get(comparison.attribute)) for comparison in asked.comparisons)
 
 
 def _holds(entity: Entity, comparison: Comparison, value: Any) -> bool:
@@ -89,7 +89,7 @@ def _holds(entity: Entity, comparison: Comparison, value: Any) -> bool:
         case "contains":
             return given in value
     kind = entity.attribute[comparison.attribute].type
-    stored, bound = (_comparable(kind.encode(comparison.attribute, each)) for each in (value, given))
+    stored, bound = (_comparable(kind.encode(comparison.attribute, operand)) for operand in (value, given))
     return _COMPARED[_SIGNS[comparison.operator]](stored, bound)
 
 

@@ -1,7 +1,9 @@
 """Sizes of items: as the model declares them, and as DynamoDB has billed them where they are larger."""
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -15,6 +17,8 @@ from gateway.store.wire import units_of
 MOST_TENANTS: Final = 1_000  # whose items are larger than declared; the one that was seen longest ago is forgotten
 _INERTIA: Final = 3  # a call that reads as many items moves the average by half
 _AS_DECLARED: Final = 1.05  # not worth remembering
+_SAME: Final = 0.002  # a smaller step moves nothing, so that what is learned settles and estimates can be remembered
+_numbers = itertools.count(1)
 
 
 class SizedPlace(NamedTuple):
@@ -29,8 +33,17 @@ def sized_place(model: Model, entity: str, index: str | None) -> SizedPlace:
     return SizedPlace(entity, index if projected else None)
 
 
-LearnedSizes = Mapping[SizedPlace, float]  # bytes, of one tenant
-NOTHING_LEARNED: Final[LearnedSizes] = {}
+class LearnedSizes(dict[SizedPlace, float]):
+    """Bytes, of one tenant; it is replaced and never changed, and `number` tells one from all others."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, sizes: Mapping[SizedPlace, float] = MappingProxyType({})) -> None:
+        super().__init__(sizes)
+        self.number = next(_numbers)
+
+
+NOTHING_LEARNED: Final = LearnedSizes()
 
 
 def expected_item_bytes(model: Model, entity: str, sizes: LearnedSizes = NOTHING_LEARNED) -> float:
@@ -44,8 +57,10 @@ def expected_entry_bytes(model: Model, entity: str, index: str | None, sizes: Le
     place = sized_place(model, entity, index)
     if place.on is None:
         return expected_item_bytes(model, entity, sizes)
-    listings = [each for each in model.patterns.values() if isinstance(each, Listing) and each.entity == entity]
-    declared = [each.traffic.item_bytes for each in listings if model.place(each).index == index]
+    listings = [
+        pattern for pattern in model.patterns.values() if isinstance(pattern, Listing) and pattern.entity == entity
+    ]
+    declared = [listing.traffic.item_bytes for listing in listings if model.place(listing).index == index]
     return max(max(declared, default=500), sizes.get(place, 0))
 
 
@@ -88,7 +103,7 @@ class ItemSizes:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._forms: dict[tuple[SizedPlace, str, bool], ReadForm] = {}
-        self.known: dict[TenantId, dict[SizedPlace, float]] = {}
+        self.known: dict[TenantId, LearnedSizes] = {}
 
     def form(self, entity: str, index: str | None, operation: str, *, strong: bool) -> ReadForm:
         key = (sized_place(self._model, entity, index), operation, strong)
@@ -124,11 +139,12 @@ class ItemSizes:
             self._average(tenant, SizedPlace(entity), declared, size, 1)
 
     def _average(self, tenant: TenantId, place: SizedPlace, declared: float, size: float, items: int) -> None:
-        sizes = self.known.pop(tenant, {})
-        before = sizes.pop(place, float(declared))
+        sizes = self.known.pop(tenant, NOTHING_LEARNED)
+        before = sizes.get(place, float(declared))
         after = before + (max(size, declared) - before) * items / (items + _INERTIA)
-        if after > declared * _AS_DECLARED:
-            sizes[place] = after
+        if abs(after - before) > before * _SAME:
+            others = {known: value for known, value in sizes.items() if known != place}
+            sizes = LearnedSizes({**others, place: after} if after > declared * _AS_DECLARED else others)
         if sizes:
             if len(self.known) >= MOST_TENANTS:
                 del self.known[next(iter(self.known))]

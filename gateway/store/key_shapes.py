@@ -46,8 +46,8 @@ def _keys(part: Any, table: TableSpec) -> Iterator[tuple[str, str]]:
         part = part.values()
     elif not isinstance(part, list | tuple):
         return
-    for each in part:
-        yield from _keys(each, table)
+    for member in part:
+        yield from _keys(member, table)
 
 
 def _text(value: Any) -> str:

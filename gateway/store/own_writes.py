@@ -42,9 +42,9 @@ class OwnWrites:
         if writes is None:
             return OwnWrites(anything_at=at)
         items = dict(self.items)
-        for each in writes:
-            places = tuple(place for place in each.places if place.index is not None)
-            items[each.key] = OwnWrite(at, tuple(dict.fromkeys((*places, *_earlier(items, each.key)))))
+        for write in writes:
+            places = tuple(place for place in write.places if place.index is not None)
+            items[write.key] = OwnWrite(at, tuple(dict.fromkeys((*places, *_earlier(items, write.key)))))
         return OwnWrites(anything_at=at) if len(items) > MOST_ITEMS else OwnWrites(items, self.anything_at)
 
     def since(self, at: int) -> "OwnWrites | None":

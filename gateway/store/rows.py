@@ -65,7 +65,7 @@ class Upgrades:
         self._entity = entity
         self._attribute = attribute  # where a row keeps its schema
         self._decoders = {
-            upgrade.to: {each.name: each.type.decoder() for each in upgrade.needs} for upgrade in entity.upgrades
+            upgrade.to: {need.name: need.type.decoder() for need in upgrade.needs} for upgrade in entity.upgrades
         }
 
     def schema(self, row: Wire) -> int:
@@ -81,7 +81,7 @@ class Upgrades:
         wanted = attributes
         for upgrade in reversed(self._entity.upgrades):
             if not wanted.isdisjoint(upgrade.gives):
-                wanted |= {each.name for each in upgrade.needs}
+                wanted |= {need.name for need in upgrade.needs}
         return wanted | {self._attribute}
 
     def given(self, row: Wire, attributes: Attributes) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Rows:
         self._names = lru_cache(maxsize=2_048)(self._technical)
         # only those that have some: for all others nothing is read and nothing is asked
         self._upgrades = {
-            each.name: Upgrades(each, model.table.schema) for each in model.entities.values() if each.upgrades
+            entity.name: Upgrades(entity, model.table.schema) for entity in model.entities.values() if entity.upgrades
         }
 
     def stored_names(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
@@ -183,7 +183,7 @@ class Rows:
         try:
             return ItemKey(row[table.pk]["S"], row[table.sk]["S"])
         except KeyError as error:
-            raise IsolationBreach("a row was read that does not tell whose it is") from error
+            raise IsolationBreach("a row was read whose tenant is unknown") from error
 
     def live(self, row: Wire) -> bool:
         # a ttl that is no number does not expire in DynamoDB either
@@ -216,11 +216,26 @@ class Rows:
 
     def _compile(self, name: str, attributes: Attributes) -> tuple[tuple[str, Decode], ...]:
         entity: Entity = self._model.stored[name]
-        known = ((each.name, each.type.decoder()) for each in entity.attributes if each.name in attributes)
+        known = (
+            (attribute.name, attribute.type.decoder())
+            for attribute in entity.attributes
+            if attribute.name in attributes
+        )
         table = self._model.table
-        own = ((own, _whole) for own in (table.version, table.references) if own in attributes)
-        return (*known, *own)
+        numbers = ((own, _whole) for own in (table.version, table.references) if own in attributes)
+        marks = ((table.counted_by, _texts),) if table.counted_by in attributes else ()
+        return (*known, *numbers, *marks)
 
 
 def _whole(wire: Wire) -> int:
     return int(wire["N"])
+
+
+def _texts(wire: Wire) -> frozenset[str]:
+    return frozenset(wire["SS"])
+
+
+def whole_item(model: Model, entity: Entity) -> Attributes:
+    """All that a change needs of an item: its values, its version, and which counters have it where some are filled."""
+    marks = (model.table.counted_by,) if entity.name in model.filling else ()
+    return frozenset((*entity.attribute, model.table.version, *marks))

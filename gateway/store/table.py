@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.aws.wire.errors import AccessDenied, CredentialsExpired, TransactionCancelled
 from gateway.backoff import full_jitter
@@ -395,7 +395,13 @@ class Table:
         session = access.session
         try:
             try:
-                answer = await self._sending(access, operation, content)
+                answer = await self._client.send(
+                    operation,
+                    content,
+                    credentials=session.credentials,
+                    target=session.tenancy.target,
+                    deadline=access.deadline,
+                )
             except CredentialsExpired:
                 # once: the session was revoked or ran out while the request was under way
                 await self._renewed(access, session)

@@ -68,7 +68,7 @@ def query(table: TableSpec, name: str, plan: QueryPartition, names: tuple[str, .
         body["ExpressionAttributeValues"] |= plan.filter.values
     if plan.index is not None:
         body["IndexName"] = plan.index.name
-    else:
+    if plan.index is None or plan.index.local:
         body["ConsistentRead"] = plan.strong
     return body
 
@@ -110,5 +110,5 @@ def units_of(consumed: Any) -> float:
     if isinstance(consumed, list) and len(consumed) == 1:
         [consumed] = consumed
     if isinstance(consumed, list):
-        return sum(float(each.get("CapacityUnits", 0)) for each in consumed)
+        return sum(float(capacity.get("CapacityUnits", 0)) for capacity in consumed)
     return float(consumed.get("CapacityUnits", 0)) if consumed else 0.0

@@ -5,6 +5,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,13 +23,8 @@ Unsubscribe = Callable[[], None]
 _log = logging.getLogger(__name__)
 
 
-class Bus(Protocol):
-    """Notes of a shard arrive in its order and at most once in this process; shards are independent of each other."""
-
-    @property
-    def connected(self) -> bool:
-        """Whether notes arrive at present; while they do not, what was read may be as old as its declared staleness."""
-        ...
+class NotePublisher(Protocol):
+    """The side of the bus that the reader of the stream has."""
 
     def begin(self, shard: str, after: str) -> None:
         """A reader of this process starts the shard after this sequence; it publishes nothing from before."""
@@ -43,7 +39,24 @@ class Bus(Protocol):
         ...
 
     async def publish(self, notes: Sequence[ChangeNote]) -> None:
-        """Returns once the bus holds the notes; raises `Unavailable` where it does not take them."""
+        """Returns once the bus holds the notes, all of one shard; raises `Unavailable` where it does not take them."""
+        ...
+
+
+class Bus(Protocol):
+    """The side of the bus that learns of changes.
+
+    Notes of a shard arrive in its order and at most once in this process; shards are independent of each other. What
+    `shard` and `sequence` of a note are here is up to the bus: whatever orders its notes.
+    """
+
+    @property
+    def connected(self) -> bool:
+        """Whether notes arrive at present; while they do not, what was read may be as old as its declared staleness."""
+        ...
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Notes arrive while it is entered."""
         ...
 
     def subscribe(self, tenant: str | None, deliver: Deliver, missed: Callable[[], None] | None = None) -> Unsubscribe:
@@ -57,14 +70,16 @@ class Bus(Protocol):
         """shard -> the sequence of its last note that was delivered here: what a subscriber has seen up to now."""
         ...
 
+    async def reached(self, position: Mapping[str, str]) -> None:
+        """Waits a moment for what the position names: another process may have had it earlier than this one."""
+        ...
+
     async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
         """The tenant's notes after a position, in the order of their shards; raises `PositionExpired`.
 
         To miss nothing, subscribe first and replay then; a note that comes twice has the same shard and sequence.
         """
         ...
-
-    async def aclose(self) -> None: ...
 
 
 @dataclass(eq=False, slots=True)
@@ -154,7 +169,8 @@ class Ring:
     def forget(self) -> None:
         """Positions from before now are expired."""
         self._notes.clear()
-        self._from |= self._last
+        # what is lost came after the last note, so that note's own position is expired too
+        self._from |= {shard: last + 1 for shard, last in self._last.items()}
 
     def position(self) -> dict[str, str]:
         return {shard: str(sequence) for shard, sequence in self._last.items()}
@@ -176,6 +192,9 @@ class InProcessBus:
     def __init__(self, ring: int = RING_NOTES) -> None:
         self._subscribers = Subscribers()
         self._ring = Ring(ring)
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     def begin(self, shard: str, after: str) -> None:
         if self._ring.begin(shard, after):
@@ -202,8 +221,12 @@ class InProcessBus:
     def position(self) -> Mapping[str, str]:
         return self._ring.position()
 
+    async def reached(self, position: Mapping[str, str]) -> None:
+        """Nobody is ahead of the only process."""
+
     async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
         return self._ring.after(tenant, after)
 
-    async def aclose(self) -> None:
-        """Nothing to close."""
+
+class NoBus(InProcessBus):
+    """For a process that learns of no changes: nobody publishes here."""

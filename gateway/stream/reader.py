@@ -3,14 +3,15 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gateway.aws.wire.errors import IteratorExpired, RecordsTrimmed, TableMissing
 from gateway.backoff import full_jitter
 from gateway.errors import GatewayError
 from gateway.model.table import TableSpec
-from gateway.stream.bus import Bus
+from gateway.stream.bus import NotePublisher
 from gateway.stream.leases import END, START, Lease, Leases
 from gateway.stream.note import ChangeNote
 from gateway.stream.records import is_system, note_of
@@ -31,6 +32,8 @@ class ReaderRules:
     poll_seconds: float = 0.25
     # the longest pause after a failure
     longest_pause: float = 5.0
+    # a shard whose task has neither read nor failed for this long starts again
+    stuck_seconds: float = 45.0
 
 
 @dataclass(slots=True)
@@ -45,6 +48,9 @@ class ReaderCounts:
     leases_taken: int = 0
     leases_lost: int = 0
 
+    def copy(self) -> "ReaderCounts":
+        return replace(self)
+
 
 @dataclass(slots=True)
 class OwnShard:
@@ -53,6 +59,7 @@ class OwnShard:
     lease: Lease
     position: str
     renewed: float
+    stepped: float  # when its task has begun the last attempt
     created: float = 0.0  # when the last record was written
     behind: bool = True  # until a read finds nothing
     task: "asyncio.Task[None] | None" = None
@@ -66,11 +73,13 @@ class StreamReader:
     shards: StreamShards
     leases: Leases
     table: TableSpec
-    bus: Bus
+    bus: NotePublisher
     rules: ReaderRules = field(default_factory=ReaderRules)
     clock: Callable[[], float] = time.monotonic
     counts: ReaderCounts = field(default_factory=ReaderCounts)
     own: dict[str, OwnShard] = field(default_factory=dict)
+    ticked: float = 0.0  # when a tick has succeeded last, by the clock
+    alive: float = 0.0  # when one has ended last, well or not
     _seen: dict[str, tuple[int, int, float]] = field(default_factory=dict)  # shard -> term, beat, when first seen
     _parents: dict[str, str | None] = field(default_factory=dict)
     _discovered: float = float("-inf")
@@ -78,7 +87,7 @@ class StreamReader:
 
     @property
     def lag_seconds(self) -> float:
-        """The age of the oldest record that was read last and has others behind it; zero once all is read."""
+        """The age of the oldest record that is not published yet, as far as is known; zero once all is."""
         waiting = [shard.created for shard in self.own.values() if shard.behind and shard.created]
         return max(0.0, time.time() - min(waiting)) if waiting else 0.0
 
@@ -90,11 +99,12 @@ class StreamReader:
                 pause = self.rules.renew_seconds
                 try:
                     await self.tick()
-                    attempt = 0
+                    self.ticked, attempt = self.clock(), 0
                 except GatewayError as error:
                     attempt += 1
                     pause = self._pause(attempt)
                     self._failed("the shards of the stream could not be listed", error)
+                self.alive = self.clock()
                 self._wake.clear()
                 try:
                     await asyncio.wait_for(self._wake.wait(), pause)
@@ -144,7 +154,7 @@ class StreamReader:
         if taken is None:
             return
         self.counts.leases_taken += 1
-        shard = self.own[lease.shard] = OwnShard(taken, taken.checkpoint, begun)
+        shard = self.own[lease.shard] = OwnShard(taken, taken.checkpoint, begun, begun)
         if taken.checkpoint != START:
             self.bus.begin(lease.shard, taken.checkpoint)
         shard.task = asyncio.create_task(self._read(shard))
@@ -156,7 +166,7 @@ class StreamReader:
     async def _renew(self, shard: OwnShard) -> None:
         begun = self.clock()
         checkpoint = END if shard.ended else shard.position
-        self._restart(shard)
+        await self._restart(shard)
         try:
             renewed = await self.leases.renew(shard.lease, checkpoint)
         except GatewayError as error:
@@ -172,12 +182,22 @@ class StreamReader:
         else:
             shard.lease, shard.renewed = renewed, begun
 
-    def _restart(self, shard: OwnShard) -> None:
+    async def _restart(self, shard: OwnShard) -> None:
         """A defect must not leave a shard under lease and unread."""
-        if shard.task is not None and shard.task.done() and not shard.ended:
-            self.counts.failures += 1
-            _log.error("the task of a shard ended; it starts again", exc_info=shard.task.exception())
-            shard.task = asyncio.create_task(self._read(shard))
+        task = shard.task
+        if task is None or shard.ended:
+            return
+        if task.done():
+            _log.error("the task of a shard ended; it starts again", exc_info=task.exception())
+        elif self.clock() - shard.stepped >= self.rules.stuck_seconds:
+            _log.error("the task of a shard is stuck; it starts again")
+            task.cancel()
+            await asyncio.wait((task,), timeout=self.rules.renew_seconds)
+        else:
+            return
+        self.counts.failures += 1
+        shard.stepped = self.clock()
+        shard.task = asyncio.create_task(self._read(shard))
 
     async def _give_up(self, shard: OwnShard) -> None:
         """Another reader has the lease, or may have it by now."""
@@ -202,6 +222,7 @@ class StreamReader:
         """Until the shard ends or the task is cancelled; a failure is tried again from the last position."""
         iterator, attempt = None, 0
         while True:
+            shard.stepped = self.clock()
             try:
                 iterator = iterator or await self.shards.iterator(shard.lease.shard, shard.position)
                 batch = await self.shards.read(iterator)
@@ -235,14 +256,15 @@ class StreamReader:
             else:
                 self.counts.dropped += 1
         if notes:
+            # while the bus takes no notes, they grow old
+            shard.behind, shard.created = True, _created(batch.records[0]) or shard.created
             await self.bus.publish(notes)
             self.counts.notes += len(notes)
         shard.behind = bool(batch.records)
         if batch.records:
             # INVARIANT: the bus has every note up to the position before a checkpoint names it.
-            last = batch.records[-1]["dynamodb"]
-            shard.position = last["SequenceNumber"]
-            shard.created = float(last.get("ApproximateCreationDateTime") or 0.0)
+            shard.position = batch.records[-1]["dynamodb"]["SequenceNumber"]
+            shard.created = _created(batch.records[-1])
 
     async def _is_gone(self, shard: OwnShard) -> bool:
         """Records went before they were read: subscribers read again. True where the whole shard went."""
@@ -262,3 +284,7 @@ class StreamReader:
     def _failed(self, what: str, error: GatewayError) -> None:
         self.counts.failures += 1
         _log.warning("%s: %s: %s", what, type(error).__name__, error.message)
+
+
+def _created(record: Mapping[str, Any]) -> float:
+    return float(record["dynamodb"].get("ApproximateCreationDateTime") or 0.0)

@@ -90,7 +90,7 @@ class AsyncGatewayClient:
     ) -> AbstractAsyncContextManager[Events]:
         """`async with client.subscribe(...) as events:` and then `await events.next()`; `after` is a position.
 
-        The engine in memory tells of changes; on the sandbox only the first event comes.
+        The in-memory engine reports changes; the sandbox sends only the first event.
         """
         bearer = token(tenant, role, subject, self._roles)
         return subscribed(self._socket, bearer, text, variables or {}, after)

@@ -135,7 +135,8 @@ class Memory(DynamoDB):
         _require(carried is None or carried >= _named(body), "the index does not project these attributes")
         matches = _matcher(body, sk)
         near = self._partition(pk, body["ExpressionAttributeValues"][":pk"])
-        rows = sorted(filter(matches, near), key=lambda row: self._order(row, sk))
+        # an item of the partition that has no sort key of a local index is not in the index
+        rows = sorted(filter(matches, (row for row in near if sk in row)), key=lambda row: self._order(row, sk))
         if not body["ScanIndexForward"]:
             rows.reverse()
         if start := body.get("ExclusiveStartKey"):
@@ -169,9 +170,9 @@ class Memory(DynamoDB):
     def _index_keys(self, body: Row) -> tuple[str, str]:
         if "IndexName" not in body:
             return self.spec.pk, self.spec.sk
-        _require("ConsistentRead" not in body, "an index cannot be read consistently")
         index = self.spec.index(body["IndexName"])
         assert index is not None  # noqa: S101  no request names another index
+        _require(index.local or "ConsistentRead" not in body, "an index cannot be read consistently")
         return index.pk, index.sk
 
     def _order(self, row: Row, sk: str) -> tuple[bytes, ...]:

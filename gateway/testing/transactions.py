@@ -14,7 +14,7 @@ _TERM = re.compile(
 
 
 def transact(rows: dict[tuple[str, str], Row], body: Row, pk: str, sk: str) -> Row:
-    members = [next(iter(each.items())) for each in body["TransactItems"]]
+    members = [next(iter(action.items())) for action in body["TransactItems"]]
     keys = [_key(kind, member, pk, sk) for kind, member in members]
     if not 1 <= len(members) <= 100 or len(set(keys)) != len(keys):
         raise InvalidRequest("a transaction has 1 to 100 members, each on another item")
@@ -87,6 +87,8 @@ def _term(text: str, row: Row, names: Mapping[str, str], values: Row) -> bool:
 
 def _comparable(wire: Row) -> tuple[str, Any]:
     [(kind, value)] = wire.items()
+    if kind == "SS":
+        return kind, sorted(value)
     return kind, float(value) if kind == "N" else value if kind == "BOOL" else value.encode()
 
 
@@ -102,6 +104,11 @@ def _updated(row: Row, member: Row) -> Row:
                 changed.pop(names[part], None)
             else:
                 name, value = part.split(" ")
-                before = int(changed.get(names[name], {"N": "0"})["N"])
-                changed[names[name]] = {"N": str(before + int(values[value]["N"]))}
+                changed[names[name]] = _added(changed.get(names[name]), values[value])
     return changed
+
+
+def _added(before: Row | None, value: Row) -> Row:
+    if "SS" in value:
+        return {"SS": sorted({*(before or value)["SS"], *value["SS"]})}
+    return {"N": str(int((before or {"N": "0"})["N"]) + int(value["N"]))}

@@ -16,6 +16,8 @@ from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.dax.reads import DaxReads
 from gateway.store.cache.layers import Layers
 from gateway.store.table import Table
+from gateway.stream.bus import Bus
+from gateway.wiring.bus import bus_metrics
 from gateway.wiring.caches import ReadPath
 from gateway.wiring.stream import ReaderProcess
 
@@ -30,6 +32,7 @@ def metrics_of(
     lanes: Lanes,
     readiness: Readiness,
     stream: ReaderProcess | None = None,
+    bus: Bus | None = None,
 ) -> Metrics | None:
     """None where no one could read them."""
     if settings.metrics_port is None and settings.environment != "sandbox":
@@ -47,6 +50,8 @@ def metrics_of(
     metrics.collect_from(QueryCollector(lanes.outcomes))
     if stream is not None:
         stream_metrics(metrics, stream)
+    if bus is not None and settings.stream == "bus":
+        bus_metrics(metrics, bus)
     layers = (cache.ttl, cache.dax) if isinstance(cache, Layers) else (cache,)
     for layer in layers:
         if isinstance(layer, ReadCache):

@@ -14,7 +14,7 @@ from gateway.aws.wire.dynamodb import DynamoDBClient, DynamoDBStreamsClient
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.model.table import TableSpec
 from gateway.settings import Settings
-from gateway.stream.bus import Bus
+from gateway.stream.bus import NotePublisher
 from gateway.stream.leases import Leases
 from gateway.stream.reader import ReaderCounts, StreamReader
 from gateway.stream.shards import StreamShards
@@ -25,7 +25,7 @@ SESSION_NAME = "gateway-stream"
 class ReaderProcess:
     """A reader that runs while its context is entered; before and after, its counts are those of the last one."""
 
-    def __init__(self, settings: Settings, spec: TableSpec, aws: boto3.Session, bus: Bus) -> None:
+    def __init__(self, settings: Settings, spec: TableSpec, aws: boto3.Session, bus: NotePublisher) -> None:
         self._settings = settings
         self._spec = spec
         self._aws = aws
@@ -35,6 +35,16 @@ class ReaderProcess:
     @property
     def counts(self) -> ReaderCounts:
         return self._reader.counts if self._reader is not None else ReaderCounts()
+
+    @property
+    def ticked(self) -> float:
+        """When the leases were last looked after, by the monotonic clock; 0 where they never were."""
+        return self._reader.ticked if self._reader is not None else 0.0
+
+    @property
+    def alive(self) -> float:
+        """When a look at the leases has ended last, well or not."""
+        return self._reader.alive if self._reader is not None else 0.0
 
     @property
     def shards(self) -> int:

@@ -3,14 +3,19 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from starlette.routing import Route
+
 from gateway.aws.sts.callers import Callers
 from gateway.graph.http.endpoint import Endpoint
+from gateway.graph.subscription.change_feed import ChangeFeed
 from gateway.graph.subscription.event_reader import EventReader
 from gateway.graph.subscription.event_stream import EventStream
+from gateway.graph.subscription.feed_endpoint import CHANGES_PATH, FeedEndpoint
 from gateway.graph.subscription.operations import Operations
 from gateway.graph.subscription.position import Positions
 from gateway.graph.subscription.socket import Socket
 from gateway.graph.subscription.subscriptions import Subscriptions, WatchLimits
+from gateway.iam.policies.roles import roles_of
 from gateway.model.model import Model
 from gateway.ops.metrics.metrics import Metrics
 from gateway.settings import Settings
@@ -20,11 +25,12 @@ from gateway.stream.bus import Bus
 
 @dataclass(frozen=True, slots=True)
 class Streaming:
-    """The subscriptions of a process and the two ways to them."""
+    """The subscriptions of a process, the two ways to them, and the change feed."""
 
     subscriptions: Subscriptions
     socket: Socket
     event_stream: EventStream
+    changes: FeedEndpoint
 
 
 def streaming(
@@ -39,11 +45,20 @@ def streaming(
     limits = WatchLimits(
         connections=settings.max_subscription_connections,
         subscriptions=settings.max_subscriptions_per_connection,
+        of_tenant=settings.max_subscriptions_per_tenant,
         message_bytes=settings.max_subscription_message_bytes,
     )
-    subscriptions = Subscriptions(model, bus, EventReader(endpoint), Positions(cursors), limits, draining)
+    positions = Positions(cursors)
+    subscriptions = Subscriptions(model, bus, EventReader(endpoint), positions, limits, draining)
     operations = Operations(endpoint, subscriptions)
-    return Streaming(subscriptions, Socket(operations, callers), EventStream(operations, callers))
+    patterns = {role.name: role.patterns for role in roles_of(model)}
+    feed = FeedEndpoint(ChangeFeed(model, patterns, bus, endpoint, positions), subscriptions, callers)
+    return Streaming(subscriptions, Socket(operations, callers), EventStream(operations, callers), feed)
+
+
+def changes_page(settings: Settings, streams: Streaming) -> list[Route]:
+    """The change feed, where this process learns of changes."""
+    return [Route(CHANGES_PATH, streams.changes)] if settings.stream != "off" else []
 
 
 def count_subscriptions(metrics: Metrics, subscriptions: Subscriptions) -> None:

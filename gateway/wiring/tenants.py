@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from gateway.aws.sts.roles import Roles
-from gateway.aws.sts.sessions import SessionRules
+from gateway.aws.sts.session import SessionRules
 from gateway.aws.sts.tenants import Tenancy, Tenants
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.aws.wire.s3 import FileBucket
@@ -79,8 +79,13 @@ def _support(settings: IssuerSettings) -> SupportRules | None:
     return SupportRules(rules.role, rules.max_minutes * 60, actor, reason, rules.only)
 
 
+def pooled_tenancy(settings: Settings) -> Tenancy:
+    """Of all tenants that have no table of their own."""
+    return _tenancy(settings, _POOLED)
+
+
 def tenants(settings: Settings) -> Tenants:
-    pooled = _tenancy(settings, _POOLED)
+    pooled = pooled_tenancy(settings)
     silos = {_tenant("silos", name): _tenancy(settings, silo) for name, silo in settings.silos.items()}
     suspended = [_tenant("suspended_tenants", name) for name in settings.suspended_tenants]
     known = None if settings.tenants is None else [_tenant("tenants", name) for name in settings.tenants]

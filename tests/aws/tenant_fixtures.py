@@ -8,7 +8,8 @@ import pytest
 
 from gateway.aws.sts.assume_role import AssumeRole
 from gateway.aws.sts.roles import Roles
-from gateway.aws.sts.sessions import Session, SessionRules, Sessions
+from gateway.aws.sts.session import Session, SessionRules
+from gateway.aws.sts.sessions import Sessions
 from gateway.aws.sts.tenants import Tenancy, Tenants
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.endpoint import AwsTarget
@@ -26,7 +27,7 @@ ROLE_ARN = "arn:aws:iam::123456789012:role/gateway-tenant"
 POOLED = Tenancy("app", ROLE_ARN, AwsTarget.regional("dynamodb", "eu-west-1"), "eu-west-1")
 ACME, GLOBEX = tenant_id("acme"), tenant_id("globex")
 HOUR = 3_600
-OUTAGE = AwsUnavailable("sts is not available at the moment")
+OUTAGE = AwsUnavailable("sts is not available")
 REFUSED = AccessDenied("aws gives this tenant and role no session")
 TOO_LARGE = InvalidRequest("sts does not accept the session policy or the tags")
 

@@ -36,9 +36,8 @@ def sandbox(browser: Any) -> Iterator[str]:
     """`gateway dev` without its banner: real tokens, real sessions, IAM enforced."""
     with Sandbox(Options(port=0)) as running:
         port = free_port(0)
-        child = Child(
-            "gateway", "serve", environment=environment_with(running.settings(port=port), aws_variables(running))
-        )
+        settings = running.settings(port=port, stream="inside", stream_role_arn=running.ready.stream_role_arn)
+        child = Child("gateway", "serve", environment=environment_with(settings, aws_variables(running)))
         try:
             until_healthy(child, HOST, port)
             yield f"http://{HOST}:{port}"

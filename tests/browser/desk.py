@@ -53,6 +53,11 @@ class Desk:
         self.page.get_by_role("heading", name=f"Order {order_id}").wait_for()
         return self
 
+    def live(self) -> Self:
+        """Waits until the page says that changes arrive."""
+        self.page.locator(".live").wait_for()
+        return self
+
     @property
     def heading(self) -> str:
         return str(self.page.locator(".heading").inner_text())
@@ -125,3 +130,8 @@ class Api:
     def status(self, order: str, tenant: str = "acme") -> tuple[str, int]:
         found = self.ask("query($id: ID!) { order(orderId: $id) { status version } }", tenant, id=order)["order"]
         return found["status"], found["version"]
+
+
+def without_socket(desk: Desk) -> None:
+    """As where no WebSocket comes through: it opens, and is closed at once."""
+    desk.page.route_web_socket("**/graphql", lambda socket: socket.close())

@@ -103,7 +103,7 @@ def products(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
 
 def references(found: Contents, made: Ledger, shop: Shop) -> Iterator[str]:
     """What cannot be removed while others refer to it counts those that began to since the start; nothing else does."""
-    began = Counter(("Author", entry.input["authorId"]) for entry in made.of(shop.tenant, "createPost"))
+    began = Counter(("Author", entry.input["authorId"]) for entry in made.of(shop.tenant, "createDraft"))
     began.update(("Category", entry.input["categoryId"]) for entry in made.of(shop.tenant, "createProduct"))
     for item in _of(found, shop.tenant, *MODEL.entities):
         counted = item.row.get(MODEL.table.references, {"N": "0"})["N"]

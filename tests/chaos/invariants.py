@@ -1,5 +1,6 @@
 """What must hold of the table whatever happened: each check tells what is wrong, and nothing where all is well."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ from gateway.model.entity import Reference
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.tenant import partition
 from gateway.sandbox.dev.seeds import CANARY
+from gateway.store.write.counters import counter_members, entered
 from gateway.store.write.items import items_for
 from gateway.store.write.references import referred
 from tests.chaos.stored import Contents, Row, Stored, key_of, kind, tenant_of
@@ -20,7 +22,10 @@ _TABLE = MODEL.table
 
 
 def violations(found: Contents) -> list[str]:
-    checks = (foreign, derived, copies, marks, records, main_addresses, negative_stock, orders, histories, referred_to)
+    checks = (
+        *(foreign, derived, copies, marks, counters, records, main_addresses, negative_stock, orders, histories),
+        referred_to,
+    )
     return [f"{check.__name__}: {fault}" for check in checks for fault in check(found)]
 
 
@@ -43,10 +48,10 @@ def foreign(found: Contents) -> Iterator[str]:
 def derived(found: Contents) -> Iterator[str]:
     """Every row is what its values make it: key, index entries, expiry, discriminator."""
     for key, row in found.rows.items():
-        if kind(row) not in MODEL.entities and kind(row) not in _OWN:
+        if kind(row) not in MODEL.stored and kind(row) not in _OWN:
             yield f"{key} is of an unknown kind: {kind(row)}"
     for item in found.items():
-        expected = {**_expected(item)[0], **_counted(item)}
+        expected = {**_expected(item)[0], **_counted(item), **_marks(item)}
         if _comparable(expected) != _comparable(item.row):
             yield f"{item.key} is not derived from its values: {_differences(expected, item.row)}"
 
@@ -79,6 +84,20 @@ def marks(found: Contents) -> Iterator[str]:
     for key in wanted.keys() | there.keys():
         if wanted.get(key) != there.get(key):
             yield f"{key} is owned by {there.get(key)}, and should be by {wanted.get(key)}"
+
+
+def counters(found: Contents) -> Iterator[str]:
+    """Every counter is the number of items that its list has, row by row."""
+    wanted: Counter[ItemKey] = Counter()
+    for item in found.items():
+        if item.entity.name in MODEL.counted:
+            for member in counter_members(MODEL, item.entity, item.tenant, None, item.values):
+                wanted[member.key] += 1
+    names = {counter.name for counter in MODEL.counters.values()}
+    there = {key_of(row): int(row[_TABLE.counted]["N"]) for row in found.of(*names)}
+    for key in wanted.keys() | there.keys():
+        if wanted[key] != there.get(key, 0):
+            yield f"{key} counts {there.get(key, 0)} items, and there are {wanted[key]}"
 
 
 def records(found: Contents) -> Iterator[str]:
@@ -162,6 +181,14 @@ def _counted(item: Stored) -> Row:
     count = item.row.get(_TABLE.references, {}).get("N", "")
     known = item.entity.name in MODEL.referrers and count.isdecimal() and int(count) > 0
     return {_TABLE.references: {"N": count}} if known else {}
+
+
+def _marks(item: Stored) -> Row:
+    """The lists that count the item or have counted it: a mark stays when the item leaves the list."""
+    names = {listing.name for listing in MODEL.counted.get(item.entity.name, ())}
+    found = frozenset(item.row.get(_TABLE.counted_by, {}).get("SS", ()))
+    wanted = (found & names) | entered(MODEL, item.entity, None, item.values)
+    return {_TABLE.counted_by: {"SS": sorted(wanted)}} if wanted else {}
 
 
 def _comparable(row: Row) -> Row:

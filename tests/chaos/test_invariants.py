@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def copy_of(found: Contents) -> ItemKey:
     return next(key for key, row in found.rows.items() if "CopyOf" in row and row.get("orderId") == order)
 
 
-def changed(key: ItemKey, **attributes: dict[str, str]) -> Break:
+def changed(key: ItemKey, **attributes: dict[str, Any]) -> Break:
     return lambda found: found.rows[key].update(attributes)
 
 
@@ -64,6 +65,11 @@ def twice(found: Contents) -> None:
 def stray_copy(found: Contents) -> None:
     row = {**found.rows[copy_of(found)], "SK": {"S": "ORDER#2026-01-01T00:00:00.000000Z#o-1001"}}
     found.rows[ItemKey(row["PK"]["S"], row["SK"]["S"])] = row
+
+
+def miscounted(found: Contents) -> None:
+    row = next(row for key, row in found.rows.items() if key.pk.startswith(f"{ACME}COUNT#ACTIVE_ORDERS#"))
+    row["counted"] = {"N": str(int(row["counted"]["N"]) + 1)}
 
 
 def in_the_neighbours_index(found: Contents) -> None:
@@ -94,6 +100,9 @@ def test_the_demo_rows_are_right() -> None:
         (taken_over, "marks"),
         (gone(ItemKey(f"{ACME}UNIQUE#Email#email#{EMAIL}", "UNIQUE")), "marks"),
         (twice, "marks"),
+        (miscounted, "counters"),
+        (changed(ORDER, countedBy={"SS": ["allOrders"]}), "derived"),
+        (changed(ORDER, status={"S": "PENDING"}), "counters"),
         (gone(ItemKey(f"{ACME}USER#u-1001", f"EMAIL#{EMAIL}")), "main_addresses"),
         (gone(ItemKey(f"{ACME}USER#u-1001", "PROFILE")), "main_addresses"),
         (changed(ItemKey(f"{ACME}PRODUCT#p-1001", "STOCK"), available={"N": "-1"}), "negative_stock"),

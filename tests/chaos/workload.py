@@ -40,7 +40,7 @@ RETURNS = {
     "updateProduct": "product { productId tags version }",
     "createAuthor": "author { authorId }",
     "createReader": "reader { userId }",
-    "createPost": "post { postId }",
+    "createDraft": "draft { postId }",
     "publishPost": "post { postId }",
     "likePost": "like { postId userId }",
     "unlikePost": "like { postId userId }",
@@ -93,7 +93,7 @@ class Shop:
             ("createCategory", {"categoryId": _CATEGORY, "title": self.canary}),
             ("createAuthor", {"authorId": "f-author", "penName": self.canary}),
             *(("createReader", {"userId": f"fan-{fan}", "nickname": self.canary}) for fan in range(_FANS)),
-            *(("createPost", {**post, "postId": name}) for name in POSTS),
+            *(("createDraft", {**post, "postId": name}) for name in POSTS),
             *(("publishPost", {"postId": name}) for name in POSTS),
             ("registerDevice", {"deviceId": DEVICE, "title": self.canary}),
         ]

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from gateway.cli.main import app
 from gateway.sandbox.sandbox import Sandbox
-from tests.fixtures import client_of, sandbox_app
+from tests.fixtures import client_of, post, sandbox_app
 
 RUN = CliRunner()
 QUERY = '{ user(userId: "u-1001") { userId email } }'
@@ -23,7 +23,7 @@ def granted(sandbox: Sandbox, tenant: str = "acme") -> tuple[str, str]:
 
 
 async def ask(client: AsyncClient, token: str) -> Response:
-    return await client.post("/graphql", json={"query": QUERY}, headers={"Authorization": f"Bearer {token}"})
+    return await post(client, QUERY, None, token)
 
 
 async def test_a_grant_opens_one_tenant_as_support_until_it_is_revoked(sandbox: Sandbox, tmp_path: Path) -> None:

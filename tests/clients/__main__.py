@@ -27,10 +27,11 @@ CLIENTS = {
     "urql": ("node", "urql.mjs"),
     "Relay": ("node", "relay.mjs"),
     "codegen": ("node", "codegen.mjs"),
+    "subscriptions": ("node", "subscriptions.mjs"),
     "gql": (str(GQL), "gql_client.py"),
 }
 _FIRST_PORT = 8420
-_SECONDS = 60
+_SECONDS = 300
 
 
 @contextmanager
@@ -66,7 +67,7 @@ def main() -> int:
         return 1
     with (
         Sandbox(Options(port=free_port(_FIRST_PORT))) as sandbox,
-        gateway(sandbox) as url,
+        gateway(sandbox, stream="inside", stream_role_arn=sandbox.ready.stream_role_arn) as url,
         gateway(sandbox, trusted_documents=MANIFEST, trusted_documents_only=True, playground=False) as trusted,
     ):
         addresses = {

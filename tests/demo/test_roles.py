@@ -17,11 +17,13 @@ from tests.fixtures import client_of, post, sandbox_app
 from tests.unmeasured import unmeasured
 
 ANN, BOB = "u-1001", "u-1002"
-CONFIDENTIAL = {"session", "sessionsOfUser"}
+CONFIDENTIAL = {"session", "sessionsOfUser", "draft", "draftsByAuthor"}
 CLOSED = (
     '{ session(sessionId: "sess-1001") { userId } }',
     '{ sessionsOfUser(userId: "u-1001") { nodes { sessionId } } }',
     '{ user(userId: "u-1001") { userId sessions { nodes { sessionId } } } }',
+    '{ draft(postId: "post-1006") { title } }',
+    '{ draftsByAuthor(authorId: "a-1002") { nodes { content } } }',
 )
 MINE = """query($user: ID!, $after: String) {
   user(userId: $user) { id userId name email }
@@ -175,7 +177,7 @@ def test_the_customer_sees_the_patterns_whose_partition_holds_the_owner() -> Non
 
 @pytest.mark.parametrize("role", ["viewer", "support"])
 @pytest.mark.parametrize("query", CLOSED)
-async def test_those_who_only_read_see_no_session(shop: Shop, role: str, query: str) -> None:
+async def test_those_who_only_read_see_no_session_and_no_draft(shop: Shop, role: str, query: str) -> None:
     for _ in range(4):
         assert codes(await shop.ask(query, "someone", role=role)) == {"FORBIDDEN"}
     assert "errors" not in await shop.ask(query, "someone", role="editor")

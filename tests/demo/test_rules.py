@@ -6,6 +6,7 @@ import pytest
 
 from gateway.demo import MODEL
 from gateway.model.patterns import Lookup
+from tests.demo.asking import rows
 from tests.graph.fixtures import World
 
 ADMIN = "acme/admin"
@@ -136,3 +137,30 @@ def test_every_type_has_an_id_unless_it_would_contain_something_personal() -> No
         if any(entity.attribute[name].personal for name in entity.key_names)
     }
     assert set(MODEL.entities) - nodes == personal == {"Email", "Phone"}
+
+
+ALL_ORDERS = "{ allOrders(first: 100) { nodes { orderId placedAt } pageInfo { hasNextPage } } }"
+ACTIVE_ORDERS = "{ activeOrders(first: 100) { totalCount nodes { orderId } } }"
+
+
+async def test_all_orders_are_listed_newest_first(world: World) -> None:
+    page = (await world.ask(ALL_ORDERS))["allOrders"]
+    stored = {row["orderId"]["S"] for row in rows(world, "Order")}
+    assert {node["orderId"] for node in page["nodes"]} == stored
+    assert [node["placedAt"] for node in page["nodes"]] == sorted((n["placedAt"] for n in page["nodes"]), reverse=True)
+    assert not page["pageInfo"]["hasNextPage"]
+
+
+async def test_active_orders_are_counted_as_they_come_and_go(world: World) -> None:
+    async def counted() -> int:
+        page = (await world.ask(ACTIVE_ORDERS))["activeOrders"]
+        assert page["totalCount"] == len(page["nodes"])
+        return int(page["totalCount"])
+
+    before = await counted()
+    order = '{userId: "u-1001", orderId: "o-new", lines: [{productId: "p-1001", quantity: 1}]}'
+    assert await refused(world, f"placeOrder(input: {order})") == []
+    assert await counted() == before + 1
+    for status, more in (("CONFIRMED", 1), ("REVIEW", 0), ("CONFIRMED", 1), ("SHIPPED", 1), ("DELIVERED", 0)):
+        assert await refused(world, f'changeOrderStatus(input: {{orderId: "o-new", status: {status}}})') == []
+        assert await counted() == before + more

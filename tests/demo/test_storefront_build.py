@@ -93,5 +93,5 @@ def test_no_file_fetches_anything_from_another_host(name: str) -> None:
 
 def test_the_licences_of_what_is_built_in_come_along() -> None:
     text = (FOLDER / "licenses.md").read_text()
-    for package in ("react", "react-dom", "urql", "@urql/core", "wonka"):
+    for package in ("react", "react-dom", "urql", "@urql/core", "graphql-ws", "wonka"):
         assert re.search(rf"^## {re.escape(package)} - ", text, re.MULTILINE), package

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.aws.wire.endpoint import AwsTarget

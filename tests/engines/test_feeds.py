@@ -9,7 +9,6 @@ import pytest
 
 from gateway.demo import MODEL
 from gateway.demo.publishing.liking import shard_keys
-from gateway.demo.publishing.post import PostStatus
 from gateway.errors import GatewayError
 from gateway.store.plan import Range, Window, plan_listing
 from gateway.store.rows import Item
@@ -75,7 +74,7 @@ async def _published(writer: Writer) -> None:
     await run(writer, "createAuthor", authorId="a", penName="Ada")
     for user in ("u", *(f"u{number}" for number in range(12))):
         await run(writer, "createReader", userId=user, nickname=user)
-    await run(writer, "createPost", postId="p", authorId="a", title="T", content="text", category="news")
+    await run(writer, "createDraft", postId="p", authorId="a", title="T", content="text", category="news")
     await run(writer, "publishPost", postId="p")
 
 
@@ -110,10 +109,11 @@ async def test_a_post_leaves_every_list_with_its_publication(writer: Writer) -> 
     await run(writer, "unpublishPost", postId="p")
     assert await listed(writer, "postsByCategory", category="news") == []
     assert await listed(writer, "topPosts") == []
-    with pytest.raises(Rejected, match="not published"):
+    with pytest.raises(Rejected, match="there is no Post"):
         await run(writer, "createComment", postId="p", userId="u", body="Too late.")
-    [copy] = await listed(writer, "postsByAuthor", authorId="a")
-    assert copy.values["status"] is PostStatus.DRAFT
+    assert await listed(writer, "postsByAuthor", authorId="a") == []
+    [copy] = await listed(writer, "draftsByAuthor", authorId="a")
+    assert "publishedAt" not in copy.values
 
 
 async def test_a_draft_is_removed_with_everything_that_belongs_to_it(writer: Writer, quirks: Quirks) -> None:
@@ -124,9 +124,9 @@ async def test_a_draft_is_removed_with_everything_that_belongs_to_it(writer: Wri
     if quirks.largest_transaction < 100:
         # an engine that takes no transaction of that size refuses it, and everything is still there
         with pytest.raises(GatewayError):
-            await run(writer, "removePost", postId="p")
+            await run(writer, "removeDraft", postId="p")
         assert len(await listed(writer, "commentsOfPost", postId="p")) == 1
         return
-    await run(writer, "removePost", postId="p")
+    await run(writer, "removeDraft", postId="p")
     assert await listed(writer, "commentsOfPost", postId="p") == []
     assert await _likes(writer) == []

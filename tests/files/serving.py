@@ -12,7 +12,8 @@ import boto3
 import httpx2
 
 from gateway.app import Services, build_gateway
-from gateway.aws.sts.sessions import Session, Sessions
+from gateway.aws.sts.session import Session
+from gateway.aws.sts.sessions import Sessions
 from gateway.aws.sts.sts_client import StsClient
 from gateway.aws.wire.dynamodb import DynamoDBClient
 from gateway.aws.wire.s3 import SignedRequest, signed

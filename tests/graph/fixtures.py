@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from httpx2 import ASGITransport, AsyncClient, Response
+from httpx2 import ASGITransport, AsyncClient
 from strawberry import Schema
 
 from gateway.app import Services, build_gateway
 from gateway.aws.sts.callers import Caller, caller_of
-from gateway.aws.sts.sessions import PermissionsFor, Session
+from gateway.aws.sts.session import PermissionsFor, Session
 from gateway.aws.wire.credentials import Credentials
 from gateway.demo import MODEL
 from gateway.domains import ServedDomains
@@ -32,7 +32,7 @@ from gateway.settings import Settings
 from gateway.store.plan import ReadLimits
 from gateway.testing.memory import Memory
 from gateway.testing.services import MemorySts, fetch_keys, settings
-from tests.fixtures import aws, data_of, demo_rows, post
+from tests.fixtures import InMemory, aws, demo_rows
 from tests.store import fixtures as store_fixtures
 from tests.store.fixtures import TABLE, tenancy
 
@@ -98,7 +98,7 @@ class OpenDoor:
 
 
 @dataclass
-class World:
+class World(InMemory):
     # where time is not what is tested, a slow machine has enough of it
     limits: EndpointLimits = field(default_factory=lambda: EndpointLimits(seconds=600))
     reads: ReadLimits = field(default_factory=ReadLimits)
@@ -149,25 +149,16 @@ class World:
             max_concurrent_operations=1_000_000,
         )
 
+    def bearer(self, caller: str) -> str:
+        return caller
+
     async def _handle(self, scope: Any, receive: Any, send: Any) -> None:
         await self.endpoint(scope, receive, send)
-
-    async def post(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Response:
-        return await post(self.client, query, variables, token)
-
-    async def ask(self, query: str, variables: dict[str, Any] | None = None, token: str = "acme/viewer") -> Any:
-        """The data of an operation that must succeed; afterwards `memory.sent` holds its calls alone."""
-        self.memory.sent.clear()
-        return data_of(await self.post(query, variables, token))
 
     @property
     def lanes(self) -> dict[str, int]:
         """How the queries were run: in a lane, by the reference, or why a lane stepped back."""
         return {str(outcome): count for outcome, count in self.endpoint.lanes.outcomes.counts.items()}
-
-    @property
-    def calls(self) -> list[str]:
-        return [operation for operation, _ in self.memory.sent]
 
 
 def no_lanes(world: World) -> Lanes:

@@ -26,6 +26,7 @@ from tests.graph.backend import running
 _OWN = os.path.dirname(gateway.__file__) + os.sep
 App = Callable[[Any, Any, Any], Awaitable[None]]
 _WARM_UP, _COUNTED = 40, 5
+_GZIP = b"\x1f\x8b"
 
 ORDERS = "query Orders($n: Int!) { reviewQueue(first: $n) { nodes { %s } } }"
 OPERATIONS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -123,6 +124,7 @@ async def ask(app: App, content: bytes, token: str) -> Any:
         "headers": [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(content)).encode()),
+            *([(b"content-encoding", b"gzip")] if content.startswith(_GZIP) else ()),
             (b"authorization", f"Bearer {token}".encode()),
         ],
         "client": ("127.0.0.1", 1),

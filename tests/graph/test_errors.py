@@ -35,6 +35,7 @@ def test_an_unknown_failure_is_masked_and_logged(cause: Exception, caplog: pytes
     assert [(error["message"], code(error)) for error in errors] == [(MASKED, "INTERNAL")] * 3
     assert SECRET not in str(errors)
     assert [record.__dict__["request_id"] for record in caplog.records] == ["r-1"] * 3
+    assert [record.__dict__["fields"] for record in caplog.records] == [{"path": "order.note"}, {}, {}]
     assert SECRET in caplog.text
 
 

@@ -12,6 +12,7 @@ from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavail
 from gateway.graph.http.request import GRAPHQL_JSON, JSON
 from gateway.graph.http.running import notify_disconnect
 from gateway.ops.metrics.metrics import Metrics
+from tests.fixtures import post
 from tests.graph.fixtures import World
 from tests.graph.http.test_cancellation import Stuck
 from tests.ops.metrics.test_metrics import samples
@@ -22,8 +23,7 @@ DOWN = Unavailable("aws is not reachable")
 
 
 async def ask(world: World, query: str, accept: str) -> Response:
-    headers = {"Authorization": "Bearer acme/viewer", "Accept": accept}
-    return await world.client.post("/graphql", json={"query": query}, headers=headers)
+    return await post(world.client, query, None, "acme/viewer", {"Accept": accept})
 
 
 def posted(query: str) -> tuple[dict[str, Any], Any]:

@@ -18,15 +18,20 @@ _NESTED = (
     "nodes { orderId total user { name email orders(first: 1) { nodes { orderId } } } lines { quantity title } } "
     "edges { cursor node { orderId } } pageInfo { hasNextPage endCursor }"
 )
+_ORDER = "orderId total status currency placedAt note user { name email }"
 _FIELDS = " ".join(["productId title price currency description"] * 7)
 LARGEST = "{{ {} }}".format(" ".join(f'a{alias}: product(productId: "p-0003") {{ {_FIELDS} }}' for alias in range(49)))
 NESTED = "{{ {} }}".format(" ".join(f"r{alias}: reviewQueue(first: 1) {{ {_NESTED} }}" for alias in range(15)))
+PAGES = "{{ {} }}".format(
+    " ".join(f"p{size}: reviewQueue(first: {size}) {{ nodes {{ {_ORDER} }} }}" for size in range(1, 26))
+)
 GET = '{ product(productId: "p-0003") { title } }'
 VALUES = {"x": [["a"] * 900] * 20}
 # what is sent, and the most calls in one turn of the loop: what it takes to run it, and nothing to understand it
 BODIES: dict[str, tuple[dict[str, Any], int]] = {
     "as many fields as a document may have": ({"query": LARGEST}, 8_500),
     "nested pages": ({"query": NESTED}, 6_000),
+    "many pages": ({"query": PAGES}, 9_000),
     "as many values as variables may have": ({"query": GET, "variables": VALUES}, 400),
     "a megabyte": ({"query": f"{{ {'a ' * 499_000} }}"}, 400),
 }

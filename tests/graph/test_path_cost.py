@@ -16,9 +16,9 @@ import pytest
 from tests.graph.path_trace import report
 
 # operation: all Python calls of the process, and those of functions in gateway/
-CALLS = {"get": (92, 71), "main": (151, 120), "lines": (233, 176), "mutation": (400, 246)}
+CALLS = {"get": (80, 63), "main": (139, 110), "lines": (210, 158), "mutation": (410, 263)}
 # operation: files of gateway/ that it enters, and how often one of them calls into another.
-FILES = {"get": (20, 28), "main": (23, 40), "lines": (23, 53), "mutation": (46, 102)}
+FILES = {"get": (20, 27), "main": (23, 38), "lines": (23, 50), "mutation": (47, 101)}
 
 
 @pytest.fixture(scope="module")

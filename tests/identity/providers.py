@@ -141,12 +141,12 @@ def provider(name: str, **changes: Any) -> Issuer:
     return issuer_of(IssuerSettings(**values), tuple(MODEL.roles), allow_http=False)
 
 
-def token(name: str, shape: dict[str, Any], **changes: Any) -> str:
+def token(name: str, shape: dict[str, Any], head: dict[str, Any] | None = None, /, **changes: Any) -> str:
     """A token of this shape; a change to `...` leaves the claim out."""
     claims = {"iss": SETTINGS[name]["issuer"], **TIMES, **shape, **changes}
     kept = {claim: value for claim, value in claims.items() if value is not ...}
     # as Cognito's and Okta's, its header has no `typ`
-    return sign(header(typ=...), kept, rsa_key(), "RS256")
+    return sign(header(**(head or {"typ": ...})), kept, rsa_key(), "RS256")
 
 
 def world(name: str, **changes: Any) -> World:

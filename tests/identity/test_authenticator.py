@@ -133,3 +133,11 @@ async def test_closing_ends_every_keyring() -> None:
     await world.principal(good_token())
     await world.authenticator.close()
     assert await world.accepts(good_token())
+
+
+async def test_an_expired_token_holds_no_longer_while_its_issuer_cannot_be_reached() -> None:
+    world = World()
+    verified = await world.authenticator.verify(f"Bearer {good_token()}")
+    world.publisher.failure = OSError("down")
+    world.clock.now = NOW + 30 * 86_400
+    assert not await world.authenticator.still_holds(verified)

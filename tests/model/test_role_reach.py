@@ -39,6 +39,7 @@ def test_an_acting_role_reaches_all_places_and_of_those_with_the_owner_its_own()
     found = reach(MODEL, ORDERING)
     assert {each.path for each in found.writes or ()} == {
         *("ORDER#*", "PRODUCT#*", "USER#{subject}", "IDEMPOTENCY#{subject}#*"),
+        "COUNT#ACTIVE_ORDERS#*",
     }
     assert found.removes == ()
     assert confined(CUSTOMER, MODEL.entities["Order"])

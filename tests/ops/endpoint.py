@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.sts.tenants import Tenancy
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.dynamodb import DynamoDB

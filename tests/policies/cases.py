@@ -6,7 +6,7 @@ from functools import cache
 
 from gateway.demo import MODEL
 from gateway.iam.language.variables import Value
-from gateway.iam.policies.hidden_data import personal_attributes, personal_partitions
+from gateway.iam.policies.hidden_data import hidden_partitions, personal_attributes
 from gateway.iam.policies.review import EVERY_ACTION
 from gateway.iam.policies.roles import ITEM_ACTIONS, READS, RETURNING
 from gateway.model.model import Model
@@ -241,7 +241,7 @@ def attribute_cases(*, sees_personal: bool, finds: Sequence[str] = ()) -> Iterat
         for select in ("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"):
             yield Case(sees_personal, f"dynamodb:{action}", TABLE, asked(action, keys, Select=select))
         yield Case(True, f"dynamodb:{action}", TABLE, asked(action, keys, Select="COUNT"))
-        for pattern in personal_partitions(MODEL):
+        for pattern in hidden_partitions(MODEL, frozenset(personal_attributes(MODEL))):
             named = f"TENANT#acme#{pattern.replace('*', 'ann@example.com')}"
             opened = sees_personal or pattern in finds
             for found in ((named,), (keys[0], named)):

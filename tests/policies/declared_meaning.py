@@ -29,9 +29,23 @@ def may(model: Model, role: Role, action: str, index: str | None, path: str, sub
     ]
     if any(_listed(names, entity.name) and _is(place, entity, role, path, subject) for entity, place in places):
         return True
-    if _mark(model, role, path):
+    if _mark(model, role, path) or (action in CHANGES and _counts(model, role, path, subject)):
         return True
     return bool(names) and _record(role, path, subject)
+
+
+def _counts(model: Model, role: Role, path: str, subject: str | None) -> bool:
+    """Whoever writes or removes an item changes the rows that count it."""
+    return any(
+        (_listed(role.writes, name) or _listed(role.removable, name))
+        and _is(counter.primary, counter, role, path, subject)
+        for name in model.counted
+        for counter in _counters(model, name)
+    )
+
+
+def _counters(model: Model, entity: str) -> list[Entity]:
+    return [model.counters[listing.name] for listing in model.counted.get(entity, ())]
 
 
 def _touches_owner(model: Model, role: Role, action: str, index: str | None) -> bool:
@@ -49,11 +63,14 @@ def _read(model: Model, role: Role, index: str | None) -> Iterator[tuple[Entity,
     for entity in model.entities.values():
         if _listed(role.reads, entity.name):
             yield from ((entity, place) for place in entity.placements if place.index == index)
+            yield from ((each, each.primary) for each in _counters(model, entity.name) if index is None)
     for pattern in model.patterns.values():
         if isinstance(role.reads, tuple) and pattern.name in role.reads:
             patterns = [pattern]
             if isinstance(pattern, ItemCollection):
                 patterns.append(model.patterns[model.entities[pattern.entity].relation[pattern.collection].pattern])
+            if pattern.name in model.counters and index is None:
+                yield model.counters[pattern.name], model.counters[pattern.name].primary
             for each in patterns:
                 entity = model.entities[each.entity]
                 place = model.place(each) if isinstance(each, Listing) else entity.primary
@@ -111,7 +128,7 @@ def _mark(model: Model, role: Role, path: str) -> bool:
 def paths(model: Model, subjects: tuple[str, ...] = ("u-1", "u-2", "u-12")) -> Iterator[tuple[str | None, str]]:
     """Partitions of every place of the model for several owners, and of the gateway's own records."""
     found: dict[tuple[str | None, str], None] = {}
-    for entity in model.entities.values():
+    for entity in model.stored.values():
         for place in entity.placements:
             for subject in subjects:
                 parts = [
@@ -121,6 +138,8 @@ def paths(model: Model, subjects: tuple[str, ...] = ("u-1", "u-2", "u-12")) -> I
                 found[place.index, "#".join(parts)] = None
                 # a longer word, and what would lie below
                 found[place.index, f"{parts[0]}X#{subject}"] = None
+                if len(parts) > 2:
+                    found[place.index, "#".join([parts[0], f"{parts[1]}X", *parts[2:]])] = None
                 if entity.owner in place.pk.names:
                     found[place.index, "#".join([*parts, "below"])] = None
         for attribute in entity.unique:

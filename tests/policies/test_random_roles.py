@@ -42,6 +42,33 @@ roles = st.builds(
     st.sampled_from([None, ()]),
 )
 
+OF_USER = ("User", "Email", "Phone", "Notification", "UserSubscription")
+acting = st.builds(
+    lambda reads, writes, beside, own, removes: Role(
+        name="random",
+        description="",
+        reads=tuple(dict.fromkeys((*writes[1], *reads))),
+        writes=writes[0],
+        beside=beside,
+        removes=removes,
+        own=own,
+        acting=True,
+    ),
+    st.sampled_from([(), ("product", "stock"), ("category",), OF_USER]),
+    st.sampled_from(
+        [
+            (("Order", "OrderLine", "OrderEvent"), ("order", "orderLine", "orderEvent")),
+            (("Stock",), ("product", "stock")),
+            (("Order", "OrderLine", "OrderEvent", "Stock"), ("order", "orderLine", "orderEvent", "stock", "product")),
+            (("Category",), ("category", "categories", "productsByCategory")),
+            (("Supplier",), ("Supplier",)),
+        ]
+    ),
+    st.sampled_from([OF_USER, (*OF_USER, "Product"), ("Product", "User"), ()]),
+    st.booleans(),
+    st.sampled_from([None, ()]),
+)
+
 
 def declared(role: Role) -> Model:
     first, *others = MODEL.domains
@@ -60,6 +87,17 @@ def test_a_random_role_gets_what_it_declares_or_is_refused(role: Role) -> None:
     except ModelError:
         return
     assert disagreements(model, role) == []
+
+
+@settings(deadline=None, max_examples=10, suppress_health_check=list(HealthCheck))
+@given(acting)
+def test_a_random_role_that_mutations_act_in_gets_what_it_declares_or_is_refused(role: Role) -> None:
+    try:
+        model = declared(role)
+    except ModelError:
+        return
+    assert disagreements(model, role) == []
+    assert role.name not in model.roles, "no token carries it"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.sts.tenants import Tenancy
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.dynamodb import DynamoDB

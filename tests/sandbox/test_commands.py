@@ -67,6 +67,8 @@ def test_it_runs_on_free_ports_until_it_is_told_to_end(monkeypatch: pytest.Monke
     monkeypatch.setenv("AWS_SESSION_TOKEN", "of-the-developer")
     monkeypatch.setenv("AWS_PROFILE", "production")
     monkeypatch.setenv("GATEWAY_WORKERS", "2")
+    monkeypatch.setenv("GATEWAY_HOST", "192.0.2.1")  # of another machine
+    monkeypatch.setenv("GATEWAY_PORT", "1")
     out = io.StringIO()
     seen: dict[str, str] = {}
 

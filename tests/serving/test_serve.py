@@ -193,6 +193,15 @@ def test_an_address_of_another_machine_is_named() -> None:
         pass
 
 
+def test_of_two_that_start_on_one_port_the_second_is_told_so() -> None:
+    """Both may bind it while neither listens, as two first `gateway dev` in one folder do."""
+    with bound("port", "127.0.0.1", 0) as (first,):
+        port = first.getsockname()[1]
+        refused = pytest.raises(ConfigurationError, match=f"^port: cannot listen on 127.0.0.1:{port}: Address already")
+        with refused, bound("port", "127.0.0.1", port):
+            pass
+
+
 def test_sighup_is_a_stop_that_drains(sandbox: Sandbox) -> None:
     with Served(sandbox, drain_timeout_seconds=NEVER) as served:
         served.process.send_signal(signal.SIGHUP)

@@ -1,6 +1,7 @@
 """WebSockets on real connections: the `websockets` client against our server."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -161,14 +162,52 @@ async def test_a_message_that_is_too_long_is_not_taken() -> None:
         assert caught.value.rcvd.code == 1009
 
 
+async def _raw(served: Served) -> asyncio.StreamWriter:
+    """A client that reads nothing but the first line."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", served.port, limit=1_000)
+    writer.write(
+        b"GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+        b"sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+    )
+    assert b"101" in await reader.readline()
+    return writer
+
+
+async def test_who_takes_no_pongs_is_not_read_from() -> None:
+    """Or the answers to its pings would fill the memory."""
+    async with serving() as served:
+        writer = await _raw(served)
+        pings = b"\x89\xfd\0\0\0\0" + b"a" * 125
+        connection: Any = next(iter(served.state.connections))
+        # far more than the system holds between the two
+        writer.write(pings * 400_000)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(writer.drain(), 2)
+        assert connection._transport.get_write_buffer_size() < 1_000_000
+        writer.transport.abort()
+        await served.ends()
+
+
+async def test_frames_without_content_take_no_room() -> None:
+    async with serving() as served:
+        writer = await _raw(served)
+        connection: Any = next(iter(served.state.connections))
+        answered = connection._written
+        # a message that begins, and then 100,000 empty parts of it
+        writer.write(b"\x01\x82\0\0\0\0hi" + b"\x00\x80\0\0\0\0" * 100_000 + b"\x89\x80\0\0\0\0")
+        await writer.drain()
+        async with asyncio.timeout(20):
+            while connection._written == answered:  # noqa: ASYNC110  until the ping behind them is answered
+                await asyncio.sleep(0.01)
+        assert sys.getsizeof(connection._content) < 1_000
+        writer.write(b"\x80\x80\0\0\0\0\x88\x80\0\0\0\0")
+        await served.ends()
+        writer.close()
+
+
 async def test_who_takes_nothing_is_cut_off() -> None:
     async with serving(stalled_seconds=0.1) as served:
-        reader, writer = await asyncio.open_connection("127.0.0.1", served.port, limit=1_000)
-        writer.write(
-            b"GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
-            b"sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
-        )
-        assert b"101" in await reader.readline()
+        writer = await _raw(served)
         writer.write(b"\x81\x85\0\0\0\0flood")
         assert (await served.ends())["code"] == 1006
         writer.close()

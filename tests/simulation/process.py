@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from gateway.aws.sts.assume_role import AssumeRole
 from gateway.aws.sts.roles import Roles
-from gateway.aws.sts.sessions import Session, SessionRules, Sessions
+from gateway.aws.sts.session import Session, SessionRules
+from gateway.aws.sts.sessions import Sessions
 from gateway.aws.sts.tenants import Tenants
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.errors import AccessDenied, AwsUnavailable
@@ -54,7 +55,7 @@ class BadSts:
         await asyncio.sleep(delay(self.random))
         luck = self.random.random()
         if self.down or luck < 0.05:
-            raise AwsUnavailable("sts is not available at the moment")
+            raise AwsUnavailable("sts is not available")
         if luck < 0.07:
             raise AccessDenied("aws gives this tenant and role no session")
         self.given += 1

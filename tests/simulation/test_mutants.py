@@ -52,7 +52,7 @@ DEFECTS: dict[str, tuple[list[tuple[Any, str, Any]], str]] = {
     ),
     "a change leaves no record": ([(Records, "write", lambda *given: None)], "are recorded"),
     "a session is of whoever asked first": (
-        [(Sessions, "_serving", lambda sessions, key: next(iter(sessions._kept.values()), None))],
+        [(Sessions, "_serving", lambda sessions, key: next(iter(sessions._kept.live.values()), None))],
         "met the session of another",
     ),
 }

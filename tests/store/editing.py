@@ -1,6 +1,6 @@
 """What a request that writes may use: the shipped model and policies, in the role of an editor."""
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.sts.tenants import Tenancy
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.dynamodb import DynamoDB

@@ -4,7 +4,7 @@ import enum
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.sts.tenants import Tenancy
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.endpoint import AwsTarget

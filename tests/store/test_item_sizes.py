@@ -6,7 +6,7 @@ import pytest
 
 from gateway.model.tenant import TenantId
 from gateway.store import item_sizes
-from gateway.store.item_sizes import ItemSizes, SizedPlace
+from gateway.store.item_sizes import NOTHING_LEARNED, ItemSizes, SizedPlace
 from tests.store.fixtures import ACME, GLOBEX, MODEL
 
 THING = SizedPlace("Thing")
@@ -18,7 +18,7 @@ def sizes() -> ItemSizes:
 
 
 def learned(sizes: ItemSizes, tenant: TenantId = ACME) -> float:
-    return sizes.known.get(tenant, {}).get(THING, 0)
+    return sizes.known.get(tenant, NOTHING_LEARNED).get(THING, 0)
 
 
 def test_a_query_that_took_more_units_tells_the_size_of_its_items(sizes: ItemSizes) -> None:
@@ -96,3 +96,15 @@ def test_only_so_many_tenants_are_remembered(sizes: ItemSizes, monkeypatch: pyte
     for number in range(5):
         sizes.was_written(TenantId(f"tenant-{number}"), "Thing", 300_000)
     assert list(sizes.known) == ["tenant-2", "tenant-3", "tenant-4"]
+
+
+def test_what_is_learned_settles_so_that_estimates_can_be_remembered(sizes: ItemSizes) -> None:
+    form = sizes.form("Thing", "GSI1", "Query", strong=False)
+    for _ in range(50):
+        sizes.was_read(ACME, form, 6, 210, 1_000)
+    settled = sizes.known[ACME]
+    sizes.was_read(ACME, form, 6, 210, 1_000)
+    assert sizes.known[ACME] is settled
+    sizes.was_read(ACME, form, 6, 420, 1_000)
+    assert sizes.known[ACME].number != settled.number
+    assert settled[THING] < sizes.known[ACME][THING]

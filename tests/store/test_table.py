@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.wire.errors import AccessDenied, AwsFailure, AwsUnavailable, CredentialsExpired
 from gateway.errors import Forbidden, Internal, IsolationBreach, Unavailable
 from gateway.graph.http.log_lines import JsonLines
@@ -163,7 +163,7 @@ async def test_a_renewed_session_is_asked_for_its_own_permissions(memory: Memory
 
 
 async def test_other_failures_are_not_repeated_here(memory: Memory, table: Table, access: Access) -> None:
-    memory.script["GetItem"].append(AwsUnavailable("the database is not available at the moment"))
+    memory.script["GetItem"].append(AwsUnavailable("the database is not available"))
     with pytest.raises(AwsUnavailable):
         await table.get(access, lookup("a"))
     assert len(memory.sent) == 1

@@ -113,7 +113,7 @@ async def test_without_a_deadline_patience_has_an_end(
 
 
 async def test_one_chunk_that_fails_fails_the_whole_read(memory: Memory, table: Table, access: Access) -> None:
-    error = ThroughputExceeded("too many requests for the database at the moment")
+    error = ThroughputExceeded("too many requests for the database")
     memory.script["BatchGetItem"].append(error)
     with pytest.raises(Throttled) as raised:
         await table.get(access, lookup(*(f"t{number}" for number in range(250))))

@@ -67,7 +67,7 @@ async def test_shards_are_read_side_by_side_and_merged(memory: Memory, table: Ta
 
 async def test_one_shard_that_fails_fails_the_page(memory: Memory, table: Table, access: Access) -> None:
     memory.put(thing("a"))
-    memory.script["Query"].append(ThroughputExceeded("too many requests for the database at the moment"))
+    memory.script["Query"].append(ThroughputExceeded("too many requests for the database"))
     with pytest.raises(Throttled):
         await table.query(access, listing("thingsOfKind", Window(5), kind="k"))
 

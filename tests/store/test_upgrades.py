@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.wire.credentials import Credentials
 from gateway.errors import Internal
 from gateway.iam.policies.hidden_data import personal_attributes

@@ -21,7 +21,7 @@ from gateway.sandbox.aws.embedded_stream import StreamControl
 from gateway.sandbox.aws.engine import API, STREAMS_API, ask
 from gateway.sandbox.aws.responses import AwsFault
 from gateway.sandbox.aws.tables import create
-from gateway.stream.bus import Bus
+from gateway.stream.bus import NotePublisher
 from gateway.stream.leases import Leases
 from gateway.stream.reader import ReaderRules, StreamReader
 from gateway.stream.shards import StreamShards
@@ -75,7 +75,7 @@ class Streamed:
         self.engine = engine
         self.dynamodb, self.streams = OnEngine(engine, API), OnEngine(engine, STREAMS_API)
 
-    def reader(self, bus: Bus, rules: ReaderRules = FAST) -> StreamReader:
+    def reader(self, bus: NotePublisher, rules: ReaderRules = FAST) -> StreamReader:
         own = OwnCredentials(boto3.Session("AKID", "secret", region_name=REGION))
         shards = StreamShards(self.dynamodb, self.streams, own, (TARGET, TARGET), TABLE)
         leases = Leases(self.dynamodb, own, TARGET, SPEC, TABLE, secrets.token_hex(4))

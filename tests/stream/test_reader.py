@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -244,6 +245,25 @@ async def test_a_defect_does_not_leave_a_shard_unread(place: Streamed, caplog: p
         await place.put("acme", "1")
         await until(lambda: len(notes) == 1)
     assert "the task of a shard ended" in caplog.text
+
+
+async def test_a_stuck_task_does_not_leave_a_shard_unread(place: Streamed, caplog: pytest.LogCaptureFixture) -> None:
+    class SilentOnce(InProcessBus):
+        silent = True
+
+        async def publish(self, notes: Sequence[ChangeNote]) -> None:
+            if self.silent:
+                self.silent = False
+                await asyncio.Event().wait()
+            await super().publish(notes)
+
+    bus = SilentOnce()
+    notes, reader = collected(bus), place.reader(bus)
+    reader.rules = replace(reader.rules, stuck_seconds=0.2)
+    async with running(reader):
+        await place.put("acme", "1")
+        await until(lambda: len(notes) == 1)
+    assert "the task of a shard is stuck" in caplog.text
 
 
 async def test_a_table_without_images_in_its_stream_is_named(place: Streamed) -> None:

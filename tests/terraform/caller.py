@@ -10,7 +10,7 @@ ISSUERS = [
     {"issuer": "https://issuer.example.com/", "audience": ["gateway"], "jwks_url": "https://issuer.example.com/jwks"}
 ]
 _INPUTS = {
-    **dict.fromkeys(("table_file", "policies_dir", "dax", "backup", "budget", "audit"), "null"),
+    **dict.fromkeys(("table_file", "policies_dir", "dax", "bus", "backup", "budget", "audit"), "null"),
     **dict.fromkeys(("network", "keys", "capacity", "gateway", "gateway_settings", "alarms"), "{}"),
     **dict.fromkeys(("further_tenant_role_arns", "deployment_role_arns"), "[]"),
     "issuers": json.dumps(ISSUERS),

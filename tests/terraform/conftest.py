@@ -23,6 +23,7 @@ from tests.terraform.tool import Failed, Workspace, copied, workspace
 # what each plan is made of: an environment and its variables
 _IMAGE = "registry.example.com/gateway:1.0.0"
 _CERTIFICATE = "arn:aws:acm:eu-west-1:123456789012:certificate/12345678-1234-1234-1234-123456789012"
+_SECRET = "arn:aws:secretsmanager:eu-west-1:123456789012:secret"
 _PLANS: dict[str, tuple[str, dict[str, Any]]] = {
     "dev": (
         "envs/dev",
@@ -47,6 +48,20 @@ _PLANS: dict[str, tuple[str, dict[str, Any]]] = {
     "cached": (
         "envs/dev",
         {"run_gateway": True, "gateway_image": _IMAGE, "dax": {"accept_no_tenant_isolation": True}, "cache": "ttl+dax"},
+    ),
+    # a bus, filled by tasks that read the table's stream
+    "streamed": (
+        "envs/dev",
+        {
+            "run_gateway": True,
+            "gateway_image": _IMAGE,
+            "bus": {
+                "servers": ["tls://bus.example.com:4222"],
+                "security_group_id": "sg-0123456789abcdef0",
+                "web": {"user": "web", "password_secret_arn": f"{_SECRET}:web"},
+                "reader": {"user": "reader", "password_secret_arn": f"{_SECRET}:reader"},
+            },
+        },
     ),
     "minimal": ("examples/minimal", {}),
 }

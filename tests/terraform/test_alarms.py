@@ -12,7 +12,7 @@ from tests.terraform.alarms import DATA, SETS, Alarm, Metric, alarms, known, pub
 from tests.terraform.conftest import PlanOf
 from tests.terraform.tool import REPOSITORY
 
-_ALL = ["dev", "prod", "provisioned", "extras"]
+_ALL = ["dev", "prod", "provisioned", "extras", "streamed"]
 _PLACES = ["table", *(index.name.lower() for index in MODEL.table.indexes)]
 _KINDS = ["read", "write"]
 _OPERATIONS = [
@@ -159,8 +159,8 @@ def test_one_alarm_pages_for_all_that_are_critical(name: str, plan_of: PlanOf) -
 @pytest.mark.parametrize("name", _ALL)
 def test_counts_that_are_missing_are_no_alarm_and_every_alarm_acts(name: str, plan_of: PlanOf) -> None:
     for alarm in alarms(plan_of(name)).values():
-        # without a task the load balancer counts nothing, and that is the alarm
-        missing = "breaching" if alarm.name == "gateway-no-host" else "notBreaching"
+        # without a task the load balancer counts nothing, and nobody reports on the stream: that is the alarm
+        missing = "breaching" if alarm.name in ("gateway-no-host", "stream-stopped") else "notBreaching"
         assert alarm.values["treat_missing_data"] == missing
         assert alarm.values["actions_enabled"] is True
         assert alarm.values["datapoints_to_alarm"] <= alarm.values["evaluation_periods"]
@@ -168,6 +168,7 @@ def test_counts_that_are_missing_are_no_alarm_and_every_alarm_acts(name: str, pl
 
 def test_every_alarm_names_a_runbook_that_exists_and_speaks_of_it(plan_of: PlanOf) -> None:
     everything = {**alarms(plan_of("prod")), **alarms(plan_of("provisioned")), **alarms(plan_of("extras"))}
+    everything |= alarms(plan_of("streamed"))
     for alarm in everything.values():
         page = _runbook(alarm)
         assert f"`{_family(alarm.name)}`" in page, f"{alarm.name} is not explained in its runbook"

@@ -140,9 +140,9 @@ def test_a_switch_to_provisioned_starts_at_the_floor_and_not_at_one(deployed: De
     deployed.workspace.apply(**deployed.variables, capacity_mode="provisioned")
     table = _table(deployed)
     assert table["BillingModeSummary"]["BillingMode"] == "PROVISIONED"
-    assert _capacities(table) == dict.fromkeys(("table", "GSI1", "GSI2", "GSI3", "GSI4"), (5, 5))
+    assert _capacities(table) == dict.fromkeys(("table", "GSI1", "GSI2", "GSI3", "GSI4", "GSI5"), (5, 5))
     described = ("application-autoscaling", "describe_scalable_targets", "ScalableTargets")
-    assert len(list(deployed.pages(*described, ServiceNamespace="dynamodb"))) == 10
+    assert len(list(deployed.pages(*described, ServiceNamespace="dynamodb"))) == 12
 
 
 def test_what_autoscaling_did_is_not_reverted(deployed: Deployed) -> None:

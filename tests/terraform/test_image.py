@@ -9,7 +9,7 @@ from gateway.settings import Settings
 from tests.terraform.served import _IN_IMAGE
 from tests.terraform.tool import REPOSITORY
 
-_LOCKS = ("requirements.lock", "requirements-dax.lock")
+_LOCKS = ("requirements.lock", "requirements-nats.lock", "requirements-dax.lock")
 _TEXT = (REPOSITORY / "Dockerfile").read_text()
 _LAST_STAGE = _TEXT.rpartition("\nFROM ")[2]
 
@@ -40,10 +40,17 @@ def test_the_lock_file_has_no_sandbox(name: str) -> None:
     assert not {"moto", "flask", "werkzeug", "pytest"} & names
 
 
-def test_the_image_for_dax_differs_by_the_client_alone() -> None:
-    further = {re.split(r"[=\[]", each)[0] for each in _locked("requirements-dax.lock") - _locked("requirements.lock")}
-    assert further == {"amazon-dax-client", "antlr4-python3-runtime"}
-    assert _locked("requirements.lock") < _locked("requirements-dax.lock")
+@pytest.mark.parametrize(
+    ("name", "clients"),
+    [
+        ("requirements-nats.lock", {"nats-py"}),
+        ("requirements-dax.lock", {"nats-py", "amazon-dax-client", "antlr4-python3-runtime"}),
+    ],
+)
+def test_the_images_with_clients_differ_by_those_alone(name: str, clients: set[str]) -> None:
+    further = {re.split(r"[=\[]", each)[0] for each in _locked(name) - _locked("requirements.lock")}
+    assert further == clients
+    assert _locked("requirements.lock") < _locked(name)
 
 
 def test_only_what_is_copied_goes_to_the_builder() -> None:

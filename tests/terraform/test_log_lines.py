@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+import boto3
 import pytest
 
 from gateway.errors import Forbidden, Internal, IsolationBreach
@@ -13,7 +14,14 @@ from gateway.graph.http.log_lines import JsonLines, RequestIds
 from gateway.model.model import Model
 from gateway.model.table import TableSpec
 from gateway.model.tenant import tenant_id
+from gateway.serving.stream import report
 from gateway.store.rows import Rows
+from gateway.stream.bus import InProcessBus
+from gateway.stream.jetstream import BusAddress
+from gateway.stream.jetstream_bus import JetStreamBus
+from gateway.stream.reader import ReaderCounts
+from gateway.testing.services import settings
+from gateway.wiring.stream import ReaderProcess
 from tests.terraform.conftest import PlanOf
 from tests.terraform.log_pattern import matches
 
@@ -173,3 +181,18 @@ def test_a_denial_by_aws_and_a_changed_role_are_counted(filters: Filters) -> Non
         "requestParameters": {"roleName": "gateway-prod-eu-west-1-execution"},
     }
     assert _named(filters, [another]) == set()
+
+
+def test_what_readers_of_the_stream_report_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
+    reader = ReaderProcess(settings(), TableSpec(), boto3.Session(region_name="eu-west-1"), InProcessBus())
+    assert _named(filters, _lines(caplog, lambda: report(reader, ReaderCounts()))) == {"StreamShards", "StreamLag"}
+    # as after a minute in which each of these happened once
+    before = ReaderCounts(dropped=-1, trimmed=-1, leases_lost=-1)
+    found = _named(filters, _lines(caplog, lambda: report(reader, before)))
+    assert found == {"StreamShards", "StreamLag", "StreamDropped", "StreamTrimmed", "StreamLeasesLost"}
+
+
+def test_a_bus_that_is_lost_is_counted(filters: Filters, caplog: pytest.LogCaptureFixture) -> None:
+    bus = JetStreamBus(BusAddress(("nats://127.0.0.1:1",), "changes"))
+    bus.connected = True
+    assert _named(filters, _lines(caplog, lambda: bus._interrupted(OSError()))) == {"BusInterruptions"}

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from gateway.demo import MODEL
 from gateway.iam.language.document import parse
 from gateway.iam.language.evaluator import PolicySet, evaluate
 from gateway.iam.language.verdict import Authorisation
+from gateway.model.model import Model
+from gateway.model.table import Index
 from tests.terraform.judged import ACCOUNT, REGION
 from tests.terraform.tool import Failed, Workspace, workspace
 
@@ -66,3 +69,12 @@ def test_more_silos_than_a_role_can_hold_are_refused(provider: None, sources: Pa
     with pytest.raises(Failed) as refused:
         _alone(sources, "iam", account).plan(name="gateway-x", table_name="gateway-x", further_tenant_role_arns=silos)
     assert "enough for 30 silos" in " ".join(str(refused.value).split())
+
+
+def test_a_table_gets_its_local_indexes(provider: None, sources: Path, account: str) -> None:
+    domain = replace(MODEL.domains[-1], indexes=(*MODEL.domains[-1].indexes, Index("LSI1", local=True)))
+    model = Model(domains=(*MODEL.domains[:-1], domain))
+    plan = _alone(sources, "table", account).plan(name="gateway-prod", definition=model.table.terraform_inputs())
+    table = plan.one("aws_dynamodb_table")
+    assert [(each["name"], each["range_key"]) for each in table["local_secondary_index"]] == [("LSI1", "LSI1SK")]
+    assert "LSI1" not in {each["name"] for each in table["global_secondary_index"]}

@@ -19,6 +19,8 @@ _ELSEWHERE = {
     "cursor_secret",
     *("dax_endpoint", "dax_role_arn", "dax_item_ttl_seconds", "dax_query_ttl_seconds"),
     "dax_accept_gateway_only_isolation",
+    # of the servers that `bus` names
+    *("bus_servers", "bus_stream", "bus_user", "bus_password", "bus_ca", "bus_replicas"),
 }
 # in a silo these are said by whoever makes it
 _OF_SILO = {"table_name", "region", "tenant_role_arn", "dax_endpoint", "dax_role_arn", "files_bucket"}

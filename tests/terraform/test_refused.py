@@ -25,7 +25,7 @@ _TOLD = {
     "a floor above the ceiling": "Each `min` is at least 1 and no larger than its `max`",
     "no issuer": "Name at least one issuer",
     "an image that moves": "Name a version by tag or digest",
-    "a moment that is none": "A moment is written as",
+    "a time that is none": "Write the time as",
     "a whole account as developer": "no wildcard, no whole account",
 }
 

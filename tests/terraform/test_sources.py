@@ -12,7 +12,7 @@ from gateway.ops.capacity.demand import expected_units
 from tests.terraform.tool import REPOSITORY, ROOTS, SOURCES, variables
 
 _FILES = sorted(path for path in SOURCES.rglob("*.tf") if ".terraform" not in path.parts)
-_INPUT = (SOURCES / "modules/stack/input/variables.tf").read_text()
+_INPUT = "".join(path.read_text() for path in sorted((SOURCES / "modules/stack/input").glob("*.tf")))
 # what the stack takes as it is and gives its type in a second step, to see what the type would drop; `provisioned` of
 # an environment is a part of its `capacity`
 _CHECKED = {*re.findall(r'^variable "(\w+)" \{\n  type = (?!any)', _INPUT, re.MULTILINE), "provisioned"}

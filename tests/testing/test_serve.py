@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.aws.sts.sessions import PermissionsFor
+from gateway.aws.sts.session import PermissionsFor
 from gateway.errors import BadUserInput
 from gateway.iam.policies.policies import Policies
 from gateway.model.model import Model

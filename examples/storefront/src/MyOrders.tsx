@@ -4,6 +4,8 @@ import { type CombinedError, useMutation, useQuery } from "urql";
 import { justPlaced } from "./basket";
 import { graphql } from "./gql";
 import type { MyOrdersQuery, UserErrorCode } from "./gql/graphql";
+import { Live } from "./LiveMark";
+import { newest, useMyLiveOrders } from "./liveOrders";
 import { money, times } from "./money";
 import { Failure, Notice } from "./Notice";
 import { CANCEL, CANCELLABLE } from "./OrderSteps";
@@ -53,9 +55,16 @@ export function MyOrders({ query }: { query: URLSearchParams }) {
   });
   const page = data?.page;
   const reload = () => again({ requestPolicy: "network-only" });
+  const { changes, added, isLive } = useMyLiveOrders(SIZE);
+  useEffect(() => {
+    if (added) reload();
+  }, [added]);
   return (
     <>
-      <h1>My orders</h1>
+      <div className="heading">
+        <h1>My orders</h1>
+        <Live isLive={isLive} />
+      </div>
       {placed && <Notice kind="good" title="Your order is placed." />}
       {!page && fetching && <p className="waiting">Looking for your orders…</p>}
       {!page && error && <Failure error={error} retry={reload} />}
@@ -68,7 +77,7 @@ export function MyOrders({ query }: { query: URLSearchParams }) {
         <div aria-busy={fetching}>
           <ul className="mine">
             {page.nodes.map((order) => (
-              <Card key={order.id} order={order} reload={reload} />
+              <Card key={order.id} order={newest(order, changes[order.id])} reload={reload} />
             ))}
           </ul>
           <Pager info={page.pageInfo} path={["orders"]} query={{}} words={["Newer", "Older"]} />
@@ -83,7 +92,9 @@ function Card({ order, reload }: { order: Order; reload: () => void }) {
     <li className="card" aria-label={`Order ${order.orderId}`}>
       <div className="heading">
         <h2 className="id">{order.orderId}</h2>
-        <Status status={order.status} />
+        <span aria-live="polite">
+          <Status status={order.status} />
+        </span>
       </div>
       <p className="dim">{moment(order.placedAt)}</p>
       {order.items ? (

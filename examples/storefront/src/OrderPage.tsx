@@ -4,6 +4,8 @@ import { useQuery } from "urql";
 import { justPlaced } from "./basket";
 import { graphql } from "./gql";
 import type { OrderQuery } from "./gql/graphql";
+import { Live } from "./LiveMark";
+import { newest, useLiveOrder } from "./liveOrders";
 import { money, times } from "./money";
 import { Failure, Notice } from "./Notice";
 import { Steps } from "./OrderSteps";
@@ -45,6 +47,7 @@ export type Order = NonNullable<OrderQuery["order"]>;
 export function OrderPage({ orderId }: { orderId: string }) {
   const isNew = useJustPlaced(orderId);
   const [{ data, error, fetching }, again] = useQuery({ query: ORDER, variables: { orderId } });
+  const { change, isLive } = useLiveOrder(orderId);
   const reload = () => again({ requestPolicy: "network-only" });
   if (!data && fetching) return <p className="waiting">Looking for the order…</p>;
   if (error && !data) return <Failure error={error} retry={reload} />;
@@ -60,7 +63,7 @@ export function OrderPage({ orderId }: { orderId: string }) {
   return (
     <>
       {isNew && <Notice kind="good" title="The order is placed." />}
-      <Shown order={data.order} hidden={hiddenFields(error)} reload={reload} />
+      <Shown order={newest(data.order, change)} isLive={isLive} hidden={hiddenFields(error)} reload={reload} />
     </>
   );
 }
@@ -74,11 +77,12 @@ function useJustPlaced(orderId: string): boolean {
 
 interface ShownProps {
   order: Order;
+  isLive: boolean;
   hidden: Set<string>;
   reload: () => void;
 }
 
-function Shown({ order, hidden, reload }: ShownProps) {
+function Shown({ order, isLive, hidden, reload }: ShownProps) {
   return (
     <>
       <p className="crumbs">
@@ -88,10 +92,13 @@ function Shown({ order, hidden, reload }: ShownProps) {
         <h1>
           Order <span className="id">{order.orderId}</span>
         </h1>
-        <Status status={order.status} />
+        <span aria-live="polite">
+          <Status status={order.status} />
+        </span>
         <span className="version" title="Counts the changes of this order">
           version {order.version}
         </span>
+        <Live isLive={isLive} />
       </div>
       <div className="columns">
         <section aria-label="What was ordered">

@@ -65,7 +65,7 @@ interface Refused {
   currentVersion?: number | null;
 }
 
-type Outcome = { done: OrderStatus } | { refused: Refused } | { error: CombinedError } | null;
+type Outcome = { done: OrderStatus; version: number } | { refused: Refused } | { error: CombinedError } | null;
 
 export function Steps({ order, reload }: { order: Order; reload: () => void }) {
   const [outcome, setOutcome] = useState<Outcome>(null);
@@ -81,8 +81,8 @@ export function Steps({ order, reload }: { order: Order; reload: () => void }) {
     setAsked(false);
     const { data, error } = await made;
     const refused = data?.change?.errors[0];
-    const status = data?.change?.order?.status;
-    setOutcome(error ? { error } : refused ? { refused } : status ? { done: status } : null);
+    const changed = data?.change?.order;
+    setOutcome(error ? { error } : refused ? { refused } : changed ? { done: changed.status, version: changed.version } : null);
   }
 
   return (
@@ -126,12 +126,21 @@ export function Steps({ order, reload }: { order: Order; reload: () => void }) {
 function Said({ outcome, order, reload }: { outcome: Outcome; order: Order; reload: () => void }) {
   if (!outcome) return null;
   if ("error" in outcome) return <Failure error={outcome.error} changing />;
+  // somebody has moved it on since
+  if ("done" in outcome && outcome.version < order.version) return null;
   if ("done" in outcome) return <Notice kind="good" title={`The order is ${STATUS[outcome.done].toLowerCase()} now.`} />;
   const { code, message, currentVersion } = outcome.refused;
   if (code !== "CONFLICT") {
     return (
       <Notice kind="warn" title={refusal(code)}>
         <p className="dim">{message}</p>
+      </Notice>
+    );
+  }
+  if (currentVersion && order.version >= currentVersion) {
+    return (
+      <Notice kind="warn" title="Somebody changed it meanwhile.">
+        <p>Nothing of yours was saved. You are looking at the newest version now.</p>
       </Notice>
     );
   }

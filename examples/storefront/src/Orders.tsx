@@ -38,9 +38,7 @@ export function Orders({ query }: { query: URLSearchParams }) {
   );
 }
 
-interface ListProps extends ReturnType<typeof useOrderList> {
-  query: Record<string, string>;
-}
+type ListProps = ReturnType<typeof useOrderList> & { query: Record<string, string> };
 
 function List({ result: { data, error, fetching }, again, query }: ListProps) {
   const page = data?.page;

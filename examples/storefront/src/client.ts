@@ -3,6 +3,7 @@ import { authExchange } from "@urql/exchange-auth";
 import { retryExchange } from "@urql/exchange-retry";
 import { type AnyVariables, cacheExchange, Client, type CombinedError, fetchExchange, type Operation } from "urql";
 import type { Config } from "./config";
+import { liveExchange } from "./live";
 import { codesOf } from "./problems";
 import { renew, session, signOut } from "./session";
 
@@ -17,6 +18,8 @@ export function createClient(config: Config): Client {
     preferGetMethod: false,
     exchanges: [
       cacheExchange,
+      // before the others: it connects again by itself, and brings the token its own way
+      liveExchange(() => liveToken(config)),
       retryExchange({ initialDelayMs: 300, maxDelayMs: 3_000, maxNumberAttempts: 3, retryIf: isWorthARetry }),
       authExchange(async ({ appendHeaders }) => ({
         addAuthToOperation: (operation) =>
@@ -46,6 +49,12 @@ async function refreshed(config: Config): Promise<void> {
   } catch {
     signOut("Your session has ended and could not be renewed. Please sign in again.");
   }
+}
+
+/** For a connection that is made now; one without a fresh token is refused and tried again. */
+async function liveToken(config: Config): Promise<string> {
+  if (endsSoon()) await renew(config).catch(() => undefined);
+  return session.get()?.token ?? "";
 }
 
 /** Reading again does no harm; a change is repeated only where its idempotency key makes that harmless. */

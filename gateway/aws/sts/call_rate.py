@@ -153,7 +153,7 @@ class CallRate:
 
 def _refuse(granted: "asyncio.Future[None]") -> None:
     if not granted.done():
-        granted.set_exception(Throttled("too many sessions are being opened at the moment"))
+        granted.set_exception(Throttled("too many sessions are being opened"))
 
 
 def _succeeded(granted: "asyncio.Future[None]") -> bool:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from gateway.aws.sts.assume_role import subject_hash
-from gateway.aws.sts.sessions import Session, Sessions
+from gateway.aws.sts.session import Session
+from gateway.aws.sts.sessions import Sessions
 from gateway.errors import Unauthenticated
 from gateway.identity.authenticator import Authenticator, VerifiedToken
 from gateway.identity.errors import RolesMissing

@@ -1,10 +1,11 @@
 """What a tenant's request may use, and for how long it is kept."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 from typing import NamedTuple
 
-from gateway.aws.sts.assume_role import AssumeRole, session_name
+from gateway.aws.sts.assume_role import AssumeRole, session_name, source_identity
 from gateway.aws.sts.tenants import Tenancy
 from gateway.aws.wire.credentials import Credentials
 from gateway.backoff import exponential
@@ -23,6 +24,8 @@ class Session:
     permissions: Permissions = field(repr=False)
     # as CloudTrail shows it
     source_identity: str = ""
+    # as in its key
+    identity: str | None = None
     # by our own clock; it is over when its credentials expire
     opened_at: float = 0.0
     refresh_at: float = inf
@@ -73,9 +76,21 @@ class SessionKey(NamedTuple):
 
     tenant: TenantId
     role: str
-    source_identity: str
+    # what CloudTrail shows, where it does not follow from tenant and subject
+    identity: str | None
     tenancy: Tenancy
     subject: str | None = None
+
+    @property
+    def source_identity(self) -> str:
+        return source_identity(self.tenant, self.subject) if self.identity is None else self.identity
+
+
+PermissionsFor = Callable[[Tenancy, TenantId, str, str | None], Permissions]
+
+
+def key_of(session: Session) -> SessionKey:
+    return SessionKey(session.tenant, session.role, session.identity, session.tenancy, session.subject)
 
 
 def question(key: SessionKey, policy: str, seconds: int) -> AssumeRole:

@@ -13,13 +13,22 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import TypeVar
 
 from gateway.aws.sts.assume_role import Sts, source_identity, support_identity
 from gateway.aws.sts.call_rate import CallRate, Priority, Ticket
+from gateway.aws.sts.kept_sessions import KeptSessions
 from gateway.aws.sts.roles import Roles
-from gateway.aws.sts.session import Failure, Session, SessionKey, SessionRules, failure, question
-from gateway.aws.sts.tenants import Tenancy, Tenants
+from gateway.aws.sts.session import (
+    Failure,
+    PermissionsFor,
+    Session,
+    SessionKey,
+    SessionRules,
+    failure,
+    key_of,
+    question,
+)
+from gateway.aws.sts.tenants import Tenants
 from gateway.aws.wire.errors import AnswerLate, AwsError
 from gateway.errors import Forbidden, GatewayError, Internal, Throttled, Unavailable
 from gateway.iam.dynamodb.permissions import Permissions
@@ -27,11 +36,6 @@ from gateway.identity.principal import Principal
 from gateway.model.tenant import TenantId
 from gateway.single_flight import Flight, SingleFlight, copy_for_waiter
 
-__all__ = ["PermissionsFor", "Session", "SessionRules", "Sessions"]
-
-PermissionsFor = Callable[[Tenancy, TenantId, str, str | None], Permissions]
-
-V = TypeVar("V")
 _RULES = SessionRules()
 # whatever else goes wrong is our own fault
 _EXPECTED = (Forbidden, Throttled, Unavailable, Internal)
@@ -63,8 +67,8 @@ class Sessions:
         self._on_forget = on_forget
         self._clock = clock
         self._jitter = jitter
-        # both with the one unused for longest first
-        self._kept: OrderedDict[SessionKey, Session] = OrderedDict()
+        self._kept = KeptSessions(rules.sessions, permissions_for)
+        # with the oldest first
         self._failures: OrderedDict[SessionKey, Failure] = OrderedDict()
         self._single_flight: SingleFlight[SessionKey, Session | GatewayError, Ticket] = SingleFlight()
         # given by whoever sends retries past it, so that they count as well
@@ -83,11 +87,11 @@ class Sessions:
         key = SessionKey(principal.tenant, role, self._identity(principal, subject), tenancy, subject)
         return self._serving(key) or await self._obtain(key)
 
-    def _identity(self, principal: Principal, subject: str | None) -> str:
+    def _identity(self, principal: Principal, subject: str | None) -> str | None:
         if principal.support is not None:
             return support_identity(principal.tenant, principal.support.actor)
-        shown = principal.subject if self._rules.per_subject or subject is not None else None
-        return source_identity(principal.tenant, shown)
+        shared = subject is None and self._rules.per_subject
+        return source_identity(principal.tenant, principal.subject) if shared else None
 
     async def act(self, session: Session, role: str, subject: str) -> Session:
         """The session in which a mutation acts for the caller of this one: of the same tenant and the same subject."""
@@ -96,27 +100,26 @@ class Sessions:
             raise Internal(f"`{role}` is not an acting role")
         # INVARIANT: a session acts for the subject that it was opened for, never for another one.
         bound = self._roles.subject_of(role, session.subject or subject)
-        key = SessionKey(session.tenant, role, session.source_identity, tenancy, bound)
+        identity = session.identity if bound == session.subject else session.source_identity
+        key = SessionKey(session.tenant, role, identity, tenancy, bound)
         return self._serving(key) or await self._obtain(key)
 
     async def renew(self, session: Session) -> Session:
         """A session for one that AWS no longer accepts: the kept one where it is another, else a new one."""
         tenancy = self._tenants.lookup(session.tenant)
-        key = SessionKey(session.tenant, session.role, session.source_identity, tenancy, session.subject)
-        kept = self._kept.get(key)
+        key = key_of(session)._replace(tenancy=tenancy)
+        kept = self._kept.use(key)
         if kept is not None and kept.credentials == session.credentials:
             # A new one would fare no better, and every request would ask STS for yet another.
             if self._clock() < kept.opened_at + self._rules.hold_seconds:
                 raise Unavailable("aws does not accept the session that it has just given")
-            del self._kept[key]
+            self._kept.remove(key)
             self.epoch += 1
         return self._serving(key) or await self._obtain(key)
 
     def fresh_until(self, session: Session) -> float:
         """Until then `open` hands out this very session, unless the epoch moves; 0 where it is not kept any more."""
-        key = SessionKey(session.tenant, session.role, session.source_identity, session.tenancy, session.subject)
-        kept = self._kept.get(key)
-        return session.refresh_at if kept is session else 0.0
+        return session.refresh_at if self._kept.use(key_of(session)) is session else 0.0
 
     def suspend(self, tenant: TenantId) -> None:
         self._tenants.suspend(tenant)
@@ -133,9 +136,9 @@ class Sessions:
         self.epoch += 1
         self._on_forget(tenant)
         self._single_flight.cancel(lambda key: key.tenant == tenant)
-        for kept in (self._kept, self._failures):
-            for key in [key for key in kept if key.tenant == tenant]:
-                del kept[key]
+        self._kept.forget(tenant)
+        for key in [key for key in self._failures if key.tenant == tenant]:
+            del self._failures[key]
 
     async def warm_up(self, tenants: Iterable[TenantId], roles: Iterable[str]) -> None:
         """Opens sessions in advance, behind everything else that STS is asked for; stops where STS fails."""
@@ -146,7 +149,7 @@ class Sessions:
     async def _warm_up(self, pairs: Iterator[tuple[TenantId, str]]) -> None:
         for tenant, role in pairs:
             try:
-                key = SessionKey(tenant, role, source_identity(tenant), self._tenants.lookup(tenant))
+                key = SessionKey(tenant, role, None, self._tenants.lookup(tenant))
             except Forbidden:
                 continue
             if self._single_flight.closed or len(self._kept) >= self._rules.sessions:
@@ -163,10 +166,9 @@ class Sessions:
 
     def _serving(self, key: SessionKey) -> Session | None:
         now = self._clock()
-        kept = self._kept.get(key)
+        kept = self._kept.use(key)
         if kept is None or not kept.serves(now, self._rules.margin):
             return None
-        self._kept.move_to_end(key)
         if now >= kept.refresh_at:
             self._refresh(key, now)
         return kept
@@ -207,16 +209,10 @@ class Sessions:
             session = await self._assume(key, ticket)
         except Exception as error:  # INVARIANT: trouble of any kind is no session
             return self._failed(key, error)
-        self._drop_idle()
-        _put(self._kept, key, session, self._rules.sessions)
+        self._kept.drop_ended(self._clock(), self._rules.margin)
+        self._kept.put(key, session)
         self._failures.pop(key, None)
         return session
-
-    def _drop_idle(self) -> None:
-        """Those that ended unused: use refreshes a session, and the one unused for longest comes first."""
-        now = self._clock()
-        while self._kept and not next(iter(self._kept.values())).serves(now, self._rules.margin):
-            self._kept.popitem(last=False)
 
     async def _assume(self, key: SessionKey, ticket: Ticket) -> Session:
         permissions = self._permissions(key)
@@ -241,6 +237,7 @@ class Sessions:
             tenancy=key.tenancy,
             permissions=permissions,
             source_identity=key.source_identity,
+            identity=key.identity,
             opened_at=asked_at,
             refresh_at=refresh_at,
         )
@@ -250,7 +247,7 @@ class Sessions:
 
     def _permissions(self, key: SessionKey) -> Permissions:
         # A refreshed session keeps those it has.
-        kept = self._kept.get(key)
+        kept = self._kept.use(key)
         return kept.permissions if kept else self._permissions_for(key.tenancy, key.tenant, key.role, key.subject)
 
     def _failed(self, key: SessionKey, error: Exception) -> GatewayError:
@@ -259,16 +256,11 @@ class Sessions:
         said = ours.said.code if isinstance(ours, AwsError) else type(error).__name__
         _log.warning("no session for tenant `%s` as `%s`: %s (%s)", key.tenant, key.role, ours.message, said)
         last = failure(copy_for_waiter(ours), self._failures.get(key), self._clock(), self._jitter(), self._rules)
-        _put(self._failures, key, last, self._rules.sessions)
+        self._failures[key] = last
+        self._failures.move_to_end(key)
+        if len(self._failures) > self._rules.sessions:
+            self._failures.popitem(last=False)
         return ours
-
-
-def _put(kept: OrderedDict[SessionKey, V], key: SessionKey, value: V, most: int) -> None:
-    """The value as the one used last; the one unused for longest makes room."""
-    kept[key] = value
-    kept.move_to_end(key)
-    if len(kept) > most:
-        kept.popitem(last=False)
 
 
 def _session_or_error(outcome: Session | GatewayError) -> Session:

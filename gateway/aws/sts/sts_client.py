@@ -123,7 +123,7 @@ def verified(request: AssumeRole, answer: Mapping[str, str]) -> Credentials:
 def _moment(text: str) -> float:
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
-        raise ValueError("a moment without a zone")
+        raise ValueError("a time without a zone")
     return moment.timestamp()
 
 

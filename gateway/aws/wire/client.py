@@ -83,6 +83,7 @@ class AwsClient:
         self._pool = ConnectionPool(limits, tls)
         # targets come from settings, so there are few
         self._routes: dict[AwsTarget, _Route] = {}
+        self._last: _Route | None = None
 
     def send(
         self,
@@ -106,7 +107,9 @@ class AwsClient:
         deadline: float | None,
     ) -> T:
         """What `read` makes of the body of a success; `deadline` is a moment of the loop's clock."""
-        route = self._routes.get(target) or self._add_route(target)
+        route = self._last
+        if route is None or route.target is not target:  # nearly always it is the one of the call before
+            route = self._last = self._routes.get(target) or self._add_route(target)
         form = route.forms.get(operation) or self._add_form(route, operation)
         lane, signer, budget, retries = route.lane, route.signer, route.budget, None
         now = route.clock()

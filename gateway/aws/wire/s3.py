@@ -149,7 +149,7 @@ async def mark(bucket: FileBucket, key: str, credentials: Credentials, *, unused
 def _refused(status: int) -> AccessDenied | AwsUnavailable:
     if status == 403:
         return AccessDenied("aws refuses this action on the file")
-    return AwsUnavailable("the files are not available at the moment")
+    return AwsUnavailable("the files are not available")
 
 
 async def _send(request: SignedRequest, body: bytes) -> tuple[int, Mapping[bytes, bytes]]:
@@ -158,7 +158,7 @@ async def _send(request: SignedRequest, body: bytes) -> tuple[int, Mapping[bytes
         async with asyncio.timeout(_SECONDS):
             return await _exchange(request, body)
     except (OSError, TimeoutError, httptools.HttpParserError) as error:
-        raise AwsUnavailable("the files cannot be reached at the moment") from error
+        raise AwsUnavailable("the files cannot be reached") from error
 
 
 async def _exchange(request: SignedRequest, body: bytes) -> tuple[int, Mapping[bytes, bytes]]:

@@ -47,5 +47,6 @@ DOMAIN = Domain(
     demo=Demo(tenants=TENANTS, rows=rows, examples=EXAMPLES, front_end=Path(__file__).parents[1] / "storefront"),
     error_codes=(OUT_OF_STOCK,),
     roles=ROLES,
+    indexes=order.INDEXES,
     watches=order.WATCHES,
 )

@@ -42,7 +42,7 @@ SESSION = Entity(
     owner="userId",
     # who knows the id of a session may act in it
     confidential=True,
-    indexes=(OnIndex(index="GSI1", pk="SESSIONS#{userId}", sk="{createdAt}#{sessionId}"),),
+    indexes=(OnIndex(index="GSI1", pk="SESSION#OF#{userId}", sk="{createdAt}#{sessionId}"),),
     relations=(_USER,),
     expiry=Expiry(at="expiresAt"),
 )

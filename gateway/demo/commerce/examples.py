@@ -30,6 +30,31 @@ EXAMPLES = (
         tenants={"initech": {"userId": "u-5001"}},
     ),
     Example(
+        title="All orders of the shop",
+        about=(
+            "Every order once, on a sharded index, filtered; and how many orders are "
+            "active, which is counted in the transactions that change them."
+        ),
+        query="""query AllOrders {
+  allOrders(first: 10, filter: { total: { ge: "50" } }) {
+    nodes {
+      orderId
+      status
+      placedAt
+      total
+      currency
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  activeOrders {
+    totalCount
+  }
+}""",
+    ),
+    Example(
         title="Active orders, with everything around them",
         about=(
             "A sparse, sharded index read in parallel, then one BatchGetItem for each kind of relation, "
@@ -290,7 +315,7 @@ EXAMPLES = (
     Example(
         title="Change a product, safely",
         about=(
-            "Give back the version that you have read: somebody else's change in between is told as "
+            "Give back the version that you have read: another caller's change in between is reported as "
             "CONFLICT, not overwritten. Needs `editor`."
         ),
         query="""mutation UpdateProduct($input: UpdateProductInput!) {

@@ -7,12 +7,14 @@ from gateway import (
     Choice,
     Collection,
     Copy,
+    Counter,
     Currency,
     DecimalNumber,
     Entity,
     EnumOf,
     Field,
     Id,
+    Index,
     Integer,
     ItemCollection,
     Key,
@@ -29,6 +31,7 @@ from gateway import (
     Traffic,
     Watch,
     When,
+    whole_list,
 )
 
 
@@ -100,6 +103,7 @@ ENTITIES = (
                 when=When("status", ("REVIEW",)),
                 low_cardinality_reason="it holds only what a person has still to look at",
             ),
+            whole_list("GSI5", "ORDERS", sort="{placedAt}", by="orderId"),
         ),
         relations=(
             Reference(name="user", pattern="user", description="The user who placed it."),
@@ -109,6 +113,8 @@ ENTITIES = (
     ),
 )
 
+INDEXES = (Index("GSI5"),)
+
 PATTERNS = (
     Lookup(
         name="order",
@@ -116,7 +122,7 @@ PATTERNS = (
         entity="Order",
         description="One order by id, or many at once.",
         consistent=True,
-        traffic=Traffic(100),
+        traffic=Traffic(100, 1, 680),
     ),
     ItemCollection(
         name="orderWithLines",
@@ -157,6 +163,17 @@ PATTERNS = (
         description="Orders of a user, newest first.",
     ),
     Listing(
+        name="allOrders",
+        entity="Order",
+        index="all",
+        between="placedAt",
+        newest_first=True,
+        reversible=True,
+        filter=("status", "total", "userId"),
+        description="All orders, newest first; read from all shards in parallel.",
+        traffic=Traffic(1, 25, 600),
+    ),
+    Listing(
         name="ordersByStatus",
         entity="Order",
         index="GSI2",
@@ -175,6 +192,7 @@ PATTERNS = (
         newest_first=True,
         reversible=True,
         filter=("status", "total", "userId"),
+        counter=Counter(),
         description="Active orders, newest first; an order leaves this list when it is delivered or cancelled.",
         traffic=Traffic(20, 25, 600),
     ),

@@ -80,9 +80,9 @@ async def place_order(writer: Writer, values: dict[str, Any]) -> MutationResult:
     moved(writer, change, item)
     there = Fault(UserErrorCode.NOT_FOUND, f"there is no user `{values['userId']}`", "userId")
     change.require("User", {"userId": values["userId"]}, there)
-    for each in items:
-        change.create("OrderLine", {"orderId": order_id, "placedAt": placed, **each})
-        _take(change, each["productId"], -each["quantity"])
+    for line in items:
+        change.create("OrderLine", {"orderId": order_id, "placedAt": placed, **line})
+        _take(change, line["productId"], -line["quantity"])
     return await writer.commit(change, MutationResult(item))
 
 
@@ -116,7 +116,7 @@ async def change_status(writer: Writer, values: dict[str, Any]) -> MutationResul
     order = await writer.stored(Order, {"orderId": values["orderId"]}, values.get("version"))
     status, wanted = order.status, values["status"]
     if wanted not in _NEXT[status]:
-        legal = ", ".join(each.name for each in _NEXT[status]) or "nothing"
+        legal = ", ".join(following.name for following in _NEXT[status]) or "nothing"
         raise invalid(f"`status` cannot change from {status.name} to {wanted.name}; it can change to {legal}", "status")
     change = writer.change()
     item = change.update(order.as_item, {"status": wanted})

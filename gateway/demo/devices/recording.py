@@ -62,10 +62,10 @@ async def record_readings(writer: Writer, values: dict[str, Any]) -> MutationRes
         raise invalid(f"send 1 to {MAX_READINGS} readings at once", "readings")
     device = await writer.stored(Device, {"deviceId": values["deviceId"]})
     today = now()
-    readings = [_reading(device, each, today, "readings") for each in given]
+    readings = [_reading(device, row, today, "readings") for row in given]
     written = await writer.put_all("Reading", readings)
     change = writer.change()
-    upserts.newest(change, "LatestReading", max(readings, key=lambda each: each["recordedAt"]), by="recordedAt")
+    upserts.newest(change, "LatestReading", max(readings, key=lambda reading: reading["recordedAt"]), by="recordedAt")
     return await writer.commit(change, MutationResult(device.as_item, {"written": written}))
 
 

@@ -1,14 +1,14 @@
 """Publishing: posts, their authors, comments, likes and the leaderboard."""
 
 from gateway import Demo, Domain, crud
-from gateway.demo.publishing import author, comment, like, post, reader, score
+from gateway.demo.publishing import author, comment, draft, like, post, reader, score
 from gateway.demo.publishing.examples import EXAMPLES
 from gateway.demo.publishing.liking import LIKING
 from gateway.demo.publishing.seeds import rows
 from gateway.demo.publishing.writing import WRITING
 from gateway.demo.shops import TENANTS
 
-_FILES = (author, reader, post, comment, like, score)
+_FILES = (author, reader, draft, post, comment, like, score)
 
 DOMAIN = Domain(
     name="publishing",

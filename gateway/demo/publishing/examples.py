@@ -33,7 +33,7 @@ EXAMPLES = (
         query="""query PostWithComments($postId: ID!) {
   post(postId: $postId) {
     title
-    status
+    publishedAt
     author {
       penName
       bio

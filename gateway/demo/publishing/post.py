@@ -1,13 +1,10 @@
-"""A post: under its own partition, once more under its author, and in its category while it is published."""
-
-import enum
+"""A post that is published: under its own partition, once more under its author, and in its category."""
 
 from gateway import (
     Attribute,
     Collection,
     Copy,
     Entity,
-    EnumOf,
     Id,
     Index,
     ItemCollection,
@@ -16,46 +13,27 @@ from gateway import (
     Lookup,
     OnIndex,
     Reference,
-    Text,
     Timestamp,
     Traffic,
-    When,
 )
+from gateway.demo.publishing.draft import TEXT
 from gateway.demo.publishing.like import LIKES_OF_POST
-
-
-class PostStatus(enum.Enum):
-    """Whether readers can find a post."""
-
-    DRAFT = "being written; in no category"
-    PUBLISHED = "found in its category"
-
 
 POST = Entity(
     name="Post",
-    description="A post by an author.",
+    description="A post that an author has published.",
     attributes=(
         Attribute("postId", Id(), "The post's id, unique in the tenant."),
-        Attribute("authorId", Id(), "The author."),
-        Attribute("title", Text(300), "The title."),
-        Attribute("content", Text(200_000), "The text of the post.", compressed=True),
-        Attribute("category", Id(), "The category it is published in."),
-        Attribute("status", EnumOf(PostStatus), "Whether readers can find it."),
+        *TEXT,
         Attribute("createdAt", Timestamp(), "When it was created."),
-        Attribute("publishedAt", Timestamp(), "When it was published.", required=False),
+        Attribute("publishedAt", Timestamp(), "When it was published."),
     ),
     key=Key(pk="POST#{postId}", sk="META"),
     copies=(Copy(name="byAuthor", pk="AUTHOR#{authorId}", sk="POST#{createdAt}#{postId}"),),
-    indexes=(
-        OnIndex(
-            index="GSI4",
-            pk="POSTS#{category}",
-            sk="{publishedAt}#{postId}",
-            when=When("status", (PostStatus.PUBLISHED.name,)),
-        ),
-    ),
+    indexes=(OnIndex(index="GSI4", pk="POSTS#{category}", sk="{publishedAt}#{postId}"),),
     relations=(
-        Reference(name="author", pattern="author", description="The author.", required=True, on_remove="restrict"),
+        # its draft keeps the author from being removed
+        Reference(name="author", pattern="author", description="The author."),
         Collection(name="comments", pattern="commentsOfPost", description="Comments on the post, newest first."),
         LIKES_OF_POST,
     ),
@@ -68,7 +46,7 @@ INDEXES = (
     Index(
         "GSI4",
         projection="INCLUDE",
-        attributes=("postId", "authorId", "title", "category", "status", "createdAt", "publishedAt"),
+        attributes=("postId", "authorId", "title", "category", "createdAt", "publishedAt"),
     ),
 )
 
@@ -93,7 +71,7 @@ PATTERNS = (
         index="byAuthor",
         between="createdAt",
         newest_first=True,
-        description="Posts of an author, including drafts, newest first; optionally in a range of dates.",
+        description="Posts of an author, newest first; optionally in a range of dates.",
         traffic=Traffic(20, 10, 2_000),
     ),
     Listing(
@@ -102,7 +80,7 @@ PATTERNS = (
         index="GSI4",
         between="publishedAt",
         newest_first=True,
-        description="Published posts of a category, newest first; optionally in a range of dates.",
+        description="Posts of a category, newest first; optionally in a range of dates.",
         traffic=Traffic(100, 20, 400),
     ),
 )

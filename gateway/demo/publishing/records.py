@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from gateway.demo.publishing.like import CounterName
-    from gateway.demo.publishing.post import PostStatus
 
 
 class Author(Record):
@@ -30,17 +29,28 @@ class Reader(Record):
     joinedAt: datetime
 
 
-class Post(Record):
-    """A post by an author."""
+class Draft(Record):
+    """A post as its author writes it, published or not."""
 
     postId: str
     authorId: str
     title: str
     content: str
     category: str
-    status: PostStatus
     createdAt: datetime
     publishedAt: datetime | None
+
+
+class Post(Record):
+    """A post that an author has published."""
+
+    postId: str
+    authorId: str
+    title: str
+    content: str
+    category: str
+    createdAt: datetime
+    publishedAt: datetime
 
 
 class Comment(Record):

@@ -40,13 +40,13 @@ def rows(tenant: str, now: datetime) -> Iterator[SeedRow]:
         if number < len(_TITLES) - _DRAFTS:
             yield from _read(post, users, random)
         else:
-            yield "Post", {**post, "status": "DRAFT"}
+            yield "Draft", post
 
 
 def _read(post: Values, users: list[str], random: Random) -> Iterator[SeedRow]:
     """A published post with its comments and likes."""
     appeared = post["createdAt"] + timedelta(hours=20)
-    yield "Post", {**post, "status": "PUBLISHED", "publishedAt": appeared}
+    yield from ((entity, {**post, "publishedAt": appeared}) for entity in ("Draft", "Post"))
     for number in range(random.randint(2, 5)):
         said = {"userId": random.choice(users), "body": random.choice(_REMARKS)}
         at = {"createdAt": appeared + timedelta(hours=3 * number + 1), "commentId": f"c-{number}"}

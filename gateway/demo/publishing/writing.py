@@ -1,4 +1,4 @@
-"""Mutations that write, publish and remove posts and comments."""
+"""Mutations that write drafts, publish them as posts, and write comments."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,9 +9,9 @@ from gateway import (
     Id,
     Mutation,
     MutationResult,
-    Rejected,
     Writer,
     create,
+    crud,
     invalid,
     missing,
     new_id,
@@ -21,63 +21,60 @@ from gateway import (
     upserts,
 )
 from gateway.demo.publishing.comment import COMMENT
+from gateway.demo.publishing.draft import DRAFT, TEXT
 from gateway.demo.publishing.liking import UNPUBLISHED, rank, shard_keys
-from gateway.demo.publishing.post import POST, PostStatus
-from gateway.demo.publishing.records import Post
+from gateway.demo.publishing.records import Draft, Post
 
-# with the post, its copy, its score, its shards and the idempotency record: within the 100 of a transaction
+# with the draft, its copy, the score, its shards and the idempotency record: within the 100 of a transaction
 MAX_REMOVED_COMMENTS = 80
 
 _POST_ID = Field("postId", Id(), "The post.")
-_GATEWAY_SETS = ("status", "createdAt", "publishedAt")
-
-
-async def create_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    given = {name: value for name, value in values.items() if value is not None}
-    change = writer.change()
-    post = {"postId": new_id(), **given, "status": PostStatus.DRAFT, "createdAt": now()}
-    item = change.create("Post", post)
-    return await writer.commit(change, MutationResult(item))
 
 
 async def publish_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    post = await writer.stored(Post, {"postId": values["postId"]}, values.get("version"))
-    if post.status is PostStatus.PUBLISHED:
-        raise invalid("the post is already published", "postId")
+    key = {"postId": values["postId"]}
+    draft = await writer.stored(Draft, key, values.get("version"))
+    text = {attribute.name: draft.as_item[attribute.name] for attribute in TEXT}
     change = writer.change()
-    item = change.update(post.as_item, {"status": PostStatus.PUBLISHED, "publishedAt": now()})
-    # it may have been published and liked before
-    await rank(writer, change, item)
+    if draft.publishedAt is None:
+        times = {"createdAt": draft.createdAt, "publishedAt": now()}
+        item = change.create("Post", {**key, **text, **times})
+        change.update(draft.as_item, {"publishedAt": times["publishedAt"]})
+        # it may have been published and liked before
+        await rank(writer, change, item)
+    else:
+        item = change.update(await writer.stored("Post", key), text)
+        change.unchanged(draft.as_item)
     return await writer.commit(change, MutationResult(item))
 
 
 async def unpublish_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    post = await writer.stored(Post, {"postId": values["postId"]}, values.get("version"))
-    if post.status is PostStatus.DRAFT:
-        raise Rejected(UNPUBLISHED)
-    change = writer.change()
-    item = change.update(post.as_item, {"status": PostStatus.DRAFT, "publishedAt": None})
-    upserts.discard(change, "PostScore", {"postId": values["postId"]})
-    return await writer.commit(change, MutationResult(item))
-
-
-async def remove_post(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    """Only for drafts: nobody can comment on one meanwhile, so that no comment is left behind."""
     key = {"postId": values["postId"]}
     post = await writer.stored(Post, key, values.get("version"))
-    if post.status is PostStatus.PUBLISHED:
+    change = writer.change()
+    change.update(await writer.stored("Draft", key), {"publishedAt": None})
+    change.remove(post.as_item)
+    upserts.discard(change, "PostScore", key)
+    return await writer.commit(change, MutationResult(post.as_item))
+
+
+async def remove_draft(writer: Writer, values: dict[str, Any]) -> MutationResult:
+    """Not while it is published: nobody can comment on it meanwhile, so that no comment is left behind."""
+    key = {"postId": values["postId"]}
+    draft = await writer.stored(Draft, key, values.get("version"))
+    if draft.publishedAt is not None:
         raise invalid("the post is published; unpublish it first", "postId")
     comments = await writer.listed("commentsOfPost", key)
     if len(comments) > MAX_REMOVED_COMMENTS:
         raise invalid(f"the post has more than {MAX_REMOVED_COMMENTS} comments; remove some of them first", "postId")
     change = writer.change()
-    change.remove(post.as_item)
+    change.remove(draft.as_item)
     for comment in comments:
         change.remove(comment)
     for shard in shard_keys(values["postId"]):
         upserts.discard(change, "Counter", shard)
     upserts.discard(change, "PostScore", key)
-    return await writer.commit(change, MutationResult(post.as_item))
+    return await writer.commit(change, MutationResult(draft.as_item))
 
 
 async def create_comment(writer: Writer, values: dict[str, Any]) -> MutationResult:
@@ -85,41 +82,36 @@ async def create_comment(writer: Writer, values: dict[str, Any]) -> MutationResu
     if await writer.peek("Post", key) is None:
         raise missing("Post", key)
     change = writer.change()
-    change.require("Post", key, UNPUBLISHED, status=PostStatus.PUBLISHED)
+    change.require("Post", key, UNPUBLISHED)
     item = change.create("Comment", {**values, "createdAt": now(), "commentId": new_id()})
     return await writer.commit(change, MutationResult(item))
 
 
-_CREATE = create(POST, filled=dict.fromkeys(_GATEWAY_SETS, now))
-_ID = Field("postId", Id(), "An id of your choice; if omitted, the gateway generates one.", required=False)
+# the gateway sets when it was created and when it was published
+_CREATE, _UPDATE, _REMOVE = crud(DRAFT)
+_SET = ("createdAt", "publishedAt")
 
 WRITING: tuple[Mutation, ...] = (
+    replace(_CREATE, input=tuple(field for field in _CREATE.input if field.name not in _SET)),
+    replace(_UPDATE, input=tuple(field for field in _UPDATE.input if field.name not in _SET)),
     replace(
-        _CREATE,
-        description="Create a post as a draft.",
-        input=(*(each for each in _CREATE.input if each.name != "postId"), _ID),
-        run=create_post,
+        _REMOVE,
+        description="Remove a draft with the comments and likes of its post; unpublish a published post first.",
+        run=remove_draft,
     ),
-    update(POST, but=(*_GATEWAY_SETS, "authorId")),
     Mutation(
         name="publishPost",
-        description="Publish a draft, which adds it to its category.",
+        description="Publish a draft as a post, or what has changed in the draft since.",
         returns="Post",
-        input=(_POST_ID, VERSION),
+        input=(_POST_ID, replace(VERSION, description="The version of the draft that you have read.")),
         run=publish_post,
     ),
     Mutation(
         name="unpublishPost",
-        description="Turn a post back into a draft: it leaves its category and the leaderboard, and keeps its likes.",
+        description="Take a post back: it leaves its category and the leaderboard. Its draft, comments and likes stay.",
         returns="Post",
         input=(_POST_ID, VERSION),
         run=unpublish_post,
-        removes=True,
-    ),
-    replace(
-        remove(POST),
-        description="Remove a draft with its comments and likes; unpublish a published post first.",
-        run=remove_post,
         removes=True,
     ),
     replace(

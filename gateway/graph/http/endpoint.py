@@ -312,7 +312,8 @@ class Endpoint:
         own_writes = None if token is None else self.tokens.open(session.tenant, subject, token)
         variant, variables, is_query = admitted.variant, admitted.variables, admitted.operation.is_query
         running.cancel_on_disconnect()
-        await self.queue.acquire(session.tenant, OPERATION_COST + admitted.estimate, running.deadline)
+        if not self.queue.acquire_at_once():
+            await self.queue.acquire(session.tenant, OPERATION_COST + admitted.estimate, running.deadline)
         try:
             if not is_query:
                 if admitted.operation.kind == SUBSCRIPTION:

@@ -61,10 +61,16 @@ class FairQueue:
         """How many are remembered."""
         return len(self._tenants)
 
+    def acquire_at_once(self) -> bool:
+        """Whether a place is free; then it is taken, as by `acquire`."""
+        if not self._free:
+            return False
+        self._free -= 1
+        return True
+
     async def acquire(self, tenant: TenantId, cost: float, deadline: float) -> None:
         """Returns when the operation may run, until `release`; raises `Overloaded` when it cannot be served in time."""
-        if self._free:
-            self._free -= 1
+        if self.acquire_at_once():
             return
         waiter = self._enqueue(tenant, cost, deadline)
         try:

@@ -13,9 +13,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import msgspec
 import orjson
 
 from gateway.aws.sts.assume_role import subject_hash
@@ -48,13 +48,12 @@ def log_operation(fields: dict[str, Any]) -> None:
     OPERATIONS.info("operation", extra={"fields": fields})
 
 
-@dataclass(slots=True)
-class RequestLog:
+class RequestLog(msgspec.Struct, eq=False):
     """What is known about a request; filled in while it runs."""
 
     request_id: str
     trace_id: str
-    started: float = field(default_factory=time.perf_counter)
+    started: float = msgspec.field(default_factory=time.perf_counter)
     principal: Principal | None = None
     caller: Caller | None = None
     operation: str | None = None

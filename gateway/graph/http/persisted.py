@@ -30,7 +30,7 @@ class Persisted:
         kept_bytes: int = _KEPT_BYTES,
     ) -> None:
         self._trusted = dict(trusted or {})
-        self._trusted_texts = frozenset(self._trusted.values())
+        self.trusted_texts = frozenset(self._trusted.values())
         self.trusted_documents_only = trusted_documents_only
         self._kept: LRUCache[tuple[TenantId, str], str] = LRUCache(
             kept_bytes, getsizeof=lambda text: _EACH_BYTES + 2 * len(text)
@@ -39,7 +39,7 @@ class Persisted:
     @property
     def trusted_hashes(self) -> frozenset[str]:
         """Of the documents' texts, whatever the manifest names them by."""
-        return frozenset(map(_sha256, self._trusted_texts))
+        return frozenset(map(_sha256, self.trusted_texts))
 
     def text(self, tenant: TenantId, asked: GraphQLRequest) -> str:
         """The text to run."""
@@ -53,7 +53,7 @@ class Persisted:
             if known is None:
                 raise UnknownDocument(NOT_FOUND)
             return known
-        if self.trusted_documents_only and text not in self._trusted_texts:
+        if self.trusted_documents_only and text not in self.trusted_texts:
             raise UntrustedDocument("only trusted documents are run here; ask for one by its id")
         if known is not None and known != text:
             raise BadUserInput("`query` is another document than the one that is named")

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl
 
+import msgspec
 import orjson
 
 from gateway.errors import LimitExceeded
@@ -36,18 +37,21 @@ _MEMBERS: dict[str, type] = {
 ANSWER_TYPES: Mapping[bytes | None, str] = {None: JSON, b"*/*": JSON, _JSON: JSON, GRAPHQL_JSON.encode(): GRAPHQL_JSON}
 LARGE = 65_536  # bytes of a body that is read in its tenant's turn and beside the loop
 _DIGITS = 18  # of a length that is certainly a number
+_PARAMETERS = 100  # of an address; six mean something
+_ACCEPT = 2_000  # characters of the media types that a caller accepts; browsers send fewer than 200
+# the members that nearly all clients send
+_USUAL = ({"query", "variables"}, {"query", "variables", "operationName"})
 _ENVELOPE = 100  # values of a body beside its variables
 _QUALITY = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
 
 
-@dataclass(slots=True)
-class GraphQLRequest:
+class GraphQLRequest(msgspec.Struct):
     """`document_id` names a document that the gateway knows, in place of `query` or to be compared with it."""
 
     query: str | None
-    variables: dict[str, Any] = field(default_factory=dict)
+    variables: dict[str, Any] = {}
     operation_name: str | None = None
-    extensions: dict[str, Any] = field(default_factory=dict)
+    extensions: dict[str, Any] = {}
     document_id: str | None = None
 
 
@@ -63,6 +67,8 @@ def answer_type(accept: str | None) -> str:
     """The media type of the answer: the one the caller likes best, plain JSON where it does not say."""
     if not accept:
         return JSON
+    if len(accept) > _ACCEPT:
+        raise HttpError(HTTPStatus.BAD_REQUEST, f"the header `Accept` is longer than {_ACCEPT} characters")
     given: dict[str, float] = {}
     for part in accept.split(","):
         name, *params = (word.strip().lower() for word in part.split(";"))
@@ -168,7 +174,7 @@ async def _sent(headers: Mapping[bytes, bytes], receive: Receive, limit: int) ->
         message = await receive()
         if message["type"] != "http.request":
             raise CallerLeft
-        piece: bytes = message.get("body", b"")
+        piece = message.get("body", b"")
         size += len(piece)
         if size > limit:
             raise _too_large(limit)
@@ -210,7 +216,11 @@ def _json(raw: bytes, what: str) -> Any:
     # Of two members with one name the last would win here and perhaps the first in a proxy that looks for something.
     # Each member has a colon; a text has its own. Where some are missing from the value, members were left out of it.
     colons = raw.count(b":") if b"\\" not in raw else _colons(raw)
-    if colons != orjson.dumps(content).count(b":"):
+    try:
+        kept = orjson.dumps(content).count(b":")
+    except orjson.JSONEncodeError as error:  # it reads deeper than it writes
+        raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} is nested too deeply") from error
+    if colons != kept:
         raise HttpError(HTTPStatus.BAD_REQUEST, f"{what} has a name twice in one JSON object")
     return content
 
@@ -248,6 +258,8 @@ def _check_content_type(text: str) -> None:
 def _from_query(query_string: bytes) -> dict[str, Any]:
     names = ("query", *DOCUMENT_IDS, "operationName", "variables", "extensions")
     given: dict[str, Any] = {}
+    if query_string.count(b"&") >= _PARAMETERS:
+        raise HttpError(HTTPStatus.BAD_REQUEST, f"the address has more than {_PARAMETERS} parameters")
     for name, value in parse_qsl(query_string.decode("latin-1"), keep_blank_values=True):
         if name in given:
             raise HttpError(HTTPStatus.BAD_REQUEST, f"`{name}` is given twice")
@@ -262,6 +274,15 @@ def _from_query(query_string: bytes) -> dict[str, Any]:
 
 
 def graphql_request(content: Any) -> GraphQLRequest:
+    if type(content) is dict and content.keys() in _USUAL:
+        query, variables, name = content["query"], content["variables"], content.get("operationName")
+        usual = type(query) is str and type(variables) is dict and (name is None or type(name) is str)
+        if usual and query and not query.isspace():
+            return GraphQLRequest(query, variables, name or None)
+    return _graphql_request(content)
+
+
+def _graphql_request(content: Any) -> GraphQLRequest:
     if isinstance(content, list):
         raise HttpError(HTTPStatus.BAD_REQUEST, "batches are not supported; send one operation in a request")
     if not isinstance(content, dict):

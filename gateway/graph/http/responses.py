@@ -1,9 +1,9 @@
 """What goes back: the result of an operation, or why there is none, with the status that fits it."""
 
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+import msgspec
 import orjson
 from graphql import ExecutionResult
 
@@ -53,8 +53,7 @@ HEADS = {
 _PACKED = (b"content-encoding", GZIP.encode())
 
 
-@dataclass(slots=True)
-class HttpResponse:
+class HttpResponse(msgspec.Struct, eq=False):
     """What goes back; `data` is written already where a lane has run the operation, else it is part of `content`."""
 
     status: int

@@ -8,7 +8,7 @@ from gateway.store.write.bulk import ITEMS, bulk_write
 from gateway.store.write.writer import MutationResult, Writer
 
 _ATOMIC = "All items are written in one transaction, or none of them."
-_EACH = "Each item is written or refused for itself, and `results` tells which."
+_EACH = "Each item is written or refused separately; `results` says which."
 
 
 def bulk(*mutations: Mutation, max_items: int = 50, atomic: bool = False) -> tuple[Mutation, ...]:

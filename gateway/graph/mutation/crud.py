@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -41,7 +41,7 @@ def create(entity: Entity, *, filled: Filled = _NONE) -> Mutation:
         returns=entity.name,
         input=tuple(_new_field(entity, name) for name in _attributes(entity) if name not in filled),
         run=_StepRun(entity, step),
-        faults=_unknown(entity, "filled", filled),
+        faults=(*_unknown(entity, "filled", filled), *_not_made(filled)),
     )
 
 
@@ -143,6 +143,12 @@ def _unknown(entity: Entity, option: str, names: Iterable[str]) -> tuple[str, ..
     attributes = _attributes(entity)
     unknown = (name for name in names if attributes and name not in attributes)
     return tuple(f"`{option}` names `{name}`, which {entity.name} does not declare" for name in unknown)
+
+
+def _not_made(filled: Mapping[str, object]) -> Iterator[str]:
+    for name, make in filled.items():
+        if not callable(make):
+            yield f"`filled` has {make!r} for `{name}`; give it a function, such as `lambda: {make!r}`"
 
 
 def _field(entity: Entity, name: str, *, optional: bool = False) -> Field:

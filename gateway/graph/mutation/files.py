@@ -34,7 +34,7 @@ def file_mutations(entity: Entity) -> tuple[Mutation, ...]:
     """Two for each attribute that is a file; none where the entity is faulty, which its model reports."""
     if not is_sound(entity):
         return ()
-    return tuple(mutation for each in entity.files for mutation in (_upload(entity, each), _take(entity, each)))
+    return tuple(mutation for file in entity.files for mutation in (_upload(entity, file), _take(entity, file)))
 
 
 def _upload(entity: Entity, attribute: Attribute) -> Mutation:

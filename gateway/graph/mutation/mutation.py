@@ -53,7 +53,7 @@ def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
 
 def _input_values(mutation: Mutation, access: Access, given: Values) -> dict[str, Any]:
     if mutation.bulk is not None:
-        return {ITEMS: [_input_values(mutation.bulk.of, access, each) for each in given[ITEMS]]}
+        return {ITEMS: [_input_values(mutation.bulk.of, access, item) for item in given[ITEMS]]}
     values = model_values(mutation.input, given)
     return {**values, **_subjects(mutation, access, values)}
 
@@ -64,14 +64,14 @@ def _subjects(mutation: Mutation, access: Access, values: Values) -> Values:
     INVARIANT: a caller with own rows names no other subject than itself.
     """
     found = {}
-    for each in mutation.input:
-        if each.default is None:
+    for argument in mutation.input:
+        if argument.default is None:
             continue
-        given = values.get(each.name)
+        given = values.get(argument.name)
         if given is None:
-            found[each.name] = subject_id(access.subject, f"`{each.name}`")
+            found[argument.name] = subject_id(access.subject, f"`{argument.name}`")
         elif access.session.subject is not None and given != access.session.subject:
-            raise Forbidden(f"the role `{access.session.role}` may name only itself in `{each.name}`")
+            raise Forbidden(f"the role `{access.session.role}` may name only itself in `{argument.name}`")
     return found
 
 

@@ -116,9 +116,9 @@ class Binder:
         """The variables that decide which listing answers a field, by having a value or none."""
         return frozenset(
             argument.value.name.value
-            for each in selected
-            if each.name in self.model.choices
-            for argument in each.node.arguments or ()
+            for selection in selected
+            if selection.name in self.model.choices
+            for argument in selection.node.arguments or ()
             if isinstance(argument.value, VariableNode) and argument.name.value not in PAGING
         )
 
@@ -367,12 +367,12 @@ class _Binding:
         attribute = entity.attribute.get(name)
         if attribute is not None:
             below_it = self._struct(attribute.type, owner.fields[name], group)
-            return AttributeField(key, attribute, below_it, tuple(each.node for each in group))
+            return AttributeField(key, attribute, below_it, tuple(selection.node for selection in group))
         derived = entity.derived.get(name)
         field: CodeField | RelationField
         if derived is not None:
             definition = owner.fields[name]
-            arguments, nodes = Arguments(definition, group[0].node), tuple(each.node for each in group)
+            arguments, nodes = Arguments(definition, group[0].node), tuple(selection.node for selection in group)
             field = CodeField(key, derived, arguments, self._struct(derived.type, definition, group), nodes)
         else:
             field = self._relation(entity, owner.fields[name], key, group, path)

@@ -82,7 +82,9 @@ class CallerReader:
 
     def _lookup(self, entity: str) -> Lookup:
         patterns = self._reader.model.patterns.values()
-        lookup = next((each for each in patterns if isinstance(each, Lookup) and each.entity == entity), None)
+        lookup = next(
+            (pattern for pattern in patterns if isinstance(pattern, Lookup) and pattern.entity == entity), None
+        )
         if lookup is None:
             raise Internal(f"no lookup reads {entity}")
         return lookup

@@ -131,7 +131,7 @@ class QueryCode:
             raise Internal(f"`{query.name}` did not return a list")
         if len(found) > query.max_items:
             raise Internal(f"`{query.name}` returned {len(found)} members, and declares at most {query.max_items}")
-        return [self._member(reader, each) for each in found]
+        return [self._member(reader, member) for member in found]
 
     def _member(self, reader: CallerReader, value: Any) -> Any:
         if self._check is not None:

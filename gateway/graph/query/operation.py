@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from graphql import (
     DocumentNode,
     GraphQLError,
@@ -61,8 +62,7 @@ class Variant:
     execution: Any = None  # what the reference has read of the document
 
 
-@dataclass(slots=True)
-class Admitted:
+class Admitted(msgspec.Struct, eq=False):
     """An operation that may run, with its variables as it takes them, and the capacity units that it may cost."""
 
     operation: "Operation"
@@ -96,7 +96,7 @@ class Operation:
         self._definitions = tuple(node.variable_definitions or ())
         self._declared = _declared(binder.schema, self._definitions)
         self._has_parts = any(kind is None for _, kind, _, _ in self._declared or ())
-        with_default = [each for each in self._definitions if each.default_value is not None]
+        with_default = [definition for definition in self._definitions if definition.default_value is not None]
         defaults = coerced(binder.schema, with_default, {}, discreet=True)
         self._defaults = defaults if isinstance(defaults, dict) else None
 
@@ -108,8 +108,7 @@ class Operation:
         variant = self._variants.get(()) if not self._varies else None
         if variant is None:
             variant = self.variant(variables)
-        estimate = variant.price.estimate(variables, sizes) if sizes else _estimate(variant.price, variables)
-        return Admitted(self, variant, variables, estimate)
+        return Admitted(self, variant, variables, _estimate(variant.price, variables, sizes))
 
     def _values(self, given: dict[str, Any]) -> dict[str, Any] | list[GraphQLError]:
         """Values of plain types are taken as they are, others are read; graphql-core words what is wrong with one."""
@@ -156,6 +155,11 @@ class Operation:
             )
         return known
 
+    @property
+    def only_variant(self) -> Variant | None:
+        """What it asks for, where no variable decides that."""
+        return None if self._varies else self.variant({})
+
     def bind_at_once(self) -> None:
         """While it is prepared, beside the loop, where no variable decides what is asked for."""
         if not self._varies:
@@ -165,22 +169,24 @@ class Operation:
         schema = self._binder.schema
         owner = schema.get_root_type(self.node.operation)
         assert owner is not None  # noqa: S101  validation refuses an operation of a type that the schema lacks
-        tree = self._binder.bind(owner, self._selected, lambda each: truths[each.variable] is each.wanted, given)
+        tree = self._binder.bind(owner, self._selected, lambda skip: truths[skip.variable] is skip.wanted, given)
         return Variant(tree, self._pricing.price(tree), self.document)
 
 
-def _estimate(price: Price, variables: dict[str, Any]) -> float:
+def _estimate(price: Price, variables: dict[str, Any], sizes: LearnedSizes) -> float:
     if price.names is None:
-        return price.estimate(variables)
+        return price.estimate(variables, sizes)
     key: tuple[Any, ...] = tuple(map(variables.get, price.names))
     if price.cursors:
         key += tuple([variables.get(name) is None for name in price.cursors])
+    if sizes:
+        key += (sizes.number,)
     try:
         estimate = price.known.get(key)
     except TypeError:  # a list or an object
-        return price.estimate(variables)
+        return price.estimate(variables, sizes)
     if estimate is None:
-        estimate = price.estimate(variables)
+        estimate = price.estimate(variables, sizes)
         price.remember(key, estimate)
     return estimate
 

@@ -51,12 +51,14 @@ def page_window(
         raise BadUserInput(f"`{'last' if last is not None else 'first'}` lies between 0 and {limits.page}")
     reverse = ORDER in arguments
     if after is None and before is None:
-        return _first_window(limit, last is not None, reverse)
-    ends = [None if each is None else cursors.open(scope, listing.name, arguments, each) for each in (after, before)]
+        return first_window(limit, last is not None, reverse)
+    ends = [
+        None if cursor is None else cursors.open(scope, listing.name, arguments, cursor) for cursor in (after, before)
+    ]
     return Window(limit, ends[0], ends[1], last is not None, reverse)
 
 
 @lru_cache(maxsize=1_024)
-def _first_window(limit: int, backward: bool, reverse: bool) -> Window:
+def first_window(limit: int, backward: bool = False, reverse: bool = False) -> Window:
     """Most pages are the first of their list, and of few sizes."""
     return Window(limit, backward=backward, reverse=reverse)

@@ -61,7 +61,8 @@ def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> "Each
             values: dict[str, Any] = arguments.values(variables)
         except InvalidArguments:  # refused when it runs
             return declared[False], 1
-        item = item_units(model, entity, sizes) if sizes else declared[False]
+        learned_here = sizes and any([place.entity == entity.name for place in sizes])  # noqa: C419  a list is faster
+        item = item_units(model, entity, sizes) if learned_here else declared[False]
         if mutation.bulk is not None:
             return many(values, item)
         given = values.get("input", {})
@@ -85,7 +86,7 @@ COST = "cost"
 CURSORS = frozenset({"after", "before"})  # arguments whose value changes with every page, and the price does not
 _CHANGED = 4  # items of a list that one event is expected to have
 _MEMBERS = 10  # of a collection by keys about which the model says nothing
-_REMEMBERED = 64  # estimates of one operation
+_REMEMBERED = 256  # estimates of one operation
 
 # for one parent: the units it takes, and how many items it leads to
 Each = Callable[[Variables, LearnedSizes], tuple[float, float]]
@@ -158,10 +159,12 @@ class Pricing:
     def price(self, tree: Tree) -> Price:
         reads = tuple(read for root in tree.roots if (read := self._root(root)) is not None)
         fields: list[Any] = [*tree.roots, *tree.places.values()]
-        arguments = [each.arguments for each in fields if _reads_arguments(each)]
-        timed = any(isinstance(each, PageField) and self._model.place(each.listing).bucket for each in fields)
-        names = frozenset[str]().union(*(each.variables_of(each.names - CURSORS) for each in arguments))
-        cursors = frozenset[str]().union(*(each.variables_of(CURSORS) for each in arguments))
+        arguments = [page_field.arguments for page_field in fields if _reads_arguments(page_field)]
+        timed = any(
+            isinstance(page_field, PageField) and self._model.place(page_field.listing).bucket for page_field in fields
+        )
+        names = frozenset[str]().union(*(argument.variables_of(argument.names - CURSORS) for argument in arguments))
+        cursors = frozenset[str]().union(*(argument.variables_of(CURSORS) for argument in arguments))
         return Price(reads, None if timed else tuple(sorted(names)), tuple(sorted(cursors)))
 
     def _root(self, root: RootField) -> PricedReads | None:
@@ -243,7 +246,7 @@ class Pricing:
         return PricedReads(lambda _, sizes: price.each({"first": 1}, sizes), (below,))
 
     def _below(self, item: ItemSelection, without: RelationField | None = None) -> tuple[PricedReads, ...]:
-        relations = (self._relation(item.entity, each) for each in item.relations if each is not without)
+        relations = (self._relation(item.entity, relation) for relation in item.relations if relation is not without)
         # computed fields read nothing but their item
         costs = (field.declared.cost for field in item.code if isinstance(field.declared, Loaded))
         return (*relations, *(_fixed(cost) for cost in costs))

@@ -139,7 +139,7 @@ def _conditions(node: SelectionNode) -> tuple[IncludeCondition, ...] | None:
     conditions: list[IncludeCondition] = []
     for directive in node.directives or ():
         wanted = _CONDITIONS.get(directive.name.value)
-        value = next((each.value for each in directive.arguments or () if each.name.value == "if"), None)
+        value = next((argument.value for argument in directive.arguments or () if argument.name.value == "if"), None)
         if wanted is not None and isinstance(value, BooleanValueNode):
             if value.value is not wanted:
                 return None
@@ -155,34 +155,34 @@ def grouped(selected: Iterable[Selected], owner: GraphQLObjectType, holds: Holds
     """The fields of one object by response key, in the order in which an answer has them."""
     types = {owner.name, *(interface.name for interface in owner.interfaces)}
     groups: dict[str, list[Selected]] = {}
-    for each in selected:
-        if all(map(holds, each.conditions)) and types.issuperset(each.on):
-            groups.setdefault(each.key, []).append(each)
+    for selection in selected:
+        if all(map(holds, selection.conditions)) and types.issuperset(selection.on):
+            groups.setdefault(selection.key, []).append(selection)
     return groups
 
 
 def below(group: list[Selected]) -> list[Selected]:
-    return [child for each in group for child in each.children]
+    return [child for selection in group for child in selection.children]
 
 
 def argument_variables(selected: Iterable[Selected], name: str) -> frozenset[str]:
     """The variables that are the value of an argument of this name, of any field."""
     names: set[str] = set()
-    for each in selected:
-        value = argument_value(each, name)
+    for selection in selected:
+        value = argument_value(selection, name)
         names |= {value.name.value} if isinstance(value, VariableNode) else set()
-        names |= argument_variables(each.children, name)
+        names |= argument_variables(selection.children, name)
     return frozenset(names)
 
 
 def argument_value(selected: Selected, name: str) -> ValueNode | None:
-    return next((each.value for each in selected.node.arguments or () if each.name.value == name), None)
+    return next((argument.value for argument in selected.node.arguments or () if argument.name.value == name), None)
 
 
 def condition_variables(selected: Iterable[Selected]) -> frozenset[str]:
     """The variables that decide which fields there are."""
     names: set[str] = set()
-    for each in selected:
-        names |= {condition.variable for condition in each.conditions}
-        names |= condition_variables(each.children)
+    for selection in selected:
+        names |= {condition.variable for condition in selection.conditions}
+        names |= condition_variables(selection.children)
     return frozenset(names)

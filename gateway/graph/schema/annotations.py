@@ -87,8 +87,14 @@ class Annotations:
     def filter(self, name: str, description: str, attributes: Sequence[Attribute]) -> Any:
         """The input type for the filter of a list."""
         fields = [
-            basic(self._types, each.name, self._comparisons(each) | None, each.description, default=strawberry.UNSET)
-            for each in attributes
+            basic(
+                self._types,
+                attribute.name,
+                self._comparisons(attribute) | None,
+                attribute.description,
+                default=strawberry.UNSET,
+            )
+            for attribute in attributes
         ]
         if name not in self._types:
             object_type(self._types, name, description, fields, is_input=True)

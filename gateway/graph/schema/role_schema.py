@@ -44,7 +44,7 @@ class _RoleSchema:
         query, mutation, subscription = map(self._root, roots)
         node = self._schema.type_map.get("Node")
         nodes = self._schema.get_possible_types(node) if isinstance(node, GraphQLInterfaceType) else ()
-        found = [self._named(each) for each in nodes if ("node", each.name) not in self._unknown]
+        found = [self._named(member) for member in nodes if ("node", member.name) not in self._unknown]
         return GraphQLSchema(
             query=query,
             mutation=mutation,
@@ -64,7 +64,7 @@ class _RoleSchema:
             return kind
         if kind.name not in self._types:
             given: dict[str, Any] = {**kind.to_kwargs(), "fields": lambda: self._fields(kind)}
-            given["interfaces"] = lambda: [self._named(each) for each in kind.interfaces]
+            given["interfaces"] = lambda: [self._named(interface) for interface in kind.interfaces]
             self._types[kind.name] = type(kind)(**given)
         return self._types[kind.name]
 
@@ -99,7 +99,7 @@ def _unknown(model: Model, role: Role) -> Iterator[tuple[str, str]]:
     yield from (("Subscription", watch.name) for watch in watches)
     for entity in model.entities.values():
         yield from ((entity.name, name) for name in _unknown_fields(entity, known))
-    yield from (("Mutation", each.name) for each in model.mutations if not role.may_call(each))
+    yield from (("Mutation", mutation.name) for mutation in model.mutations if not role.may_call(mutation))
 
 
 def _unknown_fields(entity: Entity, role: GatewayRole) -> Iterator[str]:

@@ -59,7 +59,7 @@ _PAGING = (
 _CONSISTENT = argument(
     CONSISTENT,
     bool,
-    "Return the latest state instead of one that may be some moments old, at twice the price and past every cache.",
+    "Read the latest state. Costs twice as much and bypasses every cache.",
     required=False,
 )
 _BY_DEFAULT = "By default the token's subject."
@@ -130,7 +130,7 @@ class _Build:
         description = watch.description + "".join(dict.fromkeys(map(self._visibility.of_pattern, needed)))
         if isinstance(pattern, Listing):
             kind, resolver = self._list_event(watch, pattern), resolvers.watched_list()
-            narrowed = [each for each in self._narrowed(pattern) if each.name not in _NOT_WATCHED]
+            narrowed = [filter_ for filter_ in self._narrowed(pattern) if filter_.name not in _NOT_WATCHED]
             arguments = [*self._parameters(pattern), *narrowed]
         else:
             kind, resolver, arguments = pattern.entity, resolvers.lookup_one(), self._parameters(pattern)
@@ -143,8 +143,8 @@ class _Build:
         name, change = f"{watch.name[0].upper()}{watch.name[1:]}Event", f"{listing.entity}ListChange"
         if change not in self._types:
             self._list_change(change, listing.entity)
-        page = "The list as it is: in the first event, and where single changes cannot be told; else null."
-        changes = "What has changed since the last event; empty where the page is told."
+        page = "The current list, in the first event and when single changes are not available; otherwise null."
+        changes = "The changes since the last event; empty if `page` is set."
         fields = [
             resolved(self._types, "page", f"{self._page_type(listing)} | None", page, resolvers.watched_page()),
             resolved(self._types, "changes", f"list[{change}]", changes, resolvers.watched_changes()),
@@ -156,7 +156,8 @@ class _Build:
         kinds = self._annotations.output(EnumOf(ListChangeKind))
         fields = [
             basic(self._types, "kind", kinds, "What happened to the item."),
-            basic(self._types, "id", strawberry.ID, _ID_DESCRIPTION),
+            # not `id`: caches of clients keep every object with an `id` under it, and this is not the item
+            basic(self._types, "node_id", strawberry.ID, "The global id of the item.", alias="nodeId"),
             basic(
                 self._types, "node", f"{entity} | None", "The item as it is; null if it is not in the list any more."
             ),
@@ -261,7 +262,7 @@ class _Build:
             basic(self._types, "page_info", "PageInfo", "The position of the page in the list.", alias="pageInfo"),
         ]
         object_type(self._types, f"{name}Connection", f"One page of a list of {name}.", fields)
-        if entity.name in self._model.counted:
+        if any(each.total_count is not None for each in self._model.counted.get(entity.name, ())):
             count = "How many items the list has, whatever ranges, filters and pages leave out."
             total = basic(self._types, "total_count", int, count, alias="totalCount")
             described = f"One page of a list of {name} whose items are counted."
@@ -269,7 +270,7 @@ class _Build:
 
     def _page_type(self, listing: Listing) -> str:
         """Only a list whose items are counted has a `totalCount`."""
-        return f"{'Counted' if listing.counter is not None else ''}{listing.entity}Connection"
+        return f"{'Counted' if listing.total_count is not None else ''}{listing.entity}Connection"
 
     def _relation(self, entity: Entity, relation: Relation) -> StrawberryField:
         target = self._model.patterns[relation.pattern].entity
@@ -310,7 +311,7 @@ class _Build:
         entity = self._model.entities[listing.entity]
         name = f"{listing.name[0].upper()}{listing.name[1:]}Filter"
         kind = self._annotations.filter(
-            name, f"What `{listing.name}` leaves out.", [entity.attribute[each] for each in listing.filter]
+            name, f"What `{listing.name}` leaves out.", [entity.attribute[attribute] for attribute in listing.filter]
         )
         description = (
             f"Return only items that match. A page reads at most {listing.max_read} items: it may hold fewer than "
@@ -369,11 +370,11 @@ class _Build:
         needed = set.intersection(*(set(parameters(self._model, listing)) for listing in listings))
         found: dict[str, Any] = {}
         for listing in listings:
-            for each in self._parameters(listing, needed):
-                found.setdefault(each.name, each)
+            for parameter in self._parameters(listing, needed):
+                found.setdefault(parameter.name, parameter)
         for listing in listings:
-            for each in self._narrowed(listing):
-                found.setdefault(each.name, each)
+            for narrowed in self._narrowed(listing):
+                found.setdefault(narrowed.name, narrowed)
         ways = " Asked by " + "; or by ".join(self._way(listing) for listing in listings) + "."
         refused = {self._visibility.of_pattern(listing.name) for listing in listings}
         description = choice.description + ways + "".join(sorted(refused))
@@ -404,7 +405,7 @@ class _Build:
 
     def _subject(self, lookup: Lookup, consistent: list[Any]) -> StrawberryField:
         entity, refused = lookup.entity, self._visibility.of_pattern(lookup.name)
-        words = f"The {entity} of the caller: its id is the token's subject; null if there is none.{refused}"
+        words = f"The {entity} whose id is the token's subject, or null.{refused}"
         resolver, deprecated = resolvers.lookup_one(), lookup.deprecated
         name = lookup.subject or ""
         return resolved(self._types, name, f"{entity} | None", words, resolver, consistent, deprecated=deprecated)
@@ -419,7 +420,7 @@ class _Build:
 
     def _nodes(self) -> Iterator[StrawberryField]:
         by_id = argument("id", strawberry.ID, "A global id.", required=True)
-        one = "The object with this global id; null if there is none."
+        one = "The object with this global id, or null."
         yield resolved(self._types, "node", "Node | None", one, resolvers.node, [by_id])
         by_ids = argument("ids", list[strawberry.ID], "Global ids.", required=True)
         many = "The objects with these global ids, in the same order; null for each id without an object."

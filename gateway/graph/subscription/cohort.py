@@ -1,6 +1,8 @@
 """Cohorts: subscribers who may see the same and ask for the same, so that one read serves them all."""
 
 import asyncio
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -27,11 +29,15 @@ class SubscriptionEnded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """`vector` is how far a subscriber has seen the changes once it has this; `pending` is what it tells."""
+    """`vector` is how far a subscriber has seen the changes once it has this; `pending` is what it tells.
+
+    `number` orders the events of a cohort by when their reads began.
+    """
 
     payload: EventPayload
     vector: Vector
     pending: Pending
+    number: int
 
 
 @dataclass(slots=True)
@@ -51,6 +57,9 @@ class CohortMember(Protocol):
 
     lasting: LastingCaller
 
+    @property
+    def waiting(self) -> bool: ...
+
     def offer(self, event: WatchEvent) -> None: ...
 
     def end(self, reason: Exception) -> None: ...
@@ -68,6 +77,7 @@ class Cohort:
     counts: WatchCounts
     policies: object
     members: dict[CohortMember, None] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _pending: Pending = field(default_factory=Pending)
     _untold: Vector | None = None  # where the changes begin that no event has told yet
     _timer: asyncio.TimerHandle | None = None
@@ -97,6 +107,12 @@ class Cohort:
     def position(self) -> Vector:
         """Up to here every change was told to whoever has had all events so far."""
         return self.bus.position() if self._untold is None else self._untold
+
+    @property
+    def settled(self) -> bool:
+        """Whether every change was told, and everybody waits for the next."""
+        busy = self._pending or self._timer or self._task or self._present
+        return not busy and all(member.waiting for member in self.members)
 
     def close(self) -> None:
         if self._timer is not None:
@@ -174,8 +190,9 @@ class Cohort:
         if event is None:
             return None
         self.counts.reads += 1
-        payload = await self.reader.read(self.operation, await self._caller(), event)
-        return None if payload is None else WatchEvent(payload, vector, pending)
+        caller, number = await self._caller(), next(self._numbers)
+        payload = await self.reader.read(self.operation, caller, event)
+        return None if payload is None else WatchEvent(payload, vector, pending, number)
 
     async def _caller(self) -> Caller:
         """INVARIANT: the read is made for a member that may still see it; one that may not is ended."""

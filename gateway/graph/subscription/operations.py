@@ -1,7 +1,9 @@
 """Operations on a connection that stays: a subscription begins, a query or a mutation is answered as over HTTP."""
 
 import asyncio
+from collections.abc import MutableMapping
 from dataclasses import dataclass
+from typing import Any
 
 from gateway.aws.sts.callers import LastingCaller
 from gateway.graph.http.consistency import add_consistency, sent_token
@@ -9,7 +11,7 @@ from gateway.graph.http.endpoint import SUBSCRIPTION, SUPPORT, Endpoint, support
 from gateway.graph.http.log_lines import RequestLog
 from gateway.graph.http.request import JSON, GraphQLRequest
 from gateway.graph.http.responses import HttpResponse, failed
-from gateway.graph.http.running import RunningRequest
+from gateway.graph.http.running import DISCONNECT, RunningRequest
 from gateway.graph.subscription.event_reader import WatchOperation
 from gateway.graph.subscription.subscription import Subscription
 from gateway.graph.subscription.subscriptions import Subscriptions, watched_root
@@ -30,9 +32,15 @@ class Operations:
         *,
         method: str = "POST",
         after: object = None,
+        scope: MutableMapping[str, Any] | None = None,
     ) -> Subscription | HttpResponse:
-        """What was asked for; every failure is an answer in GraphQL's form, and is logged as one of a request is."""
+        """What was asked for; every failure is an answer in GraphQL's form, and is logged as one of a request is.
+
+        `scope` tells meanwhile who wants to know that the caller has left.
+        """
         running = self.endpoint.running.begin(self.endpoint.limits.seconds)
+        scope = {} if scope is None else scope
+        scope[DISCONNECT] = running.disconnected
         try:
             found = await self._begin(lasting, asked, log, running, method, after)
         except asyncio.CancelledError:
@@ -43,6 +51,7 @@ class Operations:
         except Exception as error:
             found = failed(error, log, JSON)
         finally:
+            del scope[DISCONNECT]
             self.endpoint.running.finish(running)
         if isinstance(found, HttpResponse):
             self._finish(found, lasting, log)

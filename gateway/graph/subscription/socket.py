@@ -8,24 +8,25 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Any, Final, Protocol
 
 import orjson
 
 from gateway.aws.sts.callers import LastingCaller
-from gateway.errors import GatewayError, LimitExceeded, Unavailable
+from gateway.errors import GatewayError, LimitExceeded
 from gateway.graph.errors import failure
 from gateway.graph.http.endpoint import Send
 from gateway.graph.http.http_error import HttpError
 from gateway.graph.http.log_lines import RequestLog
 from gateway.graph.http.request import Receive, Scope, graphql_request, merged_headers
 from gateway.graph.http.responses import HttpResponse
+from gateway.graph.subscription.close_codes import CloseCode, SocketClosed, close_code
 from gateway.graph.subscription.cohort import SubscriptionEnded
 from gateway.graph.subscription.event_reader import WatchFailed
 from gateway.graph.subscription.operations import Operations
+from gateway.graph.subscription.socket_operation import SocketOperation
 from gateway.graph.subscription.subscription import Subscription
-from gateway.graph.subscription.subscriptions import Draining, WatchLimits
+from gateway.graph.subscription.subscriptions import WatchLimits
 from gateway.identity.principal import Principal
 
 PROTOCOL: Final = "graphql-transport-ws"
@@ -33,41 +34,10 @@ _LONGEST_REASON = 123  # bytes that a close frame has room for
 _MOST_ID = 256  # letters of a subscription's id
 
 
-class CloseCode(IntEnum):
-    """Why a socket is closed; clients connect again by themselves after those below 4400 and after FORBIDDEN."""
-
-    TOO_BIG = 1009
-    RESTART = 1012
-    TRY_AGAIN = 1013
-    BAD_MESSAGE = 4400
-    UNAUTHORIZED = 4401
-    FORBIDDEN = 4403
-    BAD_PROTOCOL = 4406
-    INIT_TIMEOUT = 4408
-    ID_TAKEN = 4409
-    INIT_TWICE = 4429
-
-
-class SocketClosed(Exception):
-    """Ends a connection with this code."""
-
-    def __init__(self, code: CloseCode, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
-
-
 class LastingCallers(Protocol):
     """`gateway.aws.sts.callers.Callers`; the seam that tests replace."""
 
     async def lasting(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> LastingCaller: ...
-
-
-def close_code(error: Exception) -> CloseCode:
-    """How a connection ends for this reason."""
-    if isinstance(error, Draining):
-        return CloseCode.RESTART
-    return CloseCode.TRY_AGAIN if isinstance(error, Unavailable | LimitExceeded) else CloseCode.FORBIDDEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +81,8 @@ class SocketConnection:
     _lasting: LastingCaller | None = None
     _acknowledged: bool = False
     _begun: bool = False
-    _running: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
+    _running: dict[str, SocketOperation] = field(default_factory=dict)
+    _carried_out: set["asyncio.Task[None]"] = field(default_factory=set)  # what the client waits for no longer
     _ended: "asyncio.Future[SocketClosed] | None" = None
     _open: ExitStack = field(default_factory=ExitStack)
     _heard: bool = True
@@ -141,9 +112,9 @@ class SocketConnection:
             await asyncio.gather(reading, pinging, return_exceptions=True)
 
     async def close(self) -> None:
-        for task in [*self._running.values()]:
-            task.cancel()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        for number in [*self._running]:
+            self._leave(number)
+        await asyncio.gather(*self._carried_out, return_exceptions=True)
         self._open.close()
 
     def _end(self, code: CloseCode, reason: str) -> None:
@@ -182,9 +153,7 @@ class SocketConnection:
             case {"type": "subscribe", "id": str(number), "payload": dict(payload)} if 0 < len(number) <= _MOST_ID:
                 await self._subscribe(number, payload)
             case {"type": "complete", "id": str(number)}:
-                task = self._running.pop(number, None)
-                if task is not None:
-                    task.cancel()
+                self._leave(number)
             case _:
                 raise SocketClosed(CloseCode.BAD_MESSAGE, "the message is none of graphql-transport-ws")
 
@@ -213,18 +182,31 @@ class SocketConnection:
         if number in self._running:
             raise SocketClosed(CloseCode.ID_TAKEN, f"a subscription with the id {number} exists already")
         log = self.operations.endpoint.ids.begin(self.headers)
-        if len(self._running) >= self.limits.subscriptions:
+        carried_out = sum(not task.cancelling() for task in self._carried_out)
+        if len(self._running) + carried_out >= self.limits.subscriptions:
             limit = LimitExceeded(f"a connection has at most {self.limits.subscriptions} subscriptions")
             await self._send({"type": "error", "id": number, "payload": [failure(limit, log.request_id)]})
             return
-        task = asyncio.get_running_loop().create_task(self._operation(number, payload, log, self._lasting))
-        self._running[number] = task
+        operation = self._running[number] = SocketOperation()
+        operation.start(self._operation(number, payload, log, self._lasting, operation))
 
-    async def _operation(self, number: str, payload: dict[str, Any], log: RequestLog, lasting: LastingCaller) -> None:
+    def _leave(self, number: str) -> None:
+        operation = self._running.pop(number, None)
+        if operation is not None:
+            task = operation.leave()
+            self._carried_out.add(task)
+            task.add_done_callback(self._carried_out.discard)
+
+    async def _operation(
+        self, number: str, payload: dict[str, Any], log: RequestLog, lasting: LastingCaller, operation: SocketOperation
+    ) -> None:
         try:
             asked = graphql_request(payload)
-            found = await self.operations.begin(lasting, asked, log)
-            if isinstance(found, HttpResponse):
+            found = await self.operations.begin(lasting, asked, log, scope=operation.scope)
+            if operation.left:
+                if isinstance(found, Subscription):
+                    found.close()
+            elif isinstance(found, HttpResponse):
                 await self._answer(number, found)
             else:
                 await self._events(number, found)
@@ -236,7 +218,8 @@ class SocketConnection:
 
     def _free(self, number: str) -> None:
         """The id may be used again; perhaps it is already, by an operation that came after `complete`."""
-        if self._running.get(number) is asyncio.current_task():
+        operation = self._running.get(number)
+        if operation is not None and operation.task is asyncio.current_task():
             del self._running[number]
 
     async def _answer(self, number: str, answer: HttpResponse) -> None:

@@ -35,6 +35,7 @@ class Subscription:
         "_ended",
         "_event",
         "_leave",
+        "_newest",
         "_notice",
         "_owed",
         "_positions",
@@ -65,6 +66,7 @@ class Subscription:
         self._leave = leave
         self._notice = expired
         self._event: WatchEvent | None = None
+        self._newest = 0  # the number of the event that was told last
         self._told = b""  # of a watched item: what was told last, so that the same is not told twice
         self._coalesced = 0
         self._ended: BaseException | None = None
@@ -73,6 +75,11 @@ class Subscription:
     @property
     def cohort(self) -> Cohort:
         return self._cohort
+
+    @property
+    def waiting(self) -> bool:
+        """Whether its subscriber has had everything, and waits."""
+        return self._waiter is not None and not self._waiter.done()
 
     def offer(self, event: WatchEvent) -> None:
         """An event of the cohort; merged with what waits already."""
@@ -116,6 +123,11 @@ class Subscription:
             await self._check()
             if self._ended is not None:
                 raise self._ended
+            if event.number < self._newest:
+                # INVARIANT: nothing goes back: a read that began before the last told one is made again.
+                self._owed.merge(event.pending)
+                continue
+            self._newest = event.number
             if self._cohort.interest.key is not None and not self._notice:
                 if event.payload.content == self._told:
                     continue

@@ -22,7 +22,7 @@ from gateway.graph.subscription.subscription import Subscription
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
-from gateway.stream.bus import Bus, Unsubscribe
+from gateway.stream.bus import Bus, NoBus, Unsubscribe
 from gateway.stream.note import ChangeNote
 
 CHECK_SECONDS = (
@@ -40,6 +40,7 @@ class WatchLimits:
     message_bytes: int = 128 * 1024
     init_seconds: float = 10.0  # until a client has to introduce itself
     ping_seconds: float = 30.0
+    of_tenant: int = 10_000  # subscriptions of one tenant in this process
 
 
 @dataclass(eq=False, slots=True)
@@ -48,6 +49,7 @@ class OpenConnection:
 
     lasting: LastingCaller
     end: Callable[[GatewayError], None]
+    checking: "asyncio.Task[None] | None" = None
 
 
 class Draining(Unavailable):
@@ -119,6 +121,7 @@ class Subscriptions:
         self._tenants: dict[TenantId, _TenantWatches] = {}
         self._connections: dict[OpenConnection, None] = {}
         self._by_tenant: Counter[TenantId] = Counter()
+        self._open_of: Counter[TenantId] = Counter()  # subscriptions
         self._guard: asyncio.Task[None] | None = None
 
     @property
@@ -128,6 +131,11 @@ class Subscriptions:
     @property
     def connections(self) -> int:
         return len(self._connections)
+
+    @property
+    def settled(self) -> bool:
+        """Whether every subscriber has had every change that has arrived."""
+        return all(cohort.settled for cohort in self._cohorts.values())
 
     # connections
 
@@ -148,19 +156,25 @@ class Subscriptions:
             yield
         finally:
             self._connections.pop(connection, None)
+            if connection.checking is not None:
+                connection.checking.cancel()
             self._by_tenant[tenant] -= 1
             if not self._by_tenant[tenant]:
                 del self._by_tenant[tenant]
 
     async def _watch_callers(self) -> None:
-        """INVARIANT: a connection ends within a second of whatever ends it, whether anything changes or not."""
+        """INVARIANT: a connection ends within a second of whatever ends it, whether anything changes or not.
+
+        Each is checked beside the others: one whose issuer or role is slow to answer holds up nobody else.
+        """
         while self._connections:
             await asyncio.sleep(CHECK_SECONDS)
             if self._draining():
                 self.drain()
             for connection in [*self._connections]:
-                if not connection.lasting.unchanged:
-                    await self._check(connection)
+                busy = connection.checking is not None and not connection.checking.done()
+                if not busy and not connection.lasting.unchanged:
+                    connection.checking = asyncio.get_running_loop().create_task(self._check(connection))
         self._guard = None
 
     async def _check(self, connection: OpenConnection) -> None:
@@ -185,14 +199,18 @@ class Subscriptions:
             self._guard.cancel()
         for cohort in [*self._cohorts.values()]:
             cohort.close()
-        await self._bus.aclose()
 
     # subscriptions
 
     async def open(
         self, operation: WatchOperation, lasting: LastingCaller, caller: Caller, after: object = None
     ) -> Subscription:
-        """Raises `BadUserInput` where the arguments or the position are wrong."""
+        """Raises `BadUserInput` where the arguments or the position are wrong, or changes are never told here.
+
+        Raises `LimitExceeded` where the tenant has too many.
+        """
+        if isinstance(self._bus, NoBus):
+            raise BadUserInput("this gateway has no subscriptions: its setting `stream` is `off`")
         try:
             subject, variables = caller.principal.subject, operation.admitted.variables
             interest = interest_of(self._model, operation.root, variables, caller.session, subject)
@@ -200,17 +218,24 @@ class Subscriptions:
             raise BadUserInput("an argument of the subscription is missing or null") from error
         watch, scope = operation.watch, caller.session.scope
         vector = None if after is None else self._positions.open(scope, watch, interest.arguments, after)
+        if vector is not None:
+            # before it joins, or it would be told again what it has seen at another process
+            await self._bus.reached(vector)
         cohort = self._join(operation, interest, caller)
         # from here on the cohort notes every change, so nothing is lost between this and the first read
         joined = dict(self._bus.position())
         try:
             owed, expired = await self._owed(interest, vector, joined)
+            # INVARIANT: nothing is awaited between this check and the count, so that no tenant has more.
+            if self._open_of[interest.tenant] >= self.limits.of_tenant:
+                raise LimitExceeded(f"the tenant has {self.limits.of_tenant} open subscriptions, which is the limit")
         except BaseException:
             self._forget(cohort)
             raise
         subscription = Subscription(cohort, lasting, scope, self._positions, owed, self._left, expired=expired)
         cohort.join(subscription)
         self.active += 1
+        self._open_of[interest.tenant] += 1
         fields = {"event": "subscribed", **_who(subscription), "resumed": vector is not None and not expired}
         _log.info("a subscription began", extra={"fields": fields, "request_id": operation.request_id})
         return subscription
@@ -251,6 +276,10 @@ class Subscriptions:
 
     def _left(self, subscription: Subscription) -> None:
         self.active -= 1
+        tenant = subscription.cohort.interest.tenant
+        self._open_of[tenant] -= 1
+        if not self._open_of[tenant]:
+            del self._open_of[tenant]
         subscription.cohort.members.pop(subscription, None)
         self._forget(subscription.cohort)
         fields = {"event": "unsubscribed", **_who(subscription), "events": subscription.events}

@@ -27,13 +27,15 @@ class Residual:
     - with one prefix of each group of `required`,
     - with no prefix of `forbidden`.
 
-    `subject` means that the session must have one. False never means "denied", only "not decided here": then the
+    `subject` means that the session must have one. `tail` follows the tenant's prefix in every key, where the requests
+    are made of a template that has it there: see `below`. False never means "denied", only "not decided here": then the
     evaluator decides.
     """
 
     required: tuple[tuple[str, ...], ...] = ()
     forbidden: tuple[str, ...] = ()
     subject: bool = False
+    tail: str = ""
     # as they stand in JSON; a required one with a quote would be met by the end of a string, so it is left out
     _forbidden_texts: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _required_texts: tuple[tuple[str, ...], ...] = field(init=False, repr=False, compare=False)
@@ -49,11 +51,25 @@ class Residual:
         object.__setattr__(self, "_required_texts", texts)
 
     def also(self, other: "Residual") -> "Residual":
-        """What holds where both hold."""
+        """What holds where both hold; of whole residuals, before `below`."""
+        # INVARIANT: a tail decides what was left out because of it, so it is never lost on the way.
+        if self.tail or other.tail:
+            raise ValueError("a residual with a tail cannot be combined")
         if not other.required and not other.forbidden and not other.subject:
             return self
         required, forbidden = (*self.required, *other.required), (*self.forbidden, *other.forbidden)
         return Residual(required, forbidden, self.subject or other.subject)
+
+    def below(self, tail: str) -> "Residual":
+        """The same for keys that begin with `tail` behind the tenant's prefix, without what that decides.
+
+        A key that does not begin so is not decided here, and a tail without a JSON text of its own changes nothing.
+        """
+        if not tail or not _PLAIN.fullmatch(tail):
+            return self
+        forbidden = tuple(prefix for prefix in self.forbidden if _may_meet(prefix, tail))
+        required = tuple(group for group in self.required if not any(tail.startswith(prefix) for prefix in group))
+        return Residual(required, forbidden, self.subject, tail)
 
     def of_subject(self, subject: str | None) -> "Residual | None":
         """With the subject in its place; None without one, and then nothing is decided here."""
@@ -61,7 +77,7 @@ class Residual:
         if not subject or SUBJECT in subject or END in subject:
             return None
         groups = tuple(tuple(prefix.replace(SUBJECT, subject) for prefix in group) for group in self.required)
-        return Residual(groups, tuple(prefix.replace(SUBJECT, subject) for prefix in self.forbidden))
+        return Residual(groups, tuple(prefix.replace(SUBJECT, subject) for prefix in self.forbidden), tail=self.tail)
 
     def allows(self, keys: Sequence[str], own: str, subject: str | None = None) -> bool:
         """`own` is the prefix of the session's tenant (`TENANT#<tenant>#`), `keys` all leading keys of the request."""
@@ -71,8 +87,9 @@ class Residual:
         # INVARIANT: no keys are no permission: "all of none" would be an approval.
         if not keys or not _is_own(own):
             return False
+        start = own + self.tail
         for key in keys:  # twice as fast as all()
-            if not key.startswith(own):
+            if not key.startswith(start):
                 return False
         return (not self.forbidden and not self.required) or self._allows_tails(keys, own)
 
@@ -106,8 +123,8 @@ class Residual:
         2. `text.count(marker) == keys` says that these are the only occurrences. A value that contains the marker
            has its quotes escaped and is no occurrence; an attribute of the same name elsewhere, or a name that ends
            in `\"PK`, is one more, and the numbers differ.
-        3. `text.count(marker + own) == keys` says that each of them is followed by `own`. There is no backslash and
-           no quote in `own`, so these characters stand for themselves: each leading key begins with `own`.
+        3. `text.count(marker + own + tail) == keys` says that each of them is followed by `own` and `tail`. There is
+           no backslash and no quote in these, so their characters stand for themselves: each leading key begins so.
         4. For `forbidden` and `required` a key could still hide a prefix behind an escape (`\u0045MAIL#`). So a text
            with a backslash anywhere is not decided here; without one each string is its own text. A required prefix
            with a quote would be met by the end of a string, so it is not counted; one that is a whole key is looked
@@ -120,18 +137,24 @@ class Residual:
         if keys < 1 or _PLAIN_OWN(own) is None:
             return False
         start = marker + own
-        if not text.count(marker) == text.count(start) == keys:
+        if not text.count(marker) == text.count(start + self.tail) == keys:
             return False
-        if not self.forbidden and not self.required:
-            return True
+        return (not self.forbidden and not self.required) or self._allows_prefixes(text, start, keys)
+
+    def _allows_prefixes(self, text: str, start: str, keys: int) -> bool:
         if "\\" in text:
             return False
         # loops: this is asked for every call, and a generator costs as much as all of it
         for prefix in self._forbidden_texts:
             if start + prefix in text:
                 return False
-        for group in self._required_texts:  # noqa: SIM110
-            if sum([text.count(start + prefix) for prefix in group]) != keys:
+        for group in self._required_texts:
+            left = keys
+            for prefix in group:
+                left -= text.count(start + prefix)
+                if left <= 0:  # no key is counted twice, so the other prefixes are nowhere
+                    break
+            if left:
                 return False
         return True
 
@@ -141,6 +164,12 @@ def marker_of(name: str) -> str:
     if not _PLAIN.fullmatch(name):
         raise ValueError("the name of a key has no JSON text of its own")
     return f'"{name}":{{"S":"'
+
+
+def _may_meet(prefix: str, tail: str) -> bool:
+    """Whether a key that begins with `tail` may begin with this prefix; the subject in it may be anything."""
+    known = prefix.partition(SUBJECT)[0].removesuffix(END)
+    return known.startswith(tail) or tail.startswith(known)
 
 
 def _as_text(prefix: str) -> str:

@@ -1,7 +1,8 @@
 """Formulas about one authorisation: trees that Python can evaluate for a request and a solver can decide for all."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from gateway.iam.language.glob import Wild
@@ -46,11 +47,25 @@ class Constant:
 @dataclass(frozen=True, slots=True)
 class And:
     parts: tuple["Formula", ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(("And", self.parts)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
     parts: tuple["Formula", ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(("Or", self.parts)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,20 +228,27 @@ class Occurrence:
         return ""
 
 
-def occurrences(formula: Formula, key: str = "", positive: bool = True) -> Iterator[Occurrence]:
+@lru_cache(maxsize=256)
+def occurrences(formula: Formula) -> tuple[Occurrence, ...]:
+    found: list[Occurrence] = []
+    _collect(formula, "", True, found)
+    return tuple(found)
+
+
+def _collect(formula: Formula, key: str, positive: bool, found: list[Occurrence]) -> None:
     match formula:
         case And(parts) | Or(parts):
             for part in parts:
-                yield from occurrences(part, key, positive)
+                _collect(part, key, positive, found)
         case Not(part):
-            yield from occurrences(part, key, not positive)
+            _collect(part, key, not positive, found)
         case Every(inner, part) | Some(inner, part):
-            yield Occurrence(formula, key, positive)
-            yield from occurrences(part, inner, positive)
+            found.append(Occurrence(formula, key, positive))
+            _collect(part, inner, positive, found)
         case Constant():
             return
         case _:
-            yield Occurrence(formula, key, positive)
+            found.append(Occurrence(formula, key, positive))
 
 
 def keys_of(formula: Formula) -> frozenset[str]:

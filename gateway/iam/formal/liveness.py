@@ -11,7 +11,7 @@ from gateway.iam.formal.interpreter import evaluator, facts
 from gateway.iam.formal.specification import SPLITS, SUBJECT, TENANT, RoleMeaning
 from gateway.iam.formal.theorems import ProofSubject
 from gateway.iam.language import glob
-from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT, questions, sample
+from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT, questions, sample, transaction
 from gateway.iam.policies.policies import place_of
 from gateway.model import role_reach
 from gateway.model.keys import item_key
@@ -39,7 +39,11 @@ def uses(subject: ProofSubject) -> Iterator[Use]:
     place = place_of(subject.model, subject.deployment)
     for role in subject.roles:
         may = evaluator(allowed(subject.of_role(role)), SPLITS)
-        for name, operation, body, expected in (*_reads(subject, role), *_writes(subject, role)):
+        for name, operation, body, expected in (
+            *_reads(subject, role),
+            *_writes(subject, role),
+            *_mutations(subject, role),
+        ):
             needed = authorisations(operation, body, place)
             tags = {TENANT: _TENANT, **({SUBJECT: SAMPLE_SUBJECT} if role.own else {})}
             held = all(may(facts(authorisation) | tags) for authorisation in needed)
@@ -50,6 +54,8 @@ def _reads(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str,
     """A role with hidden attributes must name the attributes that it reads: it may not ask for whole items."""
     table = subject.model.table
     for question in questions(subject.model, _TENANT):
+        if question.through and question.pattern not in role.patterns:
+            continue
         entity = subject.model.entities[subject.model.patterns[question.pattern].entity]
         found = next((find.attributes for find in role.finds if find.pattern == question.pattern), entity.attribute)
         seen = tuple(name for name in entity.attribute if name not in role.hidden and name in found)
@@ -81,6 +87,17 @@ def _writes(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str
             yield f"{member[0]} {entity.name}", "TransactWriteItems", body, action in open_to
         batch = sample_requests.batch_write(table, [item], [])
         yield f"batch of {entity.name}", "BatchWriteItem", batch, "BatchWriteItem" in open_to
+
+
+def _mutations(subject: ProofSubject, role: RoleMeaning) -> Iterator[tuple[str, str, Body, bool]]:
+    """The transaction that each mutation sends; a role may call it if it has all of its places."""
+    for mutation in subject.model.mutations:
+        entity, action = subject.model.entities[mutation.returns], "DeleteItem" if mutation.removes else "PutItem"
+        places = (place for place in entity.placements if place.index is None)
+        paths = (item_key(_TENANT, entity, sample(entity, place), place).pk for place in places)
+        open_to = (_open_to(role, path.removeprefix(partition(_TENANT, ""))) for path in paths)
+        body = transaction(subject.model, mutation, _TENANT, subject.deployment.table, {})
+        yield mutation.name, "TransactWriteItems", body, all(action in actions for actions in open_to)
 
 
 def _open_to(role: RoleMeaning, path: str) -> frozenset[str]:

@@ -22,16 +22,9 @@ class PersonalKey:
 
 
 def personal_attributes(model: Model) -> tuple[str, ...]:
-    """The names of personal attributes. IAM only knows names, so a name must be personal in all entities or in none."""
-    declared = [(attribute, entity) for entity in model.entities.values() for attribute in stored(entity)]
-    hidden = {attribute.name: entity.name for attribute, entity in declared if attribute.personal}
-    for attribute, entity in declared:
-        if attribute.name in hidden and not attribute.personal:
-            raise ModelError(
-                f"`{attribute.name}` is personal in {hidden[attribute.name]} and not in {entity.name}: "
-                "a policy knows attributes by name only and would hide both; rename one of them or mark both"
-            )
-    return tuple(sorted(hidden))
+    """The names of personal attributes; the model has checked that each is personal in all entities."""
+    declared = (attribute for entity in model.entities.values() for attribute in stored(entity))
+    return tuple(sorted({attribute.name for attribute in declared if attribute.personal}))
 
 
 def hidden_partitions(model: Model, hidden: frozenset[str]) -> tuple[str, ...]:
@@ -39,10 +32,6 @@ def hidden_partitions(model: Model, hidden: frozenset[str]) -> tuple[str, ...]:
     counters = ((each, each.primary) for each in model.counters.values())
     places = [place for _, place in (*_places(model), *counters)]
     return tuple(sorted({partition_pattern(place.pk) for place in places if place.pk.names & hidden}))
-
-
-def personal_partitions(model: Model) -> tuple[str, ...]:
-    return hidden_partitions(model, frozenset(personal_attributes(model)))
 
 
 def personal_keys(model: Model) -> tuple[PersonalKey, ...]:

@@ -1,7 +1,7 @@
 """Builds a sample DynamoDB request for each access pattern of a model."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gateway.iam.dynamodb import sample_requests
@@ -10,7 +10,9 @@ from gateway.iam.policies.hidden_data import personal_names
 from gateway.model.entity import Entity, Placement
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
+from gateway.model.mutation import Mutation
 from gateway.model.patterns import AccessPattern, Listing, Lookup, reads_through
+from gateway.model.role_reach import holds_owner
 from gateway.model.table import TableSpec
 from gateway.model.tenant import TenantId
 from gateway.model.types import Id
@@ -23,7 +25,9 @@ SAMPLE_SUBJECT: Final = Id().sample
 class PatternRequest:
     """One operation on one partition; `index` is None for the table itself.
 
-    `personal` means that the partition key contains a personal attribute, so not every role may use it.
+    `personal` means that the partition key contains a personal attribute, so not every role may use it. `owned` means
+    that it contains the owner of the item. `through` means that a list reads it after its index, so a role that does
+    not use the pattern may be allowed the same request by another one.
     """
 
     pattern: str
@@ -31,6 +35,8 @@ class PatternRequest:
     index: str | None
     key: ItemKey
     personal: bool
+    owned: bool
+    through: bool = False
 
     def body(self, spec: TableSpec, table: str, names: tuple[str, ...] = ()) -> Body:
         """The request in its wire form; without names it reads whole items."""
@@ -43,26 +49,51 @@ class PatternRequest:
         return sample_requests.query(table, spec, self.key.pk, names, self.index)
 
 
-def questions(model: Model, tenant: TenantId) -> tuple[PatternRequest, ...]:
-    """At least one request for every access pattern: one for each operation that can serve it."""
-    return tuple(question for pattern in model.patterns.values() for question in _of(model, pattern, tenant))
+def questions(model: Model, tenant: TenantId, subject: str = SAMPLE_SUBJECT) -> tuple[PatternRequest, ...]:
+    """At least one request for every access pattern: one for each operation that can serve it.
+
+    `subject` is the owner of the rows that it asks for, where they have one.
+    """
+    return tuple(question for pattern in model.patterns.values() for question in _of(model, pattern, tenant, subject))
 
 
-def _of(model: Model, pattern: AccessPattern, tenant: TenantId) -> Iterator[PatternRequest]:
+def _of(model: Model, pattern: AccessPattern, tenant: TenantId, subject: str) -> Iterator[PatternRequest]:
     entity = model.entities[pattern.entity]
     place = model.place(pattern) if isinstance(pattern, Listing) else entity.primary
-    key = item_key(tenant, entity, sample(entity, place), place)
     operations = ("GetItem", "BatchGetItem") if isinstance(pattern, Lookup) else ("Query",)
     for operation in operations:
-        yield PatternRequest(pattern.name, operation, place.index, key, bool(personal_names(entity, place.pk)))
+        yield _request(pattern.name, operation, tenant, entity, place, subject)
     if isinstance(pattern, Listing) and reads_through(model, pattern, entity.attribute.keys()):
-        item = item_key(tenant, entity, sample(entity, entity.primary))
-        yield PatternRequest(pattern.name, "BatchGetItem", None, item, bool(personal_names(entity, entity.primary.pk)))
+        through = _request(pattern.name, "BatchGetItem", tenant, entity, entity.primary, subject)
+        yield replace(through, through=True)
 
 
-def sample(entity: Entity, place: Placement) -> dict[str, Any]:
-    """Values with which an item of this entity has this placement."""
-    values = {name: entity.attribute[name].type.sample for name in place.names}
+def _request(
+    pattern: str, operation: str, tenant: TenantId, entity: Entity, place: Placement, subject: str
+) -> PatternRequest:
+    key = item_key(tenant, entity, sample(entity, place, subject), place)
+    personal = bool(personal_names(entity, place.pk))
+    return PatternRequest(pattern, operation, place.index, key, personal, holds_owner(entity, place))
+
+
+def transaction(
+    model: Model, mutation: Mutation, tenant: TenantId, table: str, more: Body, subject: str = SAMPLE_SUBJECT
+) -> Body:
+    """What a mutation sends: one transaction over all places of an item in the table; `more` is added to each write."""
+    entity = model.entities[mutation.returns]
+    kind, make = ("Delete", sample_requests.delete) if mutation.removes else ("Put", sample_requests.put)
+    keys = (
+        item_key(tenant, entity, sample(entity, place, subject), place)
+        for place in entity.placements
+        if place.index is None
+    )
+    items = (sample_requests.key(model.table, key.pk, key.sk) for key in keys)
+    return sample_requests.transact_write(*((kind, make(table, item, more)) for item in items))
+
+
+def sample(entity: Entity, place: Placement, subject: str = SAMPLE_SUBJECT) -> dict[str, Any]:
+    """Values with which an item of this entity and this owner has this placement."""
+    values = {name: subject if name == entity.owner else entity.attribute[name].type.sample for name in place.names}
     if place.when is not None:
         kind: Any = entity.attribute[place.when.attribute].type  # a key type: checked with the entity
         values[place.when.attribute] = kind.key_value(place.when.values[0])

@@ -115,7 +115,6 @@ def role_names(model: Model) -> tuple[str, ...]:
 
 
 def gateway_role(model: Model, role: Role) -> GatewayRole:
-    # raises `ModelError` where a name is personal in one entity and not in another
     hidden = personal_attributes(model) if role.hides is PERSONAL else hidden_attributes(model, role)
     finds = tuple(_finds(model, role, hidden))
     found = {find.path for find in finds}

@@ -37,7 +37,7 @@ def _faults(model: "Model", choice: Choice) -> Iterator[str]:
     patterns = {name: model.patterns.get(name) for name in choice.patterns}
     strange = [name for name, pattern in patterns.items() if not isinstance(pattern, Listing) or pattern.single]
     yield from (f"`{name}` is no listing of many" for name in strange)
-    counted = {isinstance(pattern, Listing) and pattern.counter is not None for pattern in patterns.values()}
+    counted = {isinstance(pattern, Listing) and pattern.total_count is not None for pattern in patterns.values()}
     if len(counted) > 1:
         yield "some of its patterns have a counter and others have none; one field has a `totalCount` or none"
     if len({pattern.entity for pattern in patterns.values() if pattern is not None}) > 1:
@@ -46,9 +46,11 @@ def _faults(model: "Model", choice: Choice) -> Iterator[str]:
 
 def _argument_faults(model: "Model", entities: Mapping[str, Entity], choice: Choice) -> Iterator[str]:
     listings = [model.listing(name) for name in choice.patterns]
-    if not all(each.entity in entities and entities[each.entity].placement(each.index) for each in listings):
+    if not all(
+        listing.entity in entities and entities[listing.entity].placement(listing.index) for listing in listings
+    ):
         return  # said where the listing or its entity is checked
-    taken = [(each, listing_arguments(model, each)) for each in listings]
+    taken = [(listing, listing_arguments(model, listing)) for listing in listings]
     for (one, here), (other, there) in combinations(taken, 2):
         if here.fits(here.required | there.required) and there.fits(here.required | there.required):
             both = ", ".join(f"`{name}`" for name in sorted(here.required | there.required))

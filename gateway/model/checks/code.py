@@ -66,7 +66,7 @@ def _query_faults(model: "Model", query: CustomQuery) -> Iterator[str]:
 
 
 def argument_faults(field: Computed | Loaded | CustomQuery) -> Iterator[str]:
-    faults = (*field_name_faults([each.name for each in field.arguments]), *fields_faults(field.arguments))
+    faults = (*field_name_faults([argument.name for argument in field.arguments]), *fields_faults(field.arguments))
     return (f"argument {fault}" for fault in faults)
 
 

@@ -50,7 +50,16 @@ def type_faults(kind: Any) -> Iterator[str]:
         case _ if not isinstance(kind, AttributeType):
             yield f"its type is {kind!r}; use {_ANY}"
         case AttributeType():
-            yield from kind.declaration_faults()
+            yield from _parameter_faults(kind)
+
+
+def _parameter_faults(kind: AttributeType) -> list[str]:
+    """A type's own words, unless its parameters are of kinds that it cannot even compare."""
+    try:
+        found = [*kind.declaration_faults()]
+    except (TypeError, ValueError):
+        found = []
+    return found or [*shape_faults(kind)]
 
 
 def _is_enum(kind: object) -> bool:

@@ -32,7 +32,7 @@ def _faults(entity: Entity) -> Iterator[str]:
     yield from (f"`unique` names the unknown attribute `{n}`" for n in entity.unique if n not in entity.attribute)
     templates = [*_template_faults(entity)]
     yield from templates
-    if not templates and not any(fault for each in entity.attributes for fault in type_faults(each.type)):
+    if not templates and not any(fault for attribute in entity.attributes for fault in type_faults(attribute.type)):
         yield from _place_faults(entity)
 
 
@@ -76,7 +76,7 @@ def _condition(entity: Entity, when: When) -> Iterator[str]:
     if attribute is None:
         yield f"names the unknown attribute `{when.attribute}`"
     elif not isinstance(attribute.type, EnumOf | Boolean | Id):
-        yield f"needs an enum, a boolean or an id; `{attribute.name}` is none of these"
+        yield f"needs an enum, a boolean or an id, but `{attribute.name}` is something else"
     else:
         never = sorted(value for value in when.values if not attribute.type.key_pattern.fullmatch(value))
         if never or not when.values:
@@ -147,14 +147,14 @@ def _step_faults(entity: Entity, upgrade: Upgrade, number: int) -> Iterator[str]
         elif name in fixed:
             # INVARIANT: an upgraded item stays where it is, with its copies and what it alone may have.
             yield f"gives `{name}`, which is part of a key, of a copy's key or unique: that would be another item"
-        elif any(each.personal for each in upgrade.needs) and not known[name].personal:
+        elif any(need.personal for need in upgrade.needs) and not known[name].personal:
             # or a role that may read what it gives would need what it may not read
             yield f"gives `{name}`, which is not personal, from what is"
 
 
 def _afterwards(entity: Entity, number: int) -> dict[str, Attribute]:
     """The attributes that an item can have after this upgrade."""
-    later = {each.name: each for upgrade in entity.upgrades[number + 1 :] for each in upgrade.needs}
+    later = {need.name: need for upgrade in entity.upgrades[number + 1 :] for need in upgrade.needs}
     return {**later, **entity.attribute}
 
 

@@ -16,7 +16,7 @@ def internal_faults(model: "Model") -> Iterator[str]:
     internal = {entity.name for entity in model.entities.values() if entity.internal}
     yield from _relation_faults(model, internal)
     for choice in model.choices.values():
-        for name in (each for each in choice.patterns if each in model.patterns):
+        for name in (pattern for pattern in choice.patterns if pattern in model.patterns):
             if model.patterns[name].entity in internal:
                 yield f"choice {choice.name}: `{name}` lists {model.patterns[name].entity}, which is internal"
     for mutation in model.mutations:
@@ -29,7 +29,7 @@ def internal_faults(model: "Model") -> Iterator[str]:
 
 
 def _relation_faults(model: "Model", internal: set[str]) -> Iterator[str]:
-    for entity in (each for each in model.entities.values() if each.name not in internal):
+    for entity in (other for other in model.entities.values() if other.name not in internal):
         for relation in entity.relations:
             pattern = model.patterns.get(relation.pattern)
             if pattern is not None and pattern.entity in internal and not isinstance(relation, Total):

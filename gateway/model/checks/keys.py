@@ -31,7 +31,7 @@ def _hole(entity: Entity, place: Placement, hole: Hole) -> Iterator[str]:
     if attribute is None:
         yield f"the attribute `{hole.name}` is unknown"
     elif not isinstance(attribute.type, KeyType):
-        yield f"`{hole.name}` can contain `#`; use Id, KeyString, EnumOf, Flag, Timestamp or a number"
+        yield f"`{hole.name}` can contain `#`; use Id, KeyString, EnumOf, Boolean, Timestamp or a number"
     elif not attribute.required and place.index is None:
         yield f"`{hole.name}` may be absent; only an index key may be made of optional attributes"
     elif attribute.type.padded:
@@ -78,7 +78,7 @@ def _bucket(entity: Entity, place: Placement) -> Iterator[str]:
     if place.bucket.size not in BUCKET_LENGTH:
         yield f"has buckets of one `{place.bucket.size}`; there are {', '.join(BUCKET_LENGTH)}"
     if of is None or not isinstance(of.type, Timestamp):
-        yield f"needs a timestamp for its buckets, `{place.bucket.of}` is none"
+        yield f"needs a timestamp for its buckets, but `{place.bucket.of}` is not one"
     elif not place.sk.holes or place.sk.holes[0].name != of.name:
         yield f"has buckets, so `{place.sk.text}` must sort by their time `{of.name}`"
 

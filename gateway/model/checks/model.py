@@ -29,6 +29,7 @@ from gateway.model.types import KEY_SEPARATOR
 
 _INDEX_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 _MAX_INDEXES = 20
+_MAX_LOCAL_INDEXES = 5
 _MOST_OF_INDEX = 20  # attributes that an INCLUDE projection names
 _MOST_INCLUDED = 100  # by all indexes of the table
 
@@ -37,7 +38,7 @@ def declared_indexes(model: "Model") -> list[Index]:
     """Of all domains, without those that are no indexes: these are faults of their domains."""
     if any(shape_faults(model, deep=False)):
         return []
-    found = (each for domain in model.domains if not any(shape_faults(domain, deep=False)) for each in domain.indexes)
+    found = (index for domain in model.domains if not any(shape_faults(domain, deep=False)) for index in domain.indexes)
     return [index for index in found if not any(shape_faults(index))]
 
 
@@ -45,7 +46,9 @@ def _contradictions(model: "Model") -> Iterator[str]:
     declared = declared_indexes(model)
     for index in declared:
         if any(other.name == index.name and other != index for other in declared):
-            homes = [domain.name for domain in model.domains for each in domain.indexes if each.name == index.name]
+            homes = [
+                domain.name for domain in model.domains for declared in domain.indexes if declared.name == index.name
+            ]
             yield f"index {index.name}: the domains {' and '.join(homes)} declare it, and not the same way"
 
 
@@ -57,10 +60,10 @@ def table_faults(table: TableSpec) -> Iterator[str]:
     own = [table.pk, table.sk, table.ttl, table.entity_type, table.version, table.copy_of]
     if len(set(own)) != len(own):
         yield f"table: an attribute of its own is used twice: {own}"
-    taken = [*own, *(name for index in table.indexes for name in (index.pk, index.sk))]
+    taken = [*own, *(name for index in table.indexes for name in _own_keys(index))]
     for index in table.indexes:
         # INVARIANT: an index has key attributes of its own; over SK, for one, its partitions would mix all tenants.
-        for name in (index.pk, index.sk):
+        for name in _own_keys(index):
             if taken.count(name) > 1:
                 yield f"index {index.name}: its key `{name}` is used twice, so it is not tenant-scoped by itself"
         if not _INDEX_NAME.fullmatch(index.name):
@@ -68,15 +71,27 @@ def table_faults(table: TableSpec) -> Iterator[str]:
         yield from (f"index {index.name}: {fault}" for fault in _projection_faults(table, index))
     names = [index.name for index in table.indexes]
     yield from (f"index {name}: is declared twice" for name in sorted(set(names)) if names.count(name) > 1)
-    if len(names) > _MAX_INDEXES:
-        yield f"table: it has {len(names)} indexes, DynamoDB allows {_MAX_INDEXES}"
+    yield from _number_faults(table)
     included = sum(len(table.included(index)) for index in table.indexes)
     if included > _MOST_INCLUDED:
         yield f"table: its indexes include {included} attributes, DynamoDB allows {_MOST_INCLUDED}; use ALL for some"
 
 
+def _number_faults(table: TableSpec) -> Iterator[str]:
+    for local, most in ((False, _MAX_INDEXES), (True, _MAX_LOCAL_INDEXES)):
+        count = sum(index.local is local for index in table.indexes)
+        if count > most:
+            yield f"table: it has {count} {'local ' if local else ''}indexes, DynamoDB allows {most}"
+
+
+def _own_keys(index: Index) -> tuple[str, ...]:
+    return (index.sk,) if index.local else (index.pk, index.sk)
+
+
 def _projection_faults(table: TableSpec, index: Index) -> Iterator[str]:
     included = table.included(index)
+    if index.local and index.pk != table.pk:
+        yield f"a local index has the partition key `{table.pk}` of the table; leave out `pk`"
     if index.projection not in get_args(Projection):
         yield f"its projection is one of {', '.join(get_args(Projection))}, not `{index.projection}`"
     elif index.attributes and index.projection != "INCLUDE":
@@ -95,7 +110,11 @@ def _projection_faults(table: TableSpec, index: Index) -> Iterator[str]:
 def projection_faults(table: TableSpec, entities: Mapping[str, Entity]) -> Iterator[str]:
     """Attributes that no entity on the index has: a misspelt one would be read from the table for ever."""
     for index in table.indexes:
-        here = [entity for entity in entities.values() if any(each.index == index.name for each in entity.placements)]
+        here = [
+            entity
+            for entity in entities.values()
+            if any(placement.index == index.name for placement in entity.placements)
+        ]
         known = {name for entity in here for name in entity.attribute}
         for name in index.attributes if here else ():
             if name not in known and name not in table.reserved:
@@ -165,7 +184,7 @@ def _pattern_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[
         wrong = {relation.name: [*relation_faults(model, entity, relation)] for relation in known}
         yield from (fault for faults in wrong.values() for fault in faults)
         right = {name for name, faults in wrong.items() if not faults}
-        for together in (each for each in model.patterns.values() if isinstance(each, ItemCollection)):
+        for together in (pattern for pattern in model.patterns.values() if isinstance(pattern, ItemCollection)):
             # one that names no relation at all is told so
             if together.entity == entity.name and together.collection not in set(entity.relation) - right:
                 yield from item_collection_faults(model, entities, together)
@@ -195,7 +214,7 @@ def _doubles(model: "Model") -> Iterator[str]:
 
 def _homes(model: "Model", entity: str) -> str:
     """Which domains declare the entity, where there are several."""
-    homes = [domain.name for domain in model.domains for each in domain.entities if each.name == entity]
+    homes = [domain.name for domain in model.domains for declared in domain.entities if declared.name == entity]
     return f", in the domains {' and '.join(homes)}; rename one of them" if len(set(homes)) > 1 else ""
 
 
@@ -212,11 +231,24 @@ def _indexes(model: "Model", entity: Entity) -> Iterator[str]:
         elif attribute.name in model.table.reserved:
             yield f"entity {entity.name}: `{attribute.name}` is written by the gateway itself"
     for strange in (place.index for place in entity.indexes if place.index not in known):
-        yield f"entity {entity.name}: index {strange} does not exist, the table has {sorted(known)}"
+        yield f"entity {entity.name}: index {strange} does not exist; the table has {', '.join(sorted(known))}"
+    yield from (f"entity {entity.name}: {fault}" for fault in _local_faults(model.table, entity))
     places = (*((copy.name, None) for copy in entity.copies), *((place.name, place.index) for place in entity.indexes))
     for name, index in places:
         if name in known and name != index and index in (None, *known):
             yield f"entity {entity.name}: its place `{name}` has the name of an index it is not on"
+
+
+def _local_faults(table: TableSpec, entity: Entity) -> Iterator[str]:
+    for place in entity.indexes:
+        index = table.index(place.index)
+        # INVARIANT: an entry of a local index lies in the partition of its item, whatever its place says.
+        same = (place.pk, place.shards, place.bucket) == (entity.key.pk, entity.key.shards, entity.key.bucket)
+        if index is not None and index.local and not same:
+            yield (
+                f"its place on {place.index} has the partition key `{place.pk}`; that of a local index is the "
+                f"item's own, `{entity.key.pk}` with its shards and bucket: use it, or a global index"
+            )
 
 
 def _reserved_words(entities: tuple[Entity, ...]) -> Iterator[str]:

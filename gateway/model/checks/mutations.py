@@ -70,7 +70,7 @@ def _bulk_faults(model: "Model", bulk: Bulk) -> Iterator[str]:
         return
     if not 1 <= bulk.max_items <= MAX_BULK_ITEMS:
         yield f"`max_items` is {bulk.max_items}; it may be 1 to {MAX_BULK_ITEMS}"
-    other = next((each for each in model.mutations if each.name == single.name), single)
+    other = next((mutation for mutation in model.mutations if mutation.name == single.name), single)
     if other.input != single.input:
         yield f"it repeats a `{single.name}` with another input than the one that is declared; give both the same"
     if bulk.atomic:
@@ -78,7 +78,7 @@ def _bulk_faults(model: "Model", bulk: Bulk) -> Iterator[str]:
 
 
 def _atomic_faults(model: "Model", bulk: Bulk) -> Iterator[str]:
-    cascades = [each for each in model.referrers.get(bulk.of.returns, ()) if each.cascade]
+    cascades = [referrer for referrer in model.referrers.get(bulk.of.returns, ()) if referrer.cascade]
     if bulk.of.removes and cascades:
         source = cascades[0].source.name
         yield f"`atomic`: {source} items are removed with it, as many as there are; leave `atomic` out"

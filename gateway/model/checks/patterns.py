@@ -32,7 +32,26 @@ def pattern_faults(model: "Model", entities: Mapping[str, Entity], pattern: Acce
         yield f"pattern {pattern.name}: there is no entity {pattern.entity}"
     yield from (f"pattern {pattern.name}: {fault}" for fault in _faults(entities, pattern))
     if isinstance(pattern, Listing) and pattern.entity in entities:
+        yield from (f"pattern {pattern.name}: {fault}" for fault in _consistency_faults(model, pattern))
         yield from (f"pattern {pattern.name}: {fault}" for fault in _carried_faults(model, pattern))
+
+
+def _consistency_faults(model: "Model", listing: Listing) -> Iterator[str]:
+    place = model.entities[listing.entity].placement(listing.index)
+    index = model.table.index(place.index if place is not None else None)
+    if index is None:
+        return
+    if index.local:
+        if index.projection != "ALL" and (listing.strong or listing.consistent):
+            yield f"it is read consistently, and {index.name} does not carry whole items: give it the projection ALL"
+        return
+    if listing.strong:
+        yield "an index cannot be read consistently, unless it is a local one"
+    if listing.consistent:
+        yield (
+            "an index cannot be read consistently; leave out `consistent`: with `lag` callers see their own changes,"
+            " and a copy of the item, or a local index, can be read consistently"
+        )
 
 
 def _carried_faults(model: "Model", listing: Listing) -> Iterator[str]:
@@ -78,7 +97,7 @@ def _default_faults(entity: Entity, defaults: Mapping[str, Subject], names: Iter
     taken = tuple(names)
     for name, default in defaults.items():
         if name not in taken:
-            yield f"`defaults` names `{name}`; its arguments are {', '.join(f'`{each}`' for each in taken) or 'none'}"
+            yield f"`defaults` names `{name}`; its arguments are {', '.join(f'`{name}`' for name in taken) or 'none'}"
         elif default != Subject() or not isinstance(entity.attribute[name].type, Id):
             yield f"`defaults` of `{name}`: the only default is Subject(), of an Id"
 
@@ -91,15 +110,8 @@ def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Lis
         return
     if place.filling:
         yield f"`{listing.index}` is still being filled; read it when `gateway migrate verify` finds nothing missing"
-    if listing.strong and place.index is not None:
-        yield "an index cannot be read consistently"
-    if listing.consistent and place.index is not None:
-        yield (
-            "an index cannot be read consistently; leave out `consistent`: with `lag` callers see their own changes,"
-            " and a copy of the item can be read consistently"
-        )
     if listing.lag not in get_args(Lag):
-        yield f"`lag` is one of {', '.join(f'`{each}`' for each in get_args(Lag))}, not `{listing.lag}`"
+        yield f"`lag` is one of {', '.join(f'`{name}`' for name in get_args(Lag))}, not `{listing.lag}`"
     if listing.follow is not None:
         target = entity.relation.get(listing.follow)
         if not listing.single or not isinstance(target, Reference):

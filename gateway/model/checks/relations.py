@@ -50,9 +50,9 @@ def _faults(model: "Model", entity: Entity, relation: Relation) -> Iterator[str]
 def _kind_faults(relation: Relation, pattern: AccessPattern) -> Iterator[str]:
     if isinstance(relation, Reference | Total) or relation.each is not None:
         if not isinstance(pattern, Lookup):
-            yield f"needs a lookup, `{pattern.name}` is none"
+            yield f"needs a lookup, but `{pattern.name}` is not one"
     elif not isinstance(pattern, Listing) or pattern.single:
-        yield f"needs a listing of many, `{pattern.name}` is none"
+        yield f"needs a listing of many items, but `{pattern.name}` is not one"
 
 
 def _total_faults(model: "Model", relation: Total, pattern: AccessPattern) -> Iterator[str]:

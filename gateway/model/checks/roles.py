@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from gateway.model.checks.shapes import shape_faults
@@ -20,6 +21,7 @@ from gateway.model.role_reach import (
     path_of,
     pattern_places,
     read_places,
+    stored,
     unread_items,
     written_places,
 )
@@ -35,6 +37,7 @@ _KNOWS_PARTITIONS = "IAM knows partitions, not sort keys"
 
 def role_faults(model: "Model") -> Iterator[str]:
     """Of a model whose entities and patterns are right by themselves."""
+    yield from _personal_faults(model)
     yield from _confidential_faults(model)
     declared = [role for domain in model.domains for role in domain.roles]
     for role in model.all_roles.values():
@@ -52,6 +55,18 @@ def owner_faults(entity: Entity) -> Iterator[str]:
         yield f"its owner `{entity.owner}` is not an attribute"
     elif not isinstance(attribute.type, Id) or not attribute.required:
         yield f"its owner `{entity.owner}` must be a required Id: it is compared with the subject of a token"
+
+
+def _personal_faults(model: "Model") -> Iterator[str]:
+    """INVARIANT: IAM only knows names, so a name is personal in all entities or in none."""
+    declared = [(attribute, entity) for entity in model.entities.values() for attribute in stored(entity)]
+    personal = {attribute.name: entity.name for attribute, entity in declared if attribute.personal}
+    for attribute, entity in declared:
+        if attribute.name in personal and not attribute.personal:
+            yield (
+                f"entity {entity.name}: `{attribute.name}` is personal in {personal[attribute.name]} and not here: a "
+                "policy knows attributes by name only and would hide both; rename one of them or mark both"
+            )
 
 
 def _confidential_faults(model: "Model") -> Iterator[str]:
@@ -85,18 +100,26 @@ def _name_faults(model: "Model", role: Role) -> Iterator[str]:
         ("finds", role.finds, set(model.patterns)),
     ):
         for name in _unknown(names, allowed):
-            yield f"`{option}` names `{name}`, which the model does not declare"
-    attributes = {each.name for entity in model.entities.values() for each in entity.attributes}
+            yield f"`{option}` names `{name}`, which the model does not declare{_closest(name, allowed)}"
+    attributes = {attribute.name for entity in model.entities.values() for attribute in entity.attributes}
     for name in _unknown(role.hides if isinstance(role.hides, tuple) else (), attributes):
-        yield f"`hides` names `{name}`, which is not an attribute"
+        yield f"`hides` names `{name}`, which is not an attribute{_closest(name, attributes)}"
     for name in _unknown(role.shows or (), attributes):
-        yield f"`shows` names `{name}`, which is not an attribute"
-    for name in _unknown(role.mutations or (), {mutation.name for mutation in model.mutations}):
-        yield f"`mutations` names `{name}`, which the model does not declare"
+        yield f"`shows` names `{name}`, which is not an attribute{_closest(name, attributes)}"
+    mutations = {mutation.name for mutation in model.mutations}
+    for name in _unknown(role.mutations or (), mutations):
+        yield f"`mutations` names `{name}`, which the model does not declare{_closest(name, mutations)}"
 
 
 def _unknown(names: Names, known: set[str]) -> tuple[str, ...]:
     return () if isinstance(names, Everything) else tuple(name for name in names if name not in known)
+
+
+def _closest(name: str, known: set[str]) -> str:
+    """What to name instead."""
+    lower = {each.lower(): each for each in sorted(known, reverse=True)}
+    found = get_close_matches(name.lower(), lower, n=1)
+    return f": did you mean `{lower[found[0]]}`?" if found else f": name one of {', '.join(sorted(known))}"
 
 
 def _faults(model: "Model", role: Role) -> Iterator[str]:
@@ -109,14 +132,14 @@ def _faults(model: "Model", role: Role) -> Iterator[str]:
         yield from _own_faults(model, role)
     places = read_places(model, role)
     if role.reads is not ALL or role.own:
-        yield from _neighbours(model, "reads", places, _names(places), "add it to `reads`")
+        yield from _neighbours(model, "reads", places, _names(places), "add {} to `reads`")
         yield from _follow_faults(model, role, places)
         yield from _through_faults(model, role, places)
     for option, names in (("writes", role.writes), ("removes", role.removable)):
         if names is not ALL or role.own:
             written = written_places(model, role, names)
             allowed = {*_names(written), *((name, place) for name in role.beside for place in _tables(model, name))}
-            hint = f"add it to `{option}`, or to `beside` if AWS may let the role do that"
+            hint = f"add {{}} to `{option}`, or to `beside` if AWS may let the role do that"
             yield from _neighbours(model, option, written, allowed, hint)
 
 
@@ -126,7 +149,9 @@ def _hiding_faults(model: "Model", role: Role) -> Iterator[str]:
         return
     hidden = set(hidden_attributes(model, role))
     for entity in model.entities.values():
-        for attribute in (each for each in entity.attributes if each.name in hidden):
+        for attribute in (
+            hidden_attribute for hidden_attribute in entity.attributes if hidden_attribute.name in hidden
+        ):
             if attribute.required and not attribute.personal and role.hides is not PERSONAL:
                 yield (
                     f"it hides `{attribute.name}`, which every {entity.name} has: mark it as personal, so that its "
@@ -149,9 +174,12 @@ def _find_faults(model: "Model", role: Role, name: str) -> Iterator[str]:
     if not place.pk.names & hidden:
         yield f"`finds` names `{name}`, which finds by nothing that the role hides: name it in `reads`"
     if is_owned(role, entity) and not holds_owner(entity, place):
-        yield f"`finds` names `{name}`, which would find the rows of every subject: a role with `own` cannot have it"
+        yield (
+            f"`finds` names `{name}`, which would find the rows of every subject: a role with `own` cannot have it; "
+            "take it out of `finds`"
+        )
     for secret in sorted(hidden & set(found_ids(model, listing))):
-        yield f"`finds` names `{name}`, which answers with `{secret}`, and the role hides that"
+        yield f"`finds` names `{name}`, which answers with `{secret}`, and the role hides that: hide it no more"
     for other in model.entities.values():
         for there in other.placements:
             if (other.name, there.name) != (entity.name, place.name) and covers(path_of(place.pk), there.pk):
@@ -168,13 +196,16 @@ def _writing_faults(model: "Model", role: Role) -> Iterator[str]:
     for entity in model.entities.values():
         if role.writes_entity(entity.name):
             if (entity.name, entity.primary.name) not in read and role.writes is not ALL:
-                yield f"it writes {entity.name} and does not read it by its key: a mutation reads what it changes"
+                yield (
+                    f"it writes {entity.name} and does not read it by its key: a mutation reads what it changes; add "
+                    f"{entity.name} to `reads`"
+                )
             yield from _reference_faults(model, role, entity)
         elif role.removable is not ALL and entity.name in role.removable:
-            yield f"it removes {entity.name} and does not write it"
+            yield f"it removes {entity.name} and does not write it: add it to `writes`, or take it out of `removes`"
     if role.removable is ALL and role.writes is not ALL:
-        yield "it removes everything and does not write everything"
-    for mutation in (each for each in model.mutations if each.acts_as is None and role.may_call(each)):
+        yield "it removes everything and does not write everything: name in `removes` what it writes"
+    for mutation in (called for called in model.mutations if called.acts_as is None and role.may_call(called)):
         if not role.writes_result(mutation):
             yield (
                 f"it may call `{mutation.name}`, which changes {mutation.returns}, and does not write it: name it in "
@@ -196,8 +227,11 @@ def _reference_faults(model: "Model", role: Role, entity: Entity) -> Iterator[st
 def _own_faults(model: "Model", role: Role) -> Iterator[str]:
     owned = [entity for entity in model.entities.values() if entity.owner is not None]
     reached = (*read_places(model, role), *(written_places(model, role, role.writes) if role.acting else ()))
-    if not any(each.owned for each in reached):
-        yield "it has `own`, and reads no entity with an `owner` whose partition holds the owner"
+    if not any(place.owned for place in reached):
+        yield (
+            "it has `own`, and reads no entity with an `owner` whose partition holds the owner: declare the `owner` of "
+            "an entity that it reads, with the owner in a partition key"
+        )
     for entity in owned:
         if named(role.reads, entity.name) and not any(holds_owner(entity, place) for place in entity.placements):
             yield (
@@ -213,8 +247,20 @@ def _own_faults(model: "Model", role: Role) -> Iterator[str]:
             if confined(role, entity) and not holds_owner(entity, place):
                 yield (
                     f"`{pattern.name}` reads `{place.pk.text}`, which does not hold the owner `{entity.owner}` of "
-                    f"{entity.name}, so it would read the rows of every subject"
+                    f"{entity.name}, so it would read the rows of every subject: {_reachable(model, entity)}"
                 )
+
+
+def _reachable(model: "Model", entity: Entity) -> str:
+    """Patterns of the entity that a role with `own` can have, or the place that would make one."""
+    owned = [
+        pattern.name
+        for pattern in model.patterns.values()
+        if pattern.entity == entity.name and all(holds_owner(*place) for place in pattern_places(model, pattern))
+    ]
+    if owned:
+        return f"name {' or '.join(f'`{name}`' for name in owned)} instead"
+    return f"give {entity.name} a copy or an index with {{{entity.owner}}} in its partition key"
 
 
 def _own_write_faults(entity: Entity) -> Iterator[str]:
@@ -222,17 +268,23 @@ def _own_write_faults(entity: Entity) -> Iterator[str]:
         if place.index is None and not holds_owner(entity, place):
             yield (
                 f"it writes {entity.name}, whose place `{place.pk.text}` does not hold its owner `{entity.owner}`: "
-                f"{_KNOWS_PARTITIONS}"
+                f"{_KNOWS_PARTITIONS}; let a mutation act in another role (`acts_as`)"
             )
     if entity.unique:
-        yield f"it writes {entity.name}, whose unique values lie in partitions of the whole tenant"
+        yield (
+            f"it writes {entity.name}, whose unique values lie in partitions of the whole tenant: let a mutation act "
+            "in another role (`acts_as`)"
+        )
 
 
 def _own_count_faults(model: "Model", entity: Entity) -> Iterator[str]:
     for listing in model.counted.get(entity.name, ()):
         counter = model.counters[listing.name]
         if not holds_owner(counter, counter.primary):
-            yield f"it writes {entity.name}, whose counter of `{listing.name}` counts the rows of every subject"
+            yield (
+                f"it writes {entity.name}, whose counter of `{listing.name}` counts the rows of every subject: let a "
+                "mutation act in another role (`acts_as`)"
+            )
 
 
 def _acting_write_faults(entity: Entity) -> Iterator[str]:
@@ -245,7 +297,7 @@ def _acting_write_faults(entity: Entity) -> Iterator[str]:
 
 
 def _names(places: Iterable[RolePlace]) -> set[tuple[str, str]]:
-    return {(each.entity.name, each.place.name) for each in places}
+    return {(place.entity.name, place.place.name) for place in places}
 
 
 def _tables(model: "Model", name: str) -> tuple[str, ...]:
@@ -256,22 +308,22 @@ def _neighbours(
     model: "Model", verb: str, places: tuple[RolePlace, ...], allowed: set[tuple[str, str]], hint: str
 ) -> Iterator[str]:
     """INVARIANT: nothing is widened in silence: what lies where the role gets to is declared, or refused here."""
-    owned = {(each.entity.name, each.place.name) for each in places if each.owned}
-    for each in places:
-        for entity, place in _everywhere(model.entities, each.place.index):
+    owned = {(reached.entity.name, reached.place.name) for reached in places if reached.owned}
+    for reached in places:
+        for entity, place in _everywhere(model.entities, reached.place.index):
             at = (entity.name, place.name)
-            if at == (each.entity.name, each.place.name) or not covers(each.path, place.pk):
+            if at == (reached.entity.name, reached.place.name) or not covers(reached.path, place.pk):
                 continue
             where = f"`{place.pk.text}` on {place.index or 'the table'}"
             if at not in allowed:
                 yield (
-                    f"it {verb} {each.entity.name} in `{each.path}`, where {entity.name} lies too ({where}), and "
-                    f"{_KNOWS_PARTITIONS}: {hint}"
+                    f"it {verb} {reached.entity.name} in `{reached.path}`, where {entity.name} lies too ({where}), and "
+                    f"{_KNOWS_PARTITIONS}: {hint.format(entity.name)}"
                 )
-            elif at in owned and not each.owned:
+            elif at in owned and not reached.owned:
                 yield (
-                    f"it {verb} every {each.entity.name} in `{each.path}`, where {entity.name} lies too ({where}), of "
-                    f"which it may have its own only: declare an `owner` of {each.entity.name}"
+                    f"it {verb} every {reached.entity.name} in `{reached.path}`, where {entity.name} lies too "
+                    f"({where}), of which it may have its own only: declare an `owner` of {reached.entity.name}"
                 )
 
 
@@ -288,7 +340,10 @@ def _follow_faults(model: "Model", role: Role, places: tuple[RolePlace, ...]) ->
                 entity.name for entity, place in pattern_places(model, target) if (entity.name, place.name) not in read
             ]
             if pattern.name in (*role.reads, *role.finds) and missing:
-                yield f"`{pattern.name}` answers with {missing[0]}, which it does not read by its key"
+                yield (
+                    f"`{pattern.name}` answers with {missing[0]}, which it does not read by its key: add {missing[0]} "
+                    "to `reads`"
+                )
 
 
 def _through_faults(model: "Model", role: Role, places: tuple[RolePlace, ...]) -> Iterator[str]:

@@ -57,7 +57,7 @@ def _fits(value: Any, expected: Any) -> bool:
         return True
     origin = get_origin(expected)
     if origin in (Union, types.UnionType):
-        return any(_fits(value, each) for each in get_args(expected))
+        return any(_fits(value, argument) for argument in get_args(expected))
     if origin is Callable or origin is Mapping:
         return callable(value) if origin is Callable else isinstance(value, Mapping)
     if expected in (int, float):
@@ -81,7 +81,10 @@ def _is_kind(value: type, expected: Any) -> bool:
 
 
 def _found(value: Any) -> str:
-    return f"the class {value.__name__}" if isinstance(value, type) else f"a `{type(value).__name__}`"
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    name = type(value).__name__
+    return "nothing" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} `{name}`"
 
 
 def _words(expected: Any) -> str:

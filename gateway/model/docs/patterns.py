@@ -59,14 +59,17 @@ def _table(model: Model) -> Iterator[str]:
     yield f"Every item has {code(table.entity_type)} (what it is) and {code(table.version)} (how often it was written),"
     yield f"one that expires has {code(table.ttl)} (epoch seconds), and a copy has {code(table.copy_of)}."
     yield f"One that cannot be removed while others refer to it has {code(table.references)}: how often one began to."
+    if model.counters:
+        yield f"One that a list counts has {code(table.counted_by)}: the names of the lists."
     yield "An entity's sort keys are unique in a listing, so a position in it is a sort key, in every shard and bucket."
     yield ""
 
 
 def _carried(table: TableSpec, index: Index) -> str:
+    local = ", in the partitions of the items themselves" if index.local else ""
     if index.projection == "ALL":
-        return "whole items"
-    return ", ".join(["keys", *map(code, table.included(index))])
+        return f"whole items{local}"
+    return ", ".join(["keys", *map(code, table.included(index))]) + local
 
 
 def _domain(model: Model, domain: Domain) -> Iterator[str]:
@@ -94,8 +97,8 @@ def _choice(model: Model, choice: Choice) -> Iterator[str]:
     yield from (f"The arguments of the field {code(choice.name)} choose between patterns: {choice.description}", "")
     for name in choice.patterns:
         taken = listing_arguments(model, model.listing(name))
-        words = ", ".join(code(each) for each in sorted(taken.required)) or "no argument"
-        more = ", ".join(code(each) for each in sorted(taken.optional))
+        words = ", ".join(code(name) for name in sorted(taken.required)) or "no argument"
+        more = ", ".join(code(name) for name in sorted(taken.optional))
         yield f"- {words}{f', optionally {more}' if more else ''}: {code(name)}"
     yield ""
 
@@ -149,9 +152,9 @@ def _consistency(pattern: AccessPattern) -> str:
 def _purpose(model: Model, pattern: AccessPattern) -> str:
     if isinstance(pattern, Listing) and pattern.follow is not None:
         return f"{pattern.description} Answers with {code(pattern.follow)}, read by its own pattern."
-    if isinstance(pattern, Listing) and pattern.counter is not None:
+    if isinstance(pattern, Listing) and pattern.total_count is not None:
         key = partition_words(model.counters[pattern.name].primary)
-        rows = f"{pattern.counter.shards} rows {code(key)}"
+        rows = f"{pattern.total_count.shards} rows {code(key)}"
         return f"{pattern.description} Its {code('totalCount')} is the sum of {rows}, read in one batch."
     return pattern.description
 

@@ -5,7 +5,7 @@ from typing import Final
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.role import Role, named
-from gateway.model.role_reach import hidden_attributes, read_places
+from gateway.model.role_reach import hidden_attributes, read_places, visible_patterns
 
 BEGIN: Final = "<!-- made by `gateway docs`: roles -->"
 END: Final = "<!-- end -->"
@@ -19,7 +19,7 @@ def role_matrix(model: Model) -> str:
         f"| {entity.name} | {' | '.join(_cell(model, entity, role) for role in roles)} |"
         for entity in model.entities.values()
     ]
-    return "\n".join([*head, *rows, "", *_calls(model)])
+    return "\n".join([*head, *rows, "", *_calls(model), *_unreached(model)])
 
 
 def with_matrix(text: str, model: Model) -> str:
@@ -30,14 +30,35 @@ def with_matrix(text: str, model: Model) -> str:
 
 
 def _cell(model: Model, entity: Entity, role: Role) -> str:
-    places = [each for each in read_places(model, role) if each.entity.name == entity.name]
-    whose = " own" if places and all(each.owned for each in places) else ""
+    places = [place for place in read_places(model, role) if place.entity.name == entity.name]
+    whose = " own" if places and all(place.owned for place in places) else ""
     words = [f"read{whose}"] if places else []
     words += ["write"] if role.writes_entity(entity.name) else []
     words += ["remove"] if named(role.removable, entity.name) else []
     hidden = sorted({*hidden_attributes(model, role)} & {*entity.attribute}) if places else []
     unseen = f"; not {', '.join(f'`{name}`' for name in hidden)}" if hidden else ""
     return f"{', '.join(words)}{unseen}" if words else "-"
+
+
+def _unreached(model: Model) -> list[str]:
+    """The relations of own rows that their owner cannot follow, and the place that would make each reachable."""
+    lines = []
+    for role in (role for role in model.roles.values() if role.own):
+        visible = set(visible_patterns(model, role))
+        owned = {place.entity.name: place for place in read_places(model, role) if place.owned}
+        for place in owned.values():
+            for relation in (each for each in place.entity.relations if each.pattern not in visible):
+                target = model.entities[model.patterns[relation.pattern].entity]
+                fix = (
+                    f"a copy or an index of {target.name}"
+                    if target.owner
+                    else f"an `owner` of {target.name}, and a copy or an index of it"
+                )
+                lines.append(
+                    f"- `{role.name}` does not reach `{place.entity.name}.{relation.name}`: the partitions of "
+                    f"`{relation.pattern}` do not hold the subject. It would take {fix} in `{place.place.pk.text}`."
+                )
+    return lines
 
 
 def _calls(model: Model) -> list[str]:
@@ -48,7 +69,7 @@ def _calls(model: Model) -> list[str]:
         if isinstance(role.mutations, tuple)
     ]
     acting = (role.name for role in model.all_roles.values() if role.acting)
-    used = {role: [each.name for each in model.mutations if each.acts_as == role] for role in acting}
+    used = {role: [mutation.name for mutation in model.mutations if mutation.acts_as == role] for role in acting}
     return [
         *lines,
         *(

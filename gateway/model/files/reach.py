@@ -27,7 +27,7 @@ def file_paths(model: "Model") -> tuple[str, ...]:
 
 def file_reach(model: "Model", role: Role) -> FileReach:
     """A role reaches the files of an attribute as it reaches the attribute."""
-    hidden, read = hidden_attributes(model, role), {each.entity.name for each in read_places(model, role)}
+    hidden, read = hidden_attributes(model, role), {place.entity.name for place in read_places(model, role)}
     open_to = [(entity, attribute) for entity, attribute in _all(model) if attribute.name not in hidden]
 
     def paths(names: set[str]) -> tuple[str, ...]:

@@ -142,7 +142,7 @@ def _check(options: Audit) -> None:
         f"--skip: there is no line `{name}`, only {', '.join(NAMES)}" for name in options.skip if name not in NAMES
     ]
     if options.format not in FORMATS:
-        faults.append(f"--format: `{options.format}` is none of {', '.join(FORMATS)}")
+        faults.append(f"--format: `{options.format}` is not one of {', '.join(FORMATS)}")
     if faults:
         raise ConfigurationError(faults)
 

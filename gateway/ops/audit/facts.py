@@ -1,7 +1,7 @@
 """The facts about an account that the checks read; each may be unknown."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 Statements = Mapping[str, Any]
@@ -56,6 +56,7 @@ class TableFacts:
     deletion_protection: bool
     key_arn: str | None
     stream: str | None
+    local_indexes: Mapping[str, IndexFacts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

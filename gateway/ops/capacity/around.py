@@ -24,7 +24,7 @@ class Expense:
 def expenses(wanted: Demand, assumed: Assumptions, prices: Prices) -> tuple[Expense, ...]:
     """Without capacity, storage and the trail, which have their own tables; nothing that costs nothing."""
     parts = (_keeping, _key_and_streams, _processes, _network, _files)
-    return tuple(each for part in parts for each in part(wanted, assumed, prices) if each.month)
+    return tuple(expense for part in parts for expense in part(wanted, assumed, prices) if expense.month)
 
 
 def _keeping(_: Demand, assumed: Assumptions, prices: Prices) -> Iterator[Expense]:

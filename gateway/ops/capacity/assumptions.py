@@ -178,8 +178,10 @@ def entry_bytes(model: Model, entity: str, index: str, assumed: Assumptions) -> 
     whole = write_traffic(model, entity, assumed).item_bytes
     if model.table.carried(model.table.index(index)) is None:
         return whole
-    listings = [each for each in model.patterns.values() if isinstance(each, Listing) and each.entity == entity]
-    here = [each.name for each in listings if model.place(each).index == index]
+    listings = [
+        pattern for pattern in model.patterns.values() if isinstance(pattern, Listing) and pattern.entity == entity
+    ]
+    here = [listing.name for listing in listings if model.place(listing).index == index]
     return max((pattern_traffic(model, name, assumed).item_bytes for name in here), default=whole)
 
 
@@ -188,7 +190,7 @@ def write_traffic(model: Model, entity: str, assumed: Assumptions) -> Traffic:
     given = write_override(entity, assumed)
     about = [name for name, pattern in model.patterns.items() if pattern.entity == entity]
     reads = [pattern_traffic(model, name, assumed) for name in about]
-    rate, size = sum(each.per_second for each in reads), max((each.item_bytes for each in reads), default=500)
+    rate, size = sum(read.per_second for read in reads), max((read.item_bytes for read in reads), default=500)
     return Traffic(
         rate * assumed.writes_per_read if given.per_second is None else given.per_second,
         1,

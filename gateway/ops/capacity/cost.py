@@ -68,7 +68,7 @@ def monthly(needs: Sequence[Need], shape: Shape, prices: Prices, storage_gb: flo
             for factor in (shape.average_share / shape.utilisation,)
         ),
         storage=billed * prices.storage.gb_month,
-        reserved={each.years: _reserved(needs, shape, each, prices) for each in prices.reserved},
+        reserved={term.years: _reserved(needs, shape, term, prices) for term in prices.reserved},
     )
 
 

@@ -87,7 +87,7 @@ class Demand:
 def demand(model: Model, assumed: Assumptions) -> Demand:
     reads = [row for pattern in model.patterns.values() for row in pattern_rows(model, pattern, assumed)]
     writes = [row for entity in model.entities.values() for row in write_rows(model, entity, assumed)]
-    return Demand((*reads, *writes), (TABLE, *(index.name for index in model.table.indexes)))
+    return Demand((*reads, *writes), (TABLE, *(index.name for index in model.table.indexes if not index.local)))
 
 
 def pattern_rows(model: Model, pattern: AccessPattern, assumed: Assumptions) -> Iterator[Consumption]:
@@ -105,8 +105,8 @@ def pattern_rows(model: Model, pattern: AccessPattern, assumed: Assumptions) -> 
                 yield _through(model, pattern, rate * share, assumed)
             if pattern.follow is not None:
                 yield _followed(model, pattern, rate, assumed)
-            if pattern.counter is not None:
-                yield _counted(pattern, pattern.counter.shards, rate, assumed)
+            if pattern.total_count is not None:
+                yield _counted(pattern, pattern.total_count.shards, rate, assumed)
 
 
 def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumption:
@@ -123,7 +123,7 @@ def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumptio
     remarks += [f"{filtered:.0%} filtered, which read {read:,.0f} items"] if filtered else []
     return Consumption(
         name=listing.name,
-        place=place.index or TABLE,
+        place=capacity_of(model, place.index),
         kind="read",
         per_second=traffic.per_second,
         each=each,
@@ -174,7 +174,13 @@ def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[C
         share = min(1.0, sum(entry_share(entity, place, assumed) for place in places))
         each = index_write_units(entry_bytes(model, entity.name, index, assumed), given.moves) * share
         remark = f"{share:.0%} of the items, {given.moves:.0%} move"
-        yield Consumption(name, index, "write", rate, each, remark, requests=0)
+        yield Consumption(name, capacity_of(model, index), "write", rate, each, remark, requests=0)
+
+
+def capacity_of(model: Model, index: str | None) -> str:
+    """Whose capacity units a place takes: a local index has those of the table."""
+    known = model.table.index(index)
+    return TABLE if known is None or known.local else known.name
 
 
 def _table_write(model: Model, entity: Entity, size: int, assumed: Assumptions) -> tuple[float, str]:

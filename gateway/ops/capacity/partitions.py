@@ -62,7 +62,9 @@ def partitions(model: Model, assumed: Assumptions) -> tuple[Partition, ...]:
     """One for each key of each place, hottest first."""
     keys = {(place.index, place.pk.text): place for _, place in _places(model)}
     found = [_partition(model, place, assumed) for place in keys.values()]
-    return tuple(sorted(found, key=lambda each: -max(each.read / PARTITION_READS, each.write / PARTITION_WRITES)))
+    return tuple(
+        sorted(found, key=lambda partition: -max(partition.read / PARTITION_READS, partition.write / PARTITION_WRITES))
+    )
 
 
 def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
@@ -82,9 +84,9 @@ def _partition(model: Model, place: Placement, assumed: Assumptions) -> Partitio
 
 def _slots(model: Model, entity: Entity, place: Placement) -> int:
     """The items that a sum is kept in, such as the shards of a counter, each with a partition of its own; or 1."""
-    relations = (relation for each in model.entities.values() for relation in each.relations)
-    sums = (each for each in relations if isinstance(each, Total) and each.over in place.pk.names)
-    return max((each.count for each in sums if model.patterns[each.pattern].entity == entity.name), default=1)
+    relations = (relation for owner in model.entities.values() for relation in owner.relations)
+    sums = (relation for relation in relations if isinstance(relation, Total) and relation.over in place.pk.names)
+    return max((total.count for total in sums if model.patterns[total.pattern].entity == entity.name), default=1)
 
 
 def _key(place: Placement) -> tuple[str | None, str]:

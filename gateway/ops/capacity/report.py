@@ -21,7 +21,7 @@ _SHOWN: Final = 8  # partitions and operations
 
 def check_format(name: str) -> None:
     if name not in FORMATS:
-        raise ConfigurationError([f"--format: `{name}` is none of {', '.join(FORMATS)}"])
+        raise ConfigurationError([f"--format: `{name}` is not one of {', '.join(FORMATS)}"])
 
 
 def show(plan: CapacityPlan, output: str, console: Console) -> None:
@@ -45,7 +45,7 @@ def as_json(plan: CapacityPlan) -> dict[str, Any]:
         "expected": _finite(asdict(plan.expected)),
         "partitions": [{**asdict(item), "heat": item.heat, "advice": item.advice} for item in plan.partitions],
         "dax": [_finite({**asdict(payoff), "pays": payoff.pays}) for payoff in plan.payoffs],
-        "around": [asdict(each) for each in plan.around],
+        "around": [asdict(expense) for expense in plan.around],
         "trail": [{**asdict(trail), "total": trail.total} for trail in plan.trails],
         "measured": measured,
         "measured_bill": None if plan.measured_bill is None else _finite(asdict(plan.measured_bill)),
@@ -169,15 +169,15 @@ def _partitions(plan: CapacityPlan) -> Iterator[str]:
     shown = [each for number, each in enumerate(plan.partitions) if number < _SHOWN or each.heat != "fine"]
     rows = (
         (
-            each.place,
-            code(each.key),
-            f"{each.read:,.1f}",
-            f"{each.write:,.1f}",
-            f"{each.shards}",
-            each.heat,
-            each.advice,
+            partition.place,
+            code(partition.key),
+            f"{partition.read:,.1f}",
+            f"{partition.write:,.1f}",
+            f"{partition.shards}",
+            partition.heat,
+            partition.advice,
         )
-        for each in shown
+        for partition in shown
     )
     yield from markdown_table(("in", "key", "RCU", "WCU", "shards", "verdict", "advice"), rows)
     yield ""
@@ -187,14 +187,14 @@ def _dax(plan: CapacityPlan) -> Iterator[str]:
     yield from ("## Would DAX pay?", "")
     rows = (
         (
-            f"{each.nodes} x {each.node}",
-            f"{each.cluster:,.2f}",
-            f"{each.saved_on_demand:,.2f}",
-            f"{each.saved_autoscaled:,.2f}",
-            f"{each.break_even:,.0f} RCU",
-            "yes" if each.pays else "no",
+            f"{payoff.nodes} x {payoff.node}",
+            f"{payoff.cluster:,.2f}",
+            f"{payoff.saved_on_demand:,.2f}",
+            f"{payoff.saved_autoscaled:,.2f}",
+            f"{payoff.break_even:,.0f} RCU",
+            "yes" if payoff.pays else "no",
         )
-        for each in plan.payoffs
+        for payoff in plan.payoffs
     )
     head = ("cluster", "a month", "saves on demand", "saves autoscaled", "pays from an average of", "pays on demand")
     yield from markdown_table(head, rows)
@@ -205,14 +205,14 @@ def _trail(plan: CapacityPlan) -> Iterator[str]:
     yield from ("## What an audit trail costs", "")
     rows = (
         (
-            code(each.records),
-            f"{each.events / 1e6:,.0f} million",
-            f"{each.recording:,.2f}",
-            f"{each.copy:,.2f}",
-            f"{each.total:,.2f}",
-            each.says,
+            code(trail.records),
+            f"{trail.events / 1e6:,.0f} million",
+            f"{trail.recording:,.2f}",
+            f"{trail.copy:,.2f}",
+            f"{trail.total:,.2f}",
+            trail.says,
         )
-        for each in plan.trails
+        for trail in plan.trails
     )
     head = ("records", "events a month", "CloudTrail", "copy for alarms", f"{plan.prices.currency} a month", "what")
     yield from markdown_table(head, rows)
@@ -226,9 +226,9 @@ def _trail(plan: CapacityPlan) -> Iterator[str]:
 
 def _around(plan: CapacityPlan) -> Iterator[str]:
     yield from ("## What runs around the table", "")
-    rows = [(each.name, f"{each.month:,.2f}", each.how) for each in plan.around]
+    rows = [(expense.name, f"{expense.month:,.2f}", expense.how) for expense in plan.around]
     yield from markdown_table(("what", f"{plan.prices.currency} a month", "for"), rows)
-    around, month = sum(each.month for each in plan.around), plan.expected.month
+    around, month = sum(expense.month for expense in plan.around), plan.expected.month
     whole = around + month.on_demand + month.storage
     yield from (
         "",
@@ -242,15 +242,21 @@ def _around(plan: CapacityPlan) -> Iterator[str]:
 def _measured(plan: CapacityPlan, measured: Measured, bill: Bill) -> Iterator[str]:
     yield from ("## Measured", "")
     minutes, left_out = measured.seconds / 60, measured.skipped
-    yield f"{sum(each.count for each in measured.operations):,} operations in {minutes:,.1f} minutes;"
+    yield f"{sum(operation.count for operation in measured.operations):,} operations in {minutes:,.1f} minutes;"
     yield f"on average {measured.average.read:,.2f} RCU and {measured.average.write:,.2f} WCU,"
     yield f"in the busiest minute {measured.busiest.read:,.2f} RCU and {measured.busiest.write:,.2f} WCU."
     yield f"{left_out:,} other lines were left out."
-    yield "A line tells one sum of units: those of mutations count as writes, all others as reads."
+    yield "A line has one number of units: those of mutations count as writes, all others as reads."
     yield ""
     rows = (
-        (each.name, f"{each.count:,}", f"{each.calls_each:.1f}", f"{each.units_each:.2f}", f"{each.units:,.1f}")
-        for each in measured.operations[:_SHOWN]
+        (
+            operation.name,
+            f"{operation.count:,}",
+            f"{operation.calls_each:.1f}",
+            f"{operation.units_each:.2f}",
+            f"{operation.units:,.1f}",
+        )
+        for operation in measured.operations[:_SHOWN]
     )
     yield from markdown_table(("operation", "count", "calls each", "units each", "units"), rows)
     yield ""

@@ -186,7 +186,7 @@ class _ImportRun:
 
 def _mutation(model: Model, entity: str) -> tuple[Mutation, GraphQLInputObjectType]:
     name = f"bulkCreate{entity}"
-    mutation = next((each for each in model.mutations if each.name == name), None)
+    mutation = next((declared for declared in model.mutations if declared.name == name), None)
     if mutation is None or mutation.bulk is None:
         raise ConfigurationError([f"there is no mutation `{name}`: declare `*bulk(create({entity.upper()}))`"])
     if mutation.bulk.atomic:

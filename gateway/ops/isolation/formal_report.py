@@ -90,9 +90,9 @@ def as_json(report: FormalReport) -> str:
         "versions": versions(),
         "documents": dict(report.documents),
         "lemma": {"means": LEMMA, "answer": report.lemma or "not decided here"},
-        "assumptions": [{"assumption": each.text, "settled": each.settled} for each in ASSUMPTIONS],
+        "assumptions": [{"assumption": assumption.text, "settled": assumption.settled} for assumption in ASSUMPTIONS],
         "not_claimed": list(NOT_CLAIMED),
-        "theorems": [_record(each) for each in report.outcomes],
+        "theorems": [_record(outcome) for outcome in report.outcomes],
         "uses": {
             "checked": len(report.uses),
             "failed": [f"{use.role}: {use.name}" for use in report.uses if not use.held],
@@ -115,14 +115,16 @@ def _summary(report: FormalReport) -> str:
         f"**{'Proved' if report.passed else 'NOT PROVED'}.** {proved} of {len(report.outcomes)} theorems about "
         f"{report.about} hold for every request, of any size, with any keys, by any tenant; decided by an SMT solver "
         f"on {report.at:%Y-%m-%d %H:%M} UTC in {sum(outcome.seconds for outcome in report.outcomes):.1f} s. "
-        f"{sum(use.held for use in report.uses)} of {len(report.uses)} requests that the roles send were judged as "
+        f"{sum(use.held for use in report.uses)} of {len(report.uses)} requests that the roles send were decided as "
         "declared."
     )
 
 
 def _theorems(outcomes: Sequence[TheoremOutcome]) -> list[str]:
     lines = ["## Theorems", ""]
-    for name, found in groupby(sorted(outcomes, key=lambda each: each.theorem.name), lambda each: each.theorem.name):
+    for name, found in groupby(
+        sorted(outcomes, key=lambda outcome: outcome.theorem.name), lambda outcome: outcome.theorem.name
+    ):
         each = list(found)
         word = "proved" if all(one.proved for one in each) else "NOT PROVED"
         about = ", ".join(f"{one.theorem.about}{'' if one.proved else ' (NOT PROVED)'}" for one in each)

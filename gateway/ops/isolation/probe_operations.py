@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from gateway.iam.dynamodb import sample_requests
 from gateway.model.tenant import partition
+from gateway.ops.isolation.mutation_probes import mutation_probes, other_subject_probes
 from gateway.ops.isolation.probes import (
     Probe,
     ProbeScene,
@@ -35,6 +36,7 @@ def probes(scene: ProbeScene) -> tuple[Probe, ...]:
     """Every probe of one session against one other tenant."""
     groups = (
         *(pattern_probes, subject_probes, row_probes, key_probes, write_probes),
+        *(mutation_probes, other_subject_probes),
         *(wording_probes, whole_table_probes, control_probes),
     )
     found = [probe for group in groups for probe in group(scene)]

@@ -84,9 +84,12 @@ def pattern_probes(scene: ProbeScene) -> Iterator[Probe]:
         name = f"{asked.pattern} by {asked.operation} on {asked.index or 'the table'}"
         yield Probe("patterns", name, asked.operation, asked.body(spec, table, few))
         yield Probe("patterns", f"{name}, whole items", asked.operation, asked.body(spec, table))
-    for asked in questions(scene.model, scene.tenant):
+    own = questions(scene.model, scene.tenant)
+    # two patterns can read the same place, such as a list whose index does not carry whole items
+    open_to = {(each.operation, each.index, each.key) for each in own if each.pattern in scene.role.patterns}
+    for asked in own:
         name = f"own {asked.pattern} by {asked.operation} on {asked.index or 'the table'}"
-        expected: Expected = "allowed" if asked.pattern in scene.role.patterns else "denied"
+        expected: Expected = "allowed" if (asked.operation, asked.index, asked.key) in open_to else "denied"
         yield Probe("controls", name, asked.operation, asked.body(spec, table, few), expected)
 
 

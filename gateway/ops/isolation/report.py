@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.ops.isolation.attack import ProbeResult
 
 _SHOWN = 50
 _READING = (
     "A *control* is a request for a tenant's own rows, which must pass: without them a broken session would look like "
-    "isolation. *Limits* are requests that IAM cannot judge; they must show nothing of another tenant. Every answer "
+    "isolation. *Limits* are requests that IAM cannot decide; they must show nothing of another tenant. Every answer "
     "and every error was searched for the markers and partition keys of the other tenants."
 )
 

@@ -1,13 +1,16 @@
 """The backfill: rewrites every item that differs from the model, without losing concurrent writes."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.aws.wire.errors import ConditionFailed, TransactionCancelled, WriteConflict
 from gateway.errors import Conflict
 from gateway.model.keys import ItemKey
+from gateway.model.tenant import tenant_of
 from gateway.model.types import Wire
 from gateway.ops.migrate.checkpoint import Checkpoint, ScanSegment
 from gateway.ops.migrate.progress import MigrationTally
@@ -30,6 +33,7 @@ class Backfill:
     dry: bool = False
     tally: MigrationTally = field(default_factory=MigrationTally)
     on_page: Callable[[], None] = lambda: None
+    _counting: dict[str | None, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
     async def run(self, state: Checkpoint, save: Callable[[Checkpoint], None]) -> None:
         """Processes the rest of every segment; calls `save` whenever a segment has made progress."""
@@ -96,7 +100,10 @@ class Backfill:
 
     async def _write(self, repair: Repair) -> None:
         operation, body = written(self.walk.model, self.walk.source.table, repair)
-        await self.walk.pace.spend(_units(await self.walk.source.call(operation, body)))
+        # what counts items of one tenant meets in the rows of its counters
+        async with self._counting[tenant_of(repair.key.pk)] if repair.counts else nullcontext():
+            answer = await self.walk.source.call(operation, body)
+        await self.walk.pace.spend(_units(answer))
 
     async def _again(self, key: ItemKey) -> Repair | None:
         """The repair that the item needs now; None if it is right or gone."""

@@ -27,12 +27,12 @@ def plan(model: Model, only: tuple[str, ...] = ()) -> MigrationPlan:
     unknown = sorted(set(only) - set(model.entities))
     if unknown:
         raise BadUserInput(f"there is no entity `{unknown[0]}`")
-    reasons_of = {entity.name: tuple(_reasons(entity)) for entity in model.entities.values()}
+    reasons_of = {entity.name: tuple(_reasons(model, entity)) for entity in model.entities.values()}
     selected = {name: reasons for name, reasons in reasons_of.items() if (name in only if only else reasons)}
     return MigrationPlan(selected, _fingerprint(model, selected))
 
 
-def _reasons(entity: Entity) -> Iterator[str]:
+def _reasons(model: Model, entity: Entity) -> Iterator[str]:
     if entity.schema > 1:
         yield f"schema {entity.schema}"
     for place in entity.placements:
@@ -40,12 +40,17 @@ def _reasons(entity: Entity) -> Iterator[str]:
             yield f"`{place.name}` is being filled"
         if place.shards is not None and place.shards.previous is not None:
             yield f"`{place.name}` has {place.shards.count} shards, and {place.shards.previous} besides"
+    yield from (f"the counter of `{each.name}` is being filled" for each in model.filling.get(entity.name, ()))
 
 
 def _fingerprint(model: Model, selected: dict[str, tuple[str, ...]]) -> str:
     """A hash of placements and schemas: a run can continue only if these are unchanged."""
     entities = [model.entities[name] for name in sorted(selected)]
     places = [[entity.name, entity.schema, *map(_place, entity.placements)] for entity in entities]
+    counters = {
+        each.name: each.counter and each.counter.shards for name in selected for each in model.filling.get(name, ())
+    }
+    places += [[name, shards] for name, shards in sorted(counters.items())]
     return hashlib.sha256(json.dumps(places).encode()).hexdigest()
 
 

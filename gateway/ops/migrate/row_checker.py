@@ -12,7 +12,9 @@ from gateway.model.tenant import tenant_of
 from gateway.model.types import Wire
 from gateway.store.rows import Item, Rows
 from gateway.store.wire import key_of
+from gateway.store.write.counters import add_condition, add_marks, uncounted
 from gateway.store.write.items import check_size, items_for
+from gateway.store.write.member import Member
 from gateway.store.write.rewrite import Rewrite, derived_names, everything, update_body
 
 
@@ -22,6 +24,7 @@ class RowFault(Enum):
     STALE = "stored by an older schema"
     MISSING = "not in an index where it belongs"
     WRONG = "in an index at another place, or where it does not belong"
+    UNCOUNTED = "in a list whose counter does not have it"
     UNREADABLE = "not stored as it is declared"
 
 
@@ -32,6 +35,7 @@ class Repair:
     key: ItemKey
     update: Wire
     copies: tuple[Wire, ...] = ()
+    counts: tuple[Member, ...] = ()  # of counters that get it
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +91,18 @@ class RowChecker:
         if self._rows.key(expected) != key:
             raise GatewayError("it does not lie where its values say")
         check_size(entity.name, expected)
-        faults = tuple(self._faults(row, expected, stale=item.stale))
+        marks = frozenset(row.get(table.counted_by, {}).get("SS", ()))
+        counts = uncounted(self._model, entity, tenant, values, marks)
+        faults = (*self._faults(row, expected, stale=item.stale), *((RowFault.UNCOUNTED,) if counts else ()))
         if not faults:
             return _RIGHT
         change = everything(self._model, entity, {}, expected) if item.stale else self._moved(row, expected)
         change = Rewrite(change.sets, tuple(name for name in change.removes if name in row))
         body = update_body(self._model, entity, change, version, version)
-        return RowVerdict(faults, Repair(key, body, tuple(copies) if item.stale else ()))
+        if counts:
+            add_condition(self._model, entity, values, body, marks)
+            add_marks(self._model, counts.keys(), body)
+        return RowVerdict(faults, Repair(key, body, tuple(copies) if item.stale else (), tuple(counts.values())))
 
     def _faults(self, row: Wire, expected: Wire, *, stale: bool) -> list[RowFault]:
         found = [RowFault.STALE] if stale else []
@@ -111,9 +120,11 @@ class RowChecker:
 
 
 def written(model: Model, table: str, repair: Repair) -> tuple[str, dict[str, Any]]:
-    """The call that makes a repair; a transaction if the item has copies, which are written with it."""
+    """The call that makes a repair; a transaction if copies or counters are written with the item."""
     update = {"TableName": table, "Key": key_of(model.table, repair.key), **repair.update}
-    if not repair.copies:
+    if not repair.copies and not repair.counts:
         return "UpdateItem", {**update, "ReturnConsumedCapacity": "TOTAL"}
     puts = [{"Put": {"TableName": table, "Item": copy}} for copy in repair.copies]
-    return "TransactWriteItems", {"TransactItems": [{"Update": update}, *puts], "ReturnConsumedCapacity": "TOTAL"}
+    counts = [{"Update": {"TableName": table, **member.body}} for member in repair.counts]
+    members = [{"Update": update}, *puts, *counts]
+    return "TransactWriteItems", {"TransactItems": members, "ReturnConsumedCapacity": "TOTAL"}

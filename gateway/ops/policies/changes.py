@@ -109,5 +109,5 @@ def _git(directory: Path, *arguments: str) -> str:
             check=True,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise BadUserInput(f"git does not tell `{' '.join(arguments)}`: is it a folder, or a revision?") from error
+        raise BadUserInput(f"`git {' '.join(arguments)}` failed: is it a folder, or a revision?") from error
     return ran.stdout

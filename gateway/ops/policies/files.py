@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from gateway.aws.sts.sessions import PermissionsFor
+from gateway.aws.sts.session import PermissionsFor
 from gateway.aws.sts.tenants import Tenancy
 from gateway.errors import ConfigurationError
 from gateway.iam.dynamodb.permissions import Permissions

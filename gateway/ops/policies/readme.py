@@ -15,8 +15,8 @@ _OPENING = """\
 Written by `gateway policies` from the model; do not edit them by hand. `gateway policies --check` fails when a file is
 stale, and the gateway does not start with a file that the model did not write. AWS enforces these documents (Terraform
 installs them), the gateway evaluates the same text before every call, and the sandbox enforces it in development.
-`gateway policies explain --role viewer --tenant acme 'GetItem PK=TENANT#globex#USER#1 SK=PROFILE'` tells a verdict and
-its reason. The roles are those that the domains declare (`Domain(roles=...)`).
+`gateway policies explain --role viewer --tenant acme 'GetItem PK=TENANT#globex#USER#1 SK=PROFILE'` prints a decision
+and its reason. The roles are those that the domains declare (`Domain(roles=...)`).
 
 A request must pass three of them at once: the tenant role's identity policy, its permissions boundary, and the session
 policy of the gateway role. Any explicit denial wins. Texts in angle brackets (`<table>`, `<account>` ...) are filled in

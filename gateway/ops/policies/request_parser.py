@@ -20,6 +20,8 @@ from gateway.model.table import TableSpec
 _OPTIONS: Final = frozenset(("attributes", "index", "returns", "select", "table"))
 _MEMBERS: Final = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "DeleteItem"}
 
+_PUTS: Final = frozenset(("BatchWriteItem", "Put", "PutItem"))
+
 
 @dataclass(slots=True)
 class _Words:
@@ -65,7 +67,14 @@ def _take(words: _Words, word: str, spec: TableSpec) -> None:
     else:
         if not words.groups or (name == spec.pk and name in words.groups[-1][1]):
             words.groups.append(("", {}))
-        words.groups[-1][1][name] = value
+        member, names = words.groups[-1]
+        if name not in _key_names(spec) and (member or words.operation) not in _PUTS:
+            raise BadUserInput(f"`{name}` is not a key: write `attributes=...` for what is read or set")
+        names[name] = value
+
+
+def _key_names(spec: TableSpec) -> set[str | None]:
+    return {spec.pk, spec.sk, *(name for index in spec.indexes for name in (index.pk, index.sk))}
 
 
 def _text_item(names: Mapping[str, str]) -> Body:

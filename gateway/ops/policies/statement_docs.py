@@ -79,11 +79,11 @@ _SESSION: Final = {
         "that is hidden in one entity is hidden in all."
     ),
     "NeverWholeItems": (
-        "`dynamodb:Attributes` is judged by the request, never by the answer: a read without a projection would return "
-        "everything. So reads must name their attributes, or count."
+        "IAM compares `dynamodb:Attributes` with the request, never with the response: a read without a projection "
+        "would return everything. So reads must name their attributes, or count."
     ),
     "NeverReturnedItems": (
-        "The same for writes, which can be told to return the item. A role that writes nothing does not need it."
+        "The same for writes, which can return the item. A role that writes nothing does not need it."
     ),
     "NeverByHiddenKey": (
         "Denies the partitions that are named by a hidden attribute: who may not read an e-mail address may not try "
@@ -118,7 +118,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
             "`OwnItems`, and it still holds when somebody attaches a further policy to the role, or names a session in "
             "a resource policy of the table, which implicit denials do not stop."
         ),
-        "NeverWithoutKey": "Denies item operations of which DynamoDB does not tell the partition key.",
+        "NeverWithoutKey": "Denies item operations for which DynamoDB does not provide the partition key.",
         "NeverWithoutTenant": "Denies everything to a session without the tag of a tenant.",
         "NeverWholeTable": (
             "Scan has no leading keys: a condition on them does not restrict it. PartiQL and vector search are other "

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.sts.tenants import Tenancy
 from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.aws.wire.errors import (

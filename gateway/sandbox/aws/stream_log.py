@@ -86,7 +86,7 @@ class StreamLog:
         """Drops what is older than this; a closed shard goes when it is empty and was closed that long ago."""
         horizon = self._clock() - seconds
         for shard in [*self.shards.values()]:
-            kept = [each for each in shard.records if each["dynamodb"]["ApproximateCreationDateTime"] > horizon]
+            kept = [record for record in shard.records if record["dynamodb"]["ApproximateCreationDateTime"] > horizon]
             if gone := shard.records[: len(shard.records) - len(kept)]:
                 shard.trimmed = sequence_of(gone[-1])
                 shard.records = kept
@@ -98,14 +98,14 @@ class StreamLog:
         shard = self.shards.get(shard_id)
         if shard is None or after < shard.trimmed:
             raise AwsFault("TrimmedDataAccessException", "The requested data has been trimmed.")
-        found = list(itertools.islice((each for each in shard.records if sequence_of(each) > after), limit))
+        found = list(itertools.islice((record for record in shard.records if sequence_of(record) > after), limit))
         last = sequence_of(found[-1]) if found else after
         finished = shard.end is not None and (not shard.records or last >= sequence_of(shard.records[-1]))
         return found, None if finished else last
 
     def _shard_of(self, partition_key: str) -> LogShard:
         hashed = crc32(partition_key.encode())
-        return next(each for each in self.shards.values() if each.end is None and each.low <= hashed < each.high)
+        return next(shard for shard in self.shards.values() if shard.end is None and shard.low <= hashed < shard.high)
 
     def _number(self) -> int:
         self._next += _STEP

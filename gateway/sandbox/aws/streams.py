@@ -93,7 +93,7 @@ class SandboxStreams:
 
     def _describe(self, body: Body) -> dict[str, Any]:
         now = self._clock()
-        self._described = deque(each for each in self._described if each > now - 1)
+        self._described = deque(called_at for called_at in self._described if called_at > now - 1)
         if len(self._described) >= DESCRIBES_PER_SECOND:
             raise AwsFault("LimitExceededException", "Rate exceeded: DescribeStream, 10 per second")
         self._described.append(now)
@@ -104,7 +104,7 @@ class SandboxStreams:
             shards = shards[names.index(start) + 1 :] if start in names else []
         page = shards[: min(body.get("Limit") or _MOST_SHARDS, _MOST_SHARDS)]
         more = {"LastEvaluatedShardId": page[-1].id} if len(page) < len(shards) else {}
-        return {"StreamDescription": {**table.stream(), "Shards": [each.description() for each in page], **more}}
+        return {"StreamDescription": {**table.stream(), "Shards": [shard.description() for shard in page], **more}}
 
     def _iterator(self, body: Body) -> ShardIterator:
         table = self._table(body.get("StreamArn"))

@@ -7,6 +7,7 @@ issuer signs only for demo tenants.
 import asyncio
 import ipaddress
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -40,12 +41,13 @@ def switcher(settings: Settings, known: Iterable[DemoTenant], roles: Iterable[Ro
         # relative to the page, so that the gateway can be mounted anywhere
         "tokens": f"..{TOKEN_PATH}",
         "tenants": [
-            {"name": each.name, "title": each.title or each.name, "subjects": each.subjects} for each in tenants
+            {"name": tenant.name, "title": tenant.title or tenant.name, "subjects": tenant.subjects}
+            for tenant in tenants
         ],
         # a visitor starts with the first; those of one person come last
         "roles": [
-            {"name": each.name, "description": each.description, "own": each.own}
-            for each in sorted(weakest_first, key=lambda role: role.own)
+            {"name": role.name, "description": role.description, "own": role.own}
+            for role in sorted(weakest_first, key=attrgetter("own"))
         ],
     }
 

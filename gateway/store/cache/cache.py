@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.model.keys import ItemKey
 from gateway.model.model import Model
 from gateway.model.tenant import TenantId
@@ -59,8 +59,8 @@ class ReadCache(Cache):
 
         async def fetch(own: Access, missing: tuple[ReadKey, ...]) -> ReadRows:
             strong = any(map(self._keeper.unsettled, missing))
-            found = await read(own, tuple(key_of[each] for each in missing), strong=strong)
-            return {each: [found[key_of[each]]] if key_of[each] in found else [] for each in missing}
+            found = await read(own, tuple(key_of[missed] for missed in missing), strong=strong)
+            return {missed: [found[key_of[missed]]] if key_of[missed] in found else [] for missed in missing}
 
         requests = item_requests(self._model.table, access.session, asked, key_of)
         operation = "GetItem" if len(keys) == 1 else "BatchGetItem"
@@ -213,7 +213,7 @@ class ReadCache(Cache):
         if access.explained:
             requests = question.requests(tuple(rows))
             seen = tuple(
-                each for request in requests for each in key_shapes(self._model, access.session.tenant, *request)
+                shape for request in requests for shape in key_shapes(self._model, access.session.tenant, *request)
             )
         access.calls.append(
             Call(

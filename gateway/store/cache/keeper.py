@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.errors import Forbidden, IsolationBreach
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness

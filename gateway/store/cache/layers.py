@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness
 from gateway.model.tenant import TenantId

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.wire.dynamodb import DynamoDB
 from gateway.iam.dynamodb.partial_evaluation import PreparedPermission
 from gateway.iam.dynamodb.shared_permissions import SharedPermissions

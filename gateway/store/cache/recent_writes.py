@@ -24,9 +24,9 @@ class _Tenant:
         self.everything = self.last = NEVER
 
     def note(self, writes: tuple[Written, ...], now: float, since: float) -> None:
-        for each in writes:
-            _put_last(self.items, each.key, now)
-            for place in each.places:
+        for write in writes:
+            _put_last(self.items, write.key, now)
+            for place in write.places:
                 _put_last(self.places, place, now)
         _drop_first(self.items, since)
         _drop_first(self.places, since)
@@ -122,17 +122,17 @@ class Underway:
         self._contested: set[ItemKey] = set()
 
     def begin(self, writes: tuple[Written, ...]) -> None:
-        for each in writes:
-            self._running[each.key] += 1
-            if self._running[each.key] > 1:
-                self._contested.add(each.key)
+        for write in writes:
+            self._running[write.key] += 1
+            if self._running[write.key] > 1:
+                self._contested.add(write.key)
 
     def end(self, writes: tuple[Written, ...]) -> frozenset[ItemKey]:
         """The items of these writes that another write touched meanwhile."""
-        contested = frozenset(each.key for each in writes if each.key in self._contested)
-        for each in writes:
-            self._running[each.key] -= 1
-            if not self._running[each.key]:
-                del self._running[each.key]
-                self._contested.discard(each.key)
+        contested = frozenset(write.key for write in writes if write.key in self._contested)
+        for write in writes:
+            self._running[write.key] -= 1
+            if not self._running[write.key]:
+                del self._running[write.key]
+                self._contested.discard(write.key)
         return contested

@@ -115,10 +115,12 @@ class Segments:
         heappush(self._sizes, (-segment.size, next(self._order), segment))
         heappush(self._ends, (entry.over_at, next(self._order), segment, read))
         if len(self._sizes) > 2 * len(self._segments) + _SLACK:
-            self._sizes = [(-each.size, next(self._order), each) for each in self._segments.values()]
+            self._sizes = [(-member.size, next(self._order), member) for member in self._segments.values()]
             heapify(self._sizes)
         if len(self._ends) > 2 * self.entries + _SLACK:
             self._ends = [
-                (end, next(self._order), each, read) for each in self._segments.values() for end, read in each.ends()
+                (end, next(self._order), member, read)
+                for member in self._segments.values()
+                for end, read in member.ends()
             ]
             heapify(self._ends)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.errors import DeadlineExceeded, GatewayError, Unavailable
 from gateway.model.keys import ItemKey
 from gateway.model.staleness import Staleness

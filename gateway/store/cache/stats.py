@@ -31,11 +31,6 @@ class Counts:
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
-    @property
-    def hit_ratio(self) -> float:
-        answers = self.hits + self.stale + self.shared + self.misses
-        return (self.hits + self.stale + self.shared) / answers if answers else 0.0
-
 
 @dataclass(frozen=True, slots=True)
 class CacheStats:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.wire import s3
 from gateway.aws.wire.s3 import UNUSED, FileBucket, SignedRequest
 from gateway.errors import BadUserInput, Forbidden, GatewayError, Internal

@@ -104,7 +104,7 @@ class _BulkWrite:
 
     def _fail(self, index: int, *faults: Fault) -> None:
         path = f"{ITEMS}.{index}"
-        named = (replace(each, field=path if each.field is None else f"{path}.{each.field}") for each in faults)
+        named = (replace(fault, field=path if fault.field is None else f"{path}.{fault.field}") for fault in faults)
         self._results[index] = ItemResult(index, faults=tuple(named))
 
     # One transaction.

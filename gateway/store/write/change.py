@@ -16,7 +16,15 @@ from gateway.model.tenant import TenantId, partition
 from gateway.model.types import Wire
 from gateway.store.rows import Item
 from gateway.store.wire import key_of
-from gateway.store.write.counters import add_condition, counter_members, counter_row
+from gateway.store.write.counters import (
+    NO_MARKS,
+    add_condition,
+    add_marks,
+    counter_members,
+    counter_row,
+    entered,
+    marked,
+)
 from gateway.store.write.faults import Fault, check_declared
 from gateway.store.write.increments import Sums, bound_of
 from gateway.store.write.items import check_size, items_before_and_after, items_for
@@ -51,6 +59,8 @@ class Change:
         entity = self.model.entities[name]
         values = new_values(entity, values, self.now)
         original, *copies = items_for(self.model, entity, self.tenant, values)
+        if marks := entered(self.model, entity, None, values):
+            original = {**original, self.model.table.counted_by: marked(marks)}
         fault = taken or Fault(UserErrorCode.ALREADY_EXISTS, f"this {name} exists already", entity.key_names[-1])
         self._put(entity, original, f"attribute_not_exists({self.model.table.pk})", {}, fault)
         for copy in copies:
@@ -60,7 +70,7 @@ class Change:
                 self._claim(entity, attribute, values)
         self._refer(entity, values, entity.attribute)
         self._count(entity, None, values)
-        return self._item(entity, values, 1)
+        return self._item(entity, values, 1, marks)
 
     def update(self, item: Item, changes: Values) -> Item:
         """The item with these values instead; None removes one. CONFLICT where somebody else was faster.
@@ -73,7 +83,7 @@ class Change:
         changes = changed_values(entity, before, changes, self.now)
         whole = item.stale or entity.moving
         if not changes and not whole:
-            return self._item(entity, before, version)
+            return self._item(entity, before, version, self._marks(item))
         after = {name: value for name, value in {**before, **changes}.items() if value is not None}
         old, new = items_before_and_after(self.model, entity, self.tenant, before, changes, version + 1)
         if size := check_size(entity.name, new[0]):
@@ -81,7 +91,8 @@ class Change:
         written = everything(self.model, entity, old[0], new[0]) if whole else difference(old[0], new[0])
         body = update_body(self.model, entity, written, version, version + 1)
         if entity.name in self.model.counted:
-            add_condition(self.model, entity, before, body)
+            add_condition(self.model, entity, before, body, self._marks(item))
+            add_marks(self.model, entered(self.model, entity, before, after, self._marks(item)), body)
         self._add("Update", self._key(new[0]), body, self._conflict(entity, after))
         if entity.copies:
             self._move_copies(entity, old[1:], new[1:])
@@ -90,9 +101,10 @@ class Change:
                 self._release(entity, attribute, before)
                 self._claim(entity, attribute, after)
         self._refer(entity, after, changes)
-        self._count(entity, before, after)
+        self._count(entity, before, after, self._marks(item))
         self._give_up(entity, before, after)
-        return self._item(entity, after, version + 1)
+        marks = self._marks(item) | entered(self.model, entity, before, after, self._marks(item))
+        return self._item(entity, after, version + 1, marks)
 
     def remove(self, item: Item, unless: RemovalCondition | None = None) -> Item:
         """Removes it; one that others refer to is removed by `writer.remove`, which says `unless` what."""
@@ -108,13 +120,13 @@ class Change:
             condition += unless.add(names, given)
         body = _conditional(condition, names, given)
         if entity.name in self.model.counted:
-            add_condition(self.model, entity, values, body)
+            add_condition(self.model, entity, values, body, self._marks(item))
         self._add("Delete", self._key(original), body, self._conflict(entity, values))
         for copy in copies:
             self._add("Delete", self._key(copy), {})
         for attribute in entity.unique:
             self._release(entity, attribute, values)
-        self._count(entity, values, None)
+        self._count(entity, values, None, self._marks(item))
         self._give_up(entity, values, {})
         return item
 
@@ -178,15 +190,21 @@ class Change:
                     self.append(reference_member(self.model, self.tenant, target))
 
     def _give_up(self, entity: Entity, before: Values, after: Values) -> None:
-        for name in (each.name for each in entity.files):
+        for name in (file.name for file in entity.files):
             old, new = before.get(name), after.get(name)
             if old is not None and (new is None or new["uploadId"] != old["uploadId"]):
                 self.given_up.append(object_key(self.tenant, entity, name, before, old["uploadId"]))
 
-    def _count(self, entity: Entity, before: Values | None, after: Values | None) -> None:
+    def _count(
+        self, entity: Entity, before: Values | None, after: Values | None, marks: frozenset[str] = NO_MARKS
+    ) -> None:
         if entity.name in self.model.counted:
-            for member in counter_members(self.model, entity, self.tenant, before, after):
+            for member in counter_members(self.model, entity, self.tenant, before, after, marks):
                 self.append(member)
+
+    def _marks(self, item: Item) -> frozenset[str]:
+        found: frozenset[str] = item.values.get(self.model.table.counted_by, NO_MARKS)
+        return found
 
     def append(self, member: Member) -> None:
         if member.fault is not None:
@@ -249,8 +267,10 @@ class Change:
         message = f"this {entity.name} has been changed or removed meanwhile"
         return Fault(UserErrorCode.CONFLICT, message, "version", entity=entity.name, key=key)
 
-    def _item(self, entity: Entity, values: Values, version: int) -> Item:
+    def _item(self, entity: Entity, values: Values, version: int, marks: frozenset[str] = NO_MARKS) -> Item:
         known = {name: value for name, value in values.items() if value is not None}
+        if marks and entity.name in self.model.filling:
+            known[self.model.table.counted_by] = marks
         return Item(entity.name, {**known, self.model.table.version: version}, "")
 
     def _key(self, item: Wire) -> ItemKey:

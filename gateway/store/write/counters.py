@@ -1,6 +1,6 @@
 """Counters of listings: what a change of an item adds to them, as members of its own transaction."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any
 from zlib import crc32
@@ -19,15 +19,24 @@ Values = Mapping[str, Any]
 _NUMBER = ":number"
 
 
+NO_MARKS: frozenset[str] = frozenset()
+
+
 def counter_members(
-    model: Model, entity: Entity, tenant: TenantId, before: Values | None, after: Values | None
+    model: Model,
+    entity: Entity,
+    tenant: TenantId,
+    before: Values | None,
+    after: Values | None,
+    marks: Set[str] = NO_MARKS,
 ) -> Iterator[Member]:
     """For each listing that counts the entity: one less where the item was, one more where it is now.
 
-    Both values are whole items, None where there is none. INVARIANT: these are written with the item or not at all.
+    Both values are whole items, None where there is none. `marks` are the listings whose counters have the item; only
+    for a counter that is being filled it matters. INVARIANT: these are written with the item or not at all.
     """
     for listing in model.counted[entity.name]:
-        was, now = _group(model, entity, listing, before), _group(model, entity, listing, after)
+        was, now = _before(model, entity, listing, before, marks), _group(model, entity, listing, after)
         if was == now:
             continue
         values = after if after is not None else before
@@ -42,6 +51,54 @@ def _group(model: Model, entity: Entity, listing: Listing, values: Values | None
     if values is None or rendered(entity, model.place(listing), values) is None:
         return None
     return {name: values[name] for name in parameters(model, listing)}
+
+
+def _before(
+    model: Model, entity: Entity, listing: Listing, values: Values | None, marks: Set[str]
+) -> dict[str, Any] | None:
+    """As what the item is counted: not at all where it is older than the counter and was not written since."""
+    known = listing.total_count is not None or listing.name in marks
+    return _group(model, entity, listing, values) if known else None
+
+
+# Marks: an item names the listings that count it, so that a counter can be filled for items that were there before it.
+
+
+def entered(
+    model: Model, entity: Entity, before: Values | None, after: Values, marks: Set[str] = NO_MARKS
+) -> frozenset[str]:
+    """The listings that count the item from this write on.
+
+    A release whose counter is complete marks items, too: beside it may run one that still fills it.
+    """
+    return frozenset(
+        listing.name
+        for listing in model.counted.get(entity.name, ())
+        if _before(model, entity, listing, before, marks) is None and _group(model, entity, listing, after) is not None
+    )
+
+
+def uncounted(model: Model, entity: Entity, tenant: TenantId, values: Values, marks: Set[str]) -> dict[str, Member]:
+    """For a backfill, by listing: what counts the item in the counters that are being filled and do not have it."""
+    found = {}
+    for listing in model.filling.get(entity.name, ()):
+        group = None if listing.name in marks else _group(model, entity, listing, values)
+        if group is not None:
+            slot = {SLOT: _slot(entity, tenant, listing, values)}
+            found[listing.name] = _member(model, listing, tenant, {**group, **slot}, 1)
+    return found
+
+
+def marked(names: Set[str]) -> Wire:
+    return {"SS": sorted(names)}
+
+
+def add_marks(model: Model, names: Set[str], body: Wire) -> None:
+    """Adds to an Update that these listings count the item."""
+    if names:
+        body["ExpressionAttributeNames"]["#marks"] = model.table.counted_by
+        body["ExpressionAttributeValues"][":entered"] = marked(names)
+        body["UpdateExpression"] = f"{body['UpdateExpression']} ADD #marks :entered".lstrip()
 
 
 def _slot(entity: Entity, tenant: TenantId, listing: Listing, values: Values | None) -> int:
@@ -62,7 +119,7 @@ def _member(model: Model, listing: Listing, tenant: TenantId, values: Values, nu
     return Member("Update", key, body, counts=number)
 
 
-def add_condition(model: Model, entity: Entity, before: Values, body: Wire) -> None:
+def add_condition(model: Model, entity: Entity, before: Values, body: Wire, marks: Set[str] = NO_MARKS) -> None:
     """Adds to the condition of a write that what decides about counting is as it was read.
 
     INVARIANT: a version alone does not tell: an item that was removed and created again has version 1 once more, and
@@ -70,7 +127,7 @@ def add_condition(model: Model, entity: Entity, before: Values, body: Wire) -> N
     """
     names, values = body["ExpressionAttributeNames"], body["ExpressionAttributeValues"]
     listings = model.counted.get(entity.name, ())
-    decided = {name for each in listings for name in (*model.place(each).decided_by, *parameters(model, each))}
+    decided = {name for listing in listings for name in (*model.place(listing).decided_by, *parameters(model, listing))}
     terms = []
     for position, name in enumerate(sorted(decided - set(entity.key_names))):
         names[f"#c{position}"] = name
@@ -79,6 +136,12 @@ def add_condition(model: Model, entity: Entity, before: Values, body: Wire) -> N
         else:
             values[f":c{position}"] = entity.attribute[name].encode(before[name])
             terms.append(f"#c{position} = :c{position}")
+    if entity.name in model.filling:
+        # the backfill marks an item and leaves its version
+        names["#marks"] = model.table.counted_by
+        if marks:
+            values[":marks"] = marked(marks)
+        terms.append("#marks = :marks" if marks else "attribute_not_exists(#marks)")
     if terms:
         body["ConditionExpression"] = " AND ".join([f"({body['ConditionExpression']})", *terms])
 

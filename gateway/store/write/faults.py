@@ -40,7 +40,7 @@ class Rejected(Conflict):
 
 def faults_of(error: BadUserInput) -> tuple[Fault, ...]:
     """Every fault of an input."""
-    return tuple(Fault(UserErrorCode.INVALID, each.message, each.field) for each in (error, *error.others))
+    return tuple(Fault(UserErrorCode.INVALID, other.message, other.field) for other in (error, *error.others))
 
 
 def invalid(message: str, field: str | None = None) -> Rejected:

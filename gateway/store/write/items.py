@@ -151,13 +151,13 @@ def _value(wire: dict[str, Any]) -> int:
         case "BOOL" | "NULL":
             return 1
         case "SS":
-            return sum(len(each.encode()) for each in value)
+            return sum(len(member.encode()) for member in value)
         case "NS":
-            return sum(_number(each) for each in value)
+            return sum(_number(member) for member in value)
         case "BS":
-            return sum(len(each) * 3 // 4 for each in value)
+            return sum(len(member) * 3 // 4 for member in value)
         case "L":
-            return 3 + sum(1 + _value(each) for each in value)
+            return 3 + sum(1 + _value(member) for member in value)
         case _:
             return 3 + sum(1 + len(name.encode()) + _value(each) for name, each in value.items())
 

@@ -72,14 +72,14 @@ async def _page(
     """Some of the items that refer to it, as they are now."""
     model, source = writer.model, referrer.source
     arguments = {own: item.values[name] for name, own in bound_names(model, referrer.relation).items()}
-    listing = replace(referrer.listing, strong=model.place(referrer.listing).index is None, cached=None)
+    listing = replace(referrer.listing, strong=model.table.consistent(model.place(referrer.listing).index), cached=None)
     plan = plan_listing(model, listing, writer.tenant, arguments, Window(limit, after), frozenset(source.key_names))
     page = await writer.table.query(writer.access, plan)
     if not page.items:
         return [], None, False
     # an index may still have what is removed already, or not yet have what has changed
-    items = await writer.many(source.name, [each.values for each in page.items])
-    current = [each for each in items if each is not None and _refers(each, arguments)]
+    items = await writer.many(source.name, [row.values for row in page.items])
+    current = [row for row in items if row is not None and _refers(row, arguments)]
     return current, page.items[-1].position, page.more
 
 

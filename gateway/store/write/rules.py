@@ -38,8 +38,15 @@ def changed_values(entity: Entity, before: Values, changes: Values, now: datetim
 
 def _defaults(entity: Entity, values: Values) -> dict[str, Any]:
     """None that is given means the default, too: a new item has no value to remove."""
-    missing = (each for each in entity.attributes if each.default is not None and values.get(each.name) is None)
-    return {each.name: each.default() if callable(each.default) else each.default for each in missing}
+    missing = (
+        attribute
+        for attribute in entity.attributes
+        if attribute.default is not None and values.get(attribute.name) is None
+    )
+    return {
+        attribute.name: attribute.default() if callable(attribute.default) else attribute.default
+        for attribute in missing
+    }
 
 
 def _new_faults(entity: Entity, values: Values) -> Iterator[BadUserInput]:
@@ -58,7 +65,7 @@ def _expiry_faults(entity: Entity, values: Values, now: datetime | None) -> Iter
 
 
 def _change_faults(entity: Entity, changes: Values) -> Iterator[BadUserInput]:
-    fixed = {*entity.key_names, *(each.name for each in entity.attributes if each.immutable)}
+    fixed = {*entity.key_names, *(attribute.name for attribute in entity.attributes if attribute.immutable)}
     for name, value in changes.items():
         if name in fixed:
             yield BadUserInput(f"`{name}` of {entity.name} cannot be changed", name)

@@ -15,7 +15,7 @@ from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.store.access import Access
 from gateway.store.plan import GetItems
-from gateway.store.rows import Item
+from gateway.store.rows import Item, whole_item
 from gateway.store.table import Table
 from gateway.store.write.change import Change
 from gateway.store.write.faults import Fault, Rejected
@@ -76,8 +76,8 @@ class Transactions:
         return self.at(access, known, item_key(access.session.tenant, known, key))
 
     async def at(self, access: Access, entity: Entity, key: ItemKey) -> Item | None:
-        attributes = frozenset((*entity.attribute, self._model.table.version))
-        plan = GetItems(access.session.tenant, entity.name, (key,), attributes, strong=True)
+        whole = whole_item(self._model, entity)
+        plan = GetItems(access.session.tenant, entity.name, (key,), whole, strong=True)
         [item] = await self._table.get(access, plan)
         return item
 

@@ -57,7 +57,9 @@ def tally(change: Change, name: str, key: Values, amounts: Mapping[str, int]) ->
     """
     entity, table = change.model.entities[name], change.model.table
     given = {*key, *amounts}
-    if len(entity.placements) > 1 or any(each.required and each.name not in given for each in entity.attributes):
+    if len(entity.placements) > 1 or any(
+        declared.required and declared.name not in given for declared in entity.attributes
+    ):
         raise Internal(f"{name} is more than a number, so it cannot be made by adding to it")
     if name in change.model.counted:
         raise Internal(f"{name} is counted, which adding to a number would pass over")
@@ -100,7 +102,7 @@ def discard(change: Change, name: str, key: Values) -> None:
 def replacement(change: Change, name: str, values: Values) -> Wire:
     """The item as it is stored in place of whatever is there."""
     entity = _alone(change.model, change.model.entities[name])
-    if any(isinstance(each, Reference) and each.checked for each in entity.relations):
+    if any(isinstance(relation, Reference) and relation.checked for relation in entity.relations):
         raise Internal(f"{name} has references that are checked; use `change.create`")
     [item] = items_for(change.model, entity, change.tenant, new_values(entity, values, change.now))
     if size := check_size(name, item):

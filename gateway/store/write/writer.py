@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.errors import Forbidden, Internal, LimitExceeded
 from gateway.model.entity import Entity
 from gateway.model.error_code import UserErrorCode
@@ -16,7 +16,7 @@ from gateway.store.access import Access, Refusal
 from gateway.store.files.item_files import give_up
 from gateway.store.plan import GetItems, Window, plan_listing
 from gateway.store.record import R, Record
-from gateway.store.rows import Item
+from gateway.store.rows import Item, whole_item
 from gateway.store.table import Table
 from gateway.store.write.change import MAX_MEMBERS, Change
 from gateway.store.write.faults import Fault, Rejected, missing
@@ -136,7 +136,7 @@ class Writer:
         return items if isinstance(entity, str) else [item and entity(item) for item in items]
 
     async def at(self, entity: Entity, keys: tuple[ItemKey, ...]) -> list[Item | None]:
-        plan = GetItems(self.tenant, entity.name, keys, self._everything(entity), strong=True)
+        plan = GetItems(self.tenant, entity.name, keys, whole_item(self.model, entity), strong=True)
         return [self._owned(item) for item in await self.table.get(self.access, plan)]
 
     @overload
@@ -147,13 +147,18 @@ class Writer:
         """Whole items of a listing; more than a transaction can hold are refused, not dropped."""
         pattern = self.model.listing(listing)
         # what is to be changed is read as it is now; only an index cannot be
-        pattern = replace(pattern, strong=self.model.place(pattern).index is None, cached=None)
-        attributes = self._everything(self.model.entities[pattern.entity])
+        pattern = replace(pattern, strong=self.model.table.consistent(self.model.place(pattern).index), cached=None)
+        entity = self.model.entities[pattern.entity]
+        attributes = whole_item(self.model, entity)
         plan = plan_listing(self.model, pattern, self.tenant, arguments, Window(MAX_MEMBERS), attributes)
         page = await self.table.query(self.access, plan)
         if page.more:
             raise LimitExceeded(f"there are more than {MAX_MEMBERS} {pattern.entity} items to change at once")
         items = [item for item in page.items if self._owned(item) is not None]
+        if entity.name in self.model.filling:
+            # a copy does not tell which counters have its item
+            found = await self.many(entity.name, [item.values for item in items]) if items else []
+            items = [item for item in found if item is not None]
         return items if record is None else [record(item) for item in items]
 
     async def peek(self, entity: str, key: Values, *names: str) -> Item | None:
@@ -185,9 +190,6 @@ class Writer:
         for name, size in change.large:
             self.table.sizes.was_written(self.tenant, name, size)
         return len(items)
-
-    def _everything(self, entity: Entity) -> frozenset[str]:
-        return frozenset((*entity.attribute, self.model.table.version))
 
     async def remove(self, change: Change, item: Item) -> Item:
         """Removes the item as the references to it say: IN_USE where one restricts it, with all that it cascades to."""

@@ -52,4 +52,5 @@ module "stack" {
 
   audit = null
   dax   = var.dax
+  bus   = var.bus
 }

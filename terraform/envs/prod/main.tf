@@ -60,6 +60,7 @@ module "stack" {
 
   audit  = { data_events = var.audit_data_events }
   dax    = var.dax
+  bus    = var.bus
   backup = { copy_to_vault = var.backup_copy_vault_arn }
   budget = { monthly_usd = var.monthly_usd }
 }

@@ -56,6 +56,12 @@ variable "dax" {
   default     = null
 }
 
+variable "bus" {
+  description = "NATS servers over which all tasks learn of changes, filled by tasks of `gateway stream`; see `bus` of the module `stack` and docs/streams.md."
+  type        = any
+  default     = null
+}
+
 variable "cache" {
   description = "Where the gateway remembers reads: `off`, `ttl`, `dax` or `ttl+dax`, the latter two with `dax`; see docs/cache.md."
   type        = string
@@ -69,13 +75,13 @@ variable "table_name" {
 }
 
 variable "page_emails" {
-  description = "Who is told when the data plane is in trouble."
+  description = "Addresses that are paged when the data plane is in trouble."
   type        = set(string)
   default     = []
 }
 
 variable "notice_emails" {
-  description = "Who is told about every single alarm."
+  description = "Addresses that are notified of every single alarm."
   type        = set(string)
   default     = []
 }
@@ -87,13 +93,13 @@ variable "suspended_tenants" {
 }
 
 variable "revoke_sessions" {
-  description = "Denies sessions that began before a moment; see docs/runbooks/tenant-incident.md."
+  description = "Denies sessions that began before a time; see docs/runbooks/tenant-incident.md."
   type        = any
   default     = {}
 }
 
 variable "deployment_role_arns" {
-  description = "Roles that run `terraform apply`: what they change in the roles of gateway and tenants is told, and pages nobody."
+  description = "Roles that run `terraform apply`: their changes to the roles of the gateway and the tenants notify but do not page."
   type        = set(string)
   default     = []
 }

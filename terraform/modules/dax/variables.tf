@@ -1,5 +1,5 @@
 variable "name" {
-  description = "Name of the cluster. With encrypted connections it shows in public certificate logs: choose one that tells nothing."
+  description = "Name of the cluster. With encrypted connections it appears in public certificate logs: choose a name that reveals nothing."
   type        = string
 
   validation {

@@ -40,7 +40,7 @@ data "aws_iam_policy_document" "execution" {
   statement {
     sid       = "Secret"
     actions   = ["secretsmanager:GetSecretValue"]
-    resources = [aws_secretsmanager_secret.cursor.arn]
+    resources = concat([aws_secretsmanager_secret.cursor.arn], local.bus_secrets, local.stream_secrets)
   }
 
   statement {

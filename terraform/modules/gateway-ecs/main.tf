@@ -5,6 +5,7 @@ locals {
   region  = data.aws_region.current.id
   account = data.aws_caller_identity.current.account_id
 
+  bus_secrets = compact([try(var.bus.password_secret_arn, null)])
   environment = merge(var.environment, { GATEWAY_HOST = "0.0.0.0", GATEWAY_PORT = tostring(local.port) })
 }
 
@@ -44,7 +45,7 @@ resource "aws_ecs_task_definition" "this" {
     stopTimeout            = var.stop_seconds
     portMappings           = [{ containerPort = local.port, hostPort = local.port, protocol = "tcp" }]
     environment            = [for name in sort(keys(local.environment)) : { name = name, value = local.environment[name] }]
-    secrets                = [{ name = "GATEWAY_CURSOR_SECRET", valueFrom = aws_secretsmanager_secret.cursor.arn }]
+    secrets                = concat([{ name = "GATEWAY_CURSOR_SECRET", valueFrom = aws_secretsmanager_secret.cursor.arn }], [for arn in local.bus_secrets : { name = "GATEWAY_BUS_PASSWORD", valueFrom = arn }])
     linuxParameters        = { initProcessEnabled = true, capabilities = { drop = ["ALL"], add = [] } }
     healthCheck = {
       # the same as in the Dockerfile, which ECS does not read

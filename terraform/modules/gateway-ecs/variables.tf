@@ -24,8 +24,8 @@ variable "environment" {
   type        = map(string)
 
   validation {
-    condition     = !contains(keys(var.environment), "GATEWAY_CURSOR_SECRET")
-    error_message = "The cursor secret is made by this module and never stands in a task definition."
+    condition     = length(setintersection(keys(var.environment), ["GATEWAY_CURSOR_SECRET", "GATEWAY_BUS_PASSWORD"])) == 0
+    error_message = "The cursor secret is made by this module, and the password of the bus is in a secret: neither stands in a task definition."
   }
 }
 
@@ -197,6 +197,29 @@ variable "stop_seconds" {
   validation {
     condition     = var.stop_seconds >= 2 && var.stop_seconds <= 120
     error_message = "Fargate waits 2 to 120 seconds."
+  }
+}
+
+variable "bus" {
+  description = "The NATS servers that the tasks read change notes from: port, security group (null: anywhere in the VPC), and the secret with the password of the tasks' user; null where there are none."
+  type        = object({ port = number, security_group_id = string, password_secret_arn = string })
+  default     = null
+}
+
+variable "stream" {
+  description = "The tasks that read the table's stream and fill the bus: their role, GATEWAY_* variables, the secret with the password of their user, their number and size; null for none."
+  type = object({
+    task_role_arn       = string
+    environment         = map(string)
+    password_secret_arn = string
+    tasks               = number
+    size                = object({ cpu = number, memory = number, architecture = string })
+  })
+  default = null
+
+  validation {
+    condition     = var.stream == null ? true : !contains(keys(var.stream.environment), "GATEWAY_BUS_PASSWORD")
+    error_message = "A password never stands in a task definition: name the secret that holds it."
   }
 }
 

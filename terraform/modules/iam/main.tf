@@ -12,14 +12,18 @@ locals {
   tenant_role_name  = "${var.name}-${local.region}-tenant"
   gateway_role_arn  = "arn:${local.partition}:iam::${local.account}:role/${local.gateway_role_name}"
   tenant_role_arn   = "arn:${local.partition}:iam::${local.account}:role/${local.tenant_role_name}"
+  stream_role_name  = "${var.name}-${local.region}-stream"
+  stream_role_arn   = "arn:${local.partition}:iam::${local.account}:role/${local.stream_role_name}"
   boundary_name     = "${local.tenant_role_name}-boundary"
   boundary_arn      = "arn:${local.partition}:iam::${local.account}:policy/${local.boundary_name}"
 
   directory = coalesce(var.policies_dir, "${path.module}/../../../policies")
   # of a model with files only
   of_files = fileexists("${local.directory}/vpc-endpoint-files.json") ? ["vpc-endpoint-files"] : []
+  # where somebody reads the table's stream
+  of_stream = var.stream_role ? ["stream-role"] : []
   texts = {
-    for name in concat(["tenant-role", "tenant-trust", "boundary", "gateway-role", "vpc-endpoint"], local.of_files) :
+    for name in concat(["tenant-role", "tenant-trust", "boundary", "gateway-role", "vpc-endpoint"], local.of_files, local.of_stream) :
     name => replace(replace(replace(replace(replace(replace(
       file("${local.directory}/${name}.json"),
       "<bucket>", coalesce(var.bucket_name, "<bucket>")),
@@ -51,6 +55,18 @@ locals {
       ]
     ]),
   )
+
+  # the reader keeps its leases in the table, and nothing else of it passes for its role
+  stream_statements = flatten([for name in local.of_stream : [
+    for statement in jsondecode(local.rendered[name]).Statement : {
+      Sid       = "Stream${statement.Sid}"
+      Effect    = "Allow"
+      Principal = "*"
+      Action    = [for action in flatten([try(statement.Action, [])]) : action if startswith(action, "dynamodb:")]
+      Resource  = statement.Resource
+      Condition = merge(try(statement.Condition, {}), { ArnEquals = { "aws:PrincipalArn" = local.stream_role_arn } })
+    } if statement.Effect == "Allow" && length([for action in flatten([try(statement.Action, [])]) : action if startswith(action, "dynamodb:")]) > 0
+  ]])
 
   dax_policies = toset(length(var.dax_reader_role_arns) > 0 ? ["dax-readers"] : [])
 
@@ -143,6 +159,42 @@ resource "aws_iam_role_policy" "dax_readers" {
   policy = data.aws_iam_policy_document.dax_readers.json
 }
 
+# Whoever reads the stream reads all tenants: a role of its own, for tasks alone, which nobody can assume.
+data "aws_iam_policy_document" "stream_trust" {
+  statement {
+    sid     = "Platform"
+    actions = ["sts:AssumeRole"]
+
+    principals {
+      type        = "Service"
+      identifiers = ["ecs-tasks.amazonaws.com"]
+    }
+
+    condition {
+      test     = "StringEquals"
+      variable = "aws:SourceAccount"
+      values   = [local.account]
+    }
+  }
+}
+
+resource "aws_iam_role" "stream" {
+  count = var.stream_role ? 1 : 0
+
+  name                 = local.stream_role_name
+  description          = "Reads the stream of ${var.table_name}, and keeps its leases in the table."
+  assume_role_policy   = data.aws_iam_policy_document.stream_trust.json
+  max_session_duration = 3600
+}
+
+resource "aws_iam_role_policy" "stream" {
+  count = var.stream_role ? 1 : 0
+
+  name   = "stream"
+  role   = aws_iam_role.stream[0].name
+  policy = local.documents["stream-role"]
+}
+
 resource "aws_iam_policy" "boundary" {
   name        = local.boundary_name
   description = "The most that a tenant's session can ever do."
@@ -223,19 +275,22 @@ resource "aws_iam_role_policy" "revoked" {
 
 # What somebody attaches to either role by hand is taken off by the next apply.
 resource "aws_iam_role_policies_exclusive" "this" {
-  for_each = {
-    (aws_iam_role.gateway.name) = concat(keys(local.assumable), tolist(local.dax_policies))
-    (aws_iam_role.tenant.name)  = concat([aws_iam_role_policy.tenant.name], tolist(local.revocations))
-  }
+  for_each = merge(
+    {
+      (aws_iam_role.gateway.name) = concat(keys(local.assumable), tolist(local.dax_policies))
+      (aws_iam_role.tenant.name)  = concat([aws_iam_role_policy.tenant.name], tolist(local.revocations))
+    },
+    { for role in aws_iam_role.stream : role.name => ["stream"] },
+  )
 
   role_name    = each.key
   policy_names = each.value
 
-  depends_on = [aws_iam_role_policy.gateway, aws_iam_role_policy.dax_readers, aws_iam_role_policy.revoked]
+  depends_on = [aws_iam_role_policy.gateway, aws_iam_role_policy.dax_readers, aws_iam_role_policy.revoked, aws_iam_role_policy.stream]
 }
 
 resource "aws_iam_role_policy_attachments_exclusive" "this" {
-  for_each = toset([aws_iam_role.gateway.name, aws_iam_role.tenant.name])
+  for_each = toset(concat([aws_iam_role.gateway.name, aws_iam_role.tenant.name], aws_iam_role.stream[*].name))
 
   role_name   = each.key
   policy_arns = []

@@ -22,6 +22,17 @@ output "tenant_role_name" {
   value       = aws_iam_role.tenant.name
 }
 
+output "stream_role_arn" {
+  description = "Role that reads the table's stream; null where there is none."
+  value       = var.stream_role ? local.stream_role_arn : null
+  depends_on  = [aws_iam_role.stream, aws_iam_role_policy.stream]
+}
+
+output "stream_role_name" {
+  description = "Name of that role."
+  value       = one(aws_iam_role.stream[*].name)
+}
+
 output "boundary_arn" {
   description = "Boundary of the tenants' role."
   value       = local.boundary_arn
@@ -29,8 +40,8 @@ output "boundary_arn" {
 }
 
 output "dynamodb_endpoint_policy" {
-  description = "Policy for a VPC's gateway endpoint for DynamoDB, from `policies/vpc-endpoint.json`; once more for each of `further_tenant_role_arns`."
-  value       = jsonencode(merge(jsondecode(local.rendered["vpc-endpoint"]), { Statement = local.endpoint_statements }))
+  description = "Policy for a VPC's gateway endpoint for DynamoDB, from `policies/vpc-endpoint.json`; once more for each of `further_tenant_role_arns`, and for the role that reads the stream."
+  value       = jsonencode(merge(jsondecode(local.rendered["vpc-endpoint"]), { Statement = concat(local.endpoint_statements, local.stream_statements) }))
 }
 
 output "s3_endpoint_statements" {

@@ -80,8 +80,14 @@ variable "dax_reader_role_arns" {
   }
 }
 
+variable "stream_role" {
+  description = "Make the role that reads the table's stream."
+  type        = bool
+  default     = false
+}
+
 variable "revoke_sessions" {
-  description = "Denies every session that began before a moment (RFC 3339): `all_before` for all tenants, `tenants` for single ones. See docs/runbooks/tenant-incident.md."
+  description = "Denies every session that began before a time (RFC 3339): `all_before` for all tenants, `tenants` for single ones. See docs/runbooks/tenant-incident.md."
   type = object({
     all_before = optional(string)
     tenants    = optional(map(string), {})
@@ -90,7 +96,7 @@ variable "revoke_sessions" {
 
   validation {
     condition     = alltrue([for moment in concat([var.revoke_sessions.all_before], values(var.revoke_sessions.tenants)) : moment == null ? true : can(timeadd(moment, "0s"))])
-    error_message = "A moment is written as 2026-01-31T12:00:00Z."
+    error_message = "Write the time as 2026-01-31T12:00:00Z."
   }
 
   validation {

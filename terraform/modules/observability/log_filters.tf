@@ -2,11 +2,10 @@
 
 locals {
   # a new version of the boundary names no role
-  isolation_layers = [
-    "($.requestParameters.roleName = \"${var.tenant_role.name}\")",
-    "($.requestParameters.roleName = \"${var.gateway_role_name}\")",
-    "($.requestParameters.policyArn = \"${var.tenant_role.boundary_arn}\")",
-  ]
+  isolation_layers = concat(
+    [for name in compact([var.tenant_role.name, var.gateway_role_name, var.stream_role_name]) : "($.requestParameters.roleName = \"${name}\")"],
+    ["($.requestParameters.policyArn = \"${var.tenant_role.boundary_arn}\")"],
+  )
   issuer       = "$.userIdentity.sessionContext.sessionIssuer.arn"
   role_changed = "($.eventSource = \"iam.amazonaws.com\") && (${join(" || ", local.isolation_layers)}) && ($.errorCode NOT EXISTS)"
   # by somebody who is no role, or by another role; without deployment roles, by anybody

@@ -39,6 +39,7 @@ locals {
     trail            = var.trail_log_group_name != null
     deployment_roles = var.trail_log_group_name != null && length(var.deployment_role_arns) > 0
     user_errors      = var.user_errors
+    stream           = var.stream_role_name != null
   }
 
   # `threshold` in alarms.json, where it is a name; those of one place or operation are in `instances`

@@ -93,6 +93,7 @@ variable "thresholds" {
     failed_sessions    = optional(number, 5)
     failed_operations  = optional(number, 5)
     gateway_p99_ms     = optional(number, 1000)
+    stream_lag_seconds = optional(number, 60)
     consumed_percent   = optional(number, 85)
     ceiling_percent    = optional(number, 90)
     quota_percent      = optional(number, 80)
@@ -107,13 +108,19 @@ variable "user_errors" {
 }
 
 variable "tenant_role" {
-  description = "The tenants' role with its boundary, whose denials and changes CloudTrail tells of."
+  description = "The tenants' role and its boundary, whose denials and changes CloudTrail reports."
   type        = object({ name = string, arn = string, boundary_arn = string })
 }
 
 variable "gateway_role_name" {
-  description = "The gateway's role, whose changes CloudTrail tells of."
+  description = "The gateway's role, whose changes CloudTrail reports."
   type        = string
+}
+
+variable "stream_role_name" {
+  description = "The role that reads the table's stream, whose changes CloudTrail tells of; null where nobody reads it. With it come the alarms on the stream."
+  type        = string
+  default     = null
 }
 
 variable "trail_log_group_name" {
@@ -123,7 +130,7 @@ variable "trail_log_group_name" {
 }
 
 variable "deployment_role_arns" {
-  description = "Roles that run `terraform apply`: their changes of the roles are told, and page nobody."
+  description = "Roles that run `terraform apply`: their changes to the roles notify but do not page."
   type        = set(string)
   default     = []
 
@@ -134,7 +141,7 @@ variable "deployment_role_arns" {
 }
 
 variable "backups" {
-  description = "Whether AWS Backup makes copies of the table, whose failures are to be told."
+  description = "Whether AWS Backup copies the table, so that failed backups notify."
   type        = bool
   default     = false
 }
@@ -167,13 +174,13 @@ variable "dax_cluster" {
 }
 
 variable "page_emails" {
-  description = "Who is told when the data plane is in trouble. Each address gets a message to confirm."
+  description = "Addresses that are paged when the data plane is in trouble. Each address gets a message to confirm."
   type        = set(string)
   default     = []
 }
 
 variable "notice_emails" {
-  description = "Who is told about every single alarm."
+  description = "Addresses that are notified of every single alarm."
   type        = set(string)
   default     = []
 }

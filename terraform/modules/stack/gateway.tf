@@ -57,9 +57,17 @@ module "gateway" {
   repository_arn           = aws_ecr_repository.gateway[0].arn
   wait_for_steady_state    = module.input.gateway.wait_for_steady_state
   further_egress           = local.dax_used ? { "the DAX cluster" = { security_group_id = module.dax[0].security_group_id, port = module.dax[0].port } } : {}
-  cursor_secret_version    = module.input.gateway.cursor_secret_version
-  size                     = module.input.gateway.size
-  tasks                    = module.input.gateway.tasks
+  bus                      = module.input.bus == null ? null : { port = module.input.bus.port, security_group_id = module.input.bus.security_group_id, password_secret_arn = try(module.input.bus.web.password_secret_arn, null) }
+  stream = module.input.bus == null ? null : {
+    task_role_arn       = module.iam.stream_role_arn
+    environment         = local.stream_environment
+    password_secret_arn = try(module.input.bus.reader.password_secret_arn, null)
+    tasks               = module.input.bus.tasks
+    size                = module.input.bus.size
+  }
+  cursor_secret_version = module.input.gateway.cursor_secret_version
+  size                  = module.input.gateway.size
+  tasks                 = module.input.gateway.tasks
   # draining and what is under way, with some time to spare
   stop_seconds = min(120, ceil(module.input.gateway_settings.drain_timeout_seconds + module.input.gateway_settings.request_timeout_seconds + 10))
 }
@@ -68,6 +76,14 @@ check "issuers_reachable" {
   assert {
     condition     = !local.served || module.network.internet
     error_message = "The gateway fetches the keys of its token issuers, and its subnets do not reach the internet: set network.create.nat, unless the issuers are inside the VPC."
+  }
+}
+
+# A gateway endpoint does not reach DynamoDB Streams, and an interface endpoint for it has no private DNS.
+check "stream_reachable" {
+  assert {
+    condition     = !local.served || module.input.bus == null || module.network.internet
+    error_message = "The tasks of `gateway stream` reach DynamoDB Streams over the internet, and their subnets do not reach it: set network.create.nat, or run `gateway stream` yourself with the setting dynamodb_streams_endpoint."
   }
 }
 

@@ -33,6 +33,8 @@ locals {
       for name, silos in { silos = module.input.gateway_settings.silos } :
       name => { for tenant, silo in silos : tenant => { for key, value in silo : key => value if value != null } } if silos != null
     },
+    { for name, value in local.bus_settings : name => value if value != null },
+    { for name, user in { bus_user = try(module.input.bus.web.user, null) } : name => user if user != null },
     # the cluster that `dax` makes, where the gateway uses it
     local.dax_used ? {
       dax_endpoint          = module.dax[0].url
@@ -43,6 +45,20 @@ locals {
       dax_accept_gateway_only_isolation = module.input.dax.accept_no_tenant_isolation
     } : {},
   )
+
+  bus_settings = {
+    stream      = module.input.bus == null ? null : "bus"
+    bus_servers = try(module.input.bus.servers, null)
+    bus_stream  = try(module.input.bus.stream, null)
+    bus_ca      = try(module.input.bus.ca, null)
+  }
+  # of the process that reads the table's stream: nothing of tenants, and no role to assume, since it runs in the one it needs
+  stream_settings = merge(
+    { for name, value in local.bus_settings : name => value if value != null },
+    { for name, value in { bus_user = try(module.input.bus.reader.user, null), bus_replicas = try(module.input.bus.replicas, null) } : name => value if value != null },
+    { for name in ["table_name", "region", "domains", "log_level"] : name => local.settings[name] if try(local.settings[name], null) != null },
+  )
+  stream_environment = { for name, value in local.stream_settings : "GATEWAY_${upper(name)}" => try(tostring(value), jsonencode(value)) }
 
   # whose session asks, before a task takes requests, whether the table and its indexes can be read: a pooled tenant, or
   # one that has no items where every tenant is served
@@ -83,6 +99,7 @@ module "input" {
   alarms                   = var.alarms
   audit                    = var.audit
   dax                      = var.dax
+  bus                      = var.bus
   budget                   = var.budget
   backup                   = var.backup
   files                    = var.files
@@ -100,6 +117,7 @@ module "input" {
     alarms           = var.alarms
     audit            = var.audit
     dax              = var.dax
+    bus              = var.bus
     budget           = var.budget
     backup           = var.backup
     files            = var.files
@@ -116,6 +134,7 @@ module "iam" {
   gateway_principals       = var.gateway_principals
   further_tenant_role_arns = var.further_tenant_role_arns
   dax_reader_role_arns     = local.dax_readers
+  stream_role              = module.input.bus != null
   revoke_sessions          = module.input.revoke_sessions
 }
 
@@ -219,6 +238,7 @@ module "observability" {
   user_errors          = module.input.alarms.user_errors
   tenant_role          = { name = module.iam.tenant_role_name, arn = module.iam.tenant_role_arn, boundary_arn = module.iam.boundary_arn }
   gateway_role_name    = module.iam.gateway_role_name
+  stream_role_name     = module.iam.stream_role_name
   trail_log_group_name = one(module.audit[*].log_group_name)
   deployment_role_arns = var.deployment_role_arns
   backups              = module.input.backup != null

@@ -68,7 +68,7 @@ variable "further_tenant_role_arns" {
 }
 
 variable "deployment_role_arns" {
-  description = "Roles that run `terraform apply`: what they change in the roles of gateway and tenants is told, and pages nobody. Changes by all others page."
+  description = "Roles that run `terraform apply`: their changes to the roles of the gateway and the tenants notify but do not page. Changes by others page."
   type        = set(string)
   default     = []
 
@@ -79,7 +79,7 @@ variable "deployment_role_arns" {
 }
 
 variable "revoke_sessions" {
-  description = "Denies sessions that began before a moment, for all tenants or for single ones; see docs/runbooks/tenant-incident.md."
+  description = "Denies sessions that began before a time, for all tenants or for single ones; see docs/runbooks/tenant-incident.md."
   type        = any
   default     = {}
 }
@@ -102,7 +102,7 @@ variable "gateway" {
 }
 
 variable "alarms" {
-  description = "Who is told, and the thresholds; see the module `observability`."
+  description = "Who is notified, and the thresholds; see the module `observability`."
   type        = any
   default     = {}
 }
@@ -121,6 +121,12 @@ variable "audit" {
 
 variable "dax" {
   description = "A DAX cluster for programs that may read all tenants, and for the gateway where `gateway_settings.cache` says so; null for none. It does not keep tenants apart: see the module `dax`."
+  type        = any
+  default     = null
+}
+
+variable "bus" {
+  description = "NATS servers that carry change notes: the gateway then learns of changes from them, and tasks of `gateway stream` in a role of their own fill them. `servers` (tls://), `web` and `reader` (user and `password_secret_arn` each), `security_group_id` of the servers, `ca`, `tasks`; null for none. See docs/streams.md."
   type        = any
   default     = null
 }

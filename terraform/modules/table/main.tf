@@ -88,6 +88,18 @@ resource "aws_dynamodb_table" "this" {
     }
   }
 
+  # made with the table or not at all: a change here replaces the table, which deletion protection refuses
+  dynamic "local_secondary_index" {
+    for_each = { for index in var.definition.local_indexes : index.name => index }
+
+    content {
+      name               = local_secondary_index.key
+      range_key          = local_secondary_index.value.range_key
+      projection_type    = local_secondary_index.value.projection_type
+      non_key_attributes = length(local_secondary_index.value.non_key_attributes) > 0 ? local_secondary_index.value.non_key_attributes : null
+    }
+  }
+
   dynamic "on_demand_throughput" {
     for_each = local.limits
 

@@ -22,6 +22,12 @@ variable "definition" {
       projection_type    = string
       non_key_attributes = list(string)
     }))
+    local_indexes = optional(list(object({
+      name               = string
+      range_key          = string
+      projection_type    = string
+      non_key_attributes = list(string)
+    })), [])
   })
 
   validation {
@@ -29,17 +35,21 @@ variable "definition" {
       [var.definition.hash_key, var.definition.range_key],
       var.definition.indexes[*].hash_key,
       var.definition.indexes[*].range_key,
+      var.definition.local_indexes[*].range_key,
     ))
     error_message = "The attributes must be the keys of the table and of its indexes, all of them and no others."
   }
 
   validation {
-    condition     = length(distinct(var.definition.indexes[*].name)) == length(var.definition.indexes) && length(var.definition.indexes) <= 20
-    error_message = "Indexes need distinct names, and there can be 20 of them."
+    condition = (
+      length(distinct(concat(var.definition.indexes[*].name, var.definition.local_indexes[*].name))) == length(concat(var.definition.indexes, var.definition.local_indexes))
+      && length(var.definition.indexes) <= 20 && length(var.definition.local_indexes) <= 5
+    )
+    error_message = "Indexes need distinct names, and there can be 20 global and 5 local ones."
   }
 
   validation {
-    condition     = alltrue([for index in var.definition.indexes : contains(["ALL", "KEYS_ONLY", "INCLUDE"], index.projection_type)])
+    condition     = alltrue([for index in concat(var.definition.indexes[*].projection_type, var.definition.local_indexes[*].projection_type) : contains(["ALL", "KEYS_ONLY", "INCLUDE"], index)])
     error_message = "A projection is ALL, KEYS_ONLY or INCLUDE."
   }
 }

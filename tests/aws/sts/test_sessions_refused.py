@@ -77,7 +77,7 @@ async def test_a_tenant_suspended_while_it_waits_is_told_without_waiting_for_sts
     here.sessions.suspend(ACME)
     with pytest.raises(TenantSuspended):
         await opening
-    assert here.sessions._kept == {}
+    assert len(here.sessions) == 0
 
 
 async def test_forgetting_a_tenant_drops_all_its_sessions_and_nobody_elses() -> None:

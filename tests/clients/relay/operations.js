@@ -67,3 +67,26 @@ graphql`
     }
   }
 `;
+
+graphql`
+  subscription operationsWatchedSubscription($userId: ID!, $first: Int) {
+    ordersOfUserChanged(userId: $userId, first: $first) {
+      page {
+        nodes {
+          id
+          orderId
+          status
+        }
+      }
+      changes {
+        kind
+        nodeId
+        node {
+          id
+          orderId
+          status
+        }
+      }
+    }
+  }
+`;

@@ -75,6 +75,9 @@ async def test_tenants_share_by_the_price_of_their_operations(world: World) -> N
     costs: list[tuple[TenantId, float]] = []
 
     class Recording(FairQueue):
+        def acquire_at_once(self) -> bool:
+            return False
+
         async def acquire(self, tenant: TenantId, cost: float, deadline: float) -> None:
             costs.append((tenant, cost))
             assert deadline > asyncio.get_running_loop().time()

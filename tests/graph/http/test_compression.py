@@ -57,6 +57,7 @@ def test_what_is_not_one_whole_stream_is_refused(content: bytes) -> None:
         ("identity, *;q=0", False),
         ("gzipped", False),
         ("deflate", False),
+        (", ".join(["gzip"] * 1_000), False),
     ],
 )
 def test_gzip_goes_to_those_who_accept_it(header: str | None, accepted: bool) -> None:

@@ -8,7 +8,7 @@ from gateway.demo import MODEL
 from gateway.graph.query.lane.lane import Lanes
 from gateway.store.consistency_token import TOKEN_SECONDS
 from gateway.testing.services import settings, token
-from tests.fixtures import MemoryGateway, demo_rows
+from tests.fixtures import MemoryGateway, demo_rows, post
 from tests.store.fixtures import TABLE
 from tests.store.lagging_memory import LaggingMemory
 
@@ -40,11 +40,10 @@ class Shop:
         self, query: str, variables: Any = None, sent: str | None = None, *, who: str = "", at: Any = None, **more: Any
     ) -> tuple[dict[str, Any], str | None]:
         """The answer and its token; by default from the other process."""
-        headers = {"Authorization": f"Bearer {who or token('acme', 'admin')}"}
-        headers |= {} if sent is None else {"x-consistency-token": sent}
-        body = {"query": query, "variables": variables or {}, **more}
+        headers = {} if sent is None else {"x-consistency-token": sent}
         self.memory.sent.clear()
-        response = await (at or self.other).client.post("/graphql", json=body, headers=headers)
+        client = (at or self.other).client
+        response = await post(client, query, variables, who or token("acme", "admin"), headers, **more)
         return response.json(), response.headers.get("x-consistency-token")
 
     async def change(self, query: str, sent: str | None = None) -> str:

@@ -182,6 +182,27 @@ async def test_a_name_that_stands_twice_in_the_variables_of_a_get_is_refused(wor
     assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
 
 
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"x":', b"}")])
+async def test_a_body_that_is_nested_too_deeply_is_a_bad_request(world: World, opening: bytes, closing: bytes) -> None:
+    content = b'{"query": "{ a }", "variables": {"x": %b1%b}}' % (opening * 900, closing * 900)
+    response = await world.client.post("/graphql", content=content, headers={**TOKEN, "Content-Type": JSON})
+    assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
+    assert response.json()["errors"][0]["message"] == "the body is nested too deeply"
+
+
+async def test_an_address_with_thousands_of_parameters_is_not_read(world: World) -> None:
+    params = {"query": HELLO, **{f"p{number}": "1" for number in range(100)}}
+    response = await world.client.get("/graphql", params=params, headers=TOKEN)
+    assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
+    assert "more than 100 parameters" in response.json()["errors"][0]["message"]
+
+
+async def test_an_accept_header_of_thousands_of_types_is_not_read(world: World) -> None:
+    headers = {**TOKEN, "Accept": ",".join(["application/json;q=0.5"] * 100)}
+    response = await world.client.get("/graphql", params={"query": HELLO}, headers=headers)
+    assert (response.status_code, code(response)) == (400, "BAD_REQUEST")
+
+
 @pytest.mark.parametrize("text", [":", "\\u003a", "\\u003A:", "\\\\u003a", "\\\\\\u003a", '\\":\\"', "\\\\\\\\u003a:"])
 async def test_colons_in_texts_are_no_names(world: World, text: str) -> None:
     variables = f'{{"x": "{text}", "{text}": 1, "y": {{"x": 1}}}}'

@@ -399,3 +399,12 @@ def test_tenants_with_nothing_in_the_queue_are_forgotten_during_an_overload() ->
         assert most < 200
 
     run_virtually(main())
+
+
+async def test_a_free_place_is_taken_at_once_and_given_back() -> None:
+    queue = FairQueue(1)
+    assert queue.acquire_at_once()
+    assert not queue.acquire_at_once()
+    assert queue.running == 1
+    queue.release()
+    assert queue.running == 0

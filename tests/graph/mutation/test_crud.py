@@ -25,6 +25,12 @@ def test_an_unknown_attribute_in_filled_is_a_fault() -> None:
     assert [fault for each in others for fault in mutation_faults(each)] == []
 
 
+def test_a_value_in_place_of_a_function_in_filled_is_a_fault() -> None:
+    create, *_ = crud(thing(), filled={"madeAt": "today"})  # type: ignore[dict-item]  # the slip
+    said = "mutation createThing: `filled` has 'today' for `madeAt`; give it a function, such as `lambda: 'today'`"
+    assert [*mutation_faults(create)] == [said]
+
+
 def test_an_unknown_attribute_in_but_is_a_fault() -> None:
     said = "mutation updateThing: `but` names `mail`, which Thing does not declare"
     assert [*mutation_faults(update(thing(), but=("mail", "email")))] == [said]

@@ -7,6 +7,7 @@ import pytest
 from gateway.errors import LimitExceeded
 from gateway.graph.query.operation import Admitted
 from gateway.graph.query.price import CostLimits, Price
+from tests import fixtures
 from tests.graph.fixtures import World
 from tests.graph.http.test_endpoint import HELLO, code
 
@@ -14,9 +15,8 @@ ORDERS = "query ($n: Int) { activeOrders(first: $n) { nodes { user { name } line
 
 
 async def post(world: World, query: str, variables: dict[str, Any] | None = None, **more: Any) -> Any:
-    role, extensions = more.pop("role", "viewer"), more
-    body = {"query": query, "variables": variables or {}, "extensions": extensions}
-    return await world.client.post("/graphql", json=body, headers={"Authorization": f"Bearer acme/{role}"})
+    bearer = f"acme/{more.pop('role', 'viewer')}"
+    return await fixtures.post(world.client, query, variables, bearer, extensions=more)
 
 
 async def test_too_dear_is_refused_before_it_runs_and_told_by_how_much() -> None:

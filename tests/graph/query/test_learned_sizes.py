@@ -71,11 +71,11 @@ async def test_a_large_item_that_was_written_is_known(world: World) -> None:
     sizes = world.endpoint.reference.table.sizes
     author = next(row for row in world.memory.rows.values() if row["EntityType"]["S"] == "Author")
     mutation = """mutation ($author: ID!, $text: String!) {
-      createPost(input: { authorId: $author, title: "Large", content: $text, category: "news" }) {
+      createDraft(input: { authorId: $author, title: "Large", content: $text, category: "news" }) {
         errors { message } } }"""
     noise = "".join(chr(0x4E00 + (number * 7_919) % 20_000) for number in range(40_000))
     for text, tenants in (("x" * 150_000, []), (noise, ["acme"])):  # the first is stored compressed, and small
         variables = {"author": author["authorId"]["S"], "text": text}
-        assert await world.ask(mutation, variables, token="acme/admin") == {"createPost": {"errors": []}}
+        assert await world.ask(mutation, variables, token="acme/admin") == {"createDraft": {"errors": []}}
         assert list(sizes.known) == tenants
-    assert sizes.known[tenant_id("acme")][SizedPlace("Post")] > 10_000
+    assert sizes.known[tenant_id("acme")][SizedPlace("Draft")] > 10_000

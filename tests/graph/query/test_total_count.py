@@ -88,9 +88,11 @@ def test_lists_without_a_counter_have_none() -> None:
 
 
 async def test_it_has_a_price_of_its_own() -> None:
-    world = World(setting=coded_shop())
+    # each of its own: what one has read tells the next how large the items are
     alone, page, both = [
-        (await post(world, f"{{ activeOrders {{ {each} }} }}", cost=True)).json()["extensions"]["cost"]["estimate"]
+        (await post(World(setting=coded_shop()), f"{{ activeOrders {{ {each} }} }}", cost=True)).json()["extensions"][
+            "cost"
+        ]["estimate"]
         for each in ("totalCount", "nodes { orderId }", "nodes { orderId } totalCount")
     ]
     assert alone == 4 * 0.5

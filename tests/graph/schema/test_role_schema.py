@@ -95,13 +95,13 @@ def test_what_a_role_cannot_use_looks_like_what_nobody_declared(secret: str, non
 async def test_requests_of_the_role_are_validated_and_introspected_by_its_schema() -> None:
     typed = '{ supplier: __type(name: "Supplier") { name } order: __type(name: "Order") { fields { name } } }'
     gateway = MemoryGateway()
-    mine, whole = [await gateway.ask(typed, role=role) for role in ("customer", "viewer")]
+    mine, whole = [await gateway.ask(typed, token=f"acme/{role}") for role in ("customer", "viewer")]
     assert mine["supplier"] is None
     assert whole["supplier"] == {"name": "Supplier"}
     assert {"name": "lines"} not in mine["order"]["fields"]
     assert {"name": "lines"} in whole["order"]["fields"]
     # the same text is another document for another role, whoever sends it first
     for role in ("viewer", "customer", "viewer", "customer"):
-        answer: Any = (await gateway.post("{ activeOrders { nodes { orderId } } }", role=role)).json()
+        answer: Any = (await gateway.post("{ activeOrders { nodes { orderId } } }", token=f"acme/{role}")).json()
         codes = {error["extensions"]["code"] for error in answer.get("errors", ())}
         assert codes == ({"GRAPHQL_VALIDATION_FAILED"} if role == "customer" else set())

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from graphql import GraphQLObjectType
 
 from gateway.graph.global_id import global_id
 from gateway.graph.mutation.crud import crud
@@ -135,3 +136,11 @@ def test_the_sizes_of_a_page_are_in_the_schema() -> None:
     assert arguments["first"].description == f"{first}by default at most 100."
     assert str(arguments["last"].description).endswith("by default at most 100.")
     assert ReadLimits() == ReadLimits(page=Settings.model_fields["max_page_size"].default, default_page=20)
+
+
+def test_only_nodes_have_an_id() -> None:
+    """Relay keeps every object with an `id` under it: anything else with that id would overwrite the item."""
+    types = [each for each in core_schema(SCHEMA).type_map.values() if isinstance(each, GraphQLObjectType)]
+    with_id = {each.name for each in types if "id" in each.fields}
+    assert with_id
+    assert with_id == {each.name for each in types if "Node" in [known.name for known in each.interfaces]}

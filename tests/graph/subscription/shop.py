@@ -20,9 +20,9 @@ from tests.graph.fixtures import SHIPPED
 
 ITEM = "subscription Item($id: ID!) { orderChanged(orderId: $id) { orderId status } }"
 LIST = """subscription List($user: ID!) { ordersOfUserChanged(userId: $user, first: 3) {
-  page { nodes { orderId status } } changes { kind id node { orderId status } } } }"""
+  page { nodes { orderId status } } changes { kind nodeId node { orderId status } } } }"""
 ACTIVE = """subscription Active($filter: ActiveOrdersFilter) { activeOrdersChanged(first: 100, filter: $filter) {
-  page { nodes { orderId } } changes { kind id node { orderId status total } } } }"""
+  page { nodes { orderId } } changes { kind nodeId node { orderId status total } } } }"""
 STATUS = """mutation Set($id: ID!, $status: OrderStatus!) {
   changeOrderStatus(input: {orderId: $id, status: $status}) { order { status } errors { code message } } }"""
 PLACE = """mutation Place($user: ID!) {
@@ -66,8 +66,9 @@ class Shop:
 
 
 @asynccontextmanager
-async def shop(**changes: Any) -> AsyncIterator[Shop]:
-    memory, bus, lines = Memory(MODEL.table, TABLE, rows=dict(SHIPPED.rows)), InProcessBus(), list[dict[str, Any]]()
+async def shop(bus: InProcessBus | None = None, **changes: Any) -> AsyncIterator[Shop]:
+    memory, lines = Memory(MODEL.table, TABLE, rows=dict(SHIPPED.rows)), list[dict[str, Any]]()
+    bus = bus or InProcessBus()
     memory.on_change = NotesOfMemory(MODEL.table, bus).publish
     log, draining = CallLog(memory), list[bool]()
     services = Services(log, MemorySts(), fetch_keys, bus=bus)

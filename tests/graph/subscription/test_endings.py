@@ -1,5 +1,6 @@
 """What ends a subscription at once, and with which close code."""
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Any
@@ -159,3 +160,32 @@ async def test_who_shares_a_read_is_told_nothing_once_the_own_token_has_expired(
             with pytest.raises(SubscriptionFailed) as caught:
                 await late.next()
             assert caught.value.code == 4403
+
+
+class Silent:
+    """An issuer whose keys never come."""
+
+    epoch = 0
+
+    async def still_holds(self, token: object) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+
+async def test_a_tenant_whose_issuer_is_silent_holds_up_no_other_tenants_check() -> None:
+    async with shop() as served:
+        async with (
+            served.connect(bearer("globex"), ITEM, {"id": "o-none"}) as silent,
+            served.connect(bearer(), ITEM, {"id": "o-none"}) as late,
+        ):
+            await silent.next()
+            await late.next()
+            first, second = served.subscriptions._connections
+            first.lasting._until, first.lasting._authenticator = 0.0, Silent()
+            while first.checking is None:  # noqa: ASYNC110  until its check waits for the issuer
+                await asyncio.sleep(0.01)
+            second.lasting._until, second.lasting._authenticator = 0.0, Expired()
+            with pytest.raises(SubscriptionFailed) as caught:
+                await late.next()
+            assert caught.value.code == 4403
+        assert served.subscriptions.connections == 0

@@ -34,6 +34,6 @@ async def test_the_subscriptions_are_answered() -> None:
 async def test_the_example_for_tests_runs() -> None:
     text = "subscription { activeOrdersChanged { changes { kind } } }"
     assert text in _blocks("python")[1]
-    assert text.replace("kind", "kind id") in _blocks("sh")[0]
+    assert text.replace("kind", "kind nodeId") in _blocks("sh")[0]
     async with shop() as served, served.client.subscribe(text) as events:
         assert (await events.next())["data"] == {"activeOrdersChanged": {"changes": []}}

@@ -123,6 +123,24 @@ async def test_a_tenant_has_so_many_connections() -> None:
         await other.close()
 
 
+async def test_a_tenant_has_so_many_subscriptions_over_all_its_connections() -> None:
+    async with shop(max_subscriptions_per_tenant=2) as served, _socket(served) as one, _socket(served) as two:
+        for client in (one, two):
+            client.send(SUBSCRIBE)
+            assert (await client.receive())["type"] == "next"
+        two.send({**SUBSCRIBE, "id": "2"})
+        refused = await two.receive()
+        assert (refused["type"], refused["id"]) == ("error", "2")
+        assert refused["payload"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
+        async with served.connect(bearer("globex"), ITEM, {"id": "o-none"}) as other:
+            await other.next()
+        one.send({"type": "complete", "id": "1"})
+        while served.subscriptions.active > 1:  # noqa: ASYNC110  until it has ended
+            await asyncio.sleep(0)
+        two.send({**SUBSCRIBE, "id": "2"})
+        assert (await two.receive())["type"] == "next"
+
+
 async def test_queries_and_mutations_are_answered_too() -> None:
     async with shop() as served, _socket(served) as client:
         client.send(
@@ -169,4 +187,4 @@ async def test_a_client_that_leaves_leaves_nothing_behind() -> None:
 
 
 def test_the_limits_have_their_defaults() -> None:
-    assert WatchLimits() == WatchLimits(1_000, 100, 131_072, 10.0, 30.0)
+    assert WatchLimits() == WatchLimits(1_000, 100, 131_072, 10.0, 30.0, 10_000)

@@ -7,8 +7,11 @@ import pytest
 
 from gateway.demo import MODEL
 from gateway.graph.global_id import read_global_id
+from gateway.stream.bus import InProcessBus
 from gateway.stream.note import ChangeNote
+from gateway.testing.services import settings
 from gateway.testing.subscriber import SubscriptionFailed
+from gateway.wiring.bus import bus_of
 from tests.graph.subscription.shop import ACTIVE, ITEM, LIST, PLACE, shop
 
 
@@ -37,6 +40,20 @@ async def test_an_item_that_does_not_exist_is_null_until_it_does() -> None:
     async with shop() as served, served.watch(ITEM, {"id": "o-none"}) as events:
         assert _item(await events.next()) is None
         await events.silence()
+
+
+async def test_where_changes_are_never_told_a_subscription_is_refused() -> None:
+    """With the bus that a process has whose setting `stream` is `off`."""
+    bus = bus_of(settings())
+    assert isinstance(bus, InProcessBus)
+    async with shop(bus) as served:
+        with pytest.raises(SubscriptionFailed) as caught:
+            async with served.watch(ITEM, {"id": "o-1"}) as events:
+                await events.next()
+        [error] = caught.value.errors
+        assert error["extensions"]["code"] == "BAD_USER_INPUT"
+        assert "`stream` is `off`" in error["message"]
+        assert await served.order()
 
 
 async def test_a_change_of_what_is_not_selected_is_no_event() -> None:
@@ -74,7 +91,7 @@ async def test_a_list_on_the_table_tells_its_page_and_then_what_changes() -> Non
             assert event["data"]["ordersOfUserChanged"]["page"] is None
             [added] = _changes(event)
             assert (added["kind"], added["node"]["orderId"]) == ("ADDED", placed["order"]["orderId"])
-            assert added["id"] == placed["order"]["id"]  # the same global id as everywhere
+            assert added["nodeId"] == placed["order"]["id"]  # the same global id as everywhere
             await served.set_status(placed["order"]["orderId"], "CANCELLED")
             [changed] = _changes(await events.next())
             assert (changed["kind"], changed["node"]["status"]) == ("CHANGED", "CANCELLED")
@@ -91,7 +108,7 @@ async def test_a_list_on_an_index_tells_what_comes_and_goes() -> None:
             await served.set_status(order["orderId"], "DELIVERED")
             [removed] = _changes(await events.next())
             assert (removed["kind"], removed["node"]) == ("REMOVED", None)
-            assert read_global_id("acme", removed["id"]) == ("Order", (order["orderId"],))
+            assert read_global_id("acme", removed["nodeId"]) == ("Order", (order["orderId"],))
 
 
 async def test_what_a_filter_leaves_out_is_not_told() -> None:
@@ -245,7 +262,7 @@ async def test_who_selects_only_the_page_is_told_the_page_again() -> None:
 
 
 async def test_who_selects_only_changes_is_judged_for_the_list_all_the_same() -> None:
-    text = "subscription($u: ID!) { ordersOfUserChanged(userId: $u) { changes { id kind } } }"
+    text = "subscription($u: ID!) { ordersOfUserChanged(userId: $u) { changes { nodeId kind } } }"
     async with shop() as served:
         order = await served.order()
         async with served.watch(text, {"u": order["userId"]}) as events:
@@ -312,6 +329,24 @@ async def test_a_position_is_worth_nothing_to_anybody_else(other: dict[str, Any]
                 await events.next()
         assert caught.value.errors[0]["extensions"]["code"] == "BAD_USER_INPUT"
         assert "leave it out" in caught.value.errors[0]["message"]
+
+
+async def test_an_event_that_was_read_before_the_last_told_one_is_read_again() -> None:
+    """A member that resumes reads for itself, beside its cohort: the slower of the two reads may be the older one."""
+    async with shop() as served:
+        order = await served.order()
+        async with served.watch(ITEM, {"id": order["orderId"]}) as events:
+            await events.next()
+            [cohort] = served.subscriptions._cohorts.values()
+            [member] = cohort.members
+            old = await cohort.present()
+            await served.set_status(order["orderId"], "SHIPPED")
+            assert _item(await events.next())["status"] == "SHIPPED"
+            member.offer(old)
+            # what it would have told is read again, and is what was told already
+            await events.silence()
+            await served.set_status(order["orderId"], "DELIVERED")
+            assert _item(await events.next())["status"] == "DELIVERED"
 
 
 def test_every_watch_of_the_demo_is_covered_here() -> None:

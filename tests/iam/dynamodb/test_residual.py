@@ -186,3 +186,53 @@ def test_the_text_never_allows_what_the_keys_do_not(
     quoted = any('"' in prefix for prefix in residual.forbidden)
     if not quoted and "\\" not in text and text.count('"PK":') == len(keys):
         assert by_text is residual.allows(keys, OWN)
+
+
+tails = st.sampled_from(["ORDER#", "ORDER#2026#", "EMAIL#", "EMAIL", "E", "USER#", "O", "X#", "", '"', "\\"])
+below_tails = st.builds(lambda tail, text: f"{OWN}{tail}{text}", tails, texts | st.just("2026#1"))
+
+
+@settings(deadline=None, max_examples=600)
+@given(residuals, tails, st.lists(below_tails | leading, min_size=1, max_size=3), st.booleans())
+@example(PERSONAL, "EMAIL", [f"{OWN}EMAIL#1"], False)
+@example(PERSONAL, "EMAIL#", [f"{OWN}EMAIL#1"], False)
+@example(ORDERS, "O", [f"{OWN}OTHER#1"], False)
+@example(ORDERS, "ORDER#", [f"{OWN}ORDER#1", f"{OWN}STATUS#1"], False)
+def test_a_known_tail_decides_no_key_differently(
+    residual: Residual, tail: str, keys: list[str], ascii_only: bool
+) -> None:
+    """INVARIANT of `below`: it allows the keys with that tail that the residual allows, and no others."""
+    narrowed = residual.below(tail)
+    expected = residual.allows(keys, OWN) and all(key.startswith(OWN + narrowed.tail) for key in keys)
+    assert narrowed.allows(keys, OWN) is expected
+    by_text = narrowed.allows_text(written(batch(keys), ascii_only=ascii_only), PK, OWN, len(keys))
+    assert expected or not by_text
+
+
+@pytest.mark.parametrize(
+    ("tail", "keys", "allowed"),
+    [
+        ("USER#", [f"{OWN}USER#ann"], True),
+        ("USER#", [f"{OWN}USER#bob"], False),
+        ("USER#", [f"{OWN}PRODUCT#1"], False),
+        ("PRODUCT#", [f"{OWN}PRODUCT#1"], True),
+        ("ORDER#", [f"{OWN}ORDER#1"], False),
+    ],
+)
+def test_a_tail_leaves_what_depends_on_the_subject(tail: str, keys: list[str], allowed: bool) -> None:
+    narrowed = MINE.below(tail)
+    assert narrowed.allows(keys, OWN, "ann") is allowed
+    assert narrowed.allows_text(written(batch(keys)), PK, OWN, len(keys), "ann") is allowed
+    assert not narrowed.allows(keys, OWN)
+
+
+def test_a_forbidden_prefix_that_begins_with_the_subject_may_meet_any_tail() -> None:
+    own_rows = Residual(forbidden=(f"{SUBJECT}#",)).below("USER#")
+    assert own_rows.forbidden
+    assert not own_rows.allows([f"{OWN}USER#1"], OWN, "USER")
+
+
+@pytest.mark.parametrize(("one", "other"), [(ORDERS.below("ORDER#"), MINE), (MINE, ORDERS.below("ORDER#"))])
+def test_a_tail_is_not_lost_by_combining(one: Residual, other: Residual) -> None:
+    with pytest.raises(ValueError, match="tail"):
+        one.also(other)

@@ -7,12 +7,14 @@ from hypothesis import HealthCheck, given, settings
 
 from gateway.demo import MODEL
 from gateway.iam.formal.specification import SPLITS
+from tests.iam.formal.solver.test_solver import known_agree
 from tests.iam.formal.test_compiler import any_agree, shipped_agree
 from tests.iam.formal.test_proof import holds_for, roles, things
 
 MODELS = 15
 REQUESTS = 20_000
 DOCUMENTS = 400
+KNOWN = 160
 
 
 def main() -> int:
@@ -24,6 +26,10 @@ def main() -> int:
         return 1
     print(
         f"{compared:,} random requests: formula and evaluator agree ({time.perf_counter() - started:.0f} s)", flush=True
+    )
+    decided = known_agree(KNOWN)
+    print(
+        f"{decided:,} random requests: solver and evaluator agree ({time.perf_counter() - started:.0f} s)", flush=True
     )
     settings(deadline=None, max_examples=MODELS, suppress_health_check=list(HealthCheck))(
         given(things, roles)(holds_for)

@@ -1,4 +1,4 @@
-"""Weakened policies before the solver alone; `make mutate-policies` does it for all of them, this for a spread."""
+"""Weakened policies before the solver alone; `make mutate-policies-formal` does it for all, this for a spread."""
 
 import pytest
 

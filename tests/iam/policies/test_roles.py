@@ -41,7 +41,7 @@ def test_a_sample_path_is_one_that_every_subject_shares_where_there_is_one() -> 
 
 def test_owned_partitions_are_those_with_the_subject_without_records() -> None:
     rows = owned_partitions(ROLE["customer"])
-    assert set(rows.owned) == {(None, "USER#{subject}"), ("GSI1", "USER#{subject}"), ("GSI1", "SESSIONS#{subject}")}
+    assert set(rows.owned) == {(None, "USER#{subject}"), ("GSI1", "USER#{subject}"), ("GSI1", "SESSION#OF#{subject}")}
     assert owned_partitions(ROLE["viewer"]).owned == ()
 
 

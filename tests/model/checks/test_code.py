@@ -69,7 +69,7 @@ UNFIT: list[tuple[dict[str, Any], str]] = [
     ({"name": "label"}, "`label` is declared twice"),
     ({"name": "version"}, "`version` is a name that every entity has"),
     ({"name": "its size"}, "`its size` is not a name such as placedAt"),
-    ({"run": None}, "`computed[size].run` must be a function, not a `NoneType`"),
+    ({"run": None}, "`computed[size].run` must be a function, not nothing"),
     ({"run": NotAFunction}, "`size`: `run` is the class NotAFunction; write a function, `def run(values)`"),
     (
         {"run": waits},

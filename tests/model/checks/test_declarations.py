@@ -29,6 +29,7 @@ def with_type(kind: Any) -> str:
         (bool, "its type is Python's `bool`; use Boolean()"),
         (ListOf(str), "its type is Python's `str`; use Text(), Id() or KeyString()"),  # type: ignore[arg-type]  # the slip
         (SetOf(Id), "its type is the class Id; write `Id()`"),  # type: ignore[arg-type]  # the slip
+        (Text("200"), "`max` must be a whole number, not a `str`"),  # type: ignore[arg-type]  # the slip
         (EnumOf("RED"), "EnumOf takes an enum class, such as `EnumOf(Colour)`"),  # type: ignore[arg-type]  # the slip
         (
             Struct("Box", (Field("a", str, ""),)),  # type: ignore[arg-type]  # the slip

@@ -23,7 +23,8 @@ def test_a_condition_names_an_attribute() -> None:
 def test_a_condition_is_on_an_enum_a_flag_or_an_id(attribute: str) -> None:
     said = sparse(When(attribute, ("x",)))
     assert (
-        said == f"entity Thing: the condition on GSI2 needs an enum, a boolean or an id; `{attribute}` is none of these"
+        said
+        == f"entity Thing: the condition on GSI2 needs an enum, a boolean or an id, but `{attribute}` is something else"
     )
 
 

@@ -101,8 +101,8 @@ def test_an_index_may_be_sharded_by_what_can_be_absent() -> None:
 @pytest.mark.parametrize(
     ("bucket", "sk", "said"),
     [
-        (Bucket("born", "day"), "{madeAt}#{thingId}", "needs a timestamp for its buckets, `born` is none"),
-        (Bucket("email", "day"), "{email}#{thingId}", "needs a timestamp for its buckets, `email` is none"),
+        (Bucket("born", "day"), "{madeAt}#{thingId}", "needs a timestamp for its buckets, but `born` is not one"),
+        (Bucket("email", "day"), "{email}#{thingId}", "needs a timestamp for its buckets, but `email` is not one"),
         (Bucket("madeAt", "day"), "{thingId}", "has buckets, so `{thingId}` must sort by their time `madeAt`"),
         (Bucket("madeAt", "day"), "{thingId}#{madeAt}", "has buckets, so `{thingId}#{madeAt}` must sort by"),
         (Bucket("madeAt", "day"), "META", "has buckets, so `META` must sort by their time `madeAt`"),

@@ -60,7 +60,7 @@ def test_what_the_gateway_writes_itself_is_no_attribute(name: str) -> None:
 
 def test_a_place_is_on_an_index_that_exists() -> None:
     said = fault(thing(indexes=(on("GSI9"),)))
-    assert said == "entity Thing: index GSI9 does not exist, the table has ['GSI1', 'GSI2', 'GSI3']"
+    assert said == "entity Thing: index GSI9 does not exist; the table has GSI1, GSI2, GSI3"
 
 
 def test_a_place_does_not_borrow_the_name_of_another_index() -> None:
@@ -143,7 +143,7 @@ def test_every_fault_of_every_part_is_told_at_once() -> None:
         "entity First: `unique` names the unknown attribute `mail`",
         "entity First: key `first` has the part `first`",
         "entity First: key `{nothing` has the part `{nothing`",
-        "entity Second: index GSI9 does not exist, the table has ['GSI1', 'GSI2', 'GSI3']",
+        "entity Second: index GSI9 does not exist; the table has GSI1, GSI2, GSI3",
         "entity Third: key `THIRD#{colour}` has few values, so many items share one partition",
         "pattern things: there is no index or place `GSI7`, Thing has ['primary']",
         "pattern other: there is no entity Other",

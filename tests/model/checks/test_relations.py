@@ -60,13 +60,13 @@ def test_a_relation_that_no_pattern_serves_is_named() -> None:
 
 
 def test_one_item_is_found_by_a_lookup() -> None:
-    assert said(one("partsOfOwner")) == "needs a lookup, `partsOfOwner` is none"
+    assert said(one("partsOfOwner")) == "needs a lookup, but `partsOfOwner` is not one"
 
 
 def test_many_items_are_found_by_a_listing_or_by_a_lookup_for_each() -> None:
-    assert said(many("part")) == "needs a listing of many, `part` is none"
-    assert said(many("partOfOwner")) == "needs a listing of many, `partOfOwner` is none"
-    assert said(many("partsOfOwner", each="partIds")) == "needs a lookup, `partsOfOwner` is none"
+    assert said(many("part")) == "needs a listing of many items, but `part` is not one"
+    assert said(many("partOfOwner")) == "needs a listing of many items, but `partOfOwner` is not one"
+    assert said(many("partsOfOwner", each="partIds")) == "needs a lookup, but `partsOfOwner` is not one"
 
 
 def test_a_relation_binds_parameters_that_its_pattern_takes() -> None:
@@ -111,7 +111,7 @@ def test_a_list_has_members_of_the_type_of_the_parameter() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (replace(SUM, pattern="partsOfOwner"), "needs a lookup, `partsOfOwner` is none"),
+        (replace(SUM, pattern="partsOfOwner"), "needs a lookup, but `partsOfOwner` is not one"),
         (replace(SUM, over="number"), "gives ['number'], which `shard` does not take"),
         (replace(SUM, fixed={"color": "RED"}), "gives ['color'], which `shard` does not take"),
         (replace(SUM, over="thingId"), "counts over `thingId`, which is not a whole number"),

@@ -8,10 +8,11 @@ import pytest
 from gateway.demo import MODEL
 from gateway.demo.commerce.roles import ORDERING
 from gateway.errors import ModelError
-from gateway.model.entity import Key
+from gateway.model.entity import Attribute, Key
 from gateway.model.model import Model
 from gateway.model.role import ALL, PERSONAL, STANDARD_ROLES, Role
 from gateway.model.role_reach import visible_patterns
+from gateway.model.types import Text
 
 
 def faults(*roles: Role) -> str:
@@ -75,6 +76,45 @@ def test_the_standard_roles_are_right_for_every_model() -> None:
 )
 def test_what_cannot_be_enforced_is_refused(changes: dict[str, Any], fault: str) -> None:
     assert fault in faults(role(**changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "fix"),
+    [
+        ({"reads": ("Ordr",)}, "`reads` names `Ordr`, which the model does not declare: did you mean `Order`?"),
+        ({"reads": ("orderOfUser",)}, "did you mean `ordersOfUser`?"),
+        ({"writes": ("product",)}, "did you mean `Product`?"),
+        ({"hides": ("emial",)}, "`hides` names `emial`, which is not an attribute: did you mean `email`?"),
+        ({"shows": ("xyzzy",)}, "`shows` names `xyzzy`, which is not an attribute: name one of "),
+        ({"mutations": ("placeorder",)}, "did you mean `placeOrder`?"),
+        ({"finds": ("userByMail",)}, "did you mean `userByEmail`?"),
+        ({"reads": ("Category",), "writes": ("Supplier",)}, "add Supplier to `reads`"),
+        ({"writes": (), "removes": ("Category",)}, "add it to `writes`, or take it out of `removes`"),
+        ({"reads": ("Category",), "own": True}, "declare the `owner` of an entity that it reads"),
+        ({"reads": ("order", "sessionsOfUser"), "own": True}, "name `ordersOfUser`"),
+        ({"reads": ("session", "ordersOfUser"), "own": True}, "name `sessionsOfUser` instead"),
+        ({"own": True, "writes": ("Order",)}, "let a mutation act in another role (`acts_as`)"),
+        ({"reads": ("userByEmail",)}, "add User to `reads`"),
+        ({"reads": ("Product",)}, "add Stock to `reads`"),
+        ({"writes": ("Product",)}, "add Stock to `writes`, or to `beside`"),
+    ],
+)
+def test_a_fault_says_what_to_change(changes: dict[str, Any], fix: str) -> None:
+    assert fix in faults(role(**changes))
+
+
+def test_a_name_that_is_personal_in_one_entity_only_is_told_with_the_faults_of_roles() -> None:
+    first, *others = MODEL.domains
+    label = Attribute("phone", Text(20), "Not personal here.", required=False)
+    entities = tuple(
+        replace(each, attributes=(*each.attributes, label)) if each.name == "Category" else each
+        for each in first.entities
+    )
+    with pytest.raises(ModelError) as refused:
+        Model(domains=(replace(first, entities=entities, roles=(role(reads=("Product",)), ORDERING)), *others))
+    told = "\n".join(refused.value.faults)
+    assert "entity Category: `phone` is personal in" in told
+    assert "add Stock to `reads`" in told
 
 
 def test_a_role_declared_in_two_ways_is_refused() -> None:

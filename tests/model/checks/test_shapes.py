@@ -123,8 +123,8 @@ def test_a_missing_comma_is_reported(right: Any, name: str, value: Any) -> None:
         (thing(), "key", Key, "`key` is the class Key; write `Key(...)`"),
         (thing(), "key", "THING", "`key` must be Key, not a `str`"),
         (thing(), "expiry", Expiry, "`expiry` is the class Expiry; write `Expiry(...)`"),
-        (thing(), "cached", 30, "`cached` must be Staleness, not a `int`"),
-        (thing(), "name", 5, "`name` must be a string, not a `int`"),
+        (thing(), "cached", 30, "`cached` must be Staleness, not an `int`"),
+        (thing(), "name", 5, "`name` must be a string, not an `int`"),
         (Shards(4, by="id"), "count", "4", "`count` must be a whole number, not a `str`"),
         (Shards(4, by="id"), "by", ("id",), "`by` must be a string, not a `tuple`"),
         (MUTATION, "run", "assign", "`run` must be a function, not a `str`"),
@@ -150,7 +150,7 @@ def test_faults_deep_inside_are_told_by_their_path() -> None:
 def test_a_member_with_a_name_is_told_by_its_name() -> None:
     wrong: Any = Attribute("size", Id(), 5)  # type: ignore[arg-type]  # the slip
     assert [*shape_faults(replace(thing(), attributes=(wrong,)))] == [
-        "`attributes[size].description` must be a string, not a `int`"
+        "`attributes[size].description` must be a string, not an `int`"
     ]
 
 

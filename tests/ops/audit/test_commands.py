@@ -102,7 +102,7 @@ def test_lines_and_formats_that_do_not_exist_are_refused_before_anything_is_aske
     with pytest.raises(ConfigurationError) as caught:
         run(Audit(SUBJECT, AuditedAccount("eu-west-1"), format="xml", skip=("tll",)))
     assert caught.value.faults[0].startswith("--skip: there is no line `tll`, only access-patterns,")
-    assert caught.value.faults[1] == "--format: `xml` is none of table, json, sarif"
+    assert caught.value.faults[1] == "--format: `xml` is not one of table, json, sarif"
 
 
 def test_the_names_come_from_terraforms_output(tmp_path: Path) -> None:

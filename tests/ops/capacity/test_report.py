@@ -126,5 +126,5 @@ def test_json_has_no_infinity() -> None:
 
 
 def test_a_format_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="`xml` is none of markdown, json"):
+    with pytest.raises(ConfigurationError, match="`xml` is not one of markdown, json"):
         check_format("xml")

@@ -18,7 +18,7 @@ from gateway.aws.wire.errors import (
 from gateway.demo import MODEL
 from gateway.errors import DeadlineExceeded
 from gateway.model.tenant import TenantId
-from gateway.ops.isolation.attack import ProbeResult, foreign_marks, prove
+from gateway.ops.isolation.attack import Ground, ProbeResult, foreign_marks, prove
 from tests.ops.endpoint import ACME, GLOBEX, GROUND, MARKERS, Answer, Judging, row, session
 
 
@@ -138,6 +138,38 @@ async def test_an_endpoint_that_does_not_answer_proves_nothing(error: Exception)
         raise error
 
     assert await verdicts(Judging(down)) == {"unproven"}
+
+
+async def test_what_got_no_answer_is_sent_again_alone() -> None:
+    silent = ["Scan", "GetItem", "GetItem"]
+
+    def busy(tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Answer | None:
+        if operation in silent:
+            silent.remove(operation)
+            raise DeadlineExceeded("late")
+        return None
+
+    assert await verdicts(Judging(busy)) == {"held"}
+    assert not silent
+
+
+async def test_an_endpoint_that_is_down_is_not_asked_everything_twice() -> None:
+    def down(tenant: TenantId, operation: str, body: Mapping[str, Any]) -> Answer | None:
+        raise AwsUnavailable("down")
+
+    client = Judging(down)
+    found = await results(client)
+    assert len(client.sent) == len(found) + 1
+
+
+async def test_a_session_sends_a_request_once_however_many_tenants_it_attacks() -> None:
+    third = TenantId("initech")
+    alone = await prove(Judging(), [session()], GROUND)
+    both = await prove(Judging(), [session()], Ground(MODEL, {**MARKERS, third: "canary-of-initech"}, GROUND.rows))
+    controls = [result for result in both if result.probe.group == "controls"]
+    assert controls == [result for result in alone if result.probe.group == "controls"]
+    mutations = [result.probe.name for result in both if result.probe.group == "mutations"]
+    assert sorted(mutations) == sorted(2 * [result.probe.name for result in alone if result.probe.group == "mutations"])
 
 
 def test_marks_are_markers_anywhere_and_keys_among_rows() -> None:

@@ -99,6 +99,37 @@ def test_the_rows_of_other_subjects_are_tried_by_sessions_that_have_one() -> Non
     assert any("on GSI1" in probe.name for probe in found("customer") if probe.group == "subjects")
 
 
+def test_every_mutation_is_tried_with_the_rows_of_the_other_tenant_and_as_a_control() -> None:
+    for role in ROLE:
+        tried = {probe.name: probe.expected for probe in found(role) if probe.operation == "TransactWriteItems"}
+        for mutation in MODEL.mutations:
+            assert tried[f"{mutation.name}, the other tenant's rows"] == "denied"
+            if MODEL.all_roles[role].writes_result(mutation):
+                assert tried[f"own {mutation.name}"] == "allowed"
+            elif role in ("support", "viewer"):
+                assert tried[f"own {mutation.name}"] == "denied"
+
+
+def test_every_pattern_and_mutation_of_owned_rows_is_tried_with_another_subject() -> None:
+    owned = {name for name, entity in MODEL.entities.items() if entity.owner is not None}
+    for role in ("customer", "ordering"):
+        names = {probe.name for probe in found(role) if probe.group == "subjects"}
+        for mutation in MODEL.mutations:
+            assert (f"{mutation.name} of another subject" in names) is (mutation.returns in owned)
+        for pattern in ("user", "ordersOfUser", "notificationsOfUser", "sessionsOfUser"):
+            assert any(name.startswith(f"{pattern} of another subject by ") for name in names)
+
+
+@pytest.mark.parametrize("role", tuple(ROLE))
+def test_the_evaluator_says_of_each_mutation_what_the_probe_expects(role: str) -> None:
+    """The controls are right, so a denial of the same request with other keys proves something."""
+    permissions = session(role=role).permissions
+    for probe in found(role):
+        if probe.group in ("mutations", "subjects", "controls") and probe.expected != "harmless":
+            allowed = permissions.check(probe.operation, probe.body).allowed
+            assert allowed is (probe.expected == "allowed"), probe.name
+
+
 def test_attributes_are_tried_only_by_a_role_that_may_not_see_them() -> None:
     tried = " ".join(probe.name for probe in found("support") if probe.group == "attributes")
     assert all(f"`{name}`" in tried for name in personal_attributes(MODEL))

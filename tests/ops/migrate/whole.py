@@ -96,9 +96,11 @@ class Whole(Memory):
         return {"Table": {"ItemCount": len(self.rows)}}
 
 
-def backfill(memory: Memory, model: Model = NEW, *, dry: bool = False, page: int = 3, **walk: Any) -> Backfill:
+def backfill(
+    memory: Memory, model: Model = NEW, *, dry: bool = False, page: int = 3, entity: str = "Ticket", **walk: Any
+) -> Backfill:
     source = MigrationSource(memory, AwsTarget("http://127.0.0.1:1", "eu-west-1"), TABLE, Static(), pause=0.001)
-    return Backfill(Walk(source, model, Pace(1e9), ("Ticket",), page=page, **walk), RowChecker(model), dry=dry)
+    return Backfill(Walk(source, model, Pace(1e9), (entity,), page=page, **walk), RowChecker(model), dry=dry)
 
 
 def beginning(segments: int = 2) -> Checkpoint:

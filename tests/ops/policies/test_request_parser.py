@@ -83,6 +83,8 @@ def test_options_reach_the_request() -> None:
         ("GetItem Put PK=a", "`Put` is not `name=value`"),
         ("GetItem PK=a SK=b PK=c SK=d", "`GetItem` names one key"),
         ("GetItem", "`GetItem` names one key"),
+        ("GetItem PK=a SK=b ProjectionExpression=c", "`ProjectionExpression` is not a key: write `attributes=...`"),
+        ("TransactWriteItems Put PK=a SK=b note=c Delete PK=a SK=b note=c", "`note` is not a key"),
         ("UpdateItem PK=a SK=b", "an update names in `attributes` what it sets"),
         ("TransactWriteItems PK=a SK=b", "a member begins with one of Put, Update, Delete, ConditionCheck"),
     ],

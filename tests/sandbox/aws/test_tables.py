@@ -37,7 +37,7 @@ async def test_the_table_is_made_as_the_model_declares_it() -> None:
     finally:
         await engine.close()
     keys = {index["IndexName"]: [key["AttributeName"] for key in index["KeySchema"]] for index in _parts(table)}
-    assert keys == {"made": ["PK", "SK"], **{f"GSI{n}": [f"GSI{n}PK", f"GSI{n}SK"] for n in (1, 2, 3, 4)}}
+    assert keys == {"made": ["PK", "SK"], **{f"GSI{n}": [f"GSI{n}PK", f"GSI{n}SK"] for n in (1, 2, 3, 4, 5)}}
     assert ttl["TimeToLiveDescription"] == {"AttributeName": "ttl", "TimeToLiveStatus": "ENABLED"}
 
 

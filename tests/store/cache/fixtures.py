@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.endpoint import AwsTarget
 from gateway.aws.wire.errors import AccessDenied

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.errors import Forbidden, Unavailable
 from gateway.iam.dynamodb.condition_keys import PRINCIPAL_SUBJECT
 from gateway.iam.dynamodb.permissions import Permissions

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.aws.wire.credentials import Credentials
 from gateway.aws.wire.errors import CancellationReason, TransactionCancelled
 from gateway.errors import Internal, Unavailable
@@ -89,10 +89,10 @@ class Unreliable(Memory):
 PERMISSIONS = permissions_for(generated(MODEL), MODEL)
 
 
-def writer(memory: Memory) -> Writer:
+def writer(memory: Memory, model: Model = MODEL) -> Writer:
     place = tenancy()
     session = Session(ACME, "admin", Credentials("AKID", "secret"), place, PERMISSIONS(place, ACME, "admin", None))
-    return Writer(MODEL, Table(memory, MODEL, no_renewal), Access(session))
+    return Writer(model, Table(memory, model, no_renewal), Access(session))
 
 
 def values(number: int, state: str = "open", customer: str = "c1") -> dict[str, Any]:

@@ -83,7 +83,7 @@ def test_every_partition_key_of_every_item_belongs_to_the_tenant(name: str, mome
         *items_for(MODEL, THING, GLOBEX, {"thingId": name, "kind": name, "at": moment, "rank": 1}),
     ]
     partitions = [value["S"] for item in written for key, value in item.items() if key.endswith("PK")]
-    assert len(partitions) == 2 + 2 + 1 + 3
+    assert len(partitions) == 2 + 3 + 1 + 3
     assert all(partition.startswith("TENANT#globex#") for partition in partitions)
 
 

@@ -36,6 +36,8 @@ _INT = 2**31
 plain_decimal = pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?").fullmatch
 # a whole number that surely is a GraphQL Int
 plain_integer = pattern(r"-?[0-9]{1,9}").fullmatch
+_plain_decimals = pattern(r"(?:-?+(?:[1-9][0-9]*+|0)(?:\.[0-9]++)?+\n)*+").fullmatch
+_plain_integers = pattern(r"(?:-?+[0-9]{1,9}+\n)*+").fullmatch
 
 
 class StringValue(msgspec.Struct, gc=False):
@@ -69,11 +71,29 @@ class Column:
     """`wire` is the type of the stored value; `write` holds `{}` in its place and may use `names`.
 
     A value that is as nearly all are is written without a call of ours: only what is unusual goes to a function.
+    `numbers` writes those of all rows at once, where each row has one.
     """
 
     wire: Any
     write: str
     names: dict[str, Any] = field(default_factory=dict)
+    numbers: "Numbers | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Numbers of many rows: where all are plain, one match says so, and `write` is the expression for `{}`, a list.
+
+    `odd` writes one that is not plain. One match takes a fifth of the time that one for each row takes.
+    """
+
+    plain: Callable[[str], Any]  # takes all of them, each on a line
+    write: str
+    odd: Callable[[str], Any]
+
+    def odd_ones(self, texts: list[str]) -> list[Any]:
+        """As `write`, where not all are plain."""
+        return [self.odd(text) for text in texts]
 
 
 def integer(text: str) -> int:
@@ -102,6 +122,8 @@ def moment(value: datetime) -> datetime:
 _INTEGER = {"plain_integer": plain_integer, "integer": integer}
 _DECIMAL = {"plain_decimal": plain_decimal, "decimal": decimal}
 _MOMENT = {"UTC": UTC, "moment": moment}
+_INTEGERS = Numbers(_plain_integers, "list(map(int, {}))", integer)
+_DECIMALS = Numbers(_plain_decimals, "{}", lambda text: text if plain_decimal(text) else decimal(text))
 
 
 def column(attribute: Attribute, below: StructFields) -> Column:
@@ -110,9 +132,9 @@ def column(attribute: Attribute, below: StructFields) -> Column:
         case Text() | KeyText() | Currency() if not attribute.compressed:
             return Column(StringValue, "{}.S")
         case Integer():
-            return Column(NumberValue, "int(n) if plain_integer(n := {}.N) else integer(n)", _INTEGER)
+            return Column(NumberValue, "int(n) if plain_integer(n := {}.N) else integer(n)", _INTEGER, _INTEGERS)
         case DecimalNumber():
-            return Column(NumberValue, "n if plain_decimal(n := {}.N) else decimal(n)", _DECIMAL)
+            return Column(NumberValue, "n if plain_decimal(n := {}.N) else decimal(n)", _DECIMAL, _DECIMALS)
         case Boolean():
             return Column(BooleanValue, "{}.BOOL")
         case Timestamp():
@@ -123,6 +145,10 @@ def column(attribute: Attribute, below: StructFields) -> Column:
             return Column(StringListValue, "[each.S for each in {}.L]")
     name = f"write_{attribute.name}"
     return Column(ANY_VALUE, f"{name}({{}})", {name: _decoded(attribute.type, below)})
+
+
+def versions(odd: Callable[[str], int]) -> Numbers:
+    return Numbers(_plain_integers, "list(map(int, {}))", odd)
 
 
 def _decoded(kind: AttributeType, below: StructFields) -> Write:

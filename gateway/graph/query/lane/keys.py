@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from re import compile as pattern
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from gateway.errors import BadUserInput
 from gateway.graph.global_id import global_id
@@ -50,6 +50,7 @@ class KeyTexts:
         self._pieces = 0
         self._variables = marks  # the variable of the generated function for each open part
         names |= {"StepBack": FallBack, "Reason": Reason, "is_id": _id, "is_key_text": _key_text}
+        self.kinds = kinds
         self.checks = {name: self._check(variable, kinds[name]) for name, variable in marks.items()}
 
     @staticmethod
@@ -64,6 +65,14 @@ class KeyTexts:
         key = item_key(_EXAMPLE, self._entity, {**marks, **given})
         path = key.pk.removeprefix(partition(_EXAMPLE, ""))
         return f"({self._text('{own}', path)}, {self._text('', key.sk)})"
+
+    def partition_text(self) -> tuple[str, str]:
+        """The expression for the partition key, and the sort key that all items of the entity have."""
+        if self._entity.primary.sk.holes:
+            raise NotPlain
+        marks = {name: f"mark-{number}-" for number, name in enumerate(self._variables)}
+        key = item_key(_EXAMPLE, self._entity, marks)
+        return self._text("{own}", key.pk.removeprefix(partition(_EXAMPLE, ""))), key.sk
 
     def _text(self, start: str, text: str) -> str:
         variables, pieces = list(self._variables.values()), [start]
@@ -85,6 +94,8 @@ class NotPlain(Exception):
 _MARK = pattern(r"mark-([0-9]+)-")
 _EXAMPLE = TenantId("any")
 _id, _key_text = Id().key_pattern.fullmatch, KeyString().key_pattern.fullmatch
+# many of them, each on a line
+_ids = pattern(f"(?:(?>{Id().key_pattern.pattern})\n)*+").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +145,36 @@ def reference_keys(binding: Binding) -> Keys:
         lines += [f"    if {absent}:", "      found.append(None)", "      continue"]
     lines += [*_filled(texts, fields), f"    found.append({texts.pair()})", "  return found"]
     return function("keys", lines, names)
+
+
+class PartitionKeys(NamedTuple):
+    """For items that their partition key alone tells apart: `(rows, own)` to one for each row, or None."""
+
+    of_rows: Callable[[list[Any], str], list[str | None]]
+    sort_key: str
+
+
+def reference_partitions(binding: Binding) -> PartitionKeys | None:
+    """As `reference_keys`, for references that are one id and entities that have one sort key; else None."""
+    names: dict[str, Any] = {"are_ids": _ids}
+    try:
+        texts, fields = binding.variables(names)
+        if [*map(type, texts.kinds.values())] != [Id]:
+            return None
+        made, sort_key = texts.partition_text()
+    except NotPlain:
+        return None
+    [field] = fields.values()
+    lines = ["def partitions(rows, own):", f"  texts = [{field}.S for row in rows if {field} is not None]"]
+    # all of them at once, each on a line; none may have a line feed of its own
+    lines.append('  lines = "\\n".join(texts) + "\\n"')
+    lines.append(
+        '  if texts and (are_ids(lines) is None or lines.count("\\n") != len(texts)): raise StepBack(Reason.ROW)'
+    )
+    lines.append(f"  if len(texts) == len(rows): return [{made} for t0 in texts]")
+    absent = made.replace("{t0}", f"{{{field}.S}}")
+    lines.append(f"  return [None if {field} is None else {absent} for row in rows]")
+    return PartitionKeys(function("partitions", lines, names), sort_key)
 
 
 def total_keys(binding: Binding, given: tuple[Mapping[str, Any], ...]) -> Keys:

@@ -3,21 +3,23 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import msgspec
 import orjson
 from graphql import FieldNode, get_location
 
+from gateway.aws.sts.session import Session
 from gateway.graph.query.arguments import InvalidArguments
 from gateway.graph.query.binder import Tree
 from gateway.graph.query.lane.code_fields import refused_attribute
 from gateway.graph.query.lane.fallback import FallBack, NoLane, Reason
 from gateway.graph.query.lane.prepare import Preparation
 from gateway.graph.query.lane.request import LaneRequest
-from gateway.graph.query.lane.roots import Root
+from gateway.graph.query.lane.roots import Answers, Root
 from gateway.graph.query.lane.rows import OutType
 from gateway.graph.query.lane.source import LaneTable
 from gateway.graph.query.operation import Variant, bytes_of
@@ -61,16 +63,18 @@ class Lane:
     denied: tuple[Denied, ...]
     size: int  # bytes, about what it takes
 
-    async def run(self, request: LaneRequest) -> tuple[bytes, list[RefusedValue]]:
+    def answers(self, request: LaneRequest) -> Coroutine[Any, Any, Answers]:
+        """What all roots answer."""
+        return self.roots[0].answer(request) if len(self.roots) == 1 else self._all_answers(request)
+
+    async def _all_answers(self, request: LaneRequest) -> Answers:
+        return list(chain.from_iterable(await request.run_all([root.answer(request) for root in self.roots])))
+
+    def written(self, answers: Answers) -> tuple[bytes, list[RefusedValue]]:
         """The data of the answer as JSON, and what of it was refused."""
         values: list[Any] = [None] * self.out.size
-        if len(self.roots) == 1:
-            answers = [await self.roots[0].answer(request)]
-        else:
-            answers = await request.run_all([root.answer(request) for root in self.roots])
-        for answer in answers:
-            for number, value in answer:
-                values[number] = value
+        for number, value in answers:
+            values[number] = value
         content = _encode(self.out.type(*values))
         return content, _refused(self.denied, content) if self.denied else []
 
@@ -108,14 +112,14 @@ class Outcomes:
         self.counts: Counter[str] = Counter()
 
     def add(self, outcome: str) -> None:
-        self.counts[outcome] += 1
+        self.counts[outcome] = self.counts.get(outcome, 0) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class LaneRules:
     """When a lane is made: after so many uses of an operation, and only so many in a second.
 
-    A trusted document has its lane from its first use on.
+    A trusted document has its lane from the start, or at the latest from its first use on.
     """
 
     uses: int = 2
@@ -170,7 +174,7 @@ class Lanes:
             return None
         request = LaneRequest(access, variables, self._table, self._cursors, self._limits)
         try:
-            found = await lane.run(request)
+            found = lane.written(await lane.answers(request))
         except FallBack as step:
             self.outcomes.add(step.reason)
             return None
@@ -201,9 +205,19 @@ class Lanes:
             trusted = variant.document.hash in self._trusted
             if not trusted and (variant.uses <= self._rules.uses or not self._may_make()):
                 return None
-            making = self._making[key] = asyncio.ensure_future(self._prepare(key, access))
-            making.add_done_callback(lambda _: self._making.pop(key))
+            making = self._begin(key, access)
         return await asyncio.shield(making)
+
+    async def prepare(self, variant: Variant, session: Session) -> None:
+        """Makes the lane for the policies of this session before it is used; its rate is up to the caller."""
+        key = (variant, session.permissions.shared)
+        if key not in self._made:
+            await asyncio.shield(self._making.get(key) or self._begin(key, Access(session)))
+
+    def _begin(self, key: LaneKey, access: Access) -> "asyncio.Task[Lane | None]":
+        making = self._making[key] = asyncio.ensure_future(self._prepare(key, access))
+        making.add_done_callback(lambda _: self._making.pop(key))
+        return making
 
     async def _prepare(self, key: LaneKey, access: Access) -> Lane | None:
         """INVARIANT: lanes are made one at a time and beside the loop: a large one takes many milliseconds."""

@@ -60,15 +60,19 @@ class QueryTexts:
     def text(self, partition: str, bounds: KeyRange, *, forward: bool, limit: int, start: str | None = None) -> str:
         prefix, low, high = bounds.prefix, bounds.low, bounds.high
         form = (prefix is not None, low is not None, high is not None, forward)
-        made = self._forms.get(form)
-        if made is None:
-            made = self._forms[form] = self._made(*form)
-        text = made[0] + escaped(partition)
+        made = self._forms.get(form) or self._add_form(form)
+        bounded = ""
         if prefix is not None or low is not None or high is not None:
             ends = [end for end in ((prefix,) if prefix is not None else (low, high)) if end is not None]
-            text += "".join([before + escaped(end) for before, end in zip(made[1:], ends, strict=False)])
-        text += f"{made[-2]}{min(wire.LARGEST_PAGE, limit)}{made[-1]}"
+            bounded = "".join([before + escaped(end) for before, end in zip(made[1:], ends, strict=False)])
+        if limit > wire.LARGEST_PAGE:
+            limit = wire.LARGEST_PAGE
+        text = f"{made[0]}{escaped(partition)}{bounded}{made[-2]}{limit}{made[-1]}"
         return text if start is None else f'{text[:-1]},"ExclusiveStartKey":{start}}}'
+
+    def _add_form(self, form: tuple[bool, bool, bool, bool]) -> list[str]:
+        made = self._forms[form] = self._made(*form)
+        return made
 
     def _made(self, prefix: bool, low: bool, high: bool, forward: bool) -> list[str]:
         bounds = KeyRange(_LOW if low else None, _HIGH if high else None, _LOW if prefix else None)
@@ -82,8 +86,14 @@ class PartitionRead:
     """Rows of one partition between two sort keys, page after page until there are enough."""
 
     def __init__(
-        self, source: LaneTable, plan: QueryPartition, rows: RowType, staleness: Staleness | None = None
+        self,
+        source: LaneTable,
+        plan: QueryPartition,
+        rows: RowType,
+        staleness: Staleness | None = None,
+        tail: str = "",
     ) -> None:
+        """`tail` is what follows the tenant's prefix in the keys of all its partitions."""
         self.rows = rows
         self.remembers = False  # whether another read of the operation may ask for the same rows
         self._plan = replace(plan, attributes=plan.attributes - rows.denied)
@@ -98,7 +108,7 @@ class PartitionRead:
         self._table = source.session.tenancy.table
         form = None if len(entities) > 1 else source.table.sizes.form(entities[0], name, "Query", strong=plan.strong)
         self._call = source.call(
-            "Query", name, QueryTexts.marker, query_answer(self.type), example, plan.attributes, form
+            "Query", name, QueryTexts.marker, query_answer(self.type), example, plan.attributes, form, tail
         )
         # what a filter has left out is billed, too
         self._filtered_call = replace(self._call, permission=None, form=None)
@@ -222,7 +232,7 @@ class ListingRead:
         place = model.place(listing)
         index = model.table.index(place.index)
         plan = QueryPartition(_EXAMPLE, index, "", _EXAMPLE_BOUNDS, True, 1, asked, listing.strong)
-        self._partition = PartitionRead(source, plan, rows, listing.cached)
+        self._partition = PartitionRead(source, plan, rows, listing.cached, place.pk.prefix({}))
         self.items: ItemsRead | None = None  # of the table, where the index has not all that is asked for
         if index is not None and self._partition.through is not None:
             [entity] = rows.entities
@@ -234,13 +244,14 @@ class ListingRead:
         self._bounds = starting_with(place.sk.prefix({}))
 
     async def page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> RowPage:
+        """Once for all reads of the operation that ask for the same."""
         if not self.remembers:
-            return await self._page(request, arguments, window)
+            return await self.own_page(request, arguments, window)
         key = (self.listing.name, self.listing.strong, self._attributes, window, tuple(sorted(arguments.items())))
-        page: RowPage = await request.once(key, lambda: self._page(request, arguments, window))
+        page: RowPage = await request.once(key, lambda: self.own_page(request, arguments, window))
         return page._replace(rows=[converted(row, self._partition.type) for row in page.rows])
 
-    async def _page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> RowPage:
+    async def own_page(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> RowPage:
         request.queries += 1
         if request.queries > request.limits.queries:
             raise FallBack(Reason.LIMIT)

@@ -13,7 +13,7 @@ from gateway.graph.query.lane.listing import ListingRead, RowPage
 from gateway.graph.query.lane.request import LaneRequest
 from gateway.graph.query.lane.rows import Shape, check_row
 from gateway.graph.query.lane.values import Read
-from gateway.graph.query.paging import page_window, take_arguments
+from gateway.graph.query.paging import first_window, page_window, take_arguments
 from gateway.graph.query.tree import (
     CursorField,
     EdgesField,
@@ -94,6 +94,8 @@ class PageLevel:
     async def connections(self, request: LaneRequest, asked: list[AskedPage], pages: list[RowPage]) -> list[Any]:
         rows = pages[0].rows if len(pages) == 1 else [row for page in pages for row in page.rows]
         columns = await self.level.answers(request, [rows] * len(self.level.shapes))
+        if len(pages) == 1 and self.count is None and [*map(type, self.selection.fields)] == [NodesField]:
+            return [{self.selection.fields[0].key: columns[0]}]
         found, start = [], 0
         for each, page in zip(asked, pages, strict=True):
             end = start + len(page.rows)
@@ -237,9 +239,15 @@ class PageRoot:
     page: PageLevel
 
     async def answer(self, request: LaneRequest) -> list[tuple[int, Any]]:
-        asked = asked_page(request, self.page.read.listing, self.arguments.values(request.variables, request.caller))
-        if self.page.count is not None or self.page.read.items is not None:
-            return [(self.number, (await self.page.answers(request, [asked]))[0])]
-        page = await self.page.read.page(request, asked.arguments, asked.window)
-        [connection] = await self.page.connections(request, [asked], [page])
+        page_of, read = self.page, self.page.read
+        given = self.arguments.values(request.variables, request.caller)
+        first = given.get("first")
+        if len(given) == 1 and first is not None and 0 <= first <= request.limits.page:
+            asked = AskedPage({}, first_window(first))
+        else:
+            asked = asked_page(request, read.listing, given)
+        if page_of.count is not None or read.items is not None:
+            return [(self.number, (await page_of.answers(request, [asked]))[0])]
+        page = await (read.page if read.remembers else read.own_page)(request, asked.arguments, asked.window)
+        [connection] = await page_of.connections(request, [asked], [page])
         return [(self.number, connection)]

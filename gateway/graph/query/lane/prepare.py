@@ -22,9 +22,11 @@ from gateway.graph.query.lane.items import (
     Level,
     Load,
     MembersWant,
+    ReferenceLoad,
     ReferenceWant,
     TotalWant,
     Want,
+    putter,
 )
 from gateway.graph.query.lane.keys import (
     Binding,
@@ -32,6 +34,7 @@ from gateway.graph.query.lane.keys import (
     argument_key,
     member_keys,
     reference_keys,
+    reference_partitions,
     total_keys,
 )
 from gateway.graph.query.lane.pages import CountRead, PageLevel, PageRoot, PagesLoad
@@ -48,7 +51,7 @@ from gateway.graph.query.lane.roots import (
     TargetRoot,
 )
 from gateway.graph.query.lane.rows import OutType, RowType, number_shape, shape
-from gateway.graph.query.lane.source import LaneTable
+from gateway.graph.query.lane.source import LaneTable, is_plain
 from gateway.graph.query.lane.values import value_reader
 from gateway.graph.query.tree import (
     CodeField,
@@ -176,7 +179,7 @@ class Preparation:
                     loads.append(ComputedLoad(part, slot, field, CodeColumn(rows, entity, field, self._denied)))
         return [*loads, *(LoadedLoad(self._model, code, tuple(wants)) for code, wants in shared.values())]
 
-    def _items_load(self, rows: RowType, target: Entity, places: list[FieldSlot], *, strong: bool) -> ItemsLoad:
+    def _items_load(self, rows: RowType, target: Entity, places: list[FieldSlot], *, strong: bool) -> Load:
         items = [_selection_of(place.field, target) for place in places]
         inner = self._reads.rows(items)
         wants = tuple(self._want(rows, target, place) for place in places)
@@ -188,7 +191,14 @@ class Preparation:
         }
         shapes = tuple(totals.get(number, made) for number, made in enumerate(level.shapes))
         read = self._reads.items(target, inner, items, strong=strong)
-        return ItemsLoad(read, wants, Level(shapes, level.loads))
+        load = ItemsLoad(read, wants, Level(shapes, level.loads))
+        [part, slot, owner, field], *others = places
+        if isinstance(field, ReferenceField) and not others:
+            bind = self._bind(rows, owner, field, target.key_names)
+            keys = reference_partitions(Binding(rows, owner, target, bind))
+            if keys is not None and is_plain(keys.sort_key):
+                return ReferenceLoad(load, part, keys, putter(slot))
+        return load
 
     def _want(self, rows: RowType, target: Entity, place: FieldSlot) -> Want:
         part, slot, owner, field = place

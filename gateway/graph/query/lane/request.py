@@ -20,7 +20,7 @@ from gateway.model.tenant import TenantId
 from gateway.store.access import Access, Call, Refusal, shared
 from gateway.store.capacity_units import READ_BLOCK
 from gateway.store.cursor import Cursors
-from gateway.store.item_sizes import ReadForm
+from gateway.store.item_sizes import NOTHING_LEARNED, ReadForm
 from gateway.store.plan import Attributes, ReadLimits
 from gateway.store.table import Table
 from gateway.store.wire import items_in, units_of
@@ -157,7 +157,7 @@ class LaneRequest:
             form, sizes = call.form, self.table.sizes
             # most calls read items that are as large as declared, and there is nothing to learn
             if form is not None and (
-                sizes.known
+                form.place in sizes.known.get(self.tenant, NOTHING_LEARNED)
                 or capacity * form.unit_bytes > items * form.usual_units + form.slack
                 or len(raw) > items * form.usual_content + READ_BLOCK
             ):

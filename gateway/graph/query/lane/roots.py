@@ -66,6 +66,8 @@ class ItemsRoot:
     level: Level  # with a selection for each of the wants
 
     async def answer(self, request: LaneRequest) -> Answers:
+        if len(self.wants) == 1 and self.wants[0].plural is None:
+            return await self._answer_one(request, self.wants[0])
         asked = [want.keys(request, self.key_of) for want in self.wants]
         found = await self.read.read(request, [key for keys in asked for key in keys])
         answers: Answers = []
@@ -74,6 +76,11 @@ class ItemsRoot:
             values = [known.get(key) for key in keys]
             answers.append((want.number, values[0] if want.plural is None else values))
         return answers
+
+    async def _answer_one(self, request: LaneRequest, want: ItemWant) -> Answers:
+        given = want.arguments.values(request.variables, request.caller)
+        row = await self.read.one(request, self.key_of(given, request.own, request.tenant))
+        return [(want.number, None if row is None else (await self.level.answers(request, [[row]]))[0][0])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +152,7 @@ class TargetRead:
         assert self.alone is not None  # noqa: S101  it is made where the collection may not apply
         read, level = self.alone
         key = self.key_of(values, request.own, request.tenant)
-        row = (await read.read(request, (key,))).get(key)
+        row = await read.one(request, key)
         return None if row is None else (await level.answers(request, [[row]]))[0][0]
 
 

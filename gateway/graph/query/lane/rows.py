@@ -9,12 +9,13 @@ from gateway.graph.query.lane.code_fields import CodeColumn, is_column
 from gateway.graph.query.lane.columns import (
     ANY_VALUE,
     Column,
+    Numbers,
     NumberValue,
     StringValue,
     column,
     int32,
     one_of,
-    plain_integer,
+    versions,
 )
 from gateway.graph.query.lane.fallback import FallBack, NoLane, Reason
 from gateway.graph.query.lane.generated import function
@@ -56,6 +57,8 @@ class RowType:
         through: Index | None = None,
     ) -> None:
         """`through` is the index that leads to the rows, where they are read from the table."""
+        if through is not None and through.local:
+            raise NoLane  # its partition key is the table's, and a row has one attribute of a name once
         self.model = model
         self.denied = denied
         self._selections = tuple(selections)
@@ -145,64 +148,105 @@ class OutType:
         )
 
 
+class _ShapeSource:
+    """The source of a shape, as it grows: what its rows are checked for, and the values of an answer."""
+
+    def __init__(self, rows: RowType, denied: Attributes) -> None:
+        self.rows = rows
+        self.denied = denied
+        self.names: dict[str, Any] = {"StepBack": FallBack, "Reason": Reason}
+        self.checks = ["    if not row.pk.S.startswith(own): raise StepBack(Reason.FOREIGN_ROW)"]
+        self.columns: list[str] = []  # lines that write numbers of all rows at once
+        self.sources: list[tuple[str, str]] = []  # the variable for a row's number, and for the list of them
+        self.values: list[str] = []
+
+    def name(self, prefix: str, value: Any) -> str:
+        name = f"{prefix}{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def need(self, key: str) -> None:
+        if self.rows.mixed:
+            self.checks.append(f"    if {key} is None: raise StepBack(Reason.ROW)")
+
+    def attribute(self, field: AttributeField) -> str:
+        """The expression for an attribute."""
+        attribute = field.attribute
+        nullable = attribute.personal or not attribute.required
+        if attribute.name in self.denied:
+            if not nullable:
+                raise NoLane
+            return "None"
+        made, key = self.rows.column(attribute, field.below), f"row.{self.rows.fields[attribute.name]}"
+        if nullable:
+            return f"None if {key} is None else {self._written(made).format(key)}"
+        self.need(key)
+        if made.numbers is not None:
+            return self.column(key, made.numbers)
+        return self._written(made).format(key)
+
+    def column(self, key: str, numbers: Numbers) -> str:
+        """The variable of a row's number; all of them are written before the first answer is."""
+        number = len(self.columns)
+        plain, odd = self.name("plain_", numbers.plain), self.name("odd_", numbers.odd_ones)
+        texts = f"all{number}"
+        self.columns += [
+            f"  {texts} = [{key}.N for row in rows]",
+            f'  lines = "\\n".join({texts}) + "\\n"',
+            # none of them may have a line feed of its own
+            f'  is_plain = {plain}(lines) is not None and lines.count("\\n") == len(rows)',
+            f"  {texts} = {numbers.write.format(texts)} if is_plain else {odd}({texts})",
+        ]
+        self.sources.append((f"c{number}", texts))
+        return f"c{number}"
+
+    def _written(self, made: Column) -> str:
+        """Two selections of one struct are written differently, so what writes them has names of its own."""
+        text = made.write
+        for before, value in made.names.items():
+            if before.startswith("write_"):
+                text = text.replace(f"{before}(", f"{self.name(before, value)}(")
+            else:
+                self.names[before] = value
+        return text
+
+    def function(self) -> Shape:
+        lines = ["def shape(rows, own, scope):", "  for row in rows:", *self.checks]
+        lines += self.columns
+        variables, lists = ["row", *(each for each, _ in self.sources)], ["rows", *(each for _, each in self.sources)]
+        each, source = ", ".join(variables), f"zip({', '.join(lists)})" if self.sources else "rows"
+        lines.append(f"  return [Out({', '.join(self.values)}) for {each} in {source}]")
+        return function("shape", lines, self.names)
+
+
 def shape(rows: RowType, selection: ItemSelection, out: OutType, denied: Attributes) -> Shape:
     """The function that makes the answers of these rows, and checks each row's tenant and what its fields need."""
-    names: dict[str, Any] = {"Out": out.type, "StepBack": FallBack, "Reason": Reason}
-    names["Row"] = rows.type  # for whoever reads the function: it tells which attribute a field holds
-    checks = ["    if not row.pk.S.startswith(own): raise StepBack(Reason.FOREIGN_ROW)"]
+    made = _ShapeSource(rows, denied)
+    # the row's type is for whoever reads the function: it tells which attribute a field holds
+    made.names |= {"Out": out.type, "Row": rows.type}
     if not rows.expires:
-        checks.append("    if row.ttl is not None: raise StepBack(Reason.EXPIRY)")
+        made.checks.append("    if row.ttl is not None: raise StepBack(Reason.EXPIRY)")
     if selection.entity.upgrades:
-        names["current"] = str(selection.entity.schema)
-        checks.append("    if row.schema is None or row.schema.N != current: raise StepBack(Reason.OLD_SCHEMA)")
-    values: list[str] = []
-    for number, field in enumerate(selection.fields):
+        made.names["current"] = str(selection.entity.schema)
+        made.checks.append("    if row.schema is None or row.schema.N != current: raise StepBack(Reason.OLD_SCHEMA)")
+    for field in selection.fields:
         match field:
             case Typename():
-                names[f"t{number}"] = field.value
-                values.append(f"t{number}")
+                value = made.name("t", field.value)
             case VersionField():
                 key = f"row.{rows.fields[rows.model.table.version]}"
-                names |= {"plain_integer": plain_integer, "version": version}
-                values.append(f"int(n) if plain_integer(n := {key}.N) else version(n)")
-                checks += _needed(rows, key)
+                made.need(key)
+                value = made.column(key, versions(version))
             case IdField():
-                names[f"g{number}"] = identity(rows, selection.entity)
-                values.append(f"g{number}(row, scope)")
+                value = f"{made.name('g', identity(rows, selection.entity))}(row, scope)"
             case AttributeField():
-                values.append(_value(rows, field, denied, names, checks))
+                value = made.attribute(field)
             case CodeField() if is_column(field, denied):
-                names[f"c{number}"] = CodeColumn(rows, selection.entity, field, denied)
-                values.append(f"c{number}(row)")
+                value = f"{made.name('code', CodeColumn(rows, selection.entity, field, denied))}(row)"
             case _:
-                values.append("None")  # its load fills it
-    lines = ["def shape(rows, own, scope):", "  outs = []", "  add = outs.append", "  for row in rows:"]
-    return function("shape", [*lines, *checks, f"    add(Out({', '.join(values)}))", "  return outs"], names)
-
-
-def _value(rows: RowType, field: AttributeField, denied: Attributes, names: dict[str, Any], checks: list[str]) -> str:
-    """The expression for an attribute; what it uses goes to `names`, what it needs to `checks`."""
-    attribute = field.attribute
-    nullable = attribute.personal or not attribute.required
-    if attribute.name in denied:
-        if not nullable:
-            raise NoLane
-        return "None"
-    made, key = rows.column(attribute, field.below), f"row.{rows.fields[attribute.name]}"
-    # two selections of one struct are written differently
-    own = {f"{name}_{len(names)}" if name.startswith("write_") else name: value for name, value in made.names.items()}
-    text = made.write
-    for before, after in zip(made.names, own, strict=True):
-        text = text.replace(f"{before}(", f"{after}(")
-    names |= own
-    if nullable:
-        return f"None if {key} is None else {text.format(key)}"
-    checks += _needed(rows, key)
-    return text.format(key)
-
-
-def _needed(rows: RowType, key: str) -> list[str]:
-    return [f"    if {key} is None: raise StepBack(Reason.ROW)"] if rows.mixed else []
+                value = "None"  # its load fills it
+        made.values.append(value)
+    return made.function()
 
 
 def version(text: str) -> int:

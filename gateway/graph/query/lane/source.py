@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 import orjson
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.graph.query.lane.fallback import NoLane
 from gateway.graph.query.lane.request import NO_KEY, ConsumedCapacity, PreparedCall, UnprocessedKeys
 from gateway.graph.query.lane.rows import RowType
@@ -37,9 +37,15 @@ class LaneTable:
         example: Mapping[str, Any],
         asked: Attributes,
         form: ReadForm | None = None,
+        tail: str = "",
     ) -> PreparedCall:
-        """`asked` are the attributes that the operation needs, also those that the role may not read."""
+        """`asked` are the attributes that the operation needs, also those that the role may not read.
+
+        `tail` is what follows the tenant's prefix in every leading key of the call.
+        """
         permission = self.session.permissions.shared.prepare(operation, example)
+        if permission is not None:
+            permission = replace(permission, residual=permission.residual.below(tail))
         refusals = tuple(Refusal(name, deny.reason) for name, deny in self._denied(operation, asked).items())
         return PreparedCall(operation, index, marker, decode, permission, refusals, form)
 

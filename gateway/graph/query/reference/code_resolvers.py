@@ -38,7 +38,7 @@ def custom_query(query: CustomQuery) -> Resolver:
         context: Context = info.context
         field: CustomField = context.field(info)
         found = await code.result(context.reader.caller, field.arguments.values(context.variables))
-        return [_listed(each) for each in found] if query.many and found is not None else _listed(found)
+        return [_listed(member) for member in found] if query.many and found is not None else _listed(found)
 
     return resolve
 

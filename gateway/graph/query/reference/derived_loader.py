@@ -5,22 +5,22 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from aiodataloader import DataLoader
-
 from gateway.graph.query.caller_reader import CallerReader
 from gateway.graph.query.code import LoadedCode
 from gateway.graph.query.reference.item_loader import RequestTasks, weak_method
+from gateway.graph.query.reference.pieces import PieceLoader, Pieces
 from gateway.store.access import Access
 
 Values = Mapping[str, Any]
 
 
 class DerivedLoader:
-    def __init__(self, caller: CallerReader, access: Access, tasks: RequestTasks) -> None:
+    def __init__(self, caller: CallerReader, access: Access, tasks: RequestTasks, pieces: Pieces) -> None:
         self._caller = caller
         self._access = access
         self._tasks = tasks
-        self._loaders: dict[tuple[LoadedCode, str], DataLoader[Values, Any]] = {}
+        self._pieces = pieces
+        self._loaders: dict[tuple[LoadedCode, str], PieceLoader[Values, Any]] = {}
 
     async def load(self, code: LoadedCode, values: Values, arguments: Values) -> Any:
         """The field of one item; raises the error of this item."""
@@ -28,7 +28,7 @@ class DerivedLoader:
         loader = self._loaders.get(key)
         if loader is None:
             load: Any = partial(weak_method(self._load), code, arguments)
-            loader = self._loaders[key] = DataLoader(load, cache=False)
+            loader = self._loaders[key] = PieceLoader(load, self._pieces, cache=False)
         return await loader.load(values)
 
     async def _load(self, code: LoadedCode, arguments: Values, rows: list[Values]) -> list[Any]:

@@ -4,7 +4,8 @@ It runs every operation that no lane runs: mutations, introspection, new documen
 falls back. All errors at execution time come from it.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from asyncio import CancelledError
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CoroutineType
 from typing import Any
@@ -28,10 +29,11 @@ from graphql import (
 from graphql.execution.collect_fields import CollectedFields, FieldDetailsList, FragmentDetails
 from graphql.execution.get_variable_signature import get_variable_signature
 from graphql.execution.values import VariableValues, VariableValueSource
-from graphql.pyutils import Path
+from graphql.pyutils import Path, gather_with_cancel
 
 from gateway.graph.query.arguments import MAX_ERRORS, Variables
 from gateway.graph.query.operation import Operation, ParsedDocument, Variant
+from gateway.graph.query.reference.pieces import AT_ONCE, PIECE, TurnOrder
 from gateway.graph.query.reference.reader import Reader
 from gateway.graph.query.reference.resolvers import Context, ListEvent, Resolver, is_attribute
 from gateway.model.model import Model
@@ -44,10 +46,12 @@ from gateway.store.write.writer import Act, Writer, no_acting
 
 # all awaitables of our resolvers and of graphql-core are coroutines
 _is_awaitable: Any = CoroutineType.__instancecheck__
+_LISTS = (list, tuple)
+_ROOM = 2  # objects: one of a list or of a reference, and one inside of it, as an edge has its node
 
 
 class _Executor(Executor[None]):
-    """graphql-core's executor for a variant, with three shortcuts.
+    """graphql-core's executor for a variant, with three shortcuts; large answers are completed in pieces.
 
     Collected fields are cached, since they depend on the variant's conditions alone. The keys of the cache are ids of
     AST nodes, which live as long as the document, and so as long as the variant. Values of scalars and enums are
@@ -58,6 +62,102 @@ class _Executor(Executor[None]):
     collected: dict[Any, CollectedFields]
     leaves: Mapping[GraphQLOutputType, GraphQLLeafType]
     attributes: "Attributes"
+    reader: Reader
+    at_once = AT_ONCE  # objects that may still be completed without waiting
+    room = 0  # objects that may still be completed in the piece whose turn it is
+
+    def complete_iterable_value(
+        self,
+        item_type: GraphQLOutputType,
+        field_details_list: FieldDetailsList,
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+        items: Iterable[Any],
+        position_context: None,
+    ) -> Any:
+        if (
+            not isinstance(items, _LISTS)
+            or len(items) <= self.room
+            or (self.room == 0 and len(items) <= self.at_once)
+            or is_leaf_type(get_nullable_type(item_type))
+        ):
+            return super().complete_iterable_value(item_type, field_details_list, info, path, items, position_context)
+        self.reader.pieces.begin()
+        return self._list_in_pieces(item_type, field_details_list, info, path, items)
+
+    async def _list_in_pieces(
+        self,
+        item_type: GraphQLOutputType,
+        fields: FieldDetailsList,
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+        items: Sequence[Any],
+    ) -> list[Any]:
+        completed: list[Any] = []
+        later: list[int] = []
+        try:
+            for start in range(0, len(items), PIECE):
+                await self.reader.pieces.turn(min(PIECE, len(items) - start))
+                self.room = _ROOM * PIECE
+                for index in range(start, min(start + PIECE, len(items))):
+                    item, item_path = items[index], path.add_key(index, None)
+                    if self.is_awaitable(item):
+                        completed.append(
+                            self.complete_awaitable_list_item_value(item, item_type, fields, info, item_path, None)
+                        )
+                        later.append(index)
+                    elif self.complete_list_item_value(item, completed, item_type, fields, info, item_path, None):
+                        later.append(index)
+                self.room = 0
+        except CancelledError:
+            for index in later:
+                completed[index].close()
+            raise
+        except Exception:
+            self.settle_in_background([completed[index] for index in later])
+            raise
+        finally:
+            self.room = 0
+            self.reader.pieces.settle()
+        values = await gather_with_cancel(*[completed[index] for index in later])
+        for index, value in zip(later, values, strict=True):
+            completed[index] = value
+        return completed
+
+    def complete_object_value(
+        self,
+        return_type: GraphQLObjectType,
+        field_details_list: FieldDetailsList,
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+        result: Any,
+        position_context: None,
+    ) -> Any:
+        if self.room:
+            self.room -= 1
+        elif self.at_once:
+            self.at_once -= 1
+        else:
+            self.reader.pieces.begin()
+            return self._object_in_turn(return_type, field_details_list, info, path, result)
+        return super().complete_object_value(return_type, field_details_list, info, path, result, position_context)
+
+    async def _object_in_turn(
+        self,
+        return_type: GraphQLObjectType,
+        fields: FieldDetailsList,
+        info: GraphQLResolveInfo[Any],
+        path: Path,
+        result: Any,
+    ) -> Any:
+        try:
+            await self.reader.pieces.turn(1)
+            self.room = _ROOM
+            completed = super().complete_object_value(return_type, fields, info, path, result, None)
+        finally:
+            self.room = 0
+            self.reader.pieces.settle()
+        return await completed if self.is_awaitable(completed) else completed
 
     def execute_field(
         self,
@@ -166,7 +266,7 @@ class Execution:
             hide_suggestions=reference.discreet,
         )
         executor.collected, executor.leaves = self._collected, reference.leaves
-        executor.attributes = reference.attributes
+        executor.attributes, executor.reader = reference.attributes, context.reader
         return executor.execute_operation()
 
 
@@ -181,6 +281,7 @@ class ReferenceExecutor:
     discreet: bool  # whether errors leave out suggestions, which reveal names of the schema
     leaves: Mapping[GraphQLOutputType, GraphQLLeafType] = field(init=False, repr=False)
     attributes: Attributes = field(init=False, repr=False)
+    pace: TurnOrder = field(default_factory=TurnOrder, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "leaves", _leaves(self.schema))
@@ -197,7 +298,7 @@ class ReferenceExecutor:
         event: ListEvent | None = None,
     ) -> ExecutionResult:
         """`sent` are the variables of the request, `variables` the same after coercion; `event` is a subscription's."""
-        reader = Reader(self.model, self.table, access, self.cursors, self.limits)
+        reader = Reader(self.model, self.table, access, self.cursors, self.limits, self.pace)
         writer = Writer(self.model, self.table, access, self.act)
         try:
             context = Context(reader, writer, variant.tree.places, variables, event)

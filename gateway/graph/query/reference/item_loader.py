@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakMethod
 
-from aiodataloader import DataLoader
-
 from gateway.graph.query.reference.field_access import FieldAccess
+from gateway.graph.query.reference.pieces import PieceLoader, Pieces
 from gateway.model.keys import ItemKey
 from gateway.model.patterns import Lookup
 from gateway.store.access import Access
@@ -82,8 +81,10 @@ class _EntityItems:
 
     __slots__ = ("items", "loader")
 
-    def __init__(self, load: Callable[[list[_ItemsRequest]], Coroutine[Any, Any, list[ItemsByKey]]]) -> None:
-        self.loader: DataLoader[_ItemsRequest, ItemsByKey] = DataLoader(load, cache=False)
+    def __init__(
+        self, load: Callable[[list[_ItemsRequest]], Coroutine[Any, Any, list[ItemsByKey]]], pieces: Pieces
+    ) -> None:
+        self.loader: PieceLoader[_ItemsRequest, ItemsByKey] = PieceLoader(load, pieces, cache=False)
         self.items: dict[ItemKey, tuple[Attributes, Item | Exception | None]] = {}
 
     def lacks(self, request: _ItemsRequest) -> list[ItemKey]:
@@ -100,11 +101,14 @@ class _EntityItems:
 
 
 class ItemLoader:
-    def __init__(self, table: Table, access: Access, field_access: FieldAccess, tasks: RequestTasks) -> None:
+    def __init__(
+        self, table: Table, access: Access, field_access: FieldAccess, tasks: RequestTasks, pieces: Pieces
+    ) -> None:
         self._table = table
         self._access = access
         self._field_access = field_access
         self._tasks = tasks
+        self._pieces = pieces
         self._by_entity: dict[tuple[str, bool], _EntityItems] = {}
 
     async def items_at(self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes) -> ItemsByKey:
@@ -122,7 +126,7 @@ class ItemLoader:
         key = (lookup.entity, lookup.strong)
         entity_items = self._by_entity.get(key)
         if entity_items is None:
-            entity_items = self._by_entity[key] = _EntityItems(partial(weak_method(self._load), *key))
+            entity_items = self._by_entity[key] = _EntityItems(partial(weak_method(self._load), *key), self._pieces)
         return entity_items
 
     async def _load(self, entity: str, strong: bool, requests: list[_ItemsRequest]) -> list[ItemsByKey]:

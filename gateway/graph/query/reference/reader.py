@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from aiodataloader import DataLoader
-
 from gateway.errors import LimitExceeded
 from gateway.graph.query.caller_reader import CallerReader
 from gateway.graph.query.paging import page_window
 from gateway.graph.query.reference.derived_loader import DerivedLoader
 from gateway.graph.query.reference.field_access import FieldAccess
 from gateway.graph.query.reference.item_loader import ItemLoader, ItemsByKey, RequestTasks, weak_method
+from gateway.graph.query.reference.pieces import PieceLoader, Pieces, TurnOrder
 from gateway.model.keys import ItemKey, item_key
 from gateway.model.model import Model
 from gateway.model.patterns import (
@@ -69,10 +68,19 @@ class _ItemCollectionRead:
 class Reader:
     """INVARIANT: a reader belongs to one request and its session; requests and tenants never share one."""
 
-    def __init__(self, model: Model, table: Table, access: Access, cursors: Cursors, limits: ReadLimits) -> None:
+    def __init__(
+        self,
+        model: Model,
+        table: Table,
+        access: Access,
+        cursors: Cursors,
+        limits: ReadLimits,
+        pace: TurnOrder | None = None,
+    ) -> None:
         self.model = model
         self.access = access
         self.limits = limits
+        self._pace = pace
         self._table = table
         self._cursors = cursors
         self._field_access = FieldAccess(model, access)
@@ -83,13 +91,17 @@ class Reader:
     # loaders are created when they are first used: most mutations need none
 
     @cached_property
-    def _items(self) -> ItemLoader:
-        return ItemLoader(self._table, self.access, self._field_access, self._tasks)
+    def pieces(self) -> Pieces:
+        return Pieces(self._pace or TurnOrder())
 
     @cached_property
-    def _pages(self) -> "DataLoader[_PageRead, Page]":
+    def _items(self) -> ItemLoader:
+        return ItemLoader(self._table, self.access, self._field_access, self._tasks, self.pieces)
+
+    @cached_property
+    def _pages(self) -> PieceLoader[_PageRead, Page]:
         load: Any = weak_method(self._load_pages)  # it may return errors among the pages
-        return DataLoader(load)
+        return PieceLoader(load, self.pieces)
 
     @cached_property
     def caller(self) -> CallerReader:
@@ -98,7 +110,7 @@ class Reader:
 
     @cached_property
     def derived(self) -> DerivedLoader:
-        return DerivedLoader(self.caller, self.access, self._tasks)
+        return DerivedLoader(self.caller, self.access, self._tasks, self.pieces)
 
     def close(self) -> None:
         """Cancels the loaders' tasks, which do not end by themselves when the request is cancelled."""

@@ -212,7 +212,7 @@ class ListChange:
     """A change as the caller sees it."""
 
     kind: ListChangeKind
-    id: str
+    node_id: str
     node: Item | None
 
 
@@ -256,7 +256,7 @@ async def _list_changes(
     reader, entity = context.reader, context.reader.model.entities[field.listing.entity]
     take_arguments(field.listing, arguments)
     asked: Filter | None = arguments.get(FILTER)
-    compared = frozenset(each.attribute for each in asked.comparisons) if asked is not None else frozenset()
+    compared = frozenset(comparison.attribute for comparison in asked.comparisons) if asked is not None else frozenset()
     keys = tuple(change.key for change in changes)
     items = await reader.watched(field.lookup, field.listing, keys, field.attributes | compared)
     found: list[ListChange] = []

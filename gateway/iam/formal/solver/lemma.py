@@ -11,6 +11,7 @@ from gateway.iam.formal.errors import NotProvable
 from gateway.iam.formal.solver.solver import Answer
 
 INSTALL: Final = "the second solver is not installed: pip install cvc5"
+_WORK: Final = "1000000"
 # Every character but `#`, as two ranges: cvc5 does not terminate if it is written as a difference.
 _PLAIN: Final = r'(re.* (re.union (re.range "\u{0}" "\u{22}") (re.range "\u{24}" "\u{2ffff}")))'
 LEMMA: Final = f"""
@@ -34,7 +35,7 @@ def lemma(text: str = LEMMA) -> Answer:
     except ImportError as error:
         raise NotProvable(INSTALL) from error
     solver = cvc5.Solver(cvc5.TermManager())
-    solver.setOption("tlimit-per", "20000")
+    solver.setOption("rlimit-per", _WORK)
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "lemma")
     output = ""

@@ -30,6 +30,7 @@ from gateway.iam.formal.formula import (
     occurrences,
 )
 from gateway.iam.formal.representatives import examples, representatives
+from gateway.iam.formal.solver.pattern_classes import text_classes
 from gateway.iam.formal.solver.z3_strings import AnyText, ListedText, Texts
 from gateway.iam.formal.string_patterns import WHOLE, Split
 from gateway.iam.language.glob import Wild
@@ -110,7 +111,7 @@ class Requests:
     ) -> None:
         self._texts = texts
         self._splits = splits
-        atoms = list(occurrences(formula))
+        atoms = occurrences(formula)
         self._listed = _listed(atoms, splits, sampled=sampled) | (
             {(ACTION, -1, True): tuple(actions)} if actions is not None else {}
         )
@@ -164,7 +165,7 @@ class Requests:
     def _unit(self, place: _Place, name: str) -> Text:
         key, index, rest = place
         split = self._splits.get(key, WHOLE)
-        banned = {split.delimiter} if index >= 0 and not rest else {":"} if key in ARN[:-1] else set()
+        banned = _banned(place, self._splits)
         if key in self._referred:
             banned |= {part.delimiter for part in self._splits.values() if part.depth}
         listed = self._listed.get(place)
@@ -183,11 +184,19 @@ class Requests:
         return text
 
 
+def _banned(place: _Place, splits: Mapping[str, Split]) -> set[str]:
+    """The characters that the piece cannot contain."""
+    key, index, rest = place
+    if index >= 0 and not rest:
+        return {splits[key].delimiter}
+    return {":"} if key in ARN[:-1] else set()
+
+
 def _is_true(model: Any, value: Any) -> bool:
     return str(model.eval(value, model_completion=True)) == "True"
 
 
-def _places(atoms: list[Occurrence]) -> dict[str, int]:
+def _places(atoms: Sequence[Occurrence]) -> dict[str, int]:
     """The number of slots of each set: one for each `some`, and for each `every` that must fail."""
     needed: dict[str, set[Formula | None]] = {}
     for occurrence in atoms:
@@ -201,7 +210,9 @@ def _places(atoms: list[Occurrence]) -> dict[str, int]:
     return {key: max(1, len(parts)) for key, parts in needed.items()}
 
 
-def _listed(atoms: list[Occurrence], splits: Mapping[str, Split], *, sampled: bool) -> dict[_Place, tuple[str, ...]]:
+def _listed(
+    atoms: Sequence[Occurrence], splits: Mapping[str, Split], *, sampled: bool
+) -> dict[_Place, tuple[str, ...]]:
     """The pieces for which a list of representative texts is enough."""
     # The rest after the last part begins with the delimiter, so the list must contain such a text.
     tails = {(key, split.depth - 1, True): split.delimiter for key, split in splits.items() if split.depth}
@@ -228,7 +239,9 @@ def _listed(atoms: list[Occurrence], splits: Mapping[str, Split], *, sampled: bo
     if whole & split:
         raise NotProvable(f"`{min(whole & split)}` is compared both as an ARN and in parts")
     listed = {
-        place: representatives(place_patterns) for place, place_patterns in patterns.items() if place[0] not in others
+        place: _stand_ins(place, place_patterns, splits)
+        for place, place_patterns in patterns.items()
+        if place[0] not in others
     }
     fixed = {place: texts for place, texts in listed.items() if texts is not None}
     if sampled:
@@ -240,7 +253,16 @@ def _listed(atoms: list[Occurrence], splits: Mapping[str, Split], *, sampled: bo
     return fixed | {place: ("", *dict.fromkeys(texts)) for place, texts in samples.items()}
 
 
-def _referred(atoms: list[Occurrence]) -> frozenset[str]:
+def _stand_ins(place: _Place, patterns: list[Pattern], splits: Mapping[str, Split]) -> tuple[str, ...] | None:
+    """Texts of this piece that stand for all others."""
+    texts = representatives(patterns)
+    if texts is not None or place[0] == ACTION:
+        return texts
+    # `Filled` asks whether a text is empty, so the empty pattern is always among them.
+    return text_classes(tuple(dict.fromkeys([(), *patterns])), "".join(sorted(_banned(place, splits))))
+
+
+def _referred(atoms: Sequence[Occurrence]) -> frozenset[str]:
     """The keys that variables refer to."""
     patterns = [occurrence.formula.pattern for occurrence in atoms if isinstance(occurrence.formula, Like)]
     return frozenset(token.key for pattern in patterns for token in pattern if isinstance(token, Ref))

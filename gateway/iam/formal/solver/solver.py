@@ -38,8 +38,10 @@ from gateway.iam.formal.string_patterns import Split
 from gateway.iam.language.variables import Value
 
 INSTALL: Final = "the solver is not installed: pip install 'tenant-graphql-gateway[proof]'"
-SECONDS: Final = 20
-_WISH_SECONDS: Final = 2
+WORK: Final = 10_000_000
+"""The most that the solver does for one question, in its own unit: seconds would depend on what else runs."""
+_WISH_WORK: Final = 1_000_000
+_SEED: Final = 0
 _ONE_TAG: Final = 2  # choices: with the tag, and without it
 
 Answer = Literal["impossible", "possible", "undecided"]
@@ -65,39 +67,39 @@ def z3_module() -> Any:
 
 
 def solve(
-    formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula] = (), seconds: float = SECONDS
+    formula: Formula, splits: Mapping[str, Split], preferred: Sequence[Formula] = (), work: int = WORK
 ) -> Solution:
     """`preferred` are wishes that make the solution readable: each of them holds in it if possible.
 
     Known actions are tried first, because such a request can be sent; then every name that an action could have.
     """
-    solution = _with_known_action(formula, splits, seconds)
+    solution = _with_known_action(formula, splits, work)
     if solution.answer == "possible":
         return _refined(solution, formula, splits, preferred)
     if solution.answer == "undecided" or names_all(formula):
         return solution
-    if _Search(formula, splits, OtherActions(z3_module(), formula)).solved([formula], seconds).answer == "impossible":
+    if _Search(formula, splits, OtherActions(z3_module(), formula)).solved([formula], work).answer == "impossible":
         return solution
-    return _Search(formula, splits).solved([formula], seconds)
+    return _Search(formula, splits).solved([formula], work)
 
 
-def _with_known_action(formula: Formula, splits: Mapping[str, Split], seconds: float) -> Solution:
+def _with_known_action(formula: Formula, splits: Mapping[str, Split], work: int) -> Solution:
     """Asks for given tags first if there are several, where that is faster; last if all tags are not decided."""
     choices = tag_choices(formula)
     several = len(choices) > _ONE_TAG
-    if several and (example := _example(formula, splits, choices, seconds)) is not None:
+    if several and (example := _example(formula, splits, choices, work)) is not None:
         return example
-    solution = _Search(formula, splits, named_in(formula)).solved([formula], seconds)
+    solution = _Search(formula, splits, named_in(formula)).solved([formula], work)
     if solution.answer == "undecided" and not several:
-        return _example(formula, splits, choices, seconds) or solution
+        return _example(formula, splits, choices, work) or solution
     return solution
 
 
-def _example(formula: Formula, splits: Mapping[str, Split], choices: Sequence[Tags], seconds: float) -> Solution | None:
+def _example(formula: Formula, splits: Mapping[str, Split], choices: Sequence[Tags], work: int) -> Solution | None:
     """A request with one of these choices of tags."""
     for tags in choices:
         part = instance(formula, tags, splits)
-        solution = _Search(part, splits, named_in(formula), sampled=True).solved([part], seconds)
+        solution = _Search(part, splits, named_in(formula), sampled=True).solved([part], work)
         if solution.answer == "possible":
             return replace(solution, facts={**solution.facts, **{key: text for key, text in tags.items() if text}})
     return None
@@ -112,7 +114,7 @@ def _refined(
     search = _Search(both(formula, *wishes), splits, named_in(formula))
     kept = [formula]
     for wish in wishes:
-        better = search.solved([*kept, wish], _WISH_SECONDS)
+        better = search.solved([*kept, wish], _WISH_WORK)
         if better.answer == "possible":
             kept.append(wish)
             solution = better
@@ -139,13 +141,14 @@ class _Search:
         self._model: Any = None
         self._false = self._z3.BoolVal(False)
 
-    def solved(self, formulas: Sequence[Formula], seconds: float) -> Solution:
-        answer = self._check([self._translated(formula) for formula in formulas], seconds)
+    def solved(self, formulas: Sequence[Formula], work: int) -> Solution:
+        answer = self._check([self._translated(formula) for formula in formulas], work)
         return self._solution() if answer == "possible" else Solution(answer, {}, {})
 
-    def _check(self, constraints: Sequence[Any], seconds: float) -> Answer:
+    def _check(self, constraints: Sequence[Any], work: int) -> Answer:
         solver = self._z3.Solver()
-        solver.set("timeout", int(seconds * 1000))
+        solver.set("random_seed", _SEED)
+        solver.set("rlimit", work)
         solver.add(*self._requests.domain, *(self._others.domain() if self._others else ()), *constraints)
         verdict = solver.check()
         if verdict == self._z3.sat:
@@ -159,6 +162,13 @@ class _Search:
         return Solution("possible", self._requests.facts(self._model), unknowns)
 
     def _translated(self, formula: Formula, slot: Slot | None = None) -> Any:
+        """Made once for each formula and slot, because z3's Python layer is slow."""
+        place = (formula, id(slot))
+        if place not in self._made:
+            self._made[place] = self._constraint(formula, slot)
+        return self._made[place]
+
+    def _constraint(self, formula: Formula, slot: Slot | None) -> Any:
         match formula:
             case Constant(value):
                 return self._z3.BoolVal(value)
@@ -174,10 +184,7 @@ class _Search:
                 return self._quantified(key, part, every=False)
             case UnwrittenStatement(name):
                 return self._unknowns.setdefault(name, self._z3.Bool(f"unknown {name}"))
-        place = (formula, id(slot))
-        if place not in self._made:
-            self._made[place] = self._atom(formula, slot)
-        return self._made[place]
+        return self._atom(formula, slot)
 
     def _quantified(self, key: str, part: Formula, *, every: bool) -> Any:
         values = self._requests.of(key)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 from gateway.iam.formal.errors import NotProvable
@@ -34,25 +35,32 @@ class ListedText:
     """A text from a list; the solver chooses its number."""
 
     z3: Z3 = field(repr=False)
-    number: Z3
-    listed: Mapping[str, Z3]
-    """Each text with the constraint that it is the chosen one."""
+    name: str
+    texts: tuple[str, ...]
 
     def passes(self, test: Callable[[str], bool]) -> Z3:
-        return any_of(self.z3, [is_it for text, is_it in self.listed.items() if test(text)])
+        return self._one_of([at for at, text in enumerate(self.texts) if test(text)])
 
     def like(self, pattern: Pattern, refs: Mapping[str, Z3] | None = None, *, fold: bool = False) -> Z3:
-        match pattern:
-            case (str() as exact,) if not fold:
-                is_it = self.listed.get(exact)
-                return self.z3.BoolVal(False) if is_it is None else is_it
-            case (str() as beginning, Wild.MANY) if not fold:
-                return self.passes(lambda text: text.startswith(beginning))
-        fixed = compiled(tuple(token for token in pattern if not isinstance(token, Ref)))
-        return self.passes(lambda text: fixed(ascii_folded(text) if fold else text))
+        return self._one_of(_matching(pattern, self.texts, fold))
 
     def read(self, model: Z3) -> str:
-        return list(self.listed)[int(model.eval(self.number, model_completion=True).as_long())]
+        return self.texts[int(model.eval(self.z3.Int(self.name), model_completion=True).as_long())]
+
+    def _one_of(self, numbers: Sequence[int]) -> Z3:
+        return any_of(self.z3, [_is_number(self.z3, self.name, at) for at in numbers])
+
+
+@lru_cache(maxsize=65_536)
+def _is_number(z3: Z3, name: str, at: int) -> Z3:
+    """That the text with this number is the chosen one; made once, because z3's Python layer is slow."""
+    return z3.Int(name) == at
+
+
+@lru_cache(maxsize=65_536)
+def _matching(pattern: Pattern, texts: tuple[str, ...], fold: bool) -> tuple[int, ...]:
+    test = compiled(tuple(token for token in pattern if not isinstance(token, Ref)))
+    return tuple(at for at, text in enumerate(texts) if test(ascii_folded(text) if fold else text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +138,7 @@ class Texts:
     def listed(self, name: str, texts: Sequence[str]) -> tuple[ListedText, Z3]:
         """The variable, and the constraint that defines it."""
         number = self._z3.Int(name)
-        made = ListedText(self._z3, number, {text: number == at for at, text in enumerate(texts)})
-        return made, self._z3.And(number >= 0, number < len(texts))
+        return ListedText(self._z3, name, tuple(texts)), self._z3.And(number >= 0, number < len(texts))
 
     def any(self, name: str, banned: Iterable[str], *, action: bool = False) -> tuple[AnyText, Z3]:
         text = self._z3.String(name)

@@ -74,7 +74,7 @@ def _any(signal: Signal, seen: list[Metric]) -> bool:
 def _delivered(
     ours: list[Alarm], found: tuple[Alarm, ...], subscribers: Mapping[str, int | Missing]
 ) -> Iterator[AuditFinding]:
-    """An alarm tells somebody itself, or by a composite alarm that names it."""
+    """An alarm notifies somebody directly, or through a composite alarm that names it."""
     topics = {action: subscribers.get(action, 1) for alarm in found for action in alarm.actions}
     composites = [alarm for alarm in found if alarm.rule and any(_named(own.name, alarm.rule) for own in ours)]
     composed = " ".join(alarm.rule for alarm in composites if _heard(alarm, topics))
@@ -82,13 +82,13 @@ def _delivered(
     yield from _unheard([*ours, *composites], topics)
     if silent:
         more = f" and {len(silent) - _SHOWN} more" if len(silent) > _SHOWN else ""
-        yield failed(f"nobody is told by {', '.join(silent[:_SHOWN])}{more}", fixes.DELIVERY)
+        yield failed(f"no notification by {', '.join(silent[:_SHOWN])}{more}", fixes.DELIVERY)
     elif ours:
-        yield passed(f"{len(ours)} alarms tell somebody, themselves or by a composite alarm")
+        yield passed(f"{len(ours)} alarms notify somebody, directly or through a composite alarm")
 
 
 def _heard(alarm: Alarm, topics: Mapping[str, int | Missing]) -> bool:
-    """What is no topic, such as a function, is its own receiver; a topic that may not be looked at is told below."""
+    """An action that is not a topic, such as a function, is a receiver; an unreadable topic is reported below."""
     return any(topics[action] != 0 for action in alarm.actions)
 
 

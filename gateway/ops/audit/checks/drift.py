@@ -29,17 +29,20 @@ def _key_faults(case: Case) -> Iterator[str]:
         yield f"the table is keyed by {_listed(table.keys)}, the model by {_listed((spec.pk, spec.sk))}"
     odd = sorted(name for name, kind in table.key_types.items() if kind != "S")
     if odd:
-        yield f"key attributes that are no texts: {', '.join(odd)}"
+        yield f"key attributes that are not strings: {', '.join(odd)}"
 
 
 def _index_faults(case: Case) -> Iterator[str]:
-    live, declared = case.facts.table.indexes, {index.name: index for index in case.model.table.indexes}
+    live = {**case.facts.table.indexes, **case.facts.table.local_indexes}
+    declared = {index.name: index for index in case.model.table.indexes}
     yield from (f"{name} is missing in the table" for name in declared if name not in live)
     yield from (
         f"the model does not know {name}: it costs writes and serves nothing" for name in live.keys() - declared
     )
     for name in declared.keys() & live.keys():
         index, facts = declared[name], live[name]
+        if index.local is not (name in case.facts.table.local_indexes):
+            yield f"{name} is {'global' if index.local else 'local'} in the table, and not in the model"
         if facts.keys != (index.pk, index.sk):
             yield f"{name} is keyed by {_listed(facts.keys)}, the model by {_listed((index.pk, index.sk))}"
         projection = " ".join([index.projection, *sorted(case.model.table.included(index))])
@@ -124,7 +127,7 @@ def _several(value: Any) -> frozenset[Any]:
 
 
 def _silos(role: RoleFacts, deployment: Deployment) -> Iterator[Deployment]:
-    for statement in (each for found in role.policies.values() for each in _statements(found)):
+    for statement in (statement for found in role.policies.values() for statement in _statements(found)):
         arn = statement.get("Resource")
         with suppress(ConfigurationError):
             if isinstance(arn, str):
@@ -140,12 +143,12 @@ def _endpoints(
     """A silo uses the same endpoint: a statement may be repeated with its role and tables of its own account."""
     expected = canonical(render(generated[ENDPOINT_FILE], deployment))
     named = _silos(role, deployment) if isinstance(role, RoleFacts) else ()
-    silos = [render(generated[ENDPOINT_FILE], each) for each in named if each.tenant_role != deployment.tenant_role]
-    theirs = {_behind(each) for document in silos for each in _statements(document)}
-    for each in endpoints:
-        ours = [statement for statement in _statements(each.policy) if _behind(statement) not in theirs]
-        same = canonical({**each.policy, "Statement": ours} if theirs else each.policy) == expected
-        yield _same(f"endpoint {each.name}", ENDPOINT_FILE, same)
+    silos = [render(generated[ENDPOINT_FILE], silo) for silo in named if silo.tenant_role != deployment.tenant_role]
+    theirs = {_behind(statement) for document in silos for statement in _statements(document)}
+    for endpoint in endpoints:
+        ours = [statement for statement in _statements(endpoint.policy) if _behind(statement) not in theirs]
+        same = canonical({**endpoint.policy, "Statement": ours} if theirs else endpoint.policy) == expected
+        yield _same(f"endpoint {endpoint.name}", ENDPOINT_FILE, same)
 
 
 def _behind(statement: Mapping[str, Any]) -> str:
@@ -158,7 +161,7 @@ def _attached(
 ) -> Iterator[AuditFinding]:
     texts = {each: canonical(found) for each, found in role.policies.items()}
     yield _same(label, name, canonical(expected) in texts.values())
-    known = {canonical(each) for each in (expected, *others)}
+    known = {canonical(other) for other in (expected, *others)}
     for each, found in role.policies.items():
         # a policy that only denies, such as a revocation of sessions, is no drift
         if texts[each] not in known and _grants(found):

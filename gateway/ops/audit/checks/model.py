@@ -52,7 +52,11 @@ def prefixes(case: Case) -> Iterator[AuditFinding]:
 def cardinality(case: Case) -> Iterator[AuditFinding]:
     """What the model declares, and how hot it gets under the traffic that the model expects."""
     busiest = partitions(case.model, DEFAULTS)
-    hot = [failed(_expected(each), each.advice or fixes.SHARDS) for each in busiest if each.heat == "hot"]
+    hot = [
+        failed(_expected(partition), partition.advice or fixes.SHARDS)
+        for partition in busiest
+        if partition.heat == "hot"
+    ]
     small = [place for _, place in _places(case.model) if place.declared.low_cardinality_reason]
     sharded = [place for _, place in _places(case.model) if place.shards is not None]
     yield from passed_unless(

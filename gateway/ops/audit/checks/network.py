@@ -29,8 +29,8 @@ def endpoint(case: Case) -> Iterator[AuditFinding]:
     where = f"VPC {case.subject.vpc}" if case.subject.vpc else f"any VPC of {case.subject.region}"
     if not ours:
         yield failed(f"there is no endpoint for DynamoDB in {where}{_instead(case, found)}", fixes.ENDPOINT)
-    for each in ours:
-        yield from _endpoint(case, each)
+    for endpoint in ours:
+        yield from _endpoint(case, endpoint)
     if case.subject.vpc is None and len(ours) < len(standing(found)):
         others = len(standing(found)) - len(ours)
         yield missing(
@@ -42,15 +42,15 @@ def own_endpoints(case: Case, found: tuple[EndpointFacts, ...]) -> tuple[Endpoin
     """The endpoints of the gateway's VPC; if it is not named, those that name the tenants' role, or all without one."""
     vpc, role = case.subject.vpc, case.subject.tenant_role
     if vpc is not None:
-        return tuple(each for each in standing(found) if each.vpc == vpc)
+        return tuple(endpoint for endpoint in standing(found) if endpoint.vpc == vpc)
     if role is None:
         return standing(found)
-    return tuple(each for each in standing(found) if f'"{role}"' in json.dumps(each.policy))
+    return tuple(endpoint for endpoint in standing(found) if f'"{role}"' in json.dumps(endpoint.policy))
 
 
 def standing(endpoints: tuple[EndpointFacts, ...]) -> tuple[EndpointFacts, ...]:
     """EC2 lists an endpoint for a while after its deletion."""
-    return tuple(each for each in endpoints if each.state not in _GONE)
+    return tuple(facts for facts in endpoints if facts.state not in _GONE)
 
 
 def _instead(case: Case, endpoints: tuple[EndpointFacts, ...]) -> str:

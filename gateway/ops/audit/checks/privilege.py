@@ -171,7 +171,7 @@ def gateway_privilege(case: Case) -> Iterator[AuditFinding]:
 
 def _faults(case: Case, role: RoleFacts, policies: PolicySet) -> Iterator[AuditFinding]:
     table = case.facts.table
-    resources = (table.arn, *(f"{table.arn}/index/{name}" for name in table.indexes))
+    resources = (table.arn, *(f"{table.arn}/index/{name}" for name in (*table.indexes, *table.local_indexes)))
     asked = [(action, resource) for action in (*ITEM_ACTIONS, "Scan") for resource in resources]
     data = sorted({action for action, resource in asked if _may(policies, f"dynamodb:{action}", resource)})
     if data:

@@ -35,7 +35,7 @@ def _policies(case: Case, label: str, role: RoleFacts | Missing) -> AuditFinding
 def _allowed(case: Case, documents: tuple[PolicyDocument, ...], boundary: PolicyDocument | None) -> Iterator[str]:
     policies = PolicySet(documents, boundary=boundary)
     table = case.facts.table
-    resources = (table.arn, *(f"{table.arn}/index/{name}" for name in table.indexes))
+    resources = (table.arn, *(f"{table.arn}/index/{name}" for name in (*table.indexes, *table.local_indexes)))
     context = {"aws:PrincipalTag/TenantId": "audit"}
     for action in _ACTIONS:
         asked = (Authorisation(f"dynamodb:{action}", resource, context) for resource in resources)

@@ -23,14 +23,16 @@ _NO_LIMIT = float("inf")
 def table_facts(live: Live, table: str) -> TableFacts:
     description = live.ask("dynamodb", "describe_table", TableName=table)["Table"]
     mode = description.get("BillingModeSummary", {}).get("BillingMode", "PROVISIONED")
-    indexes = [_index(each) for each in description.get("GlobalSecondaryIndexes") or ()]
+    indexes = [_index(index) for index in description.get("GlobalSecondaryIndexes") or ()]
+    local = [_index(index) for index in description.get("LocalSecondaryIndexes") or ()]
     return TableFacts(
         arn=description["TableArn"],
         status=description.get("TableStatus", "unknown"),
         on_demand=mode == "PAY_PER_REQUEST",
         keys=_keys(description),
         key_types={
-            each["AttributeName"]: each["AttributeType"] for each in description.get("AttributeDefinitions", ())
+            definition["AttributeName"]: definition["AttributeType"]
+            for definition in description.get("AttributeDefinitions", ())
         },
         indexes={index.name: index for index in indexes},
         provisioned=_provisioned(description),
@@ -38,6 +40,7 @@ def table_facts(live: Live, table: str) -> TableFacts:
         deletion_protection=bool(description.get("DeletionProtectionEnabled")),
         key_arn=_key(description.get("SSEDescription", {})),
         stream=_stream(description.get("StreamSpecification", {})),
+        local_indexes={index.name: index for index in local},
     )
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from gateway.aws.sts.sessions import Session
+from gateway.aws.sts.session import Session
 from gateway.errors import Forbidden, IsolationBreach
 from gateway.iam.dynamodb.errors import NotUnderstood
 from gateway.iam.language.evaluator import restricts
@@ -49,7 +49,7 @@ class Clusters:
 
     def all(self) -> tuple[DaxCluster, ...]:
         found = (self.pooled, *self.silos.values())
-        return tuple({id(each): each for each in found if each is not None}.values())
+        return tuple({id(item): item for item in found if item is not None}.values())
 
 
 class DaxReads(Cache):
@@ -192,4 +192,6 @@ def _restricted(session: Session, operations: Iterable[str], index: str | None) 
         resource = table if index is None else permissions.place.index_arn(table, index)
     except NotUnderstood:
         return True
-    return any(restricts(permissions.policies, f"dynamodb:{each}", resource, _ATTRIBUTES) for each in operations)
+    return any(
+        restricts(permissions.policies, f"dynamodb:{operation}", resource, _ATTRIBUTES) for operation in operations
+    )

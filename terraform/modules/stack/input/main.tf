@@ -3,7 +3,7 @@ locals {
     capacity        = var.capacity, table = var.table, keys = var.keys, network = var.network, issuers = var.issuers
     revoke_sessions = var.revoke_sessions, gateway_settings = var.gateway_settings, gateway = var.gateway
     alarms          = var.alarms, audit = var.audit, dax = var.dax, budget = var.budget, backup = var.backup
-    files           = var.files
+    files           = var.files, bus = var.bus
   }
 
   # every member that was written, and every member that the types have, by its path; Terraform has no recursion

@@ -56,6 +56,10 @@ output "dax" {
   value = var.dax
 }
 
+output "bus" {
+  value = var.bus
+}
+
 output "budget" {
   value = var.budget
 }

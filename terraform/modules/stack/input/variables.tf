@@ -168,6 +168,7 @@ variable "gateway_settings" {
 
     max_subscription_connections     = optional(number)
     max_subscriptions_per_connection = optional(number)
+    max_subscriptions_per_tenant     = optional(number)
     max_subscription_message_bytes   = optional(number)
 
     max_page_size            = optional(number)
@@ -257,6 +258,7 @@ variable "alarms" {
       failed_sessions    = optional(number, 5)
       failed_operations  = optional(number, 5)
       gateway_p99_ms     = optional(number, 1000)
+      stream_lag_seconds = optional(number, 60)
       consumed_percent   = optional(number, 85)
       ceiling_percent    = optional(number, 90)
       expected_percent   = optional(number, 150)

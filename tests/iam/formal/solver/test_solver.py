@@ -34,6 +34,8 @@ from gateway.iam.language.variables import Value
 from gateway.iam.language.verdict import Authorisation
 from tests.iam.formal.requests import document, request
 
+# `make prove-random` tries more
+KNOWN = 40
 TAG = "aws:principaltag/tenantid"
 letters = st.text("aT#", max_size=7)
 tokens = st.lists(st.sampled_from(["a", "T", "#", "T#", Wild.MANY, Wild.ONE, Ref(TAG)]), max_size=6).map(tuple)
@@ -118,9 +120,14 @@ def as_aws_would(asked: Authorisation) -> Authorisation:
 
 
 def test_the_solver_decides_a_known_request_as_the_evaluator_does() -> None:
+    known_agree(KNOWN)
+
+
+def known_agree(count: int) -> int:
+    """How many requests were decided."""
     random = Random(18)
     decided: list[bool] = []
-    for _ in range(160):
+    for _ in range(count):
         policies = PolicySet((document(random, "identity"),))
         may = allowed(FormulaCompiler(SPLITS).layers(policies))
         for _ in range(2):
@@ -132,8 +139,9 @@ def test_the_solver_decides_a_known_request_as_the_evaluator_does() -> None:
                 continue
             assert answer == ("possible" if verdict else "impossible"), (policies, asked)
             decided.append(verdict)
-    assert len(decided) > 150
-    assert 20 < sum(decided) < len(decided) - 20
+    assert len(decided) > count * 15 // 16
+    assert count // 8 < sum(decided) < len(decided) - count // 8
+    return len(decided)
 
 
 def test_a_set_has_as_many_values_as_a_formula_needs() -> None:
@@ -155,7 +163,7 @@ def test_an_action_that_nobody_knows_is_tried_too() -> None:
     assert solve(nowhere, {}).answer == "impossible"
 
 
-def test_what_the_solver_cannot_answer_in_time_is_undecided() -> None:
+def test_what_takes_the_solver_too_much_work_is_undecided() -> None:
     """Two tenants, one key, texts left whole: the encoding that does not work."""
     own = [
         either(matches("k", ("T#", Ref(tenant))), matches("k", ("T#", Ref(tenant), "#", Wild.MANY)))
@@ -163,4 +171,4 @@ def test_what_the_solver_cannot_answer_in_time_is_undecided() -> None:
     ]
     plain = [negated(matches(tenant, (Wild.MANY, "#", Wild.MANY))) for tenant in ("t", "u")]
     same = both(Present("t"), Present("u"), negated(matches("t", (Ref("u"),))))
-    assert solve(both(*own, *plain, same, is_text(ACTION, "a:b")), {}, seconds=0.3).answer == "undecided"
+    assert solve(both(*own, *plain, same, is_text(ACTION, "a:b")), {}, work=100_000).answer == "undecided"

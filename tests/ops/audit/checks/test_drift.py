@@ -20,7 +20,7 @@ def test_other_keys_and_types_of_keys_are_drift(case: Case) -> None:
     types = {**case.facts.table.key_types, "GSI1SK": "N"}
     assert failures(table_drift, with_table(case, keys=("id",), key_types=types)) == [
         "the table is keyed by id, the model by PK / SK",
-        "key attributes that are no texts: GSI1SK",
+        "key attributes that are not strings: GSI1SK",
     ]
 
 

@@ -15,7 +15,7 @@ def test_a_table_on_demand_is_read_as_it_is(facts: Facts) -> None:
     table = facts.table
     assert table.on_demand
     assert table.arn.endswith(f"table/{TABLE}")
-    assert (table.keys, set(table.indexes)) == (("PK", "SK"), {"GSI1", "GSI2", "GSI3", "GSI4"})
+    assert (table.keys, set(table.indexes)) == (("PK", "SK"), {"GSI1", "GSI2", "GSI3", "GSI4", "GSI5"})
     assert (table.limit, table.deletion_protection) == (NO_LIMIT, True)
     assert table.indexes["GSI1"].keys == ("GSI1PK", "GSI1SK")
     assert table.stream == "NEW_AND_OLD_IMAGES"

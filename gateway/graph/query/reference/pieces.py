@@ -1,0 +1,109 @@
+"""Large answers are completed in pieces, so that no request holds the event loop for long."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, TypeVar
+
+from aiodataloader import DataLoader, Loader, dispatch_queue
+
+AT_ONCE: Final = 64  # objects that every request may complete without waiting
+PIECE: Final = 32  # objects, about a millisecond
+
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
+
+
+class TurnOrder:
+    """In each turn of the event loop, one request of the process completes a piece; requests take turns."""
+
+    __slots__ = ("_requests",)
+
+    def __init__(self) -> None:
+        self._requests: deque[Pieces] = deque()
+
+    def add(self, request: "Pieces") -> None:
+        self._requests.append(request)
+        if len(self._requests) == 1:
+            asyncio.get_running_loop().call_soon(self._next)
+
+    def _next(self) -> None:
+        request = self._requests.popleft()
+        if request.release():
+            self._requests.append(request)
+        if self._requests:
+            asyncio.get_running_loop().call_soon(self._next)
+
+
+class Pieces:
+    """What of one request waits to be completed.
+
+    INVARIANT: loaders wait until everything that waited here has asked for its items, so that an answer in pieces makes
+    as many calls as one at once.
+    """
+
+    __slots__ = ("_held", "_pace", "_unsettled", "_waiting")
+
+    def __init__(self, pace: TurnOrder) -> None:
+        self._pace = pace
+        self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
+        self._unsettled = 0
+        self._held: list[Callable[[], None]] = []
+
+    def turn(self, objects: int) -> "asyncio.Future[None]":
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append((turn, objects))
+        if len(self._waiting) == 1:
+            self._pace.add(self)
+        return turn
+
+    def release(self) -> bool:
+        """Lets a piece be completed; returns whether more waits."""
+        room = PIECE
+        while self._waiting and self._waiting[0][1] <= room:
+            turn, objects = self._waiting.popleft()
+            if not turn.done():  # else its request was cancelled
+                turn.set_result(None)
+                room -= objects
+        return bool(self._waiting)
+
+    def begin(self) -> None:
+        """Something is completed later; `settle` follows."""
+        self._unsettled += 1
+
+    def settle(self) -> None:
+        """It is completed: what it needs is asked for in the next turn of the loop; the loaders go on after that."""
+        loop = asyncio.get_running_loop()
+        loop.call_soon(loop.call_soon, self._settled)
+
+    def _settled(self) -> None:
+        self._unsettled -= 1
+        if not self._unsettled:
+            held, self._held = self._held, []
+            for dispatch in held:
+                dispatch()
+
+    def when_settled(self, dispatch: Callable[[], None]) -> None:
+        if self._unsettled:
+            self._held.append(dispatch)
+        else:
+            dispatch()
+
+
+class PieceLoader(DataLoader[KeyT, ValueT]):
+    """A loader whose batch waits for the pieces of its request."""
+
+    def __init__(
+        self, load: Callable[[list[KeyT]], Coroutine[Any, Any, list[ValueT]]], pieces: Pieces, *, cache: bool = True
+    ) -> None:
+        super().__init__(load, cache=cache)
+        self._pieces = pieces
+
+    def do_resolve_reject(self, key: KeyT, future: "asyncio.Future[ValueT]") -> None:
+        self._queue.append(Loader(key=key, future=future))
+        if len(self._queue) == 1:
+            # all that is asked for in this turn of the loop and by tasks that begin in it
+            self.loop.call_soon(self.loop.call_soon, self._pieces.when_settled, self._dispatch)
+
+    def _dispatch(self) -> None:
+        dispatch_queue(self)

@@ -1,0 +1,262 @@
+"""The change feed: every change of a tenant's items as one caller may see it, in order, from a position on."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+from gateway.aws.sts.callers import Caller, LastingCaller
+from gateway.errors import Forbidden, GatewayError, PositionExpired, Throttled, Unavailable
+from gateway.graph.global_id import global_id
+from gateway.graph.http.endpoint import Endpoint
+from gateway.graph.http.fair_queue import OPERATION_COST
+from gateway.graph.http.log_lines import RequestLog
+from gateway.graph.query.reference.item_loader import ItemsByKey
+from gateway.graph.query.reference.reader import Reader
+from gateway.graph.subscription.position import Positions, Vector
+from gateway.model.entity import PRIMARY, Entity
+from gateway.model.keys import ItemKey, identity_of
+from gateway.model.model import Model
+from gateway.model.patterns import Lookup, item_lookup
+from gateway.model.types import AttributeType, ListOf, SetOf, Struct
+from gateway.store.access import Access
+from gateway.store.rows import Item
+from gateway.stream.bus import Bus
+from gateway.stream.note import ChangeNote
+
+WATCH = "changes"  # what the positions of a feed are bound to
+MOST_NOTES = 1_000  # that wait for a slow reader; what comes after them is replayed by the bus
+MOST_ITEMS = 100  # that are read at once
+LOST = "changes after this position are no longer kept; read the present state, and begin again without a position"
+
+
+@dataclass(frozen=True, slots=True)
+class FeedChange:
+    """`item` has the attributes that the caller may read; it is None where the item is gone, or has an `error`.
+
+    A reader that comes back with `position` is told what comes after this change, and perhaps this one again.
+    """
+
+    change: str  # the same whenever this change is told
+    kind: str
+    type: str
+    id: str
+    item: Mapping[str, Any] | None = None
+    error: str | None = None
+    position: str = ""
+
+    def line(self) -> dict[str, Any]:
+        named = {"change": self.change, "kind": self.kind, "type": self.type, "id": self.id}
+        told: dict[str, Any] = {"position": self.position, **named}
+        told |= {} if self.item is None else {"item": dict(self.item)}
+        return told if self.error is None else {**told, "error": self.error}
+
+
+@dataclass(eq=False, slots=True)
+class _Buffer:
+    """Notes that have come and were not told yet. INVARIANT: what it has no room for is replayed, never dropped."""
+
+    notes: deque[ChangeNote] = field(default_factory=deque)
+    full: bool = False
+    lost: bool = False
+    came: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def deliver(self, note: ChangeNote) -> None:
+        self.full = self.full or len(self.notes) >= MOST_NOTES
+        if self.full:
+            self.notes.clear()
+        else:
+            self.notes.append(note)
+        self.came.set()
+
+    def missed(self) -> None:
+        self.lost = True
+        self.came.set()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFeed:
+    """INVARIANT: every item is read with the caller's own session, also one that is gone: AWS judges what is told.
+
+    `patterns` are those that each role can use.
+    """
+
+    model: Model
+    patterns: Mapping[str, frozenset[str]]
+    bus: Bus
+    endpoint: Endpoint
+    positions: Positions
+
+    async def follow(
+        self, lasting: LastingCaller, log: RequestLog, after: str | None, idle_seconds: float
+    ) -> AsyncGenerator[FeedChange | str]:
+        """First the position, then changes as they come, and after each pause of `idle_seconds` the position again.
+
+        Without `after` they are those from now on.
+        Raises `PositionExpired` where changes were lost, `BadUserInput` for a position of somebody else, and what
+        `lasting` raises when its caller no longer holds.
+        """
+        scope = (await lasting.caller()).session.scope
+        vector = None if after is None else self.positions.open(scope, WATCH, {}, after)
+        with self._listening(lasting) as buffer:
+            seen = dict(self.bus.position() if vector is None else vector)
+            # what came before it listened
+            buffer.full = vector is not None
+            taken = await self._taken(lasting, buffer, seen)
+            yield self._sealed(scope, seen)
+            while True:
+                for notes in _chunks(taken):
+                    told = await self._told(lasting, log, notes)
+                    before = self._sealed(scope, seen)
+                    seen |= {note.shard: note.sequence for note in notes}
+                    for change in told[:-1]:
+                        yield replace(change, position=before)
+                    if told:
+                        yield replace(told[-1], position=self._sealed(scope, seen))
+                if not buffer.came.is_set():
+                    seen = dict(self.bus.position())
+                    try:
+                        async with asyncio.timeout(idle_seconds):
+                            await buffer.came.wait()
+                    except TimeoutError:
+                        await lasting.caller()
+                        yield self._sealed(scope, seen)
+                taken = await self._taken(lasting, buffer, seen)
+
+    @contextmanager
+    def _listening(self, lasting: LastingCaller) -> Iterator[_Buffer]:
+        buffer = _Buffer()
+        unsubscribe = self.bus.subscribe(lasting.principal.tenant, buffer.deliver, buffer.missed)
+        try:
+            yield buffer
+        finally:
+            unsubscribe()
+
+    async def _taken(self, lasting: LastingCaller, buffer: _Buffer, seen: Vector) -> Sequence[ChangeNote]:
+        buffer.came.clear()
+        if buffer.lost:
+            raise PositionExpired(LOST)
+        if not buffer.full:
+            notes = list(buffer.notes)
+            buffer.notes.clear()
+            return [note for note in notes if note.order > int(seen.get(note.shard, -1))]
+        buffer.full = False
+        buffer.notes.clear()
+        try:
+            return await self.bus.replay(lasting.principal.tenant, seen)
+        except PositionExpired as error:
+            raise PositionExpired(LOST) from error
+
+    def _sealed(self, scope: str, vector: Vector) -> str:
+        return self.positions.seal(scope, WATCH, {}, vector)
+
+    async def _told(self, lasting: LastingCaller, log: RequestLog, notes: Sequence[ChangeNote]) -> list[FeedChange]:
+        """What the caller is told of these changes: of each item its newest state, once."""
+        caller = await lasting.caller()
+        newest = _newest(self.model, caller, notes)
+        found: list[FeedChange] = []
+        for name in dict.fromkeys(note.entity for note in newest.values()):
+            lookup = item_lookup(self.model, name)
+            if lookup is None or lookup.name not in self.patterns[caller.role]:
+                continue
+            keys = tuple(key for key, note in newest.items() if note.entity == name)
+            items = await self._read(caller, log, lookup, keys) or ItemsByKey()
+            told = [self._change(caller, newest[key], items, key) for key in items]
+            found += [change for change in told if change is not None]
+        return found
+
+    def _change(self, caller: Caller, note: ChangeNote, items: ItemsByKey, key: ItemKey) -> FeedChange | None:
+        entity = self.model.entities[note.entity]
+        identity = identity_of(caller.session.tenant, entity, entity.primary, key)
+        if identity is None:
+            return None
+        told = FeedChange(_name(note), note.kind, entity.name, global_id(caller.scope, entity.name, identity))
+        try:
+            item = items[key]
+        except (Forbidden, Throttled, Unavailable) as error:
+            if isinstance(error, Forbidden):
+                return None
+            raise
+        except GatewayError as error:
+            # a damaged row must not hold up the feed
+            return replace(told, error=error.code)
+        if item is None:
+            return told if note.kind == "removed" else None  # removed since: the note of that follows
+        # an item that is there again was removed and created anew
+        return replace(told, kind="changed" if note.kind == "removed" else note.kind, item=self._shown(entity, item))
+
+    def _shown(self, entity: Entity, item: Item) -> dict[str, Any]:
+        """As JSON; without what the role may not read."""
+        found: dict[str, Any] = {"version": item.values.get(self.model.table.version)}
+        for attribute in entity.attributes:
+            value = item.values.get(attribute.name)
+            if not isinstance(value, Exception):
+                found[attribute.name] = _json(attribute.type, value)
+        return found
+
+    async def _read(
+        self, caller: Caller, log: RequestLog, lookup: Lookup, keys: tuple[ItemKey, ...]
+    ) -> ItemsByKey | None:
+        """None where the role may not read such items."""
+        endpoint, session = self.endpoint, caller.session
+        reference = endpoint.reference
+        deadline = asyncio.get_running_loop().time() + endpoint.limits.seconds
+        await endpoint.queue.acquire(session.tenant, OPERATION_COST + len(keys), deadline)
+        line = RequestLog(log.request_id, log.trace_id)
+        line.caller, line.principal, line.operation, line.operation_type = caller, caller.principal, WATCH, "feed"
+        subject = caller.principal.subject
+        access = line.access = Access(session, deadline, prefix=caller.own, scope=caller.scope, subject=subject)
+        reader = Reader(self.model, reference.table, access, reference.cursors, reference.limits)
+        codes: list[str] = []
+        try:
+            attributes = frozenset((*self.model.entities[lookup.entity].attribute, self.model.table.version))
+            return await reader.items_at(replace(lookup, strong=True), keys, attributes)
+        except Forbidden as error:
+            codes = [error.code]
+            return None
+        finally:
+            reader.close()
+            endpoint.queue.release()
+            line.write(200, codes, endpoint.write)
+            endpoint.observe(line, codes)
+
+
+def _chunks(notes: Sequence[ChangeNote]) -> list[Sequence[ChangeNote]]:
+    return [notes[start : start + MOST_ITEMS] for start in range(0, len(notes), MOST_ITEMS)]
+
+
+def _newest(model: Model, caller: Caller, notes: Sequence[ChangeNote]) -> dict[ItemKey, ChangeNote]:
+    """By item; an item that was created among these changes is told as created."""
+    foreign = caller.session.permissions.foreign
+    found: dict[ItemKey, ChangeNote] = {}
+    for note in notes:
+        # INVARIANT: a feed tells of items of its own tenant and, in a role of own rows, of its own subject.
+        if note.tenant != caller.session.tenant or foreign(None, note.pk):
+            continue
+        if note.entity in model.entities and note.place == PRIMARY:
+            key = ItemKey(note.pk, note.sk)
+            before = found.pop(key, None)
+            created = before is not None and before.kind == "created" and note.kind == "changed"
+            found[key] = replace(note, kind="created") if created else note
+    return found
+
+
+def _json(kind: AttributeType, value: Any) -> Any:
+    if value is None:
+        return None
+    match kind:
+        case SetOf(of):
+            return sorted((_json(of, each) for each in value), key=str)
+        case ListOf(of):
+            return [_json(of, each) for each in value]
+        case Struct(fields=fields):
+            return {part.name: _json(part.type, value.get(part.name)) for part in fields}
+    write = kind.json()
+    return value if write is None else write(value)
+
+
+def _name(note: ChangeNote) -> str:
+    return sha256(f"{note.tenant} {note.shard} {note.sequence}".encode()).hexdigest()[:32]

@@ -1,0 +1,37 @@
+"""Why a WebSocket is closed: the codes of graphql-transport-ws, and those of WebSocket itself."""
+
+from enum import IntEnum
+
+from gateway.errors import LimitExceeded, Unavailable
+from gateway.graph.subscription.subscriptions import Draining
+
+
+class CloseCode(IntEnum):
+    """Why a socket is closed; clients connect again by themselves after those below 4400 and after FORBIDDEN."""
+
+    TOO_BIG = 1009
+    RESTART = 1012
+    TRY_AGAIN = 1013
+    BAD_MESSAGE = 4400
+    UNAUTHORIZED = 4401
+    FORBIDDEN = 4403
+    BAD_PROTOCOL = 4406
+    INIT_TIMEOUT = 4408
+    ID_TAKEN = 4409
+    INIT_TWICE = 4429
+
+
+class SocketClosed(Exception):
+    """Ends a connection with this code."""
+
+    def __init__(self, code: CloseCode, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+def close_code(error: Exception) -> CloseCode:
+    """How a connection ends for this reason."""
+    if isinstance(error, Draining):
+        return CloseCode.RESTART
+    return CloseCode.TRY_AGAIN if isinstance(error, Unavailable | LimitExceeded) else CloseCode.FORBIDDEN

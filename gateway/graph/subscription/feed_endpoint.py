@@ -1,0 +1,130 @@
+"""`GET /changes`: the change feed as JSON lines, for as long as the caller stays."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qs
+
+import orjson
+
+from gateway.aws.sts.callers import LastingCaller
+from gateway.errors import BadUserInput, Forbidden, GatewayError, Unauthenticated
+from gateway.graph.errors import failure
+from gateway.graph.http.endpoint import Send
+from gateway.graph.http.log_lines import RequestLog
+from gateway.graph.http.request import GRAPHQL_JSON, JSON, TWICE, Receive, Scope, merged_headers
+from gateway.graph.http.responses import HEADS, failed
+from gateway.graph.subscription.change_feed import ChangeFeed, FeedChange
+from gateway.graph.subscription.socket import LastingCallers
+from gateway.graph.subscription.subscriptions import Subscriptions
+
+CHANGES_PATH: Final = "/changes"
+IDLE_SECONDS: Final = 15.0  # between two lines; proxies cut connections that stay silent for longer
+_HEAD = [
+    (b"content-type", b"application/jsonl; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+    (b"x-content-type-options", b"nosniff"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEndpoint:
+    feed: ChangeFeed
+    subscriptions: Subscriptions
+    callers: LastingCallers
+    idle_seconds: float = IDLE_SECONDS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = merged_headers(scope["headers"])
+        log = self.feed.endpoint.ids.begin(headers)
+        ended: asyncio.Future[GatewayError] = asyncio.get_running_loop().create_future()
+        try:
+            authorization = headers.get(b"authorization")
+            if authorization is TWICE:
+                raise Unauthenticated("more than one authorization header")
+            # INVARIANT: the token is verified before anything else is looked at, and is not kept.
+            lasting = await self.callers.lasting(authorization, log.identified)
+            after = _asked(scope, lasting)
+            with self.subscriptions.connected(lasting, lambda error: _end(ended, error)):
+                async with aclosing(self.feed.follow(lasting, log, after, self.idle_seconds)) as changes:
+                    # before this first line nothing is sent, so that whatever is wrong with the request has its status
+                    first = await anext(changes)
+                    await send({"type": "http.response.start", "status": 200, "headers": _HEAD})
+                    await _write(send, _line(first))
+                    await self._stream(changes, log, ended, receive, send)
+            await send({"type": "http.response.body", "body": b""})
+        except GatewayError as error:
+            await self._refuse(error, log, send)
+
+    async def _refuse(self, error: GatewayError, log: RequestLog, send: Send) -> None:
+        # with plain JSON, GraphQL answers 200 to a wrong request
+        answer = failed(error, log, GRAPHQL_JSON)
+        content = answer.text()
+        log.write(answer.status, answer.codes, self.feed.endpoint.write)
+        head = [*HEADS[JSON], (b"content-length", b"%d" % len(content)), (b"x-request-id", log.request_id.encode())]
+        head += answer.more_headers(packed=False)
+        await send({"type": "http.response.start", "status": answer.status, "headers": head})
+        await send({"type": "http.response.body", "body": content})
+
+    async def _stream(
+        self,
+        changes: AsyncIterator[FeedChange | str],
+        log: RequestLog,
+        ended: "asyncio.Future[GatewayError]",
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        left, telling = loop.create_task(_left(receive)), loop.create_task(_tell(changes, send))
+        try:
+            await asyncio.wait((left, telling, ended), return_when=asyncio.FIRST_COMPLETED)
+            error: BaseException | None = ended.result() if ended.done() else None
+            if error is None and telling.done():
+                error = telling.exception()
+            telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
+            if isinstance(error, Exception):
+                await _write(send, orjson.dumps({"errors": [failure(error, log.request_id)]}) + b"\n")
+        finally:
+            for task in (left, telling):
+                task.cancel()
+            await asyncio.gather(left, telling, return_exceptions=True)
+
+
+def _asked(scope: Scope, lasting: LastingCaller) -> str | None:
+    """The position to begin at; `tenant` may say whose changes are expected."""
+    if scope["method"] != "GET":
+        raise BadUserInput("changes are asked for by GET")
+    asked = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+    if unknown := asked.keys() - {"after", "tenant"}:
+        raise BadUserInput(f"`{min(unknown)[:50]}` is no parameter of the feed; it has `after` and `tenant`")
+    tenant = asked.get("tenant", [lasting.principal.tenant])[-1]
+    if tenant != lasting.principal.tenant:
+        raise Forbidden("the token is not one of this tenant")
+    return asked["after"][-1] if "after" in asked else None
+
+
+def _line(told: FeedChange | str) -> bytes:
+    return orjson.dumps({"position": told} if isinstance(told, str) else told.line()) + b"\n"
+
+
+async def _tell(changes: AsyncIterator[FeedChange | str], send: Send) -> None:
+    async for told in changes:
+        await _write(send, _line(told))
+
+
+def _end(ended: "asyncio.Future[GatewayError]", error: GatewayError) -> None:
+    if not ended.done():
+        ended.set_result(error)
+
+
+async def _write(send: Send, content: bytes) -> None:
+    await send({"type": "http.response.body", "body": content, "more_body": True})
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,1 @@
+"""Consumers of the change feed: a client of it, and webhooks."""

@@ -1,0 +1,85 @@
+"""Where webhooks go: https on the internet, so that no tenant can make the gateway call its own network."""
+
+import ipaddress
+import socket
+import ssl
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from urllib.parse import urlsplit
+
+from gateway.errors import BadUserInput
+
+_SECONDS = 15.0
+_MAX_ANSWER = 65_536
+_HTTPS_PORT, _HTTP_PORT = 443, 80
+
+Resolve = Callable[[str, int], Iterable[str]]
+
+
+class PrivateAddress(OSError):
+    """The host has an address that is not one of the internet."""
+
+
+def resolve(host: str, port: int) -> list[str]:
+    return [str(found[4][0]) for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookTarget:
+    """`private` allows plain http and addresses of the own network: for development, or where operators choose them."""
+
+    url: str
+    private: bool = False
+    resolve: Resolve = resolve
+    tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if not parts.hostname or parts.username is not None or parts.scheme not in ("https", "http"):
+            raise BadUserInput("a webhook goes to an address such as https://example.org/hooks, without a password")
+        if parts.scheme != "https" and not self.private:
+            raise BadUserInput("a webhook goes to an https address")
+
+    def __call__(self, body: bytes, headers: Mapping[str, str]) -> int:
+        parts = urlsplit(self.url)
+        host = parts.hostname or ""
+        port = parts.port or (_HTTPS_PORT if parts.scheme == "https" else _HTTP_PORT)
+        connection = HTTPConnection(host, port, timeout=_SECONDS)
+        try:
+            # INVARIANT: the address that was checked is the one that is called, whatever the name means a moment later
+            plain = socket.create_connection((self._address(host, port), port), timeout=_SECONDS)
+            connection.sock = plain
+            if parts.scheme == "https":
+                connection.sock = self.tls.wrap_socket(plain, server_hostname=host)
+            path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+            # a redirect is not followed: it could lead anywhere
+            connection.request("POST", path, body, {**headers, "host": parts.netloc, "connection": "close"})
+            answer = connection.getresponse()
+            answer.read(_MAX_ANSWER)
+            return answer.status
+        except HTTPException as error:
+            raise OSError(f"no answer of HTTP: {type(error).__name__}") from error
+        finally:
+            connection.close()
+
+    def _address(self, host: str, port: int) -> str:
+        found = [*self.resolve(host, port)]
+        if not found:
+            raise OSError("the host has no address")
+        if not self.private and not all(is_public(address) for address in found):
+            raise PrivateAddress("the host has an address that is not on the internet")
+        return found[0]
+
+
+def is_public(address: str) -> bool:
+    """Whether it is of the internet, and none of a network of its own, of a cloud's metadata, or of this machine."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
+        nat64 = found in ipaddress.ip_network("64:ff9b::/96")
+        if inner is not None:
+            return is_public(str(inner))
+        if nat64:
+            return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
+    return found.is_global and not found.is_multicast and not found.is_reserved

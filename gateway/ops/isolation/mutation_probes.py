@@ -1,0 +1,66 @@
+"""Attacks by what mutations write: each mutation of the model with another tenant's rows, and with another subject's.
+
+A mutation sends one transaction over all places of an item in the table. The probes are such transactions, with a
+condition that no item meets.
+"""
+
+from collections.abc import Iterator
+
+from gateway.iam.dynamodb import sample_requests
+from gateway.iam.dynamodb.sample_requests import Body
+from gateway.iam.policies.pattern_requests import SAMPLE_SUBJECT, questions, transaction
+from gateway.model.mutation import Mutation
+from gateway.model.role import Role
+from gateway.model.role_reach import holds_owner
+from gateway.model.tenant import TenantId
+from gateway.ops.isolation.probes import Expected, Probe, ProbeScene
+
+_TRANSACTION = "TransactWriteItems"
+_OTHERS = {
+    "another subject": "somebody-else",
+    "a longer id with the same beginning": f"{SAMPLE_SUBJECT}2",
+    "a shorter id with the same beginning": SAMPLE_SUBJECT[:-1],
+}
+
+
+def mutation_probes(scene: ProbeScene) -> Iterator[Probe]:
+    """Every mutation with the other tenant's rows, and as a control with one's own."""
+    role = scene.model.all_roles.get(scene.role.name)
+    for mutation in scene.model.mutations:
+        foreign = _written(scene, mutation, scene.victim)
+        yield Probe("mutations", f"{mutation.name}, the other tenant's rows", _TRANSACTION, foreign)
+        own = _written(scene, mutation, scene.tenant)
+        yield Probe("controls", f"own {mutation.name}", _TRANSACTION, own, _expected(scene, role, mutation))
+
+
+def other_subject_probes(scene: ProbeScene) -> Iterator[Probe]:
+    """Every pattern and every mutation with the rows of another subject of the tenant."""
+    if not scene.role.own:
+        return
+    spec, table, few = scene.model.table, scene.table, scene.keys_only
+    for name, subject in _OTHERS.items():
+        for asked in questions(scene.model, scene.tenant, subject):
+            if asked.owned:
+                where = f"{asked.pattern} of {name} by {asked.operation} on {asked.index or 'the table'}"
+                yield Probe("subjects", where, asked.operation, asked.body(spec, table, few))
+        for mutation in scene.model.mutations:
+            if scene.model.entities[mutation.returns].owner is not None:
+                body = _written(scene, mutation, scene.tenant, subject)
+                yield Probe("subjects", f"{mutation.name} of {name}", _TRANSACTION, body)
+
+
+def _expected(scene: ProbeScene, role: Role | None, mutation: Mutation) -> Expected:
+    # a role that the model does not declare is that of the tenant, without a session policy
+    if role is None or role.writes_result(mutation):
+        return "allowed"
+    entity, changed = scene.model.entities[mutation.returns], role.removable if mutation.removes else role.writes
+    # IAM knows partitions: what lies in one that the role writes is protected by the gateway's mutations alone
+    beside = changed != () and entity.name in role.beside
+    confined = role.own and entity.owner is not None
+    reached = not confined or any(holds_owner(entity, place) for place in entity.placements)
+    return "harmless" if beside and reached else "denied"
+
+
+def _written(scene: ProbeScene, mutation: Mutation, tenant: TenantId, subject: str = SAMPLE_SUBJECT) -> Body:
+    guard = sample_requests.guarded(scene.model.table)
+    return transaction(scene.model, mutation, tenant, scene.table, guard, subject)

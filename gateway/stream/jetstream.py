@@ -1,0 +1,123 @@
+"""NATS JetStream: the connection to it, and the one stream that holds the change notes of a table."""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import nats
+from nats.aio.client import Client
+from nats.js import JetStreamContext
+from nats.js.api import DiscardPolicy, StorageType, StreamConfig, StreamInfo
+from nats.js.errors import NotFoundError
+
+from gateway.stream.bus import RETENTION_SECONDS
+
+# what may happen to a connection or a call; the caller tries again
+NATS_ERRORS: Final = (nats.errors.Error, OSError, TimeoutError)
+CALL_SECONDS: Final = 5.0
+_CONNECT_SECONDS: Final = 3
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BusAddress:
+    servers: tuple[str, ...]
+    stream: str
+    user: str | None = None
+    password: str | None = None
+    ca: Path | None = None
+    replicas: int = 3
+
+    def notes_subject(self, shard: str, tenant: str) -> str:
+        """A shard's id and a tenant's id are one token each: neither has a dot."""
+        return f"{self.stream}.notes.{shard}.{tenant}"
+
+    @property
+    def gap_subject(self) -> str:
+        return f"{self.stream}.gap"
+
+    def tenant_in(self, subject: str) -> str | None:
+        """Whose notes come by this subject; None where it is not one of notes."""
+        tokens = subject.split(".")
+        return tokens[3] if len(tokens) == 4 and tokens[:2] == [self.stream, "notes"] else None
+
+
+class JetStreamLink:
+    """One connection, opened when it is needed; a call that fails closes it, and the next one opens another."""
+
+    def __init__(self, address: BusAddress, *, creates: bool) -> None:
+        self.address = address
+        self._creates = creates
+        self._client: Client | None = None
+        self._opening = asyncio.Lock()
+
+    @property
+    def connected(self) -> bool:
+        return self._client is not None and self._client.is_connected
+
+    async def jetstream(self) -> JetStreamContext:
+        async with self._opening:
+            if self._client is not None and self._client.is_connected:
+                return self._client.jetstream(timeout=CALL_SECONDS)
+            await self.close()
+            # bounded as a whole: whoever waits for this lock must learn that the server is silent
+            opened = await asyncio.wait_for(nats.connect(**self._options()), CALL_SECONDS)
+            self._client = opened
+            if self._creates:
+                await self._create(opened.jetstream(timeout=CALL_SECONDS))
+            return opened.jetstream(timeout=CALL_SECONDS)
+
+    async def info(self) -> StreamInfo:
+        return await (await self.jetstream()).stream_info(self.address.stream)
+
+    async def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            with suppress(*NATS_ERRORS):
+                await asyncio.wait_for(client.close(), CALL_SECONDS)
+
+    def _options(self) -> Mapping[str, Any]:
+        address = self.address
+        tls = None
+        if any(server.startswith("tls://") for server in address.servers):
+            tls = ssl.create_default_context(cafile=address.ca)
+        return {
+            "servers": list(address.servers),
+            "name": "gateway",
+            "user": address.user,
+            "password": address.password,
+            "tls": tls,
+            # we connect anew ourselves, and know then that we have
+            "allow_reconnect": False,
+            "connect_timeout": _CONNECT_SECONDS,
+            "ping_interval": 5,
+            "error_cb": _noted,
+        }
+
+    async def _create(self, js: JetStreamContext) -> None:
+        """An operator may have made the stream with other limits: then it stays as it is."""
+        stream = self.address.stream
+        try:
+            await js.stream_info(stream)
+        except NotFoundError:
+            config = StreamConfig(
+                name=stream,
+                subjects=[f"{stream}.>"],
+                storage=StorageType.FILE,
+                discard=DiscardPolicy.OLD,
+                max_age=RETENTION_SECONDS,
+                num_replicas=self.address.replicas,
+            )
+            await js.add_stream(config)
+            _log.info("the stream of change notes was made", extra={"fields": {"stream": stream}})
+
+
+async def _noted(error: Exception) -> None:
+    """The call that fails because of it is reported by whoever made it."""
+    _log.debug("the connection to NATS: %s", error)

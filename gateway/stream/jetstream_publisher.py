@@ -1,0 +1,105 @@
+"""The reader's side of the bus on JetStream: each note is kept before a checkpoint names it, and in its order.
+
+A shard may have two readers for a while, one of them slow. Each message says after which message of its shard it
+comes, and the server refuses it where another one has come in between. So the notes of a shard have the order of its
+records, whoever sends them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from nats.js import JetStreamContext
+from nats.js.errors import APIError, NotFoundError
+
+from gateway.errors import Unavailable
+from gateway.stream.jetstream import CALL_SECONDS, NATS_ERRORS, BusAddress, JetStreamLink
+from gateway.stream.note import ChangeNote
+from gateway.stream.note_codec import MalformedMessage, messages_of, until_of
+
+_EXPECTED: Final = "Nats-Expected-Last-Subject-Sequence"
+_EXPECTED_OF: Final = "Nats-Expected-Last-Subject-Sequence-Subject"
+_EVERY_TENANT: Final = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    """The last message of a shard, and up to which sequence the bus has the shard's notes."""
+
+    message: int = 0
+    until: int = -1
+
+
+class JetStreamPublisher:
+    def __init__(self, address: BusAddress) -> None:
+        self._address = address
+        self._link = JetStreamLink(address, creates=True)
+        self._tails: dict[str, _Tail] = {}
+
+    @property
+    def connected(self) -> bool:
+        return self._link.connected
+
+    async def connect(self) -> None:
+        """Raises `Unavailable`."""
+        try:
+            await self._link.jetstream()
+        except NATS_ERRORS as error:
+            await self._failed(error)
+
+    def begin(self, shard: str, after: str) -> None:
+        """The bus itself knows what it has of the shard."""
+        self._tails.pop(shard, None)
+
+    def ended(self, shard: str) -> None:
+        self._tails.pop(shard, None)
+
+    async def gap(self) -> None:
+        try:
+            js = await self._link.jetstream()
+            await js.publish(self._address.gap_subject, timeout=CALL_SECONDS)
+        except NATS_ERRORS as error:
+            await self._failed(error)
+
+    async def publish(self, notes: Sequence[ChangeNote]) -> None:
+        shard = notes[0].shard
+        # after a failure, what the bus has is asked again
+        known_tail = self._tails.pop(shard, None)
+        try:
+            js = await self._link.jetstream()
+            tail = known_tail or await self._tail(js, shard)
+            # INVARIANT: what the bus has is not sent again, or an old change could come after a newer one.
+            known = tail.until
+            for message in messages_of([note for note in notes if note.order > known], known):
+                subject = self._address.notes_subject(shard, message.tenant)
+                sent = await js.publish(subject, message.content, CALL_SECONDS, headers=self._after(shard, tail))
+                tail = _Tail(sent.seq, message.until)
+        except NATS_ERRORS as error:
+            await self._failed(error)
+        else:
+            self._tails[shard] = tail
+
+    def _after(self, shard: str, tail: _Tail) -> dict[str, str]:
+        # INVARIANT: a slow reader's message is refused once another reader has sent a later one.
+        every = self._address.notes_subject(shard, _EVERY_TENANT)
+        return {_EXPECTED: str(tail.message), _EXPECTED_OF: every}
+
+    async def _tail(self, js: JetStreamContext, shard: str) -> _Tail:
+        try:
+            last = await js.get_last_msg(self._address.stream, self._address.notes_subject(shard, _EVERY_TENANT))
+        except NotFoundError:
+            return _Tail()
+        try:
+            until = until_of(last.data or b"")
+        except MalformedMessage as error:
+            raise Unavailable("the last message of a shard on the bus is not a message of this version") from error
+        return _Tail(last.seq or 0, until)
+
+    async def close(self) -> None:
+        await self._link.close()
+
+    async def _failed(self, error: Exception) -> NoReturn:
+        # a refusal is an answer: the connection is well
+        if not isinstance(error, APIError):
+            await self._link.close()
+        raise Unavailable(f"the bus takes no notes: {type(error).__name__}: {error}") from error

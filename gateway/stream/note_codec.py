@@ -1,0 +1,123 @@
+"""Change notes as messages between processes: one message holds notes of one tenant from one shard."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from gateway.model.tenant import TenantId, owns
+from gateway.stream.note import ChangeNote
+
+_VERSION: Final = 1
+MESSAGE_NOTES: Final = 500
+_MESSAGE_BYTES: Final = 400_000  # a NATS server takes a megabyte unless it is told otherwise
+
+
+class MalformedMessage(ValueError):
+    """What came is no message of ours, or one of a later version."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteMessage:
+    """`until`: once the bus has this message, it has every note of the shard up to this sequence."""
+
+    tenant: str
+    until: int
+    content: bytes
+
+
+def messages_of(notes: Sequence[ChangeNote], before: int) -> Iterator[NoteMessage]:
+    """The notes of a shard by tenant, in their order. The bus has every note up to the sequence `before` already.
+
+    Only the last message moves `until`: a publisher that stops in between has to send all of them again. A tenant's
+    notes then come twice, the second time up to the same end, so that an old one never stands after a newer one alone.
+    """
+    for start in range(0, len(notes), MESSAGE_NOTES):
+        part = notes[start : start + MESSAGE_NOTES]
+        parts = [(tenant, rows) for tenant, group in _by_tenant(part).items() for rows in _limited(group)]
+        for number, (tenant, rows) in enumerate(parts):
+            until = part[-1].order if number == len(parts) - 1 else before
+            content = b'{"v":%d,"until":%d,"notes":[%s]}' % (_VERSION, until, b",".join(rows))
+            yield NoteMessage(tenant, until, content)
+        before = part[-1].order
+
+
+def _by_tenant(notes: Sequence[ChangeNote]) -> dict[str, list[bytes]]:
+    groups: dict[str, list[bytes]] = {}
+    for note in notes:
+        groups.setdefault(note.tenant, []).append(_encode(note))
+    return groups
+
+
+def _limited(rows: Sequence[bytes]) -> Iterator[list[bytes]]:
+    part, size = list[bytes](), 0
+    for row in rows:
+        if part and size + len(row) > _MESSAGE_BYTES:
+            yield part
+            part, size = [], 0
+        part.append(row)
+        size += len(row) + 1
+    yield part
+
+
+def _encode(note: ChangeNote) -> bytes:
+    # INVARIANT: names and keys leave the process, values do not: a note has none.
+    content = {
+        "entity": note.entity,
+        "place": note.place,
+        "pk": note.pk,
+        "sk": note.sk,
+        "kind": note.kind,
+        "attributes": sorted(note.attributes),
+        "before": note.before,
+        "after": note.after,
+        "expired": note.expired,
+    }
+    return orjson.dumps(content)
+
+
+def until_of(content: bytes) -> int:
+    """Up to which sequence of its shard the bus has every note; raises `MalformedMessage`."""
+    return int(_read(content)["until"])
+
+
+def notes_of(tenant: str, content: bytes, shard: str, first: int) -> list[ChangeNote]:
+    """The notes of a message, numbered from `first` on in the order of the bus; raises `MalformedMessage`."""
+    rows = _read(content)["notes"]
+    try:
+        return [_decode(tenant, row, shard, str(first + number)) for number, row in enumerate(rows)]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise MalformedMessage("a note of the message is malformed") from error
+
+
+def _decode(tenant: str, row: Mapping[str, Any], shard: str, sequence: str) -> ChangeNote:
+    note = ChangeNote(
+        tenant=tenant,
+        entity=str(row["entity"]),
+        place=str(row["place"]),
+        pk=str(row["pk"]),
+        sk=str(row["sk"]),
+        kind=row["kind"],
+        attributes=frozenset(row["attributes"]),
+        before={name: (pk, sk) for name, (pk, sk) in row["before"].items()},
+        after={name: (pk, sk) for name, (pk, sk) in row["after"].items()},
+        shard=shard,
+        sequence=sequence,
+        expired=bool(row["expired"]),
+    )
+    # INVARIANT: a note that comes by a tenant's subject is of that tenant, by every key in it.
+    partitions = [note.pk, *(pk for keys in (note.before, note.after) for pk, _ in keys.values())]
+    if not all(owns(TenantId(tenant), pk) for pk in partitions):
+        raise MalformedMessage("a note names a key of another tenant")
+    return note
+
+
+def _read(content: bytes) -> dict[str, Any]:
+    try:
+        message = orjson.loads(content)
+    except ValueError as error:
+        raise MalformedMessage("the message is no JSON") from error
+    if not isinstance(message, dict) or message.get("v") != _VERSION:
+        raise MalformedMessage("the message is of another version")
+    return message

@@ -1,0 +1,69 @@
+"""The bus: inside this process, or on NATS between processes."""
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from gateway.errors import ConfigurationError
+from gateway.ops.metrics.metrics import Metrics
+from gateway.settings import Settings
+from gateway.stream.bus import Bus, InProcessBus, NoBus
+
+if TYPE_CHECKING:
+    from gateway.stream.jetstream import BusAddress
+    from gateway.stream.jetstream_publisher import JetStreamPublisher
+
+
+def bus_of(settings: Settings) -> Bus:
+    """Where this process learns of changes from; raises `ConfigurationError` where the client of NATS is missing."""
+    if settings.stream != "bus":
+        return InProcessBus() if settings.stream == "inside" else NoBus()
+    address = _address(settings)
+    from gateway.stream.jetstream_bus import JetStreamBus  # noqa: PLC0415
+
+    return JetStreamBus(address)
+
+
+def publisher_of(settings: Settings) -> "JetStreamPublisher":
+    """Where `gateway stream` puts notes; raises `ConfigurationError` where the client of NATS is missing."""
+    address = _address(settings)
+    from gateway.stream.jetstream_publisher import JetStreamPublisher  # noqa: PLC0415
+
+    return JetStreamPublisher(address)
+
+
+def check_client(settings: Settings) -> None:
+    """Only who uses the bus needs the client."""
+    if find_spec("nats") is None:
+        fault = "bus_servers: the client of NATS is missing; install the extra `nats`, or build the image with it"
+        raise ConfigurationError([fault])
+
+
+def _address(settings: Settings) -> "BusAddress":
+    check_client(settings)
+    from gateway.stream.jetstream import BusAddress  # noqa: PLC0415
+
+    password = settings.bus_password
+    return BusAddress(
+        servers=tuple(settings.bus_servers),
+        stream=settings.bus_stream,
+        user=settings.bus_user,
+        password=None if password is None else password.get_secret_value(),
+        ca=settings.bus_ca,
+        replicas=settings.bus_replicas,
+    )
+
+
+def bus_metrics(metrics: Metrics, bus: Bus) -> None:
+    """Of a process that learns of changes from NATS."""
+    from gateway.stream.jetstream_bus import JetStreamBus  # noqa: PLC0415
+
+    if not isinstance(bus, JetStreamBus):
+        return
+    counts = bus.counts
+    metrics.gauge("gateway_bus_connected", "1 while change notes arrive from the bus.", lambda: bus.connected)
+    metrics.counter("gateway_bus_notes", "Change notes that arrived from the bus.", lambda: counts.notes)
+    missed = "Times that change notes may have been lost, so that caches were emptied and subscriptions read again."
+    metrics.counter("gateway_bus_missed", missed, lambda: counts.missed)
+    metrics.counter("gateway_bus_interruptions", "Times that the bus was lost.", lambda: counts.interruptions)
+    rejected = "Messages of the bus that are not the gateway's own; always 0."
+    metrics.counter("gateway_bus_rejected", rejected, lambda: counts.rejected)

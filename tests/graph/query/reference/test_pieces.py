@@ -1,0 +1,80 @@
+"""Large answers are completed in pieces, requests in turn, and their reads stay in one batch."""
+
+import asyncio
+from collections import Counter
+
+from gateway.graph.query.lane.lane import LaneRules
+from gateway.graph.query.reference.pieces import AT_ONCE, PIECE, PieceLoader, Pieces, TurnOrder
+from tests.graph.fixtures import World
+
+NO_LANES = LaneRules(uses=1_000)
+SIZES = range(5, 30)
+
+
+async def test_requests_take_turns() -> None:
+    pace, done = TurnOrder(), list[str]()
+    first, second = Pieces(pace), Pieces(pace)
+
+    async def complete(name: str, pieces: Pieces) -> None:
+        for _ in range(3):
+            await pieces.turn(PIECE)
+            done.append(name)
+
+    await asyncio.gather(complete("first", first), complete("second", second))
+    assert done == ["first", "second"] * 3
+
+
+async def test_one_turn_of_the_loop_completes_one_piece() -> None:
+    pieces = Pieces(TurnOrder())
+    turns = [pieces.turn(1) for _ in range(PIECE + 5)]
+    await asyncio.sleep(0)
+    assert sum(turn.done() for turn in turns) == PIECE
+    await asyncio.wait_for(asyncio.gather(*turns), 10)
+
+
+async def test_who_was_cancelled_takes_no_turn() -> None:
+    pieces = Pieces(TurnOrder())
+    left, stays = pieces.turn(PIECE), pieces.turn(PIECE)
+    left.cancel()
+    await asyncio.sleep(0)
+    assert stays.done()
+
+
+async def test_a_loader_waits_for_what_is_completed_later() -> None:
+    pieces, batches = Pieces(TurnOrder()), list[list[int]]()
+
+    async def load(keys: list[int]) -> list[int]:
+        batches.append(keys)
+        return keys
+
+    loader = PieceLoader(load, pieces)
+
+    async def completed_later(number: int) -> int:
+        pieces.begin()
+        await pieces.turn(PIECE)
+        pieces.settle()
+        return await loader.load(number)
+
+    at_once = loader.load(100)
+    assert await asyncio.gather(*map(completed_later, range(5))) == [0, 1, 2, 3, 4]
+    assert await at_once == 100
+    assert batches == [[100, 0, 1, 2, 3, 4]]
+
+
+async def test_an_answer_in_pieces_makes_as_many_calls_as_one_at_once() -> None:
+    world = World(lane_rules=NO_LANES)
+    pages = " ".join(f"p{size}: reviewQueue(first: {size}) {{ nodes {{ user {{ name }} }} }}" for size in SIZES)
+    answer = await world.ask(f"{{ {pages} }}")
+    users = [node["user"]["name"] for page in answer.values() for node in page["nodes"]]
+    assert len(users) > 2 * AT_ONCE
+    # a Query for each page, and one read of the users for all of them
+    assert Counter(world.calls) == {"Query": len(SIZES), "BatchGetItem": 1}
+
+
+async def test_a_failed_object_of_a_list_in_pieces_fails_alone() -> None:
+    world = World(lane_rules=NO_LANES)
+    pages = " ".join(f"p{size}: reviewQueue(first: {size}) {{ nodes {{ orderId user {{ name }} }} }}" for size in SIZES)
+    answer = (await world.post(f"{{ {pages} }}", token="acme/support")).json()
+    nodes = [node for page in answer["data"].values() for node in page["nodes"]]
+    assert all(node["orderId"] and node["user"] == {"name": None} for node in nodes)
+    assert {error["extensions"]["code"] for error in answer["errors"]} == {"FORBIDDEN"}

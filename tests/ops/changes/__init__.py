@@ -1,0 +1,1 @@
+"""Tests of the consumers of the change feed."""

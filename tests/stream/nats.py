@@ -36,6 +36,7 @@ class NatsServer:
         self.url = f"{scheme}://{host}:{self.port}"
         self._config = directory / "nats.conf"
         store = directory / "store"
+        shutil.rmtree(store, ignore_errors=True)  # of an earlier run: the sequences of its table are worth nothing here
         self._config.write_text(f'host: {HOST}\nport: {self.port}\njetstream {{ store_dir: "{store}" }}\n{more}\n')
         self._log = directory / "nats.log"
         self._process: subprocess.Popen[bytes] | None = None

@@ -77,12 +77,15 @@ class Cohort:
     counts: WatchCounts
     policies: object
     members: dict[CohortMember, None] = field(default_factory=dict)
+    arriving: int = 0  # subscribers that are about to join
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _pending: Pending = field(default_factory=Pending)
     _untold: Vector | None = None  # where the changes begin that no event has told yet
     _timer: asyncio.TimerHandle | None = None
     _task: "asyncio.Task[None] | None" = None
     _present: "asyncio.Task[WatchEvent] | None" = None
+    _told: int = 0  # the number of the last event that the members were offered
+    _told_before_present: int = 0  # the same, when the read of `_present` began
 
     def join(self, member: CohortMember) -> None:
         self.members[member] = None
@@ -151,6 +154,7 @@ class Cohort:
                 tries = 0
                 self._untold = vector if self._pending else None
                 if event is not None:
+                    self._told = event.number
                     for member in [*self.members]:
                         member.offer(event)
         finally:
@@ -164,15 +168,20 @@ class Cohort:
             member.end(reason)
 
     async def present(self) -> WatchEvent:
-        """The present state; whoever asks while it is read shares that read, since later changes are told anyway."""
-        if self._present is None:
+        """The present state. Whoever asks while it is read shares that read, since later changes are told anyway.
+
+        INVARIANT: not once an event was told after that read began: who comes later has not had it.
+        """
+        if self._present is None or self._told_before_present != self._told:
+            self._told_before_present = self._told
             vector = self.position()
             self._present = asyncio.ensure_future(self._read_present(vector))
             self._present.add_done_callback(self._presented)
         return await asyncio.shield(self._present)
 
     def _presented(self, done: "asyncio.Task[WatchEvent]") -> None:
-        self._present = None
+        if self._present is done:
+            self._present = None
         if not done.cancelled():
             done.exception()  # whoever waits for it gets it
 

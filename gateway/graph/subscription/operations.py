@@ -76,6 +76,7 @@ class Operations:
             token = sent_token({}, asked)
             return await self.endpoint.run(reference, admitted, asked, log, running, JSON, token)
         operation = WatchOperation(watched_root(admitted), admitted, asked, reference, log.request_id, log.trace_id)
+        running.cancel_on_disconnect()
         return await self.subscriptions.open(operation, lasting, caller, asked.extensions.get(AFTER, after))
 
     def _finish(self, answer: HttpResponse, lasting: LastingCaller, log: RequestLog) -> None:

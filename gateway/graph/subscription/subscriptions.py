@@ -221,19 +221,15 @@ class Subscriptions:
         if vector is not None:
             # before it joins, or it would be told again what it has seen at another process
             await self._bus.reached(vector)
-        cohort = self._join(operation, interest, caller)
-        # from here on the cohort notes every change, so nothing is lost between this and the first read
-        joined = dict(self._bus.position())
-        try:
+        with self._joining(operation, interest, caller) as cohort:
+            # from here on the cohort notes every change, so nothing is lost between this and the first read
+            joined = dict(self._bus.position())
             owed, expired = await self._owed(interest, vector, joined)
             # INVARIANT: nothing is awaited between this check and the count, so that no tenant has more.
             if self._open_of[interest.tenant] >= self.limits.of_tenant:
                 raise LimitExceeded(f"the tenant has {self.limits.of_tenant} open subscriptions, which is the limit")
-        except BaseException:
-            self._forget(cohort)
-            raise
-        subscription = Subscription(cohort, lasting, scope, self._positions, owed, self._left, expired=expired)
-        cohort.join(subscription)
+            subscription = Subscription(cohort, lasting, scope, self._positions, owed, self._left, expired=expired)
+            cohort.join(subscription)
         self.active += 1
         self._open_of[interest.tenant] += 1
         fields = {"event": "subscribed", **_who(subscription), "resumed": vector is not None and not expired}
@@ -257,7 +253,19 @@ class Subscriptions:
                 interest.add(note, owed)
         return owed, False
 
-    def _join(self, operation: WatchOperation, interest: Interest, caller: Caller) -> Cohort:
+    @contextmanager
+    def _joining(self, operation: WatchOperation, interest: Interest, caller: Caller) -> Iterator[Cohort]:
+        """The cohort of a new subscriber. INVARIANT: it is kept, and told of changes, until the subscriber has joined or
+        given up, whoever else leaves it meanwhile."""
+        cohort = self._cohort(operation, interest, caller)
+        cohort.arriving += 1
+        try:
+            yield cohort
+        finally:
+            cohort.arriving -= 1
+            self._forget(cohort)
+
+    def _cohort(self, operation: WatchOperation, interest: Interest, caller: Caller) -> Cohort:
         key = _cohort_key(operation, caller)
         cohort = self._cohorts.get(key)
         if cohort is None:
@@ -288,7 +296,7 @@ class Subscriptions:
 
     def _forget(self, cohort: Cohort) -> None:
         """A cohort without members is not needed any more."""
-        if cohort.members or self._cohorts.get(cohort.key) is not cohort:
+        if cohort.members or cohort.arriving or self._cohorts.get(cohort.key) is not cohort:
             return
         cohort.close()
         del self._cohorts[cohort.key]

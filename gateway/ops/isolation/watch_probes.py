@@ -113,6 +113,8 @@ async def _prove(ground: WatchGround, watch: Watch, markers: Iterator[int]) -> l
         await _settled(ground)
         before = [len(watcher.told) for watcher in watchers]
         await _change(ground, items, markers)
+        # or both changes could become one event, in which an item that leaves its list has no marker
+        await _settled(ground)
         await _change(ground, items, markers, poisoned=True)
         await _settled(ground)
         for task in listening:

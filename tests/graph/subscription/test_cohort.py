@@ -1,0 +1,93 @@
+"""A cohort is kept, and tells everybody everything, while subscribers come and go at any moment."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+from gateway.graph.subscription.event_reader import EventReader
+from gateway.stream.bus import InProcessBus
+from gateway.stream.note import ChangeNote
+from tests.graph.subscription.shop import ITEM, shop
+
+
+class HeldReplays(InProcessBus):
+    """Answers replays when it is told to, as a bus that is slow to come back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = asyncio.Event()
+        self.released = asyncio.Event()
+
+    async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
+        self.held.set()
+        await self.released.wait()
+        return await super().replay(tenant, after)
+
+
+async def test_who_joins_while_the_last_member_leaves_is_told_of_changes() -> None:
+    bus = HeldReplays()
+    async with shop(bus) as served:
+        order = await served.order()
+        variables = {"id": order["orderId"]}
+        async with AsyncExitStack() as staying:
+            events = await staying.enter_async_context(served.watch(ITEM, variables))
+            position = (await events.next())["extensions"]["position"]
+            async with served.watch(ITEM, variables, after=position) as returning:
+                next_event = asyncio.ensure_future(returning.next())
+                await bus.held.wait()
+                await staying.aclose()
+                bus.released.set()
+                await served.set_status(order["orderId"], "SHIPPED")
+                assert (await next_event)["data"]["orderChanged"]["status"] == "SHIPPED"
+    assert served.subscriptions.cohorts == 0
+
+
+async def test_who_gives_up_does_not_take_the_cohort_from_who_joins_beside() -> None:
+    bus = HeldReplays()
+    async with shop(bus) as served:
+        order = await served.order()
+        variables = {"id": order["orderId"]}
+        async with served.watch(ITEM, variables) as events:
+            position = (await events.next())["extensions"]["position"]
+        async with AsyncExitStack() as impatient:
+            await impatient.enter_async_context(served.watch(ITEM, variables, after=position))
+            await bus.held.wait()
+            bus.held.clear()
+            async with served.watch(ITEM, variables, after=position) as patient:
+                next_event = asyncio.ensure_future(patient.next())
+                await bus.held.wait()
+                await impatient.aclose()
+                bus.released.set()
+                await served.set_status(order["orderId"], "SHIPPED")
+                assert (await next_event)["data"]["orderChanged"]["status"] == "SHIPPED"
+
+
+async def test_a_first_value_is_not_shared_once_a_later_change_was_told(monkeypatch: Any) -> None:
+    """The newcomer would have neither: the read began before the change, and the event went to the others."""
+    whole, slow, begun = EventReader.read, asyncio.Event(), list[None]()
+
+    async def read(self: EventReader, *given: Any) -> Any:
+        payload = await whole(self, *given)
+        begun.append(None)
+        if len(begun) == 2:  # the present state, which is read for nobody yet
+            await slow.wait()
+        return payload
+
+    monkeypatch.setattr(EventReader, "read", read)
+    async with shop() as served:
+        order = await served.order()
+        variables = {"id": order["orderId"]}
+        async with served.watch(ITEM, variables) as events:
+            await events.next()
+            [cohort] = served.subscriptions._cohorts.values()
+            shared = asyncio.ensure_future(cohort.present())
+            await asyncio.sleep(0)
+            await served.set_status(order["orderId"], "SHIPPED")
+            assert (await events.next())["data"]["orderChanged"]["status"] == "SHIPPED"
+            async with served.watch(ITEM, variables) as newcomer:
+                slow_to_come = asyncio.ensure_future(newcomer.next())
+                await asyncio.sleep(0.05)
+                slow.set()
+                assert (await slow_to_come)["data"]["orderChanged"]["status"] == "SHIPPED"
+            await shared

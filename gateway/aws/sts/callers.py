@@ -14,7 +14,7 @@ from hashlib import sha256
 from gateway.aws.sts.assume_role import subject_hash
 from gateway.aws.sts.session import Session
 from gateway.aws.sts.sessions import Sessions
-from gateway.errors import Unauthenticated
+from gateway.errors import Forbidden, Unauthenticated
 from gateway.identity.authenticator import Authenticator, VerifiedToken
 from gateway.identity.errors import RolesMissing
 from gateway.identity.principal import Principal
@@ -168,6 +168,7 @@ class LastingCaller:
 
     INVARIANT: it is used only while nothing has changed that it rests on: the expiry of its token, the issuer's keys, a
     support grant, the tenant and its sessions. What may have changed is checked again; the token itself is not kept.
+    INVARIANT: its policies stay those of its first session: what was judged by them is not shown under others.
     """
 
     __slots__ = (
@@ -176,6 +177,7 @@ class LastingCaller:
         "_clock",
         "_cost_limit_of",
         "_epochs",
+        "_policies",
         "_sessions",
         "_since",
         "_token",
@@ -197,6 +199,7 @@ class LastingCaller:
         self._clock = clock
         self._caller: Caller | None = None
         self._epochs = (0, 0)
+        self._policies: str | None = None  # the fingerprint
         self._since = self._until = 0.0
 
     @property
@@ -220,6 +223,10 @@ class LastingCaller:
         if not await self._authenticator.still_holds(self._token):
             raise Unauthenticated("the token has expired, or its key was withdrawn; connect again with a new one")
         session = await self._sessions.open(self._token.principal)
+        policies = session.permissions.policies.fingerprint
+        if self._policies not in (None, policies):
+            raise Forbidden("the policies of the role have changed; connect again")
+        self._policies = policies
         if self._caller is None or self._caller.session is not session:
             self._caller = caller_of(self._token.principal, session, self._cost_limit_of(session.role))
         self._since, self._epochs = self._clock(), epochs

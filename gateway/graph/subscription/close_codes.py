@@ -2,7 +2,7 @@
 
 from enum import IntEnum
 
-from gateway.errors import LimitExceeded, Unavailable
+from gateway.errors import LimitExceeded, Throttled, Unavailable
 from gateway.graph.subscription.subscriptions import Draining
 
 
@@ -34,4 +34,4 @@ def close_code(error: Exception) -> CloseCode:
     """How a connection ends for this reason."""
     if isinstance(error, Draining):
         return CloseCode.RESTART
-    return CloseCode.TRY_AGAIN if isinstance(error, Unavailable | LimitExceeded) else CloseCode.FORBIDDEN
+    return CloseCode.TRY_AGAIN if isinstance(error, Unavailable | Throttled | LimitExceeded) else CloseCode.FORBIDDEN

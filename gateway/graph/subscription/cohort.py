@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 from gateway.aws.sts.callers import Caller, LastingCaller
 from gateway.backoff import exponential
-from gateway.errors import Forbidden, GatewayError
+from gateway.errors import GatewayError, Throttled, Unavailable
+from gateway.graph.errors import failure
 from gateway.graph.subscription.event_reader import EventPayload, EventReader, WatchFailed, WatchOperation
 from gateway.graph.subscription.interest import Interest, Pending
 from gateway.graph.subscription.position import Vector
@@ -16,6 +17,7 @@ from gateway.stream.bus import Bus
 from gateway.stream.note import ChangeNote
 
 COALESCED_SECONDS = 0.05  # changes within this time become one event
+PASSING = (Throttled, Unavailable)  # says nothing about whether a caller still holds
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # between the tries to read an event
 
 
@@ -75,9 +77,7 @@ class Cohort:
     reader: EventReader
     bus: Bus
     counts: WatchCounts
-    policies: object
     members: dict[CohortMember, None] = field(default_factory=dict)
-    arriving: int = 0  # subscribers that are about to join
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
     _pending: Pending = field(default_factory=Pending)
     _untold: Vector | None = None  # where the changes begin that no event has told yet
@@ -141,7 +141,8 @@ class Cohort:
                 self._pending = Pending()
                 try:
                     event = await self._read(taken, vector)
-                except WatchFailed as failed:
+                except Exception as error:
+                    failed = error if isinstance(error, WatchFailed) else self._defect(error)
                     taken.merge(self._pending)
                     self._pending = taken
                     if not failed.passing:
@@ -161,6 +162,10 @@ class Cohort:
             self._task = None
             if self._pending:
                 self._schedule(COALESCED_SECONDS)
+
+    def _defect(self, error: Exception) -> WatchFailed:
+        """INVARIANT: whatever goes wrong, the members are told: none is left waiting for an event that never comes."""
+        return WatchFailed([failure(error, self.operation.request_id)], passing=False)
 
     def _end(self, reason: Exception) -> None:
         self._pending, self._untold = Pending(), None
@@ -205,17 +210,16 @@ class Cohort:
 
     async def _caller(self) -> Caller:
         """INVARIANT: the read is made for a member that may still see it; one that may not is ended."""
-        for member in [*self.members]:
+        # one whose issuer or role is slow to answer holds up nobody else
+        certain = next((member for member in self.members if member.lasting.unchanged), None)
+        unknown: list[dict[str, Any]] = []
+        for member in [*self.members] if certain is None else [certain]:
             try:
-                return await self.checked(member.lasting)
+                return await member.lasting.caller()
+            except PASSING as error:
+                unknown = [failure(error, self.operation.request_id)]
             except GatewayError as error:
                 if member in self.members:
                     member.end(SubscriptionEnded(error))
-        raise WatchFailed([], passing=False)
-
-    async def checked(self, lasting: LastingCaller) -> Caller:
-        """The caller, if it still belongs here; raises `GatewayError`."""
-        caller = await lasting.caller()
-        if caller.session.permissions.shared is not self.policies:
-            raise Forbidden("the policies of the role have changed; connect again")
-        return caller
+        # where nothing is known to have changed, it is tried again, as a read that fails
+        raise WatchFailed(unknown, passing=bool(unknown))

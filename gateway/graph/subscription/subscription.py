@@ -8,7 +8,7 @@ from typing import Any
 from gateway.aws.sts.callers import LastingCaller
 from gateway.errors import GatewayError, PositionExpired
 from gateway.graph.http.endpoint import SUPPORT, support_notice
-from gateway.graph.subscription.cohort import Cohort, SubscriptionEnded, WatchEvent
+from gateway.graph.subscription.cohort import PASSING, Cohort, SubscriptionEnded, WatchEvent
 from gateway.graph.subscription.event_reader import WatchFailed
 from gateway.graph.subscription.interest import Pending
 from gateway.graph.subscription.position import Positions, Vector
@@ -52,19 +52,16 @@ class Subscription:
         lasting: LastingCaller,
         scope: str,
         positions: Positions,
-        owed: Pending,
         leave: Callable[["Subscription"], None],
-        *,
-        expired: bool = False,
     ) -> None:
         self.lasting = lasting
         self.events = 0
         self._cohort = cohort
         self._scope = scope
         self._positions = positions
-        self._owed = owed
+        self._owed = Pending()
         self._leave = leave
-        self._notice = expired
+        self._notice = False
         self._event: WatchEvent | None = None
         self._newest = 0  # the number of the event that was told last
         self._told = b""  # of a watched item: what was told last, so that the same is not told twice
@@ -80,6 +77,17 @@ class Subscription:
     def waiting(self) -> bool:
         """Whether its subscriber has had everything, and waits."""
         return self._waiter is not None and not self._waiter.done()
+
+    def owe(self, owed: Pending, *, expired: bool) -> None:
+        """What it is told first, before anything that its cohort has offered meanwhile."""
+        self._notice = expired
+        if self._event is not None and self._cohort.interest.key is not None:
+            return  # of one item the newest state is all there is to tell
+        if self._event is not None:
+            owed.merge(self._event.pending)
+            self._event = None
+        owed.merge(self._owed)
+        self._owed = owed
 
     def offer(self, event: WatchEvent) -> None:
         """An event of the cohort; merged with what waits already."""
@@ -120,7 +128,10 @@ class Subscription:
             event = await self._take()
             if event is None:
                 continue
-            await self._check()
+            if not await self._checked():
+                self._owed.merge(event.pending)
+                await asyncio.sleep(_RETRY_SECONDS)
+                continue
             if self._ended is not None:
                 raise self._ended
             if event.number < self._newest:
@@ -158,13 +169,19 @@ class Subscription:
             await asyncio.sleep(_RETRY_SECONDS)
             return None
 
-    async def _check(self) -> None:
-        """INVARIANT: nothing is told to a caller whose token, grant, tenant or policies no longer hold."""
+    async def _checked(self) -> bool:
+        """INVARIANT: nothing is told to a caller whose token, grant, tenant or policies no longer hold.
+
+        False where that cannot be known now.
+        """
         if not self.lasting.unchanged:
             try:
-                await self._cohort.checked(self.lasting)
+                await self.lasting.caller()
+            except PASSING:
+                return False
             except GatewayError as error:
                 self.end(SubscriptionEnded(error))
+        return True
 
     def _sent(self, event: WatchEvent) -> NextEvent:
         cohort, principal = self._cohort, self.lasting.principal

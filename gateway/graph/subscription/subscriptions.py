@@ -14,7 +14,7 @@ from gateway.aws.sts.callers import Caller, LastingCaller
 from gateway.errors import BadUserInput, GatewayError, LimitExceeded, PositionExpired, Unavailable
 from gateway.graph.query.arguments import InvalidArguments
 from gateway.graph.query.tree import LookupField, WatchListField
-from gateway.graph.subscription.cohort import Cohort, WatchCounts
+from gateway.graph.subscription.cohort import PASSING, Cohort, WatchCounts
 from gateway.graph.subscription.event_reader import EventReader, WatchOperation
 from gateway.graph.subscription.interest import Interest, Pending, interest_of
 from gateway.graph.subscription.position import Positions, Vector
@@ -180,7 +180,7 @@ class Subscriptions:
     async def _check(self, connection: OpenConnection) -> None:
         try:
             await connection.lasting.caller()
-        except Unavailable:
+        except PASSING:
             return  # nothing is known to have changed, and every read checks again
         except GatewayError as error:
             self._end(connection, error)
@@ -221,23 +221,28 @@ class Subscriptions:
         if vector is not None:
             # before it joins, or it would be told again what it has seen at another process
             await self._bus.reached(vector)
-        with self._joining(operation, interest, caller) as cohort:
-            # from here on the cohort notes every change, so nothing is lost between this and the first read
-            joined = dict(self._bus.position())
-            owed, expired = await self._owed(interest, vector, joined)
-            # INVARIANT: nothing is awaited between this check and the count, so that no tenant has more.
-            if self._open_of[interest.tenant] >= self.limits.of_tenant:
-                raise LimitExceeded(f"the tenant has {self.limits.of_tenant} open subscriptions, which is the limit")
-            subscription = Subscription(cohort, lasting, scope, self._positions, owed, self._left, expired=expired)
-            cohort.join(subscription)
-        self.active += 1
-        self._open_of[interest.tenant] += 1
+        if self._open_of[interest.tenant] >= self.limits.of_tenant:
+            raise LimitExceeded(f"the tenant has {self.limits.of_tenant} open subscriptions, which is the limit")
+        cohort = self._cohort(operation, interest, caller)
+        # INVARIANT: it is a member before anything is awaited: what is told from here on is told to it as well.
+        told = dict(cohort.position())
+        subscription = Subscription(cohort, lasting, scope, self._positions, self._left)
+        self._joined(subscription)
+        try:
+            owed, expired = await self._owed(interest, vector, told)
+        except BaseException:
+            subscription.close()
+            raise
+        subscription.owe(owed, expired=expired)
         fields = {"event": "subscribed", **_who(subscription), "resumed": vector is not None and not expired}
         _log.info("a subscription began", extra={"fields": fields, "request_id": operation.request_id})
         return subscription
 
-    async def _owed(self, interest: Interest, vector: Vector | None, joined: Vector) -> tuple[Pending, bool]:
-        """What a new subscriber is told first, and whether its position has expired."""
+    async def _owed(self, interest: Interest, vector: Vector | None, told: Vector) -> tuple[Pending, bool]:
+        """What a new subscriber is told first, and whether its position has expired.
+
+        `told` is how far its cohort has told the changes: whatever is after it comes by the cohort.
+        """
         if vector is None:
             return Pending(everything=True), False
         self.counts.resumes += 1
@@ -248,29 +253,20 @@ class Subscriptions:
             return Pending(everything=True), True
         owed = Pending()
         for note in notes:
-            # what came after it joined comes by its cohort
-            if note.order <= int(joined.get(note.shard, -1)):
+            if note.order <= int(told.get(note.shard, -1)):
                 interest.add(note, owed)
         return owed, False
 
-    @contextmanager
-    def _joining(self, operation: WatchOperation, interest: Interest, caller: Caller) -> Iterator[Cohort]:
-        """The cohort of a new subscriber. INVARIANT: it is kept, and told of changes, until the subscriber has joined or
-        given up, whoever else leaves it meanwhile."""
-        cohort = self._cohort(operation, interest, caller)
-        cohort.arriving += 1
-        try:
-            yield cohort
-        finally:
-            cohort.arriving -= 1
-            self._forget(cohort)
+    def _joined(self, subscription: Subscription) -> None:
+        self.active += 1
+        self._open_of[subscription.cohort.interest.tenant] += 1
+        subscription.cohort.join(subscription)
 
     def _cohort(self, operation: WatchOperation, interest: Interest, caller: Caller) -> Cohort:
         key = _cohort_key(operation, caller)
         cohort = self._cohorts.get(key)
         if cohort is None:
-            policies = caller.session.permissions.shared
-            cohort = Cohort(key, operation, interest, self._reader, self._bus, self.counts, policies)
+            cohort = Cohort(key, operation, interest, self._reader, self._bus, self.counts)
             self._cohorts[key] = cohort
             self._watches(interest.tenant).add(cohort)
         return cohort
@@ -296,7 +292,7 @@ class Subscriptions:
 
     def _forget(self, cohort: Cohort) -> None:
         """A cohort without members is not needed any more."""
-        if cohort.members or cohort.arriving or self._cohorts.get(cohort.key) is not cohort:
+        if cohort.members or self._cohorts.get(cohort.key) is not cohort:
             return
         cohort.close()
         del self._cohorts[cohort.key]

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
+from gateway.graph.subscription import cohort as cohort_room
 from gateway.graph.subscription.event_reader import EventReader
 from gateway.stream.bus import InProcessBus
 from gateway.stream.note import ChangeNote
-from tests.graph.subscription.shop import ITEM, shop
+from tests.graph.subscription.shop import ITEM, LIST, shop
 
 
 class HeldReplays(InProcessBus):
@@ -91,3 +92,47 @@ async def test_a_first_value_is_not_shared_once_a_later_change_was_told(monkeypa
                 slow.set()
                 assert (await slow_to_come)["data"]["orderChanged"]["status"] == "SHIPPED"
             await shared
+
+
+async def test_what_is_told_while_a_position_is_replayed_is_told_to_who_comes_back() -> None:
+    """The others are told at once; who waits for the bus must not miss it."""
+    bus = HeldReplays()
+    async with shop(bus) as served:
+        order = await served.order()
+        variables = {"user": order["userId"]}
+        async with served.watch(LIST, variables) as staying:
+            position = (await staying.next())["extensions"]["position"]
+            async with served.watch(LIST, variables, after=position) as returning:
+                next_event = asyncio.ensure_future(returning.next())
+                await bus.held.wait()
+                await served.set_status(order["orderId"], "SHIPPED")
+                [told] = (await staying.next())["data"]["ordersOfUserChanged"]["changes"]
+                bus.released.set()
+                assert (await next_event)["data"]["ordersOfUserChanged"]["changes"] == [told]
+                assert told["node"]["status"] == "SHIPPED"
+
+
+async def test_who_comes_back_while_a_change_waits_is_told_it_once(monkeypatch: Any) -> None:
+    monkeypatch.setattr(cohort_room, "COALESCED_SECONDS", 0.2)
+    async with shop() as served:
+        order = await served.order()
+        variables = {"user": order["userId"]}
+        async with served.watch(LIST, variables) as staying:
+            position = (await staying.next())["extensions"]["position"]
+            await served.set_status(order["orderId"], "SHIPPED")
+            async with served.watch(LIST, variables, after=position) as returning:
+                [told] = (await returning.next())["data"]["ordersOfUserChanged"]["changes"]
+                assert told["node"]["status"] == "SHIPPED"
+                await returning.silence(0.5)
+
+
+async def test_who_gives_up_while_a_position_is_replayed_leaves_nothing_behind() -> None:
+    bus = HeldReplays()
+    async with shop(bus) as served:
+        order = await served.order()
+        variables = {"id": order["orderId"]}
+        async with served.watch(ITEM, variables) as events:
+            position = (await events.next())["extensions"]["position"]
+        async with served.watch(ITEM, variables, after=position):
+            await bus.held.wait()
+        assert (served.subscriptions.active, served.subscriptions.cohorts) == (0, 0)

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from gateway.errors import Unavailable
+from gateway.errors import GatewayError, Throttled, Unavailable
 from gateway.graph.subscription import cohort
 from gateway.graph.subscription import subscriptions as room
+from gateway.graph.subscription.event_reader import EventReader
 from gateway.identity.revocations import revoke
 from gateway.model.tenant import TenantId
 from gateway.sandbox.dev.support_grants import sign_grant
@@ -77,14 +78,62 @@ async def test_forgotten_sessions_do_not_end_it() -> None:
             assert (await events.next())["data"]["orderChanged"]["status"] == "SHIPPED"
 
 
-async def test_other_policies_end_it() -> None:
-    def change(served: Shop) -> None:
-        for each in served.subscriptions._cohorts.values():
-            each.policies = object()
+def _change_policies(served: Shop) -> None:
+    """What another model or deployment would bring: the same role, with other documents."""
+    sessions = served.gateway.sessions
+    weaker = sessions._permissions_for
 
+    def permissions_for(tenancy: Any, tenant: TenantId, role: str, subject: str | None = None) -> Any:
+        return weaker(tenancy, tenant, "support", None)
+
+    sessions._permissions_for = permissions_for
+    sessions.forget(ACME)
+
+
+@pytest.mark.parametrize("idle", [True, False])
+async def test_other_policies_end_it(idle: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not idle:
+        monkeypatch.setattr(room, "CHECK_SECONDS", 1e6)
     async with shop() as served:
-        failed = await _ending(served, change, idle=False)
+        failed = await _ending(served, _change_policies, idle=idle)
         assert (failed.code, "policies" in str(failed)) == (4403, True)
+
+
+@pytest.mark.parametrize("error", [Throttled("sts is busy"), Unavailable("sts cannot be reached")])
+async def test_trouble_with_a_session_ends_nothing(error: GatewayError, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the caller still holds is not known: it is told nothing meanwhile, and everything afterwards."""
+    monkeypatch.setattr(cohort, "_FIRST_PAUSE", 0.01)
+    async with shop() as served:
+        order = await served.order()
+        async with served.connect(bearer(), ITEM, {"id": order["orderId"]}) as events:
+            await events.next()
+            sessions = served.gateway.sessions
+            opened, asked = sessions.open, asyncio.Event()
+
+            async def fail(principal: Any) -> Any:
+                asked.set()
+                raise error
+
+            await served.set_status(order["orderId"], "SHIPPED")
+            monkeypatch.setattr(sessions, "open", fail)
+            sessions.epoch += 1
+            await asked.wait()
+            waiting = asyncio.ensure_future(events.next())
+            assert (await asyncio.wait((waiting,), timeout=0.2))[0] == set()
+            monkeypatch.setattr(sessions, "open", opened)
+            assert (await waiting)["data"]["orderChanged"]["status"] == "SHIPPED"
+
+
+async def test_a_defect_is_told_and_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with shop() as served:
+        order = await served.order()
+        async with served.connect(bearer(), ITEM, {"id": order["orderId"]}) as events:
+            await events.next()
+            monkeypatch.setattr(EventReader, "_count", lambda self, log, codes: 1 / 0)
+            await served.set_status(order["orderId"], "SHIPPED")
+            with pytest.raises(SubscriptionFailed) as caught:
+                await events.next()
+    assert "INTERNAL" in str(caught.value.errors)
 
 
 async def test_a_drain_ends_it_with_the_code_of_a_restart() -> None:

@@ -121,8 +121,11 @@ class Subscribers:
 
     def missed(self) -> None:
         for subscriber in [each for group in self._by_tenant.values() for each in group]:
-            if subscriber.missed is not None:
-                subscriber.missed()
+            try:
+                if subscriber.missed is not None:
+                    subscriber.missed()
+            except Exception:
+                _log.exception("a subscriber of change notes failed")
 
 
 class Ring:

@@ -14,6 +14,7 @@ from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, StreamInfo
 from gateway.backoff import full_jitter
 from gateway.errors import PositionExpired, Unavailable
 from gateway.stream.bus import RING_NOTES, Deliver, Ring, Subscriber, Subscribers, Unsubscribe
+from gateway.stream.cancellation import cancel_and_wait
 from gateway.stream.jetstream import NATS_ERRORS, BusAddress, JetStreamLink
 from gateway.stream.note import ChangeNote
 from gateway.stream.note_codec import MESSAGE_NOTES, MalformedMessage, notes_of
@@ -63,8 +64,7 @@ class JetStreamBus:
         try:
             yield
         finally:
-            task.cancel()
-            await asyncio.wait((task,))
+            await cancel_and_wait(task)
             await self._link.close()
 
     def subscribe(self, tenant: str | None, deliver: Deliver, missed: Callable[[], None] | None = None) -> Unsubscribe:
@@ -76,12 +76,17 @@ class JetStreamBus:
     async def reached(self, position: Mapping[str, str]) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(_REACH_SECONDS):
-                while self.connected and self._behind(position):
+                while self._behind(position):
                     self._moved.clear()
                     await self._moved.wait()
 
     def _behind(self, position: Mapping[str, str]) -> bool:
-        return int(position.get(self._identity, "-1")) > int(self._ring.position().get(self._identity, "-1"))
+        """Nothing is known until the bus was reached for the first time; while it is away, nothing comes."""
+        if not self._identity:
+            return True
+        return self.connected and int(position.get(self._identity, "-1")) > int(
+            self._ring.position().get(self._identity, "-1")
+        )
 
     # following the stream
 
@@ -91,10 +96,14 @@ class JetStreamBus:
             try:
                 await self._follow()
                 attempt = 0
-            except NATS_ERRORS as error:
+            except Exception as error:
                 attempt += 1
                 self._interrupted(error)
                 await self._link.close()
+                if not isinstance(error, NATS_ERRORS):
+                    # INVARIANT: no defect ends the task: it would leave the process without changes, unnoticed.
+                    _log.exception("the bus could not be followed")
+                    self._missed("a defect kept messages from being read")
             self.connected = False
             await asyncio.sleep(full_jitter(attempt, _FIRST_PAUSE, _LONGEST_PAUSE) if attempt else 0)
 
@@ -108,26 +117,28 @@ class JetStreamBus:
         """Until something is wrong with the consumer; then it is made anew and goes on where this one has ended."""
         js = await self._link.jetstream()
         self._begin(await js.stream_info(self._address.stream))
-        consumer = await self._consumer(js, [f"{self._address.stream}.>"], self._next)
-        self.connected = True
-        while True:
-            try:
-                messages = await consumer.fetch(_BATCH, timeout=_IDLE_SECONDS)
-            except TimeoutError:
-                if await self._lost_consumer(js):
-                    return
-                continue
-            for message in messages:
-                self._take(message)
+        async with self._consumer(js, [f"{self._address.stream}.>"], self._next) as consumer:
+            self.connected = True
             self._moved.set()
+            while True:
+                try:
+                    messages = await consumer.fetch(_BATCH, timeout=_IDLE_SECONDS)
+                except TimeoutError:
+                    if await self._lost_consumer(js):
+                        return
+                    continue
+                for message in messages:
+                    self._take(message)
+                self._moved.set()
 
     async def _lost_consumer(self, js: JetStreamContext) -> bool:
         info = await js.stream_info(self._address.stream)
         return _identity(info) != self._identity or info.state.last_seq != self._next - 1
 
+    @asynccontextmanager
     async def _consumer(
         self, js: JetStreamContext, subjects: list[str], first: int
-    ) -> JetStreamContext.PullSubscription:
+    ) -> AsyncIterator[JetStreamContext.PullSubscription]:
         config = ConsumerConfig(
             deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
             opt_start_seq=first,
@@ -137,7 +148,13 @@ class JetStreamBus:
             num_replicas=1,
             inactive_threshold=30,
         )
-        return await js.pull_subscribe("", stream=self._address.stream, config=config)
+        consumer = await js.pull_subscribe("", stream=self._address.stream, config=config)
+        try:
+            yield consumer
+        finally:
+            # the connection keeps it otherwise, however it has ended
+            with suppress(*NATS_ERRORS):
+                await consumer.unsubscribe()
 
     def _begin(self, info: StreamInfo) -> None:
         """Goes on where we were; where that is not possible, everything is read again."""
@@ -193,6 +210,9 @@ class JetStreamBus:
     # replay
 
     async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
+        if not self._identity:
+            # INVARIANT: a position is not called expired by a process that has not seen the bus yet.
+            raise Unavailable("changes since the position cannot be read yet; connect again")
         try:
             return self._ring.after(tenant, after)
         except PositionExpired:
@@ -211,15 +231,15 @@ class JetStreamBus:
         js = await self._link.jetstream()
         await self._check_kept(js, first)
         subjects = [self._address.notes_subject("*", tenant), self._address.gap_subject]
-        consumer = await self._consumer(js, subjects, first)
-        notes, left = list[ChangeNote](), (await consumer.consumer_info()).num_pending or 0
-        while left:
-            for found in await consumer.fetch(min(left, _BATCH), timeout=_IDLE_SECONDS):
-                left -= 1
-                notes += self._replayed(tenant, found, after)
-            if len(notes) > _MOST_REPLAYED:
-                raise PositionExpired("more has changed since the position than is told; read the present state")
-        await consumer.unsubscribe()
+        notes = list[ChangeNote]()
+        async with self._consumer(js, subjects, first) as consumer:
+            left = (await consumer.consumer_info()).num_pending or 0
+            while left:
+                for found in await consumer.fetch(min(left, _BATCH), timeout=_IDLE_SECONDS):
+                    left -= 1
+                    notes += self._replayed(tenant, found, after)
+                if len(notes) > _MOST_REPLAYED:
+                    raise PositionExpired("more has changed since the position than is told; read the present state")
         # nothing went while it was read
         await self._check_kept(js, first)
         return notes

@@ -12,6 +12,7 @@ from gateway.backoff import full_jitter
 from gateway.errors import GatewayError
 from gateway.model.table import TableSpec
 from gateway.stream.bus import NotePublisher
+from gateway.stream.cancellation import cancel_and_wait
 from gateway.stream.leases import END, START, Lease, Leases
 from gateway.stream.note import ChangeNote
 from gateway.stream.records import is_system, note_of
@@ -107,7 +108,8 @@ class StreamReader:
                 self.alive = self.clock()
                 self._wake.clear()
                 try:
-                    await asyncio.wait_for(self._wake.wait(), pause)
+                    async with asyncio.timeout(pause):
+                        await self._wake.wait()
                 except TimeoutError:
                     continue
         finally:
@@ -188,7 +190,9 @@ class StreamReader:
         if task is None or shard.ended:
             return
         if task.done():
-            _log.error("the task of a shard ended; it starts again", exc_info=task.exception())
+            _log.error(
+                "the task of a shard ended; it starts again", exc_info=None if task.cancelled() else task.exception()
+            )
         elif self.clock() - shard.stepped >= self.rules.stuck_seconds:
             _log.error("the task of a shard is stuck; it starts again")
             task.cancel()
@@ -204,14 +208,12 @@ class StreamReader:
         self.counts.leases_lost += 1
         self.own.pop(shard.lease.shard, None)
         if shard.task is not None:
-            shard.task.cancel()
-            await asyncio.wait((shard.task,))
+            await cancel_and_wait(shard.task)
 
     async def _stop(self) -> None:
         for shard in [*self.own.values()]:
             if shard.task is not None:
-                shard.task.cancel()
-                await asyncio.wait((shard.task,))
+                await cancel_and_wait(shard.task)
             try:
                 await self.leases.release(shard.lease, END if shard.ended else shard.position)
             except GatewayError as error:

@@ -19,7 +19,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from gateway.errors import PositionExpired, Unavailable
+from gateway.stream import jetstream_bus
 from gateway.stream.bus import Deliver
+from gateway.stream.cancellation import cancel_and_wait
 from gateway.stream.jetstream import BusAddress
 from gateway.stream.jetstream_bus import JetStreamBus
 from gateway.stream.jetstream_publisher import JetStreamPublisher
@@ -294,6 +296,77 @@ async def test_a_process_waits_for_what_another_one_has_told(server: NatsServer)
             assert len(received) == 1
             await publisher.publish([note(2)])
         assert len(received) == 2
+
+
+async def test_before_the_bus_was_reached_no_position_is_called_expired(server: NatsServer) -> None:
+    received, address = list[ChangeNote](), server.address()
+    async with publishing(address) as publisher, following(address, received.append) as bus:
+        await publisher.publish([note(1)])
+        await until(lambda: len(received) == 1)
+        position = bus.position()
+        server.kill()
+        fresh = JetStreamBus(address)
+        async with fresh.running():
+            with pytest.raises(Unavailable, match="connect again"):
+                await fresh.replay("acme", position)
+            async with anyio.create_task_group() as group:
+                group.start_soon(fresh.reached, position)
+                await anyio.sleep(0.05)
+                server.start()
+            assert fresh.connected
+            assert await fresh.replay("acme", position) == []
+
+
+async def test_a_defect_does_not_leave_a_process_without_changes(
+    server: NatsServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    received, missed, address = list[ChangeNote](), list[bool](), server.address()
+    async with publishing(address) as publisher, following(address, received.append) as bus:
+        bus.subscribe("acme", received.append, lambda: missed.append(True))
+        with monkeypatch.context() as broken:
+            broken.setattr(bus, "_notes", lambda message, sequence: 1 // 0)
+            await publisher.publish([note(1)])
+            await until(lambda: bool(missed))
+        await followed(bus)
+        await publisher.publish([note(2)])
+        await until(lambda: bool(received))
+    assert {each.sk for each in received} == {"2"}
+    assert "the bus could not be followed" in caplog.text
+
+
+async def test_a_replay_that_fails_leaves_nothing_on_the_connection(
+    server: NatsServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    received, address = list[ChangeNote](), server.address()
+    async with publishing(address) as publisher, following(address, received.append, ring=1) as bus:
+        await publisher.publish([note(number) for number in range(1, 6)])
+        await until(lambda: len(received) == 5)
+        monkeypatch.setattr(jetstream_bus, "_MOST_REPLAYED", 1)
+        client = bus._link._client
+        assert client is not None
+        before = len(client._subs)
+        with pytest.raises(PositionExpired):
+            await bus.replay("acme", {received[0].shard: received[0].sequence})
+        assert len(client._subs) == before
+
+
+async def test_a_task_that_loses_a_cancellation_is_ended_all_the_same() -> None:
+    lost, begun = list[bool](), anyio.Event()
+
+    async def follow() -> None:
+        while True:
+            try:
+                begun.set()
+                await anyio.sleep_forever()
+            except asyncio.CancelledError:
+                if lost:
+                    raise
+                lost.append(True)  # as nats-py does where its connection is closed
+
+    task = asyncio.ensure_future(follow())
+    await begun.wait()
+    await cancel_and_wait(task)
+    assert (lost, task.cancelled()) == ([True], True)
 
 
 PERMISSIONS = """

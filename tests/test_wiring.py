@@ -28,7 +28,7 @@ SANDBOX: dict[str, Any] = {
     "playground": True,
     "explain": True,
     "introspection": True,
-    "issuers": [{**ISSUER, "issuer": "http://127.0.0.1:8001/issuer"}],
+    "issuers": [{**ISSUER, "issuer": "http://127.0.0.1:9/issuer"}],
 }
 
 

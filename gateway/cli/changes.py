@@ -70,16 +70,20 @@ def webhooks(
             raise BadUserInput(f"`{secret_file}` has no secret")
         state.mkdir(parents=True, exist_ok=True)
         kept = state / "position"
+
+        def keep(position: str) -> None:
+            # written beside and moved, so that a crash leaves the old one or the new one
+            fresh = state / "position.new"
+            fresh.write_text(position)
+            fresh.replace(kept)
+
         feed = _feed(url, tenant, kept.read_text() if kept.is_file() else None, token_file, role, sandbox)
+        feed.moved = keep
         sender = Webhooks(tenant, WebhookTarget(target, allow_private), secrets, state / "dead-letters.jsonl", tries)
 
         def send(change: dict[str, Any]) -> None:
             if not sender.send(change):
                 typer.echo(f"nobody took {change['type']} {change['id']}: see {sender.dead_letters}", err=True)
-            # written beside and moved, so that a crash leaves the old one or the new one
-            fresh = state / "position.new"
-            fresh.write_text(change["position"])
-            fresh.replace(kept)
 
         _consume(feed, send, None)
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -179,3 +180,17 @@ def test_webhooks_arrive_and_the_position_is_kept(served: tuple[str, str], tmp_p
     assert "MfKQ9r8G" not in err
     assert (state / "position").read_text()
     assert not (state / "dead-letters.jsonl").exists()
+
+
+def test_a_position_is_kept_before_anything_changes(served: tuple[str, str], tmp_path: Path) -> None:
+    """What changes between the first start and the second is sent."""
+    secret, state = tmp_path / "secret", tmp_path / "state"
+    secret.write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n")
+    options = ["--target", "https://hooks.example.org/", "--secret-file", str(secret), "--state", str(state)]
+    sending = _command(served, "webhooks", *options)
+    end = time.monotonic() + PATIENCE
+    while not (state / "position").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    sending.send_signal(signal.SIGINT)
+    sending.communicate(timeout=PATIENCE)
+    assert (state / "position").read_text()

@@ -28,12 +28,16 @@ class FeedRefused(GatewayError):
 
 @dataclass(slots=True)
 class FeedClient:
-    """`token` is asked for at each connection, since tokens expire; `position` is where to go on."""
+    """`token` is asked for at each connection, since tokens expire; `position` is where to go on.
+
+    `moved` is told each new position, also while nothing changes: one that is kept does not grow old.
+    """
 
     url: str
     tenant: str
     token: Callable[[], str]
     position: str | None = None
+    moved: Callable[[str], None] = lambda position: None
     tries: int = 8
     pause: Callable[[float], None] = field(default=time.sleep)
 
@@ -48,6 +52,7 @@ class FeedClient:
                         yield line
                     # a consumer that fails with a change is given it again
                     self.position = line["position"]
+                    self.moved(line["position"])
             except (OSError, HTTPException, ValueError, Unavailable) as error:
                 failed += 1
                 if failed >= self.tries:

@@ -14,6 +14,9 @@ _SECONDS = 15.0
 _MAX_ANSWER = 65_536
 _HTTPS_PORT, _HTTP_PORT = 443, 80
 
+# not of the internet either, and not known as such by every version of `ipaddress`
+_NEVER = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "fec0::/10", "64:ff9b:1::/48", "3fff::/20")))
+
 Resolve = Callable[[str, int], Iterable[str]]
 
 
@@ -35,9 +38,15 @@ class WebhookTarget:
     tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if not parts.hostname or parts.username is not None or parts.scheme not in ("https", "http"):
-            raise BadUserInput("a webhook goes to an address such as https://example.org/hooks, without a password")
+        wrong = "a webhook goes to an address such as https://example.org/hooks, without a password"
+        try:
+            parts = urlsplit(self.url)
+            parts.port  # noqa: B018  raises where it is none
+        except ValueError as error:
+            raise BadUserInput(wrong) from error
+        plain = self.url.isascii() and self.url.isprintable() and " " not in self.url
+        if not plain or not parts.hostname or parts.username is not None or parts.scheme not in ("https", "http"):
+            raise BadUserInput(wrong)
         if parts.scheme != "https" and not self.private:
             raise BadUserInput("a webhook goes to an https address")
 
@@ -58,7 +67,8 @@ class WebhookTarget:
             answer = connection.getresponse()
             answer.read(_MAX_ANSWER)
             return answer.status
-        except HTTPException as error:
+        except (HTTPException, ValueError) as error:
+            # a name that cannot be one of a host is a `ValueError`
             raise OSError(f"no answer of HTTP: {type(error).__name__}") from error
         finally:
             connection.close()
@@ -82,4 +92,6 @@ def is_public(address: str) -> bool:
             return is_public(str(inner))
         if nat64:
             return is_public(str(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)))
-    return found.is_global and not found.is_multicast and not found.is_reserved
+    return (
+        found.is_global and not found.is_multicast and not found.is_reserved and not any(found in net for net in _NEVER)
+    )

@@ -12,7 +12,16 @@ from gateway.ops.changes.webhook_target import PrivateAddress, WebhookTarget, is
 PRIVATE = [
     *("127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "100.64.0.1"),  # noqa: S104
     *("::1", "fe80::1%eth0", "fd00:ec2::254", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:7f00:1::"),
-    *("224.0.0.1", "255.255.255.255", "192.0.2.1", "ff02::1"),
+    *(
+        "224.0.0.1",
+        "255.255.255.255",
+        "192.0.2.1",
+        "ff02::1",
+        "fec0::1",
+        "192.0.0.8",
+        "64:ff9b:1::a9fe:a9fe",
+        "::127.0.0.1",
+    ),
 ]
 
 
@@ -30,12 +39,27 @@ def test_addresses_of_the_internet_are_allowed(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://example.org/", "ftp://example.org", "https://", "https://user:word@example.org/", "example.org"]
+    "url",
+    [
+        *("http://example.org/", "ftp://example.org", "https://", "https://user:word@example.org/", "example.org"),
+        *(
+            "https://example.org:0x50/",
+            "https://example.org:70000/",
+            "https://[::1/",
+            "https://example.org/\u00fc",
+            "https://a b/",
+        ),
+    ],
 )
 def test_only_https_addresses_are_taken(url: str) -> None:
     with pytest.raises(BadUserInput, match="a webhook goes to") as caught:
         WebhookTarget(url)
     assert "word" not in caught.value.message.replace("password", "")
+
+
+def test_a_name_that_is_none_is_a_failure_like_any_other() -> None:
+    with pytest.raises(OSError, match="UnicodeError"):
+        WebhookTarget(f"https://{'a' * 80}.example.org/")(b"{}", {})
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

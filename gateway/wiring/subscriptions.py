@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from gateway.aws.sts.callers import Callers
 from gateway.graph.http.endpoint import Endpoint
-from gateway.graph.subscription.change_feed import ChangeFeed
+from gateway.graph.subscription.change_feed import ChangeFeed, FeedCounts
 from gateway.graph.subscription.event_reader import EventReader
 from gateway.graph.subscription.event_stream import EventStream
 from gateway.graph.subscription.feed_endpoint import CHANGES_PATH, FeedEndpoint
@@ -61,12 +61,29 @@ def changes_page(settings: Settings, streams: Streaming) -> list[Route]:
     return [Route(CHANGES_PATH, streams.changes)] if settings.stream != "off" else []
 
 
+def count_feeds(metrics: Metrics, counts: FeedCounts) -> None:
+    metrics.gauge("gateway_changes_feeds", "Change feeds that are open.", lambda: counts.open)
+    metrics.counter("gateway_changes_sent", "Changes sent by change feeds.", lambda: counts.changes)
+    metrics.counter("gateway_changes_reads", "Reads that changes were made of.", lambda: counts.reads)
+    metrics.counter("gateway_changes_resumes", "Change feeds that came with a position.", lambda: counts.resumes)
+    metrics.counter(
+        "gateway_changes_replays",
+        "Replays by the bus, after a resume or for a reader that was too slow.",
+        lambda: counts.replays,
+    )
+    metrics.counter(
+        "gateway_changes_expired_positions",
+        "Change feeds that ended because changes after their position were no longer kept.",
+        lambda: counts.expired_positions,
+    )
+
+
 def count_subscriptions(metrics: Metrics, subscriptions: Subscriptions) -> None:
     counts = subscriptions.counts
     metrics.gauge("gateway_subscriptions", "Subscriptions that are open.", lambda: subscriptions.active)
     metrics.gauge(
         "gateway_subscription_connections",
-        "Connections that subscriptions came by and that are open.",
+        "Open connections of subscriptions and change feeds.",
         lambda: subscriptions.connections,
     )
     metrics.gauge(

@@ -55,6 +55,18 @@ class FeedChange:
         return told if self.error is None else {**told, "error": self.error}
 
 
+@dataclass(slots=True)
+class FeedCounts:
+    """What the change feeds of the process have done."""
+
+    open: int = 0
+    changes: int = 0
+    reads: int = 0
+    resumes: int = 0
+    replays: int = 0
+    expired_positions: int = 0
+
+
 @dataclass(eq=False, slots=True)
 class _Buffer:
     """Notes that have come and were not told yet. INVARIANT: what it has no room for is replayed, never dropped."""
@@ -89,6 +101,7 @@ class ChangeFeed:
     bus: Bus
     endpoint: Endpoint
     positions: Positions
+    counts: FeedCounts = field(default_factory=FeedCounts)
 
     async def follow(
         self, lasting: LastingCaller, log: RequestLog, after: str | None, idle_seconds: float
@@ -101,6 +114,7 @@ class ChangeFeed:
         """
         scope = (await lasting.caller()).session.scope
         vector = None if after is None else self.positions.open(scope, WATCH, {}, after)
+        self.counts.resumes += vector is not None
         with self._listening(lasting) as buffer:
             seen = dict(self.bus.position() if vector is None else vector)
             # what came before it listened
@@ -112,6 +126,7 @@ class ChangeFeed:
                     told = await self._told(lasting, log, notes)
                     before = self._sealed(scope, seen)
                     seen |= {note.shard: note.sequence for note in notes}
+                    self.counts.changes += len(told)
                     for change in told[:-1]:
                         yield replace(change, position=before)
                     if told:
@@ -130,14 +145,17 @@ class ChangeFeed:
     def _listening(self, lasting: LastingCaller) -> Iterator[_Buffer]:
         buffer = _Buffer()
         unsubscribe = self.bus.subscribe(lasting.principal.tenant, buffer.deliver, buffer.missed)
+        self.counts.open += 1
         try:
             yield buffer
         finally:
+            self.counts.open -= 1
             unsubscribe()
 
     async def _taken(self, lasting: LastingCaller, buffer: _Buffer, seen: Vector) -> Sequence[ChangeNote]:
         buffer.came.clear()
         if buffer.lost:
+            self.counts.expired_positions += 1
             raise PositionExpired(LOST)
         if not buffer.full:
             notes = list(buffer.notes)
@@ -145,9 +163,11 @@ class ChangeFeed:
             return [note for note in notes if note.order > int(seen.get(note.shard, -1))]
         buffer.full = False
         buffer.notes.clear()
+        self.counts.replays += 1
         try:
             return await self.bus.replay(lasting.principal.tenant, seen)
         except PositionExpired as error:
+            self.counts.expired_positions += 1
             raise PositionExpired(LOST) from error
 
     def _sealed(self, scope: str, vector: Vector) -> str:
@@ -202,6 +222,7 @@ class ChangeFeed:
     ) -> ItemsByKey | None:
         """None where the role may not read such items."""
         endpoint, session = self.endpoint, caller.session
+        self.counts.reads += 1
         reference = endpoint.reference
         deadline = asyncio.get_running_loop().time() + endpoint.limits.seconds
         await endpoint.queue.acquire(session.tenant, OPERATION_COST + len(keys), deadline)

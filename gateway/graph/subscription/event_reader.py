@@ -8,20 +8,21 @@ from typing import Any
 import orjson
 
 from gateway.aws.sts.callers import Caller
-from gateway.errors import Throttled, Unavailable
+from gateway.errors import DeadlineExceeded, Throttled, Unavailable
 from gateway.graph.errors import failure
 from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.http.fair_queue import OPERATION_COST
 from gateway.graph.http.log_lines import MAX_NAME, RequestLog
 from gateway.graph.http.request import JSON, GraphQLRequest
 from gateway.graph.http.responses import HttpResponse, executed, unread
+from gateway.graph.http.running import TICK
 from gateway.graph.query.operation import Admitted
 from gateway.graph.query.reference.executor import ReferenceExecutor
 from gateway.graph.query.reference.resolvers import ListEvent
 from gateway.graph.query.tree import LookupField, WatchListField
 from gateway.store.access import Access
 
-_RETRIED = frozenset({Throttled.code, Unavailable.code, "TIMEOUT"})
+_RETRIED = frozenset({Throttled.code, Unavailable.code, DeadlineExceeded.code})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +102,36 @@ class EventReader:
         session, seconds = caller.session, endpoint.limits.seconds
         deadline = asyncio.get_running_loop().time() + seconds
         await endpoint.queue.acquire(session.tenant, OPERATION_COST + admitted.estimate, deadline)
+        limit = asyncio.timeout_at(deadline + TICK)  # what keeps the deadline by itself fails first, at its own place
         try:
-            subject = caller.principal.subject
-            access = log.access = Access(session, deadline, prefix=caller.own, scope=caller.scope, subject=subject)
-            if isinstance(operation.root, LookupField) or event.changes is None:
-                found = await endpoint.lanes.run(admitted.variant, access, admitted.variables)
-                if found is not None:
-                    data, left_out = found
-                    return HttpResponse(200, unread(left_out, log) if left_out else {}, JSON, data=data)
-            result = await operation.reference.run(
-                admitted.variant,
-                admitted.operation.document,
-                operation.asked.operation_name,
-                operation.asked.variables,
-                admitted.variables,
-                access,
-                event,
-            )
+            async with limit:
+                return await self._run(operation, log, event, deadline)
+        except TimeoutError as error:
+            if limit.expired():
+                raise DeadlineExceeded(f"the event took longer than {seconds:g} seconds") from error
+            raise
         finally:
             endpoint.queue.release()
+
+    async def _run(self, operation: WatchOperation, log: RequestLog, event: ListEvent, deadline: float) -> HttpResponse:
+        endpoint, admitted, caller = self.endpoint, operation.admitted, log.caller
+        assert caller is not None  # noqa: S101  set by the only caller of `_answer`
+        subject = caller.principal.subject
+        access = log.access = Access(caller.session, deadline, prefix=caller.own, scope=caller.scope, subject=subject)
+        if isinstance(operation.root, LookupField) or event.changes is None:
+            found = await endpoint.lanes.run(admitted.variant, access, admitted.variables)
+            if found is not None:
+                data, left_out = found
+                return HttpResponse(200, unread(left_out, log) if left_out else {}, JSON, data=data)
+        result = await operation.reference.run(
+            admitted.variant,
+            admitted.operation.document,
+            operation.asked.operation_name,
+            operation.asked.variables,
+            admitted.variables,
+            access,
+            event,
+        )
         return executed(result, log, JSON)
 
 

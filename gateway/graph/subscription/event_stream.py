@@ -36,6 +36,7 @@ from gateway.graph.subscription.subscription import Subscription
 from gateway.graph.subscription.subscriptions import Draining
 
 HEARTBEAT_SECONDS: Final = 15.0  # proxies cut connections that stay silent for longer
+LAST_WORD_SECONDS: Final = 5.0  # for a client to take it; one that does not read must not keep its connection
 _HEAD = [
     (b"content-type", EVENT_STREAM + b"; charset=utf-8"),
     (b"cache-control", b"no-store"),
@@ -114,14 +115,20 @@ class EventStream:
             with connected:
                 after = last.decode("latin-1") if last else None
                 found = await self.operations.begin(lasting, asked, log, method=scope["method"], after=after)
-                await send({"type": "http.response.start", "status": 200, "headers": [*_HEAD, _request_id(log)]})
-                if isinstance(found, HttpResponse):
-                    await _write(send, _event(found.text()) + _COMPLETE)
-                else:
-                    await self._stream(found, log, ended, receive, send)
+                try:
+                    await send({"type": "http.response.start", "status": 200, "headers": [*_HEAD, _request_id(log)]})
+                    if isinstance(found, HttpResponse):
+                        await _write(send, _event(found.text()) + _COMPLETE)
+                    else:
+                        await self._stream(found, log, ended, receive, send)
+                finally:
+                    if isinstance(found, Subscription):
+                        found.close()
         except GatewayError as error:
             await self._refuse(failed(error, log, JSON), log, send)
             return
+        except TimeoutError:
+            return  # the server closes what is not complete
         await send({"type": "http.response.body", "body": b""})
 
     async def _stream(
@@ -140,11 +147,11 @@ class EventStream:
             if ended.done():
                 telling.cancel()
                 await asyncio.gather(telling, return_exceptions=True)
-                await _write(send, _ending(ended.result(), log))
+                async with asyncio.timeout(LAST_WORD_SECONDS):
+                    await _write(send, _ending(ended.result(), log))
             elif telling.done():
                 telling.result()
         finally:
-            subscription.close()
             for task in (left, telling):
                 task.cancel()
             await asyncio.gather(left, telling, return_exceptions=True)

@@ -17,6 +17,7 @@ from gateway.graph.http.log_lines import RequestLog
 from gateway.graph.http.request import GRAPHQL_JSON, JSON, TWICE, Receive, Scope, merged_headers
 from gateway.graph.http.responses import HEADS, failed
 from gateway.graph.subscription.change_feed import ChangeFeed, FeedChange
+from gateway.graph.subscription.event_stream import LAST_WORD_SECONDS
 from gateway.graph.subscription.socket import LastingCallers
 from gateway.graph.subscription.subscriptions import Subscriptions
 
@@ -58,6 +59,8 @@ class FeedEndpoint:
             await send({"type": "http.response.body", "body": b""})
         except GatewayError as error:
             await self._refuse(error, log, send)
+        except TimeoutError:
+            return  # the server closes what is not complete
 
     async def _refuse(self, error: GatewayError, log: RequestLog, send: Send) -> None:
         # with plain JSON, GraphQL answers 200 to a wrong request
@@ -87,7 +90,8 @@ class FeedEndpoint:
             telling.cancel()
             await asyncio.gather(telling, return_exceptions=True)
             if isinstance(error, Exception):
-                await _write(send, orjson.dumps({"errors": [failure(error, log.request_id)]}) + b"\n")
+                async with asyncio.timeout(LAST_WORD_SECONDS):
+                    await _write(send, orjson.dumps({"errors": [failure(error, log.request_id)]}) + b"\n")
         finally:
             for task in (left, telling):
                 task.cancel()

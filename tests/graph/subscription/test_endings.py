@@ -180,6 +180,28 @@ async def test_a_failed_read_is_tried_again_and_nothing_is_lost(monkeypatch: pyt
             assert (await events.next())["data"]["orderChanged"]["status"] == "SHIPPED"
 
 
+async def test_a_read_that_does_not_end_is_given_up_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code of a domain may wait for anything; the turn of its tenant is free again when its time is over."""
+    monkeypatch.setattr(cohort, "_FIRST_PAUSE", 0.01)
+    run, stuck = EventReader._run, list[bool]()
+
+    async def run_once_too_long(self: EventReader, *given: Any) -> Any:
+        if stuck:
+            stuck.pop()
+            await asyncio.Event().wait()
+        return await run(self, *given)
+
+    monkeypatch.setattr(EventReader, "_run", run_once_too_long)
+    async with shop(request_timeout_seconds=1) as served:
+        order = await served.order()
+        async with served.connect(bearer(), ITEM, {"id": order["orderId"]}) as events:
+            await events.next()
+            stuck.append(True)
+            await served.set_status(order["orderId"], "SHIPPED")
+            assert (await events.next())["data"]["orderChanged"]["status"] == "SHIPPED"
+        assert "TIMEOUT" in str(served.lines)
+
+
 class Expired:
     """An issuer whose token has expired."""
 

@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 import orjson
 import pytest
 
+from gateway.graph.subscription import event_stream
+from gateway.graph.subscription import subscriptions as room
 from gateway.graph.subscription.event_stream import EventStream
 from tests.graph.subscription.shop import ITEM, Shop, bearer, shop
 
@@ -187,3 +189,34 @@ async def test_a_suspended_tenant_is_told_and_a_drain_is_not() -> None:
             served.draining.append(True)
             await stream.served
             assert stream._pieces.get_nowait() == b""
+
+
+async def test_a_client_that_does_not_read_keeps_nothing_once_it_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "CHECK_SECONDS", 0.02)
+    monkeypatch.setattr(event_stream, "LAST_WORD_SECONDS", 0.02)
+
+    class Unread(Stream):
+        async def _send(self, message: Any) -> None:
+            await super()._send(message)
+            if message.get("body"):
+                await asyncio.Event().wait()
+
+    async with shop() as served:
+        stream = Unread(served.gateway.endpoint, {"query": ITEM, "variables": {"id": "o-none"}}, {})
+        await stream.event()
+        served.gateway.sessions.suspend("acme")  # type: ignore[arg-type]  # a tenant id
+        async with asyncio.timeout(10):
+            await stream.served
+        assert (served.subscriptions.active, served.subscriptions.connections) == (0, 0)
+
+
+async def test_a_client_that_is_gone_before_the_answer_begins_leaves_nothing_behind() -> None:
+    class Gone(Stream):
+        async def _send(self, message: Any) -> None:
+            raise ConnectionResetError
+
+    async with shop() as served:
+        stream = Gone(served.gateway.endpoint, {"query": ITEM, "variables": {"id": "o-none"}}, {})
+        with pytest.raises(ConnectionResetError):
+            await stream.served
+        assert (served.subscriptions.active, served.subscriptions.connections) == (0, 0)

@@ -111,3 +111,25 @@ async def test_a_tenant_has_so_many_connections() -> None:
             assert (await refused.line())["errors"][0]["extensions"]["code"] == "LIMIT_EXCEEDED"
         async with _asked(served, bearer("globex")) as (other, _):
             assert await other.start() == 200
+
+
+async def test_feeds_are_counted() -> None:
+    async with shop() as served:
+        counts = served.gateway.streaming.changes.feed.counts
+        order = await served.order()
+        async with _asked(served, bearer()) as (answer, _):
+            await answer.start()
+            first = await answer.line()
+            assert counts.open == 1
+            await served.set_status(order["orderId"], "SHIPPED")
+            await answer.change()
+        async with _asked(served, bearer(), f"after={first['position']}") as (answer, _):
+            await answer.start()
+            await answer.change()
+        assert (counts.open, counts.resumes, counts.replays, counts.expired_positions) == (0, 1, 1, 0)
+        assert counts.changes >= 2
+        assert counts.reads >= 2
+        await served.bus.gap()
+        async with _asked(served, bearer(), f"after={first['position']}") as (refused, _):
+            assert await refused.start() == 400
+        assert counts.expired_positions == 1

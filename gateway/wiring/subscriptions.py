@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from starlette.routing import Route
 
 from gateway.aws.sts.callers import Callers
+from gateway.aws.sts.tenants import Tenancy
 from gateway.graph.http.endpoint import Endpoint
 from gateway.graph.subscription.change_feed import ChangeFeed, FeedCounts
 from gateway.graph.subscription.event_reader import EventReader
@@ -21,6 +22,7 @@ from gateway.ops.metrics.metrics import Metrics
 from gateway.settings import Settings
 from gateway.store.cursor import Cursors
 from gateway.stream.bus import Bus
+from gateway.wiring.tenants import pooled_tenancy
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,22 @@ def streaming(
         message_bytes=settings.max_subscription_message_bytes,
     )
     positions = Positions(cursors)
-    subscriptions = Subscriptions(model, bus, EventReader(endpoint), positions, limits, draining)
+    reader, streamed = EventReader(endpoint), _streamed(settings)
+    subscriptions = Subscriptions(model, bus, reader, positions, limits, draining, streamed)
     operations = Operations(endpoint, subscriptions)
     patterns = {role.name: role.patterns for role in roles_of(model)}
     feed = FeedEndpoint(ChangeFeed(model, patterns, bus, endpoint, positions), subscriptions, callers)
     return Streaming(subscriptions, Socket(operations, callers), EventStream(operations, callers), feed)
+
+
+def _streamed(settings: Settings) -> Callable[[Tenancy], bool]:
+    """Whether a tenancy has the shared table: that of a silo has a stream of its own, which nobody reads."""
+    shared = _table(pooled_tenancy(settings))
+    return lambda tenancy: _table(tenancy) == shared
+
+
+def _table(tenancy: Tenancy) -> tuple[object, ...]:
+    return tenancy.table, tenancy.target, tenancy.role_arn.split(":")[4]
 
 
 def changes_page(settings: Settings, streams: Streaming) -> list[Route]:

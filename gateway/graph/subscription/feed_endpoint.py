@@ -49,6 +49,7 @@ class FeedEndpoint:
             # INVARIANT: the token is verified before anything else is looked at, and is not kept.
             lasting = await self.callers.lasting(authorization, log.identified)
             after = _asked(scope, lasting)
+            self.subscriptions.check_streamed(await lasting.caller())
             with self.subscriptions.connected(lasting, lambda error: _end(ended, error)):
                 async with aclosing(self.feed.follow(lasting, log, after, self.idle_seconds)) as changes:
                     # before this first line nothing is sent, so that whatever is wrong with the request has its status

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from gateway.aws.sts.callers import Caller, LastingCaller
+from gateway.aws.sts.tenants import Tenancy
 from gateway.errors import BadUserInput, GatewayError, LimitExceeded, PositionExpired, Unavailable
 from gateway.graph.query.arguments import InvalidArguments
 from gateway.graph.query.tree import LookupField, WatchListField
@@ -108,13 +109,16 @@ class Subscriptions:
         positions: Positions,
         limits: WatchLimits | None = None,
         draining: Callable[[], bool] = lambda: False,
+        streamed: Callable[[Tenancy], bool] = lambda tenancy: True,
     ) -> None:
+        """`streamed` tells whether the changes of a tenancy's table are read."""
         self._model = model
         self._bus = bus
         self._reader = reader
         self._positions = positions
         self.limits = limits or WatchLimits()
         self._draining = draining
+        self._streamed = streamed
         self.counts = WatchCounts()
         self.active = 0
         self._cohorts: dict[tuple[Any, ...], Cohort] = {}
@@ -209,8 +213,7 @@ class Subscriptions:
 
         Raises `LimitExceeded` where the tenant has too many.
         """
-        if isinstance(self._bus, NoBus):
-            raise BadUserInput("this gateway has no subscriptions: its setting `stream` is `off`")
+        self.check_streamed(caller)
         try:
             subject, variables = caller.principal.subject, operation.admitted.variables
             interest = interest_of(self._model, operation.root, variables, caller.session, subject)
@@ -237,6 +240,13 @@ class Subscriptions:
         fields = {"event": "subscribed", **_who(subscription), "resumed": vector is not None and not expired}
         _log.info("a subscription began", extra={"fields": fields, "request_id": operation.request_id})
         return subscription
+
+    def check_streamed(self, caller: Caller) -> None:
+        """INVARIANT: nobody waits for changes that never come: raises `BadUserInput` where none are told."""
+        if isinstance(self._bus, NoBus):
+            raise BadUserInput("this gateway has no subscriptions: its setting `stream` is `off`")
+        if not self._streamed(caller.session.tenancy):
+            raise BadUserInput("the tenant has a table of its own, whose changes this gateway does not read")
 
     async def _owed(self, interest: Interest, vector: Vector | None, told: Vector) -> tuple[Pending, bool]:
         """What a new subscriber is told first, and whether its position has expired.

@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from gateway.demo import MODEL
+from gateway.errors import BadUserInput
 from gateway.graph.global_id import read_global_id
+from gateway.setting_types import SiloSettings
 from gateway.stream.bus import InProcessBus
 from gateway.stream.note import ChangeNote
 from gateway.testing.services import settings
 from gateway.testing.subscriber import SubscriptionFailed
 from gateway.wiring.bus import bus_of
-from tests.graph.subscription.shop import ACTIVE, ITEM, LIST, PLACE, shop
+from tests.graph.subscription.shop import ACTIVE, ITEM, LIST, PLACE, bearer, shop
 
 
 def _item(event: dict[str, Any]) -> Any:
@@ -54,6 +56,20 @@ async def test_where_changes_are_never_told_a_subscription_is_refused() -> None:
         assert error["extensions"]["code"] == "BAD_USER_INPUT"
         assert "`stream` is `off`" in error["message"]
         assert await served.order()
+
+
+async def test_a_tenant_whose_table_is_not_read_is_refused_a_subscription_and_a_feed() -> None:
+    """It would wait for changes that never come."""
+    silos = {"acme": SiloSettings(table_name="acme-table")}
+    async with shop(silos=silos) as served:
+        with pytest.raises(SubscriptionFailed) as caught:
+            async with served.watch(ITEM, {"id": "o-1"}) as events:
+                await events.next()
+        assert "a table of its own" in str(caught.value)
+        with pytest.raises(BadUserInput, match="a table of its own"):
+            served.subscriptions.check_streamed(await served.gateway.endpoint.callers.open(f"Bearer {bearer()}".encode()))
+        async with served.watch(ITEM, {"id": "o-1"}, tenant="globex") as events:
+            await events.next()
 
 
 async def test_a_change_of_what_is_not_selected_is_no_event() -> None:

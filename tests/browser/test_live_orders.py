@@ -78,6 +78,20 @@ def test_a_change_of_somebody_else_is_shown_without_a_reload(desk: Desk) -> None
     assert desk.page.get_by_text("The order is confirmed now.").count() == 0
 
 
+def test_the_list_of_the_desk_follows_its_orders(desk: Desk) -> None:
+    desk.enter("acme")
+    desk.live()
+    marked(desk)
+    order = desk.api.new_order(PLENTY)
+    row = desk.page.locator("table.orders tr", has_text=order[-8:])
+    row.get_by_text("Pending").wait_for()
+    desk.api.move(order, "CONFIRMED")
+    row.get_by_text("Confirmed").wait_for()
+    desk.api.move(order, "CANCELLED")
+    row.wait_for(state="detached")
+    assert is_marked(desk)
+
+
 def test_a_cut_connection_goes_on_from_its_position(desk: Desk) -> None:
     line = Line(desk)
     desk.enter("acme")

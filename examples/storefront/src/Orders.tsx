@@ -1,5 +1,8 @@
 // Orders, a page at a time; each view is an access pattern of its own.
+import { useEffect, useRef } from "react";
 import type { OrderRowFragment } from "./gql/graphql";
+import { Live } from "./LiveMark";
+import { newest, useLiveOrders } from "./liveOrders";
 import { money } from "./money";
 import { Failure, Notice } from "./Notice";
 import { useOrderList } from "./orderLists";
@@ -10,6 +13,7 @@ import { Status } from "./Status";
 import { counted, moment, since, STATUS } from "./words";
 
 const SIZE = 10;
+const AT_MOST_EVERY = 1_000; // milliseconds between two reads, however much changes
 const VIEWS: [name: string, title: string][] = [["active", "Under way"], ...Object.entries(STATUS)];
 
 export function Orders({ query }: { query: URLSearchParams }) {
@@ -17,9 +21,15 @@ export function Orders({ query }: { query: URLSearchParams }) {
   const view = query.get("view") ?? "active";
   const cursor = cursorOf(query, SIZE);
   const named: Record<string, string> = customer ? { customer } : { view };
+  const list = useOrderList(customer, view, cursor);
+  const { changes, told, isLive } = useLiveOrders(customer);
+  useReadAgain(told, () => list.again({ requestPolicy: "network-only" }));
   return (
     <>
-      <h1>{customer ? `Orders of ${customer}` : "Orders"}</h1>
+      <div className="heading">
+        <h1>{customer ? `Orders of ${customer}` : "Orders"}</h1>
+        <Live isLive={isLive} />
+      </div>
       {customer ? (
         <p>
           <a href={to(["orders"])}>← All orders</a>
@@ -33,14 +43,32 @@ export function Orders({ query }: { query: URLSearchParams }) {
           ))}
         </nav>
       )}
-      <List {...useOrderList(customer, view, cursor)} query={named} />
+      <List {...list} changes={changes} query={named} />
     </>
   );
 }
 
-type ListProps = ReturnType<typeof useOrderList> & { query: Record<string, string> };
+/** Orders come, move and go: after changes the page is read again, and once for many that come together. */
+function useReadAgain(told: number, again: () => void): void {
+  const waiting = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const latest = useRef(again);
+  latest.current = again;
+  useEffect(() => {
+    if (!told || waiting.current !== undefined) return;
+    waiting.current = setTimeout(() => {
+      waiting.current = undefined;
+      latest.current();
+    }, AT_MOST_EVERY);
+  }, [told]);
+  useEffect(() => () => clearTimeout(waiting.current), []);
+}
 
-function List({ result: { data, error, fetching }, again, query }: ListProps) {
+type ListProps = ReturnType<typeof useOrderList> & {
+  changes: ReturnType<typeof useLiveOrders>["changes"];
+  query: Record<string, string>;
+};
+
+function List({ result: { data, error, fetching }, again, changes, query }: ListProps) {
   const page = data?.page;
   if (!page) {
     if (fetching) return <p className="waiting">Looking for orders…</p>;
@@ -67,7 +95,7 @@ function List({ result: { data, error, fetching }, again, query }: ListProps) {
         </thead>
         <tbody>
           {nodes.map((order) => (
-            <Row key={order.id} order={order} isHidden={hiddenFields(error).has("page.nodes.user.name")} />
+            <Row key={order.id} order={newest(order, changes[order.id])} isHidden={hiddenFields(error).has("page.nodes.user.name")} />
           ))}
         </tbody>
       </table>
@@ -95,7 +123,7 @@ function Row({ order, isHidden }: { order: OrderRowFragment; isHidden: boolean }
       </td>
       <td title={moment(order.placedAt)}>{since(order.placedAt)}</td>
       <td>{counted(order.productIds.length, "product")}</td>
-      <td>
+      <td aria-live="polite">
         <Status status={order.status} />
       </td>
       <td className="number">{money(order.total, order.currency)}</td>

@@ -9,6 +9,7 @@ graphql(/* GraphQL */ `
     id
     orderId
     status
+    version
     placedAt
     total
     currency

@@ -61,7 +61,8 @@ def dev(wanted: Dev, console: Console | None = None) -> int:
         console.print("\nstopped")
         return 0
     except GatewayError as error:
-        console.print(error.message, style="red", markup=False)
+        # not wrapped: it may hold a command to paste
+        console.print(error.message, style="red", markup=False, soft_wrap=True)
         return 1
     except OSError as error:
         console.print(f"cannot listen on {wanted.host} port {wanted.port}: {error}", style="red", markup=False)

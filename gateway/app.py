@@ -63,7 +63,7 @@ from gateway.wiring.bus import bus_of
 from gateway.wiring.caches import ReadPath, read_path
 from gateway.wiring.metrics import metrics_of, metrics_page
 from gateway.wiring.operations import cost_limits, document_limits, endpoint_limits, persisted, read_limits
-from gateway.wiring.pages import playground, sandbox_pages
+from gateway.wiring.pages import playground, sandbox_pages, token_command
 from gateway.wiring.stream import ReaderProcess
 from gateway.wiring.subscriptions import Streaming, changes_page, count_feeds, count_subscriptions, streaming
 from gateway.wiring.tenants import (
@@ -310,7 +310,13 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
     pages += changes_page(settings, gateway.streaming)
     model = load_domains(settings.served_domains).model
     tenants = [tenant.name for tenant in demo_tenants(model)]
-    page = landing_page(address, pages={route.path for route in pages}, query=first_query(model), tenants=tenants)
+    page = landing_page(
+        address,
+        pages={route.path for route in pages},
+        query=first_query(model),
+        tenants=tenants,
+        token=token_command(settings, model, tenants[0]),
+    )
 
     async def landing(request: Request) -> Response:
         return HTMLResponse(page, headers=HEADERS)

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from strawberry import Schema
 
+from gateway.declaration_lines import with_line
 from gateway.errors import ConfigurationError, ModelError
 from gateway.graph.schema.schema import build_schema
 from gateway.iam.policies.generate import size_faults
@@ -59,7 +60,8 @@ def load_domains(names: Sequence[str]) -> ServedDomains:
             raise ModelError(*too_long)
         return ServedDomains(model)
     except ModelError as error:
-        raise ConfigurationError([f"domains: {fault}" for fault in error.faults]) from error
+        packages = {_package(name) for name in names}
+        raise ConfigurationError([f"domains: {with_line(fault, packages)}" for fault in error.faults]) from error
 
 
 def _domain(name: str) -> Domain | tuple[str, ...]:
@@ -80,6 +82,11 @@ def _domain(name: str) -> Domain | tuple[str, ...]:
         return (f"cannot be imported: {error}{f'; installed domains are {known}' if known else ''}",)
     except Exception as error:
         return (f"cannot be imported: {_where(error)}{_text(error)}{_hint(error)}",)
+
+
+def _package(name: str) -> str:
+    """The top package of the domain's module."""
+    return next((entry.module for entry in _installed(name)), name).partition(".")[0]
 
 
 def _installed(name: str) -> list[EntryPoint]:

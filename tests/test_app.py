@@ -44,6 +44,13 @@ async def test_the_landing_page_loads_and_runs_nothing(client: AsyncClient) -> N
     assert "<script" not in response.text
 
 
+async def test_the_landing_page_has_the_command_for_a_token_of_this_sandbox(
+    sandbox: Sandbox, client: AsyncClient
+) -> None:
+    command = f"TOKEN=$(gateway token --tenant acme --role viewer --url {sandbox.url})"
+    assert command in (await client.get("/")).text
+
+
 async def test_metrics_are_a_page_of_the_sandbox_only(sandbox: Sandbox, client: AsyncClient) -> None:
     await ask(client, sandbox.token("acme", "viewer"))
     await ask(client, "no token")

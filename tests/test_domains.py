@@ -1,5 +1,6 @@
 """Domains by the names of their modules, and what is said about wrong ones."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from tests.fixtures import aws
 ENTITY = """
 from dataclasses import replace
 
-from gateway import Attribute, Domain, Entity, Field, Id, Key, Lookup, Model, crud
+from gateway import Attribute, CustomQuery, Domain, Entity, Field, Id, Key, Lookup, Model, crud
 
 THING = Entity(
     name="Thing", description="A thing.", attributes=(Attribute("thingId", Id(), "Its id."),),
@@ -50,7 +51,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 def faults(*names: str) -> list[str]:
     with pytest.raises(ConfigurationError) as caught:
         load_domains(names)
-    return caught.value.faults
+    return [re.sub(r" \(\S+\.py:\d+\)$", "", fault) for fault in caught.value.faults]
 
 
 def test_without_names_nothing_is_served_and_the_message_says_what_to_set() -> None:
@@ -232,7 +233,7 @@ def test_mutations_are_named_once_and_answer_with_what_is_declared(write: Write)
     assert faults(twice) == ["domains: mutation createThing: is declared twice"]
     stray = ENTITY + "DOMAIN = replace(DOMAIN, mutations=(replace(crud(THING)[0], returns='X'),))\n"
     assert faults(write("stray", stray)) == [
-        "domains: mutation createThing: answers with `X`, which no domain declares"
+        "domains: mutation createThing: answers with `X`, which no domain declares: name one of Thing"
     ]
 
 
@@ -261,8 +262,27 @@ DOMAIN = replace(
     assert faults(write("many", text)) == [
         "domains: entity Thing: `thingId`: its type is the class Id; write `Id()`",
         "domains: entity Other: `unique` must be a tuple; write `('mail',)`, with a comma after the only member",
-        "domains: entity Plain: `unique` names the unknown attribute `mail`",
-        "domains: mutation createFine: `filled` names `fineID`, which Fine does not declare",
+        "domains: entity Plain: `unique` names the unknown attribute `mail`: name one of plainId",
+        "domains: mutation createFine: `filled` names `fineID`, which Fine does not declare: did you mean `fineId`?",
+    ]
+
+
+def test_a_missing_comma_of_the_domain_hides_no_fault_of_an_entity_or_a_mutation(write: Write) -> None:
+    text = """
+OTHER = Entity(
+    name="Other", description="", attributes=(Attribute("otherId", Id, ""),), key=Key(pk="OTHER#{otherId}", sk="META"),
+)
+DOMAIN = replace(
+    DOMAIN,
+    entities=(THING, OTHER),
+    queries=(CustomQuery(name="x", description="", returns=Id(), run=len, cost=1)),
+    mutations=(replace(crud(THING)[2], faults=("is wrong",)),),
+)
+"""
+    assert faults(write("classes", ENTITY + text)) == [
+        "domains: domain things: `queries` must be a tuple; put a comma after its only member",
+        "domains: entity Other: `otherId`: its type is the class Id; write `Id()`",
+        "domains: mutation removeThing: is wrong",
     ]
 
 

@@ -9,10 +9,8 @@ from rich.console import Console
 
 from gateway.domains import load_domains
 from gateway.errors import GatewayError, Unavailable
-from gateway.graph.playground.first_query import first_query
+from gateway.graph.playground.first_query import first_query, shown_role
 from gateway.model.demo import demo_tenants
-from gateway.model.model import Model
-from gateway.model.role import ALL
 from gateway.sandbox.dev.banner import RunningGateway, show
 from gateway.sandbox.dev.issuer import ask_for_token
 from gateway.sandbox.dev.supervisor import changes_under, sources_of, supervise, ticks, until_healthy
@@ -63,7 +61,8 @@ def dev(wanted: Dev, console: Console | None = None) -> int:
         console.print("\nstopped")
         return 0
     except GatewayError as error:
-        console.print(error.message, style="red", markup=False)
+        # not wrapped: it may hold a command to paste
+        console.print(error.message, style="red", markup=False, soft_wrap=True)
         return 1
     except OSError as error:
         console.print(f"cannot listen on {wanted.host} port {wanted.port}: {error}", style="red", markup=False)
@@ -122,13 +121,6 @@ def _up(wanted: Dev, sandbox: Sandbox, url: str, settings: Settings) -> RunningG
         tenants=tenants,
         front_end=any(domain.demo is not None and domain.demo.front_end is not None for domain in model.domains),
     )
-
-
-def shown_role(model: Model) -> str:
-    """The weakest that can send the first query: it reads every entity, or at least the rows of everybody."""
-    roles = model.roles.values()
-    everybody = [role for role in roles if not role.own]
-    return [*roles, *everybody, *(role for role in everybody if role.reads is ALL)][-1].name
 
 
 def while_it_runs(sandbox: Sandbox, changes: Iterable[bool]) -> Iterator[bool]:

@@ -33,7 +33,9 @@ def new(
             raise BadUserInput(f"`{directory}` exists and is not an empty folder; choose another name or empty it")
         _render(directory, _values(name, modules))
         _generate(directory, f"{name}.domain")
-        typer.echo(f"made {directory}; next:\n  cd {directory}\n  gateway dev")
+        # moto is what the sandbox needs first
+        install = "" if find_spec("moto") else "\n  pip install -e '.[dev]'"
+        typer.echo(f"made {directory}; next:\n  cd {directory}{install}\n  gateway dev")
 
 
 def _check_name(name: str) -> None:

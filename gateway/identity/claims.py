@@ -10,7 +10,7 @@ from gateway.identity.clients import CLIENT_PREFIX, RESERVED, SUPPORT_PREFIX, Kn
 from gateway.identity.errors import TokenRefused
 from gateway.identity.issuer import Issuer
 from gateway.identity.principal import Principal
-from gateway.identity.support import SupportAccess, support_access
+from gateway.identity.support import SupportAccess, naming_grant, support_access
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.setting_presets import Need
 
@@ -30,7 +30,8 @@ def read_principal(claims: Mapping[str, Any], issuer: Issuer, now: float) -> Pri
     subject = _text(claims, "sub")
     support = support_access(claims, issuer.support, expires_at - issued_at)
     if support is not None:
-        return _support(claims, issuer, support, expires_at, now)
+        with naming_grant(support):
+            return _support(claims, issuer, support, expires_at, now)
     client = machine_client(claims, issuer.machines, issuer.hints["kind"])
     if client is not None:
         return _machine(claims, issuer, client, expires_at)

@@ -1,9 +1,16 @@
 """Errors of authentication, each with a message for the caller and a reason for the log."""
 
+from typing import TYPE_CHECKING
+
 from gateway.errors import Forbidden, Unauthenticated, Unavailable
+
+if TYPE_CHECKING:
+    from gateway.identity.support import SupportAccess
 
 
 class TokenRefused(Unauthenticated):
+    support: "SupportAccess | None" = None  # the grant that the token is, once its signature was verified
+
     # INVARIANT: neither text holds anything from the token; what a library said about it is the `__cause__`.
     def __init__(self, message: str, reason: str | None = None) -> None:
         super().__init__(message)

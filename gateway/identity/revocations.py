@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gateway.errors import BadUserInput
 from gateway.identity.errors import TokenRefused
-from gateway.identity.support import SupportAccess, is_grant_id
+from gateway.identity.support import SupportAccess, is_grant_id, naming_grant
 
 MAX_BYTES = 1024 * 1024
 _log = logging.getLogger("gateway.support")
@@ -23,9 +23,13 @@ class Revocations:
         """Raises `TokenRefused` for a grant that is revoked, or may be."""
         if self._path is None:
             return
+        with naming_grant(support):
+            await self._check(self._path, support)
+
+    async def _check(self, path: Path, support: SupportAccess) -> None:
         try:
             # not on the loop: the file may be on a network, and only grants should wait for it
-            revoked = await asyncio.to_thread(read_revocations, self._path)
+            revoked = await asyncio.to_thread(read_revocations, path)
         except (OSError, ValueError) as error:
             _log.error("revoked support grants cannot be read, so every grant is refused: %s", error)
             raise TokenRefused(

@@ -5,7 +5,8 @@ Only an issuer whose settings have `support` may sign one, and the person acts i
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,9 +75,21 @@ def support_access(claims: Mapping[str, Any], rules: SupportRules | None, second
     # a grant that lost its actor must not become a user's token
     if ACT not in claims and not rules.only and find_claim(claims, rules.reason_claim) is None:
         return None
-    if seconds > rules.max_seconds:
-        raise TokenRefused("support access lasts too long", "from `iat` to `exp` is above the maximum of a grant")
-    return SupportAccess(_grant_id(claims), _actor(claims, rules), _reason(claims, rules))
+    support = SupportAccess(_grant_id(claims), _actor(claims, rules), _reason(claims, rules))
+    with naming_grant(support):
+        if seconds > rules.max_seconds:
+            raise TokenRefused("support access lasts too long", "from `iat` to `exp` is above the maximum of a grant")
+    return support
+
+
+@contextmanager
+def naming_grant(support: SupportAccess) -> Iterator[None]:
+    """A refusal in the block names the grant, so that its log line says who tried."""
+    try:
+        yield
+    except TokenRefused as error:
+        error.support = support
+        raise
 
 
 def _grant_id(claims: Mapping[str, Any]) -> str:

@@ -68,3 +68,8 @@ def from_line(line: Mapping[str, Any]) -> Ready:
 
 def _pair(credentials: Credentials) -> list[str]:
     return [credentials.access_key, credentials.secret_key]
+
+
+def url_option(address: str | None) -> str:
+    """What `gateway token` needs besides where the sandbox is not at its usual port."""
+    return "" if address is None or address.endswith(f":{DEFAULT_PORT}") else f" --url {address}"

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from gateway.domains import load_domains
 from gateway.graph.playground.built_page import page_routes, playground_routes
-from gateway.graph.playground.first_query import first_query
+from gateway.graph.playground.first_query import first_query, shown_role
 from gateway.model.demo import demo_examples, demo_tenants
 from gateway.model.model import Model
 from gateway.model.role import Role
@@ -53,6 +53,16 @@ def sandbox_pages(settings: Settings) -> list[Route]:
     offered = switcher(settings, demo_tenants(model), _offered(model))
     pages = page_routes(DEMO_PATH, folders[0], offered) if folders else []
     return [*pages, token_route(address)]
+
+
+def token_command(settings: Settings, model: Model, tenant: str) -> str:
+    """What to run for a token of this tenant; empty outside the sandbox."""
+    if settings.environment != "sandbox":
+        return ""
+    from gateway.sandbox.dev.token_route import sandbox_address  # noqa: PLC0415
+    from gateway.sandbox.ready import url_option  # noqa: PLC0415
+
+    return f"gateway token --tenant {tenant} --role {shown_role(model)}{url_option(sandbox_address(settings))}"
 
 
 def _offered(model: Model) -> tuple[Role, ...]:

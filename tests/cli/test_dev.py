@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from gateway.cli.dev import shown_role
 from gateway.demo import MODEL
 from gateway.demo.commerce.roles import ORDERING
+from gateway.graph.playground.first_query import shown_role
 from gateway.model.model import Model
 from gateway.model.role import ALL, STANDARD_ROLES, Role
 

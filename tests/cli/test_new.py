@@ -93,6 +93,13 @@ def test_a_name_that_cannot_work_is_refused(here: Path, name: str, fault: str) -
     assert list(here.iterdir()) == []
 
 
+def test_without_the_sandbox_it_says_what_to_install(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "pip install" not in CliRunner().invoke(app, ["new", "ward"]).output
+    monkeypatch.setitem(sys.modules, "moto", None)
+    made = CliRunner().invoke(app, ["new", "practice"])
+    assert made.output.splitlines()[1:] == ["  cd practice", "  pip install -e '.[dev]'", "  gateway dev"]
+
+
 def test_a_folder_with_files_is_left_as_it_is(here: Path) -> None:
     (here / "surgery").mkdir()
     (here / "surgery" / "notes.txt").write_text("mine")

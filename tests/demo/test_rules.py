@@ -1,5 +1,8 @@
 """The demo domains keep the rules that they declare."""
 
+import json
+import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -58,6 +61,37 @@ async def test_a_product_does_not_begin_with_the_stock_of_its_predecessor(world:
     assert await refused(world, 'removeProduct(input: {productId: "n"})') == []
     assert await refused(world, f"createProduct(input: {product})") == []
     assert (await world.ask('{ product(productId: "n") { stock { available } } }'))["product"] == {"stock": None}
+
+
+async def test_prices_have_two_digits_after_the_point_as_dynamodb_stores_them(world: World) -> None:
+    product = '{productId: "n", title: "t", price: "%s", currency: "EUR", categoryId: "tools"}'
+    assert await refused(world, f"createProduct(input: {product % '0.123'})") == [("INVALID", "price")]
+    made = await world.ask(
+        f"mutation {{ createProduct(input: {product % '0.1'}) {{ product {{ price }} }} }}", token=ADMIN
+    )
+    assert made["createProduct"] == {"product": {"price": "0.10"}}
+    place = """mutation { placeOrder(input: {userId: "u-1001", lines: [{productId: "n", quantity: 3}]}) {
+      order { orderId total items { unitPrice } lines { lineTotal unitPrice } } } }"""
+    assert await refused(world, 'setStock(input: {productId: "n", available: 7})') == []
+    answer = await world.ask(place, token=ADMIN)
+    order = answer["placeOrder"]["order"]
+    line = {"lineTotal": "0.30", "unitPrice": "0.10"}
+    assert (order["total"], order["items"], order["lines"]) == ("0.30", [{"unitPrice": "0.10"}], [line])
+    # the table drops the zeros
+    for row in world.memory.rows.values():
+        for name in ("price", "total", "unitPrice"):
+            if "N" in row.get(name, {}):
+                row[name] = {"N": str(Decimal(row[name]["N"]).normalize())}
+    texts = (
+        '{ product(productId: "n") { price } }',
+        '{ products(productIds: ["n", "p-1002"]) { price } }',
+        '{ ordersOfUser(userId: "u-1001", first: 1) { nodes { total items { unitPrice } lines { lineTotal } } } }',
+    )
+    for text in texts:
+        answer = await world.ask(text)
+        numbers = re.findall(r'"(-?[0-9.]+)"', json.dumps(answer))
+        assert numbers
+        assert all(re.fullmatch(r"[0-9]+\.[0-9]{2}", number) for number in numbers), (text, answer)
 
 
 async def test_a_month_that_is_none_is_an_error(world: World) -> None:

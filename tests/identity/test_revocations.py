@@ -56,8 +56,9 @@ async def test_a_verified_grant_and_a_new_one_are_refused_alike(path: Path) -> N
     assert await trusted.still_holds(verified)
     revoke(path, "grant-0001")
     for asked in (trusted.still_holds(verified), trusted.verify(header)):
-        with pytest.raises(TokenRefused, match="support access was revoked"):
+        with pytest.raises(TokenRefused, match="support access was revoked") as caught:
             await asked
+        assert caught.value.support == verified.principal.support
 
 
 @pytest.mark.parametrize("content", [None, b"not an id\n", b"\xff\xfe", b"#" * (MAX_BYTES + 1)])

@@ -45,6 +45,17 @@ async def test_a_grant_lasts_thirty_minutes_at_most() -> None:
     assert await refusal(granting(max_seconds=600), exp=NOW + 601) == "support access lasts too long"
 
 
+@pytest.mark.parametrize("changes", [{"exp": NOW + 1_801}, {"roles": ["admin"]}, {"tenant": ...}, {"tenant": "a b"}])
+async def test_a_refused_grant_is_named_for_the_log(changes: dict[str, Any]) -> None:
+    refused = await granting().refusal(grant(**changes))
+    assert refused.support == SupportAccess("grant-0001", "jane@example.org", "ticket 4711")
+
+
+async def test_what_nobody_has_signed_names_no_grant() -> None:
+    head, body, signature = grant().split(".")
+    assert (await granting().refusal(f"{head}.{body}.{signature[::-1]}")).support is None
+
+
 async def test_an_issuer_without_support_cannot_grant_it() -> None:
     assert await refusal(World()) == "the issuer may not grant support access"
     # nor pass one off as a user's token

@@ -53,7 +53,7 @@ ORDERED = Struct(
         Field("productId", Id(), "The product."),
         Field("title", Text(200), "Its title on the day of the order."),
         Field("quantity", Integer(), "The quantity ordered."),
-        Field("unitPrice", DecimalNumber(), "The price of one unit on the day of the order."),
+        Field("unitPrice", DecimalNumber(places=2), "The price of one unit on the day of the order."),
     ),
     "One product of an order.",
 )
@@ -70,7 +70,7 @@ ENTITIES = (
             Attribute("userId", Id(), "The user who placed it."),
             Attribute("status", EnumOf(OrderStatus), "The status of the order."),
             Attribute("placedAt", Timestamp(), "When it was placed."),
-            Attribute("total", DecimalNumber(), "The sum of its lines."),
+            Attribute("total", DecimalNumber(places=2), "The sum of its lines."),
             Attribute("currency", Currency(), "The currency, as an ISO 4217 code."),
             Attribute("productIds", ListOf(Id(), max_items=100), "The products of its lines, in their order."),
             Attribute(

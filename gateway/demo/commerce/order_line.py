@@ -27,7 +27,7 @@ ENTITIES = (
             Attribute("placedAt", Timestamp(), "When the order was placed."),
             Attribute("title", Text(200), "The product's title on the day of the order."),
             Attribute("quantity", Integer(), "The quantity ordered."),
-            Attribute("unitPrice", DecimalNumber(), "The price of one unit on the day of the order."),
+            Attribute("unitPrice", DecimalNumber(places=2), "The price of one unit on the day of the order."),
         ),
         key=Key(pk="ORDER#{orderId}", sk="ITEM#{productId}"),
         indexes=(OnIndex(index="GSI1", pk="PRODUCT#{productId}", sk="ORDER#{placedAt}#{orderId}"),),

@@ -33,7 +33,7 @@ ENTITIES = (
             Attribute("productId", Id(), "The product's id, unique in the tenant."),
             Attribute("title", Text(200), "The name of the product."),
             Attribute("description", Text(200_000), "A description of the product.", required=False, compressed=True),
-            Attribute("price", DecimalNumber(min=0), "The current price."),
+            Attribute("price", DecimalNumber(min=0, places=2), "The current price."),
             Attribute("currency", Currency(), "The currency, as an ISO 4217 code."),
             Attribute("categoryId", Id(), "The category it is in."),
             Attribute("supplierId", Id(), "The supplier.", required=False),

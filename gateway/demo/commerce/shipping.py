@@ -16,7 +16,7 @@ def line_total(values: Mapping[str, Any]) -> Decimal:
 
 LINE_TOTAL = Computed(
     "lineTotal",
-    DecimalNumber(),
+    DecimalNumber(places=2),
     "The quantity times the price of one unit.",
     needs=("quantity", "unitPrice"),
     run=line_total,

@@ -64,6 +64,7 @@ class RequestLog(msgspec.Struct, eq=False):
     priced: bool = False  # whether the caller asked to be told its cost
     explained: bool = False  # and what was done for it
     reason: str | None = None  # why a token was refused, for us and not for the caller
+    refused_grant: SupportAccess | None = None  # what the token was, if it was signed
 
     def identified(self, principal: Principal) -> None:
         """The token was believed; there may still be no session for its tenant."""
@@ -83,7 +84,7 @@ class RequestLog(msgspec.Struct, eq=False):
             else:
                 dynamodb_calls += 1
             capacity += call.capacity
-        support = principal.support if principal is not None else None
+        support = principal.support if principal is not None else self.refused_grant
         fields: dict[str, Any] = {
             "request_id": self.request_id,
             "trace_id": self.trace_id,

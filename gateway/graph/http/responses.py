@@ -25,6 +25,7 @@ from gateway.graph.http.log_lines import RequestLog, outcome
 from gateway.graph.http.request import GRAPHQL_JSON, JSON
 from gateway.graph.query.lane.lane import RefusedValue
 from gateway.graph.query.operation import ParsedDocument
+from gateway.identity.errors import TokenRefused
 
 _STATUS: tuple[tuple[type[GatewayError], HTTPStatus], ...] = (
     (Unauthenticated, HTTPStatus.UNAUTHORIZED),
@@ -139,6 +140,7 @@ def failed(error: Exception, log: RequestLog, media_type: str) -> HttpResponse:
     if isinstance(error, BadUserInput):
         return request_error([failure(error, log.request_id)], media_type)
     log.reason = getattr(error, "reason", None)
+    log.refused_grant = error.support if isinstance(error, TokenRefused) else None
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.INTERNAL_SERVER_ERROR)
     if (
         isinstance(error, GatewayError)

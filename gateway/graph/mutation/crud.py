@@ -14,6 +14,7 @@ from gateway.model.types import Field, Integer, Subject
 from gateway.store.rows import Item
 from gateway.store.write.change import Change
 from gateway.store.write.writer import MutationResult, Writer
+from gateway.suggestions import closest
 
 VERSION: Field = Field(
     "version",
@@ -142,7 +143,10 @@ def _keys(entity: Entity) -> tuple[str, ...]:
 def _unknown(entity: Entity, option: str, names: Iterable[str]) -> tuple[str, ...]:
     attributes = _attributes(entity)
     unknown = (name for name in names if attributes and name not in attributes)
-    return tuple(f"`{option}` names `{name}`, which {entity.name} does not declare" for name in unknown)
+    return tuple(
+        f"`{option}` names `{name}`, which {entity.name} does not declare{closest(name, attributes)}"
+        for name in unknown
+    )
 
 
 def _not_made(filled: Mapping[str, object]) -> Iterator[str]:

@@ -113,11 +113,12 @@ def landing_page(
     pages: Collection[str] = (),
     query: str = "",
     tenants: Sequence[str] = ("acme", "globex"),
+    token: str = "",
 ) -> str:
     """With an address, the page of the sandbox, with demo tenants and a token; without one, the page of production.
 
-    `pages` are the paths of the other pages that are served, `query` is an example query, and `tenants` are the ids of
-    two or more demo tenants.
+    `pages` are the paths of the other pages that are served, `query` is an example query, `tenants` are the ids of
+    two or more demo tenants, and `token` is the command that prints a token of the first.
     """
     page = (files("gateway.graph.playground") / "landing.html").read_text()
     if address is None:
@@ -126,7 +127,7 @@ def landing_page(
         if f"/{name}" not in pages:
             page = _without(name, page)
     names = ", ".join(f"<code>{name}</code>" for name in tenants)
-    values = {"ADDRESS": address or "", "TENANTS": names, "FIRST": tenants[0], "SECOND": tenants[1]}
+    values = {"ADDRESS": address or "", "TENANTS": names, "TOKEN_COMMAND": escape(token), "SECOND": tenants[1]}
     for word, text in values.items():
         page = page.replace(word, text)
     return page.replace("QUERY", escape(query, quote=False))

@@ -6,6 +6,7 @@ from typing import Any
 from gateway.model.entity import Entity
 from gateway.model.model import Model
 from gateway.model.patterns import Listing, parameters
+from gateway.model.role import ALL
 from gateway.model.types import KeyType, Text
 
 _COUNT = 3
@@ -43,3 +44,10 @@ def _value(entity: Entity, name: str) -> str | None:
 def _fields(entity: Entity) -> list[str]:
     attributes = (attribute for attribute in entity.attributes if not attribute.deprecated)
     return [attribute.name for attribute in attributes if isinstance(attribute.type, KeyType | Text)][:_COUNT]
+
+
+def shown_role(model: Model) -> str:
+    """The weakest that can send the first query: it reads every entity, or at least the rows of everybody."""
+    roles = model.roles.values()
+    everybody = [role for role in roles if not role.own]
+    return [*roles, *everybody, *(role for role in everybody if role.reads is ALL)][-1].name

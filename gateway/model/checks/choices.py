@@ -9,6 +9,7 @@ from gateway.model.checks.names import is_field_name
 from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Entity
 from gateway.model.patterns import Choice, ItemCollection, Listing, Watch, item_lookup, listing_arguments
+from gateway.suggestions import closest
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -78,7 +79,7 @@ def _watch_faults(model: "Model", entities: Mapping[str, Entity], watch: Watch) 
         yield f"`{watch.name}` is not a name such as orderChanged"
     pattern = model.patterns.get(watch.pattern)
     if pattern is None:
-        yield f"there is no pattern `{watch.pattern}`; name a lookup or a listing"
+        yield f"there is no pattern `{watch.pattern}`{closest(watch.pattern, model.patterns)}"
     elif isinstance(pattern, ItemCollection):
         yield f"`{watch.pattern}` reads an item with a collection; watch the lookup of {pattern.entity} instead"
     elif pattern.entity in entities and entities[pattern.entity].internal:

@@ -11,6 +11,7 @@ from gateway.model.code import Computed, CustomQuery, Loaded
 from gateway.model.entity import Entity
 from gateway.model.patterns import names_of
 from gateway.model.types import Field
+from gateway.suggestions import closest
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -29,7 +30,7 @@ def _derived_faults(entity: Entity, field: Computed | Loaded) -> Iterator[str]:
         yield "`needs` is empty; name the attributes that its code gets"
     for name in dict.fromkeys(field.needs):
         if name not in entity.attribute:
-            yield f"`needs` names the unknown attribute `{name}`"
+            yield f"`needs` names the unknown attribute `{name}`{closest(name, entity.attribute)}"
         elif field.needs.count(name) > 1:
             yield f"`needs` names `{name}` twice"
     yield from argument_faults(field)

@@ -23,7 +23,7 @@ _INSTEAD: Mapping[type, str] = {
     set: "SetOf(...)",
     dict: "Struct(...)",
 }
-_ANY = "a type of gateway.model.types, such as Text() or Id()"
+_ANY = "a type such as Text() or Id()"
 _SET_MEMBERS = ("S", "N")
 
 

@@ -15,6 +15,7 @@ from gateway.model.files.checks import file_faults
 from gateway.model.staleness import staleness_faults
 from gateway.model.template import parse_template
 from gateway.model.types import Blob, Boolean, EnumOf, Id, ListOf, Text, Timestamp
+from gateway.suggestions import closest
 
 
 def entity_faults(entity: Entity) -> Iterator[str]:
@@ -29,7 +30,9 @@ def _faults(entity: Entity) -> Iterator[str]:
         return
     yield from name_faults(entity)
     yield from derived_faults(entity)
-    yield from (f"`unique` names the unknown attribute `{n}`" for n in entity.unique if n not in entity.attribute)
+    for name in entity.unique:
+        if name not in entity.attribute:
+            yield f"`unique` names the unknown attribute `{name}`{closest(name, entity.attribute)}"
     templates = [*_template_faults(entity)]
     yield from templates
     if not templates and not any(fault for attribute in entity.attributes for fault in type_faults(attribute.type)):
@@ -74,7 +77,7 @@ def _default(attribute: Attribute) -> Iterator[str]:
 def _condition(entity: Entity, when: When) -> Iterator[str]:
     attribute = entity.attribute.get(when.attribute)
     if attribute is None:
-        yield f"names the unknown attribute `{when.attribute}`"
+        yield f"names the unknown attribute `{when.attribute}`{closest(when.attribute, entity.attribute)}"
     elif not isinstance(attribute.type, EnumOf | Boolean | Id):
         yield f"needs an enum, a boolean or an id, but `{attribute.name}` is something else"
     else:
@@ -104,7 +107,8 @@ def _relations(entity: Entity) -> Iterator[str]:
     for relation in entity.relations:
         for name in relation.bind.values():
             if name not in entity.attribute:
-                yield f"relation `{relation.name}` binds the unknown attribute `{name}`"
+                meant = closest(name, entity.attribute)
+                yield f"relation `{relation.name}` binds the unknown attribute `{name}`{meant}"
         if isinstance(relation, Collection) and relation.each is not None:
             listed = entity.attribute.get(relation.each)
             if listed is None or not isinstance(listed.type, ListOf):

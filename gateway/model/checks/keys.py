@@ -7,6 +7,7 @@ from gateway.model.keys import BUCKET_LENGTH
 from gateway.model.template import BUCKET, DERIVED, SHARD, Hole, Template
 from gateway.model.tenant import MAX_PREFIX
 from gateway.model.types import MAX_DIGITS, AttributeType, Integer, KeyType, Timestamp
+from gateway.suggestions import closest
 
 _MAX_SHARDS = 256
 _MAX_PARTITION_KEY = 2_048
@@ -29,7 +30,7 @@ def _hole(entity: Entity, place: Placement, hole: Hole) -> Iterator[str]:
         return
     attribute = entity.attribute.get(hole.name)
     if attribute is None:
-        yield f"the attribute `{hole.name}` is unknown"
+        yield f"the attribute `{hole.name}` is unknown{closest(hole.name, entity.attribute)}"
     elif not isinstance(attribute.type, KeyType):
         yield f"`{hole.name}` can contain `#`; use Id, KeyString, EnumOf, Boolean, Timestamp or a number"
     elif not attribute.required and place.index is None:
@@ -59,7 +60,8 @@ def _shards(entity: Entity, place: Placement) -> Iterator[str]:
         return
     by = entity.attribute.get(place.shards.by)
     if by is None:
-        yield f"is sharded by the unknown attribute `{place.shards.by}`"
+        name = place.shards.by
+        yield f"is sharded by the unknown attribute `{name}`{closest(name, entity.attribute)}"
     elif not (isinstance(by.type, KeyType) and by.type.shardable):
         yield f"is sharded by `{by.name}`, which has few values or several spellings; use an id or a timestamp"
     elif not by.required and place.index is None:

@@ -13,13 +13,14 @@ from gateway.model.checks.entity import entity_faults
 from gateway.model.checks.internal import internal_faults
 from gateway.model.checks.item_collections import item_collection_faults
 from gateway.model.checks.key_overlap import can_collide
-from gateway.model.checks.mutations import all_mutation_faults, bulk_faults, error_code_faults
+from gateway.model.checks.mutations import all_mutation_faults, bulk_faults, error_code_faults, mutation_faults
 from gateway.model.checks.names import clashes
 from gateway.model.checks.patterns import pattern_faults
 from gateway.model.checks.relations import relation_faults
 from gateway.model.checks.roles import role_faults
 from gateway.model.checks.shapes import shape_faults
 from gateway.model.entity import Entity
+from gateway.model.mutation import Mutation
 from gateway.model.patterns import Choice, ItemCollection, names_of
 from gateway.model.role_reach import RESERVED_WORDS
 from gateway.model.table import Index, Projection, TableSpec
@@ -132,6 +133,8 @@ def check_model(model: "Model") -> None:
     """Raises one error with every fault; what relies on a faulty declaration is checked once that is right."""
     faults = [*shape_faults(model, deep=False)]
     faults = faults or [fault for domain in model.domains for fault in _domain_faults(domain)]
+    if faults:
+        faults += _faults_by_themselves(model)
     if faults := faults or [*_faults(model)] or [*bulk_faults(model), *role_faults(model)]:
         raise ModelError(*dict.fromkeys(faults))
 
@@ -147,6 +150,16 @@ def _domain_faults(domain: "Domain") -> Iterator[str]:
     for index in () if shape else domain.indexes:
         yield from (f"domain {domain.name}: index {index.name}: {fault}" for fault in shape_faults(index))
     yield from (f"domain {domain.name}: {fault}" for fault in demo_faults(domain.demo))
+
+
+def _faults_by_themselves(model: "Model") -> Iterator[str]:
+    """Of the entities and mutations of domains that hold something else as well, which can be checked alone."""
+    for domain in () if any(shape_faults(model, deep=False)) else model.domains:
+        for part, kind, check in (("entities", Entity, entity_faults), ("mutations", Mutation, mutation_faults)):
+            declared = getattr(domain, part)
+            for member in declared if isinstance(declared, tuple) else (declared,):
+                if isinstance(member, kind) and isinstance(member.name, str):
+                    yield from check(member)
 
 
 def _faults(model: "Model") -> Iterator[str]:

@@ -13,6 +13,7 @@ from gateway.model.files.checks import input_faults
 from gateway.model.mutation import Bulk, Mutation
 from gateway.model.patterns import parameters
 from gateway.model.types import Id
+from gateway.suggestions import closest
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -44,7 +45,8 @@ def all_mutation_faults(model: "Model") -> Iterator[str]:
     for mutation in model.mutations:
         yield from mutation_faults(mutation)
         if not any(shape_faults(mutation)) and mutation.returns not in model.entities:
-            yield f"mutation {mutation.name}: answers with `{mutation.returns}`, which no domain declares"
+            meant = closest(mutation.returns, model.entities)
+            yield f"mutation {mutation.name}: answers with `{mutation.returns}`, which no domain declares{meant}"
         yield from (f"mutation {mutation.name}: {fault}" for fault in _acting_faults(model, mutation))
     counts = Counter(mutation.name for mutation in model.mutations)
     yield from (f"mutation {name}: is declared twice" for name, count in counts.items() if count > 1)

@@ -13,6 +13,7 @@ from gateway.model.patterns import CONSISTENT, LAST_HOURS, ORDER, SLOT, AccessPa
 from gateway.model.staleness import staleness_faults
 from gateway.model.template import DERIVED
 from gateway.model.types import Id, Subject, Timestamp
+from gateway.suggestions import closest
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -29,7 +30,7 @@ def pattern_faults(model: "Model", entities: Mapping[str, Entity], pattern: Acce
         yield from (f"pattern {pattern.name}: {fault}" for fault in shape)
         return
     if pattern.entity not in model.entities:
-        yield f"pattern {pattern.name}: there is no entity {pattern.entity}"
+        yield f"pattern {pattern.name}: there is no entity {pattern.entity}{closest(pattern.entity, model.entities)}"
     yield from (f"pattern {pattern.name}: {fault}" for fault in _faults(entities, pattern))
     if isinstance(pattern, Listing) and pattern.entity in entities:
         yield from (f"pattern {pattern.name}: {fault}" for fault in _consistency_faults(model, pattern))
@@ -166,7 +167,7 @@ def _filter_faults(entity: Entity, place: Placement, listing: Listing) -> Iterat
     for name in listing.filter:
         attribute = entity.attribute.get(name)
         if attribute is None:
-            yield f"it filters by `{name}`, which is no attribute of {entity.name}"
+            yield f"it filters by `{name}`, which is no attribute of {entity.name}{closest(name, entity.attribute)}"
         elif not operators(attribute):
             yield f"it cannot filter by `{name}`: what is stored of it cannot be compared"
         elif name in upgraded:

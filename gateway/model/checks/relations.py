@@ -15,6 +15,7 @@ from gateway.model.patterns import (
 )
 from gateway.model.referrers import reference_faults
 from gateway.model.types import AttributeType, DecimalNumber, EnumOf, Integer, ListOf
+from gateway.suggestions import closest
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -30,7 +31,7 @@ def relation_faults(model: "Model", entity: Entity, relation: Relation) -> Itera
 def _faults(model: "Model", entity: Entity, relation: Relation) -> Iterator[str]:
     pattern = model.patterns.get(relation.pattern)
     if pattern is None:
-        yield f"is served by no pattern (`{relation.pattern}`)"
+        yield f"is served by the unknown pattern `{relation.pattern}`{closest(relation.pattern, model.patterns)}"
         return
     wrong_kind = [*_kind_faults(relation, pattern)]
     if wrong_kind:

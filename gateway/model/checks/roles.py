@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from gateway.model.checks.shapes import shape_faults
@@ -26,6 +25,7 @@ from gateway.model.role_reach import (
     written_places,
 )
 from gateway.model.types import Id
+from gateway.suggestions import closest
 
 if TYPE_CHECKING:
     from gateway.model.model import Model
@@ -100,26 +100,19 @@ def _name_faults(model: "Model", role: Role) -> Iterator[str]:
         ("finds", role.finds, set(model.patterns)),
     ):
         for name in _unknown(names, allowed):
-            yield f"`{option}` names `{name}`, which the model does not declare{_closest(name, allowed)}"
+            yield f"`{option}` names `{name}`, which the model does not declare{closest(name, allowed)}"
     attributes = {attribute.name for entity in model.entities.values() for attribute in entity.attributes}
     for name in _unknown(role.hides if isinstance(role.hides, tuple) else (), attributes):
-        yield f"`hides` names `{name}`, which is not an attribute{_closest(name, attributes)}"
+        yield f"`hides` names `{name}`, which is not an attribute{closest(name, attributes)}"
     for name in _unknown(role.shows or (), attributes):
-        yield f"`shows` names `{name}`, which is not an attribute{_closest(name, attributes)}"
+        yield f"`shows` names `{name}`, which is not an attribute{closest(name, attributes)}"
     mutations = {mutation.name for mutation in model.mutations}
     for name in _unknown(role.mutations or (), mutations):
-        yield f"`mutations` names `{name}`, which the model does not declare{_closest(name, mutations)}"
+        yield f"`mutations` names `{name}`, which the model does not declare{closest(name, mutations)}"
 
 
 def _unknown(names: Names, known: set[str]) -> tuple[str, ...]:
     return () if isinstance(names, Everything) else tuple(name for name in names if name not in known)
-
-
-def _closest(name: str, known: set[str]) -> str:
-    """What to name instead."""
-    lower = {each.lower(): each for each in sorted(known, reverse=True)}
-    found = get_close_matches(name.lower(), lower, n=1)
-    return f": did you mean `{lower[found[0]]}`?" if found else f": name one of {', '.join(sorted(known))}"
 
 
 def _faults(model: "Model", role: Role) -> Iterator[str]:

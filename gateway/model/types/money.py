@@ -2,30 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import Any, final
 
 from gateway.errors import BadUserInput
 from gateway.model.types.base import Decode, Field
 from gateway.model.types.containers import Struct
 from gateway.model.types.currency import DIGITS, Currency
-from gateway.model.types.numbers import MAX_DIGITS, DecimalNumber
-
-_EXACT = Context(prec=MAX_DIGITS + 4)
+from gateway.model.types.numbers import DecimalNumber, decimals, with_places
 
 
 def with_digits(amount: Decimal, currency: str) -> Decimal:
     """The amount with as many decimals as its currency has, unless it has more of its own."""
     digits = DIGITS.get(currency)
-    if digits is None or not amount.is_finite():
-        return amount
-    shown = amount.quantize(Decimal(1).scaleb(-digits), context=_EXACT) if amount.adjusted() < MAX_DIGITS else amount
-    return shown if shown == amount else amount
-
-
-def _decimals(amount: Decimal) -> int:
-    """How many decimals it has without trailing zeros."""
-    return len(f"{amount:f}".partition(".")[2].rstrip("0"))
+    return amount if digits is None else with_places(amount, digits)
 
 
 @final
@@ -63,7 +53,7 @@ class Money(Struct):
     def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
         digits = DIGITS.get(value["currency"])
         # what is not a currency is a fault of that field
-        if digits is not None and _decimals(Decimal(value["amount"])) > digits:
+        if digits is not None and decimals(Decimal(value["amount"])) > digits:
             message = f"`{path}.amount` has more decimals than {value['currency']}, which has {digits}"
             yield BadUserInput(message, f"{path}.amount")
 

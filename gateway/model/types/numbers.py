@@ -12,6 +12,7 @@ from gateway.model.types.base import Decode, KeyType, ScalarSpec, Wire
 MAX_DIGITS = 38
 MIN_INT, MAX_INT = -(2**31), 2**31 - 1  # what GraphQL's Int can hold
 _SMALLEST, _LARGEST = -130, 125  # powers of ten that DynamoDB can hold
+_EXACT = Context(prec=2 * MAX_DIGITS)
 _KEY_DIGITS = re.compile(r"[0-9]+(\.[0-9]+)?")
 _DECIMAL = re.compile(r"-?\d{1,38}(\.\d{1,38})?", re.ASCII)
 
@@ -117,13 +118,15 @@ def _parse(value: Any) -> Decimal:
 @final
 @dataclass(frozen=True, slots=True)
 class DecimalNumber(_Number):
-    """A decimal of up to 38 digits; never a float.
+    """A decimal of up to 38 digits; never a float. `places` is how many digits after the point it may have, and has
+    whenever it is shown, such as the 2 of a price.
 
     It is not called `Decimal`, since files that declare one also compute with Python's own `Decimal`.
     """
 
     min: int | Decimal | None = None
     max: int | Decimal | None = None
+    places: int | None = None
 
     scalar = ScalarSpec(
         "Decimal",
@@ -136,18 +139,50 @@ class DecimalNumber(_Number):
 
     @property
     def documentation(self) -> str:
-        return f"decimal{self._bounds(None, None)}"
+        places = "" if self.places is None else f" with {self.places} digits after the point"
+        return f"decimal{places}{self._bounds(None, None)}"
 
     @property
     def sample(self) -> Decimal:
         low = Decimal(1) if self.min is None else max(Decimal(1), Decimal(self.min))
-        return low if self.max is None else min(low, Decimal(self.max))
+        return self.shown(low if self.max is None else min(low, Decimal(self.max)))
+
+    def shown(self, value: Decimal) -> Decimal:
+        """DynamoDB drops zeros at the end of a number."""
+        return value if self.places is None else with_places(value, self.places)
+
+    def normalised(self, value: Any) -> Any:
+        is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+        return self.shown(Decimal(value)) if is_number and self.places is not None else value
+
+    def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
+        yield from _Number.broken_rules(self, path, value)
+        if self.places is not None and decimals(Decimal(value)) > self.places:
+            yield BadUserInput(f"`{path}` is {value}, at most {self.places} digits after the point are allowed", path)
+
+    def declaration_faults(self) -> Iterator[str]:
+        yield from _Number.declaration_faults(self)
+        if self.places is not None and not 0 <= self.places <= MAX_DIGITS:
+            yield f"its `places` are {self.places}; a number has 0 to {MAX_DIGITS} digits after the point"
 
     def encode(self, name: str, value: Any) -> Wire:
         return {"N": str(exact(name, value))}
 
     def decoder(self) -> Decode:
-        return _decode_decimal
+        return _decode_decimal if self.places is None else lambda wire: self.shown(Decimal(wire["N"]))
+
+
+def with_places(value: Decimal, places: int) -> Decimal:
+    """The value with as many digits after the point, unless it has more of its own."""
+    if not value.is_finite() or value.adjusted() >= MAX_DIGITS:
+        return value
+    shown = value.quantize(Decimal(1).scaleb(-places), context=_EXACT)
+    return shown if shown == value else value
+
+
+def decimals(value: Decimal) -> int:
+    """How many digits after the point it has without trailing zeros."""
+    return len(f"{value:f}".partition(".")[2].rstrip("0"))
 
 
 def _decode_decimal(wire: Wire) -> Decimal:

@@ -23,6 +23,7 @@ from gateway.ops.importing.rows import Row, RowError, RowReader, chunks, digest_
 from gateway.ops.importing.sender import BearerToken, Sender
 from gateway.ops.migrate.checkpoint import replace_file
 from gateway.store.write.idempotency import KEPT_SECONDS
+from gateway.suggestions import closest
 
 _TELL_SECONDS = 5.0  # between two lines of progress where there is no terminal
 _MARGIN_SECONDS = 3_600
@@ -185,6 +186,10 @@ class _ImportRun:
 
 
 def _mutation(model: Model, entity: str) -> tuple[Mutation, GraphQLInputObjectType]:
+    if entity not in model.entities:
+        domains = " and ".join(domain.name for domain in model.domains)
+        meant = closest(entity, model.entities)
+        raise ConfigurationError([f"{domains} has no entity `{entity}`{meant}; another domain is named with --domains"])
     name = f"bulkCreate{entity}"
     mutation = next((declared for declared in model.mutations if declared.name == name), None)
     if mutation is None or mutation.bulk is None:

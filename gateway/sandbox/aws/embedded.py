@@ -1,6 +1,7 @@
 """The embedded engine: moto, called in this process as a WSGI application, one request at a time."""
 
 import asyncio
+import base64
 import copy
 import hashlib
 import io
@@ -98,7 +99,8 @@ class Embedded:
     def _run(self, target: str, body: bytes) -> EngineResponse:
         api, _, operation = target.partition(".")
         if api == STREAMS_API:
-            return EngineResponse(200, json.dumps(self._streams.run(operation, json.loads(body))).encode())
+            answer = self._streams.run(operation, json.loads(body))
+            return EngineResponse(200, json.dumps(answer, default=_base64).encode())
         if operation != "TransactWriteItems":
             return self._ask(target, body)
         with self._copied_once():
@@ -194,3 +196,8 @@ def _keep_only_what_is_stored() -> None:
         return object.__new__(cls)
 
     setattr(BaseModel, "__new__", staticmethod(new))  # noqa: B010  mypy does not let a method be replaced
+
+
+def _base64(value: bytes) -> str:
+    """Binary values of a record: moto has them decoded, DynamoDB sends them as it takes them."""
+    return base64.b64encode(value).decode()

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.model.demo import DemoTenant
-from gateway.sandbox.ready import DEFAULT_PORT
+from gateway.sandbox.ready import url_option
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,13 @@ def curl(up: RunningGateway) -> str:
 
 
 def _addresses(up: RunningGateway) -> Table:
-    other = "" if up.aws.endswith(f":{DEFAULT_PORT}") else f" --url {up.aws}"
     rows = (
         ("Playground", f"{up.gateway}/playground"),
         *([("Demo", f"{up.gateway}/demo")] if up.front_end else []),
         ("GraphQL", f"{up.gateway}/graphql"),
         ("Health", f"{up.gateway}/healthz"),
         ("AWS", f"{up.aws} (DynamoDB and STS, IAM enforced; {up.engine})"),
-        ("Tokens", f"gateway token --tenant {up.tenant} --role {up.role}{other}"),
+        ("Tokens", f"gateway token --tenant {up.tenant} --role {up.role}{url_option(up.aws)}"),
     )
     return _grid(rows)
 

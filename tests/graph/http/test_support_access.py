@@ -10,8 +10,9 @@ import pytest
 from gateway.aws.sts.callers import Caller
 from gateway.errors import TenantSuspended
 from gateway.graph.http.endpoint import CallerSource
+from gateway.identity.errors import TokenRefused
 from gateway.identity.principal import Principal
-from gateway.identity.support import SupportAccess
+from gateway.identity.support import SupportAccess, naming_grant
 from tests.graph.fixtures import World
 
 GRANT = SupportAccess("grant-0001", "jane@example.org", "ticket 4711")
@@ -30,11 +31,15 @@ class SupportDoor:
 
     door: CallerSource
     suspended: bool = False
+    refused: bool = False
 
     def known(self, authorization: bytes | None) -> Caller | None:
         return None
 
     async def open(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> Caller:
+        if self.refused:
+            with naming_grant(GRANT):
+                raise TokenRefused("support access was revoked")
         caller = await self.door.open(authorization, lambda principal: None)
         principal = replace(caller.principal, subject=f"support:{GRANT.actor}", expires_at=1_800_000_000, support=GRANT)
         identified(principal)
@@ -43,9 +48,9 @@ class SupportDoor:
         return replace(caller, principal=principal)
 
 
-def supporting(*, suspended: bool = False) -> World:
+def supporting(*, suspended: bool = False, refused: bool = False) -> World:
     world = World()
-    world.endpoint = replace(world.endpoint, callers=SupportDoor(world.endpoint.callers, suspended))
+    world.endpoint = replace(world.endpoint, callers=SupportDoor(world.endpoint.callers, suspended, refused))
     return world
 
 
@@ -94,6 +99,17 @@ async def test_every_line_of_the_log_says_so(caplog: pytest.LogCaptureFixture, s
             "grant_reason": "ticket 4711",
         }.items()
     )
+
+
+async def test_the_line_of_a_refused_grant_says_who_tried(caplog: pytest.LogCaptureFixture) -> None:
+    world = supporting(refused=True)
+    with caplog.at_level(logging.INFO, "gateway.operation"):
+        response = await world.post(PRODUCT)
+    assert response.status_code == 401
+    assert "jane" not in response.text
+    line = _line(caplog)
+    assert (line["actor"], line["grant"], line["grant_reason"]) == (GRANT.actor, GRANT.grant_id, GRANT.reason)
+    assert line["tenant"] is None
 
 
 async def test_nobody_else_has_the_notice(caplog: pytest.LogCaptureFixture) -> None:

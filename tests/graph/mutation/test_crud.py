@@ -21,7 +21,9 @@ def test_the_article_fits_the_name(words: str) -> None:
 
 def test_an_unknown_attribute_in_filled_is_a_fault() -> None:
     create, *others = crud(thing(), filled={"madeAt": now, "madeat": now})
-    assert [*mutation_faults(create)] == ["mutation createThing: `filled` names `madeat`, which Thing does not declare"]
+    assert [*mutation_faults(create)] == [
+        "mutation createThing: `filled` names `madeat`, which Thing does not declare: did you mean `madeAt`?"
+    ]
     assert [fault for each in others for fault in mutation_faults(each)] == []
 
 
@@ -32,7 +34,7 @@ def test_a_value_in_place_of_a_function_in_filled_is_a_fault() -> None:
 
 
 def test_an_unknown_attribute_in_but_is_a_fault() -> None:
-    said = "mutation updateThing: `but` names `mail`, which Thing does not declare"
+    said = "mutation updateThing: `but` names `mail`, which Thing does not declare: did you mean `email`?"
     assert [*mutation_faults(update(thing(), but=("mail", "email")))] == [said]
 
 

@@ -302,7 +302,7 @@ async def test_a_product_is_created_changed_and_removed(world: World) -> None:
         """mutation { updateProduct(input: {productId: "new", price: "8", version: 1}) {
              product { price version } errors { code } } }""",
     )
-    assert moved["product"] == {"price": "8", "version": 2}
+    assert moved["product"] == {"price": "8.00", "version": 2}
     found = row(world, "PRODUCT#new", "DETAILS")
     assert found is not None
     assert found["GSI1SK"]["S"] == "PRICE#0000000008.00#new"

@@ -112,6 +112,7 @@ def test_outside_the_sandbox_the_landing_page_does_not_mention_tokens() -> None:
 
 
 def test_the_landing_page_of_the_sandbox_has_a_command_to_paste() -> None:
-    page = landing_page("http://127.0.0.1:8000")
+    page = landing_page("http://127.0.0.1:8000", token="gateway token --tenant acme --role clerk")
+    assert "TOKEN=$(gateway token --tenant acme --role clerk)" in page
     assert "curl -s http://127.0.0.1:8000/graphql" in page
     assert "ADDRESS" not in page

@@ -58,13 +58,13 @@ PYTHON: Any = str
 CLASS: Any = Id
 UNFIT: list[tuple[dict[str, Any], str]] = [
     ({"needs": ()}, "`size`: `needs` is empty; name the attributes that its code gets"),
-    ({"needs": ("lable",)}, "`size`: `needs` names the unknown attribute `lable`"),
+    ({"needs": ("lable",)}, "`size`: `needs` names the unknown attribute `lable`: did you mean `label`?"),
     ({"needs": ("label", "label")}, "`size`: `needs` names `label` twice"),
     (
         {"needs": "label"},
         "`computed[size].needs` must be a tuple; write `('label',)`, with a comma after the only member",
     ),
-    ({"type": None}, "`size`: its type is None; use a type of gateway.model.types, such as Text() or Id()"),
+    ({"type": None}, "`size`: its type is None; use a type such as Text() or Id()"),
     ({"type": Integer}, "`size`: its type is the class Integer; write `Integer()`"),
     ({"name": "label"}, "`label` is declared twice"),
     ({"name": "version"}, "`version` is a name that every entity has"),

@@ -43,10 +43,8 @@ def test_what_is_no_type_is_told_with_what_to_write(kind: Any, said: str) -> Non
 
 
 def test_any_other_value_is_told_with_the_types_there_are() -> None:
-    assert with_type("Its id.").startswith("its type is 'Its id.'; use a type of gateway.model.types, such as Text()")
-    assert with_type(object).startswith(
-        "its type is Python's `object`; use a type of gateway.model.types, such as Text()"
-    )
+    assert with_type("Its id.").startswith("its type is 'Its id.'; use a type such as Text()")
+    assert with_type(object).startswith("its type is Python's `object`; use a type such as Text()")
 
 
 def test_a_key_with_an_attribute_of_no_type_is_told_once() -> None:
@@ -90,7 +88,8 @@ def test_a_missing_comma_of_a_domain_is_told() -> None:
 
 
 def test_what_is_unique_is_declared() -> None:
-    assert fault(thing(unique=("email", "mail"))) == "entity Thing: `unique` names the unknown attribute `mail`"
+    said = "entity Thing: `unique` names the unknown attribute `mail`: did you mean `email`?"
+    assert fault(thing(unique=("email", "mail"))) == said
 
 
 def test_text_is_still_a_type() -> None:

@@ -16,7 +16,10 @@ def test_a_right_entity_passes() -> None:
 
 
 def test_a_condition_names_an_attribute() -> None:
-    assert sparse(When("size", ("BIG",))) == "entity Thing: the condition on GSI2 names the unknown attribute `size`"
+    said = sparse(When("size", ("BIG",)))
+    assert said.startswith(
+        "entity Thing: the condition on GSI2 names the unknown attribute `size`: name one of active,"
+    )
 
 
 @pytest.mark.parametrize("attribute", ["label", "email", "price", "count", "madeAt", "partIds"])
@@ -64,7 +67,7 @@ def test_two_places_on_one_index_may_exclude_each_other() -> None:
 
 def test_a_relation_binds_attributes_that_exist() -> None:
     wrong = thing(relations=(Reference(name="owner", pattern="user", description="", bind={"userId": "boss"}),))
-    assert fault(wrong) == "entity Thing: relation `owner` binds the unknown attribute `boss`"
+    assert fault(wrong).startswith("entity Thing: relation `owner` binds the unknown attribute `boss`: name one of ")
 
 
 @pytest.mark.parametrize("each", ["parts", "ownerId"])

@@ -14,7 +14,10 @@ def keyed(pk: str, sk: str = "META", **more: Any) -> Entity:
 
 
 def test_an_unknown_attribute_in_a_template_is_named() -> None:
-    assert fault(keyed("THING#{thing}")) == "entity Thing: key `THING#{thing}`: the attribute `thing` is unknown"
+    assert (
+        fault(keyed("THING#{thing}"))
+        == "entity Thing: key `THING#{thing}`: the attribute `thing` is unknown: did you mean `thingId`?"
+    )
     assert "`born` is unknown" in fault(thing(indexes=(on(sk="{born}#{thingId}"),)))
 
 

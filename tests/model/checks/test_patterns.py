@@ -87,7 +87,7 @@ def test_traffic_is_more_than_nothing(traffic: Traffic) -> None:
     ],
 )
 def test_a_pattern_is_about_an_entity_that_exists(pattern: AccessPattern) -> None:
-    assert said(pattern) == "pattern things: there is no entity Ghost"
+    assert said(pattern) == "pattern things: there is no entity Ghost: name one of Thing"
 
 
 @pytest.mark.parametrize("name", ["GSI3", "GSI9", "byUser"])
@@ -185,7 +185,7 @@ def test_an_attribute_has_not_the_name_of_an_argument_that_lists_have() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"filter": ("nothing",)}, "it filters by `nothing`, which is no attribute of Thing"),
+        ({"filter": ("nothing",)}, "it filters by `nothing`, which is no attribute of Thing: did you mean `thingId`?"),
         ({"filter": ("colour",), "single": True}, "only a list without time buckets can be filtered"),
         ({"filter": ("colour",), "max_read": 0}, "`max_read` lies between 1 and 10,000"),
         ({"filter": ("colour",), "index": "GSI2", "max_read": 3}, "`max_read` lies between 4 and 10,000"),

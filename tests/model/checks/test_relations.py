@@ -55,8 +55,14 @@ def test_a_right_relation_passes(relation: Relation) -> None:
 
 
 def test_a_relation_that_no_pattern_serves_is_named() -> None:
-    assert said(one("nothing")) == "is served by no pattern (`nothing`)"
-    assert said(many("nothing")) == "is served by no pattern (`nothing`)"
+    assert (
+        said(one("nothing"))
+        == "is served by the unknown pattern `nothing`: name one of pair, part, partOfOwner, partsOfOwner, shard"
+    )
+    assert (
+        said(many("nothing"))
+        == "is served by the unknown pattern `nothing`: name one of pair, part, partOfOwner, partsOfOwner, shard"
+    )
 
 
 def test_one_item_is_found_by_a_lookup() -> None:

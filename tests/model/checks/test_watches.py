@@ -57,7 +57,7 @@ def test_lookups_and_listings_can_be_watched(pattern: str) -> None:
 @pytest.mark.parametrize(
     ("watch", "fault"),
     [
-        (_watch("none"), "there is no pattern `none`; name a lookup or a listing"),
+        (_watch("none"), "there is no pattern `none`: did you mean `one`?"),
         (_watch("thing", "Watched"), "`Watched` is not a name such as orderChanged"),
         (_watch("one"), "`one` answers one item; watch the lookup of Thing instead"),
         (
@@ -84,7 +84,7 @@ def test_a_list_needs_a_lookup_of_its_entity() -> None:
 
 def test_a_name_is_given_once_and_all_faults_come_at_once() -> None:
     assert _faults(_watch("thing"), _watch("thing"), _watch("none", "other")) == [
-        "watch other: there is no pattern `none`; name a lookup or a listing",
+        "watch other: there is no pattern `none`: did you mean `one`?",
         "watch watched: is declared twice",
     ]
 

@@ -1,5 +1,7 @@
 """What every type says about itself: its documentation, and a sample that is valid."""
 
+from decimal import Decimal
+
 import pytest
 
 from gateway.model.entity import Attribute
@@ -93,6 +95,7 @@ def test_a_sample_fills_a_key_and_is_read_back_from_it(kind: KeyType) -> None:
         (Integer(min=0), "whole number, at least 0"),
         (Integer(max=5_000), "whole number, at most 5,000"),
         (DecimalNumber(min=0, max=1), "decimal, 0 to 1"),
+        (DecimalNumber(min=0, places=2), "decimal with 2 digits after the point, at least 0"),
     ],
 )
 def test_a_number_documents_its_bounds(kind: AttributeType, words: str) -> None:
@@ -108,10 +111,32 @@ def test_a_number_outside_of_its_bounds_is_a_fault(kind: AttributeType, wrong: i
 
 
 @pytest.mark.parametrize(
+    ("given", "shown"), [(0, "0.00"), (Decimal("0.1"), "0.10"), (Decimal("-2.50"), "-2.50"), (10**36, f"{10**36}.00")]
+)
+def test_a_decimal_is_shown_with_its_places(given: int | Decimal, shown: str) -> None:
+    kind = DecimalNumber(places=2)
+    value = kind.normalised(given)
+    assert [*kind.faults("price", value)] == []
+    assert f"{value:f}" == shown
+    # as DynamoDB stores it
+    stored = kind.encode("price", value)["N"].rstrip("0").rstrip(".") if "." in shown else shown
+    assert f"{kind.decoder()({'N': stored or '0'}):f}" == shown
+
+
+def test_more_digits_than_places_are_a_fault_and_what_is_stored_with_more_is_shown_as_it_is() -> None:
+    kind = DecimalNumber(places=2)
+    [fault] = kind.faults("price", kind.normalised(Decimal("0.123")))
+    assert fault.message == "`price` is 0.123, at most 2 digits after the point are allowed"
+    assert kind.decoder()({"N": "0.123"}) == Decimal("0.123")
+
+
+@pytest.mark.parametrize(
     ("kind", "words"),
     [
         (Integer(max=2**31), "32 bits"),
         (Integer(min=2, max=1), "its minimum 2 is above its maximum 1"),
+        (DecimalNumber(places=-1), "its `places` are -1"),
+        (DecimalNumber(places=39), "its `places` are 39"),
         (DecimalNumber(min=0.5), "its bound 0.5 is not a whole number or a Decimal"),  # type: ignore[arg-type]  # wrong
     ],
 )

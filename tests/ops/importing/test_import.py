@@ -18,6 +18,7 @@ import pytest
 from rich.console import Console
 
 from gateway.app import Services, build_gateway
+from gateway.demo import MODEL as DEMO
 from gateway.errors import ConfigurationError, Throttled
 from gateway.ops.importing.run import Import, import_rows
 from gateway.ops.importing.sender import Refused
@@ -168,9 +169,14 @@ def test_a_checkpoint_of_another_file_or_too_old_is_refused(running: Running, tm
         run(running, "Book", source)
 
 
+def test_an_entity_of_another_domain_is_named_with_what_is_served(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"has no entity `Patient`: name one of Book, .*--domains"):
+        import_rows(Import(entity="Patient", source=tmp_path / "x.csv", url="http://127.0.0.1:1/graphql"), MODEL)
+
+
 def test_an_entity_without_a_bulk_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="bulkCreateShelf"):
-        import_rows(Import(entity="Shelf", source=tmp_path / "x.csv", url="http://127.0.0.1:1/graphql"), MODEL)
+    with pytest.raises(ConfigurationError, match="bulkCreateUser"):
+        import_rows(Import(entity="User", source=tmp_path / "x.csv", url="http://127.0.0.1:1/graphql"), DEMO)
     assert DOMAIN.mutations
 
 

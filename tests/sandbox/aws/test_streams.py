@@ -81,6 +81,15 @@ async def test_an_update_that_creates_an_item_has_one_record_with_the_whole_imag
     )
 
 
+async def test_binary_values_are_base64_as_they_were_sent(engine: Embedded) -> None:
+    await put(engine, note={"B": "AP8="}, parts={"L": [{"B": "AQ=="}, {"M": {"in": {"BS": ["Ag=="]}}}]})
+    await put(engine, note={"B": "AQ=="})
+    created, changed = (each["dynamodb"] for each in await records(engine))
+    assert created["NewImage"]["note"] == {"B": "AP8="}
+    assert created["NewImage"]["parts"] == {"L": [{"B": "AQ=="}, {"M": {"in": {"BS": ["Ag=="]}}}]}
+    assert (changed["OldImage"]["note"], changed["NewImage"]["note"]) == ({"B": "AP8="}, {"B": "AQ=="})
+
+
 async def test_a_transaction_that_fails_leaves_no_record(engine: Embedded) -> None:
     writes = [
         {"Put": {"TableName": TABLE, "Item": {"PK": {"S": name}, "SK": {"S": "-"}}, **condition}}

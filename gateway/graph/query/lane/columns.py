@@ -133,6 +133,8 @@ def column(attribute: Attribute, below: StructFields) -> Column:
             return Column(StringValue, "{}.S")
         case Integer():
             return Column(NumberValue, "int(n) if plain_integer(n := {}.N) else integer(n)", _INTEGER, _INTEGERS)
+        case DecimalNumber(places=int(places)):
+            return _with_places(attribute.type, places)
         case DecimalNumber():
             return Column(NumberValue, "n if plain_decimal(n := {}.N) else decimal(n)", _DECIMAL, _DECIMALS)
         case Boolean():
@@ -145,6 +147,25 @@ def column(attribute: Attribute, below: StructFields) -> Column:
             return Column(StringListValue, "[each.S for each in {}.L]")
     name = f"write_{attribute.name}"
     return Column(ANY_VALUE, f"{name}({{}})", {name: _decoded(attribute.type, below)})
+
+
+@lru_cache(maxsize=64)
+def _with_places(kind: DecimalNumber, places: int) -> Column:
+    """Decimals that are shown with as many digits after the point; plain ones have them already."""
+    after = rf"\.[0-9]{{{places}}}" if places else ""
+
+    def odd(text: str) -> str:
+        try:
+            return f"{kind.shown(Decimal(text)):f}"
+        except (ValueError, InvalidOperation) as error:
+            raise FallBack(Reason.ROW) from error
+
+    one = pattern(rf"-?(?:0|[1-9][0-9]*){after}").fullmatch
+    several = pattern(rf"(?:-?+(?:[1-9][0-9]*+|0){after}\n)*+").fullmatch
+    names = {f"plain_decimal_{places}": one, f"decimal_{places}": odd}
+    numbers = Numbers(several, "{}", lambda text: text if one(text) else odd(text))
+    write = f"n if plain_decimal_{places}(n := {{}}.N) else decimal_{places}(n)"
+    return Column(NumberValue, write, names, numbers)
 
 
 def versions(odd: Callable[[str], int]) -> Numbers:

@@ -26,15 +26,19 @@ def value_reader(attribute: Attribute) -> Read:
             return lambda wire: enum[wire.S]
         case ListOf(Text() | KeyText()):
             return lambda wire: [each.S for each in wire.L]
-        case Integer() | DecimalNumber():
-            return _number_reader(whole=isinstance(attribute.type, Integer))
+        case Integer():
+            return _number_reader(lambda text: int(decimal.Decimal(text)))
+        case DecimalNumber(places=None):
+            return _number_reader(decimal.Decimal)
+        case DecimalNumber() as kind:
+            return _number_reader(lambda text: kind.shown(decimal.Decimal(text)))
     return _checked(attribute.type.decoder())
 
 
-def _number_reader(*, whole: bool) -> Read:
+def _number_reader(parse: Callable[[str], int | decimal.Decimal]) -> Read:
     def read(wire: Any) -> int | decimal.Decimal:
         try:
-            return int(decimal.Decimal(wire.N)) if whole else decimal.Decimal(wire.N)
+            return parse(wire.N)
         except (ValueError, OverflowError, InvalidOperation) as error:
             raise FallBack(Reason.ROW) from error
 

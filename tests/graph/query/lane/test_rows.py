@@ -54,7 +54,7 @@ async def test_a_row_that_is_not_as_declared_steps_back(
 async def test_numbers_in_another_spelling_are_written_as_graphql_core_writes_them(world: World) -> None:
     _with(world, ORDER, total={"N": "1.5E+3"})
     query = '{ order(orderId: "o-1001") { total } }'
-    assert await world.ask(query) == {"order": {"total": "1500"}}
+    assert await world.ask(query) == {"order": {"total": "1500.00"}}
     assert world.lanes == {"lane": 1}
 
 

@@ -28,6 +28,7 @@ def test_plain_values_are_read_from_their_wire_form() -> None:
     assert read(ListOf(Id()), L=[SimpleNamespace(S="a"), SimpleNamespace(S="b")]) == ["a", "b"]
     assert read(Integer(), N="1E+2") == 100
     assert read(DecimalNumber(), N="1.50") == Decimal("1.50")
+    assert str(read(DecimalNumber(places=2), N="1.5")) == "1.50"
 
 
 @pytest.mark.parametrize("kind", [Integer(), DecimalNumber()])

@@ -1,0 +1,13 @@
+"""What was probably meant where a declaration names something that is not declared."""
+
+from collections.abc import Collection
+from difflib import get_close_matches
+
+
+def closest(name: str, known: Collection[str]) -> str:
+    """The end of a message: what to name instead."""
+    if not known:
+        return ""
+    lower = {each.lower(): each for each in sorted(known, reverse=True)}
+    found = get_close_matches(name.lower(), lower, n=1, cutoff=0.7)
+    return f": did you mean `{lower[found[0]]}`?" if found else f": name one of {', '.join(sorted(known))}"

@@ -111,6 +111,34 @@ async def test_what_it_does_not_carry_is_read_from_the_table(lanes: bool, field:
         found: Any = await world.ask(query, {"post": post, "user": user})
     assert [node["commentId"] for node in found["commentsOfReader"]["nodes"]] == comments[:1]
     assert len(world.calls) == calls
+    assert ("lane" in world.lanes) is lanes
+
+
+@pytest.mark.parametrize("lanes", [True, False], ids=["lane", "reference"])
+async def test_an_item_that_has_left_its_place_in_the_index_is_left_out(lanes: bool) -> None:
+    """The index of a moment ago leads to an item that is elsewhere in it now."""
+    world = served(SMALLER, lanes=lanes)
+    (post, user), comments = next((at, names) for at, names in stored(world).items() if len(names) > 1)
+    query = (QUERY % "body").replace(", $now: Boolean", "").replace(", consistent: $now", "")
+    for _ in range(4):
+        await world.ask(query, {"post": post, "user": user})
+    rows, read = world.memory.rows, world.memory.call
+    [at] = [
+        key
+        for key, row in rows.items()
+        if key[0] == f"TENANT#acme#POST#{post}" and row.get("commentId") == {"S": comments[0]}
+    ]
+
+    async def call(operation: str, body: Any, **more: Any) -> Any:
+        if operation != "Query":
+            rows[at] = {**rows[at], "LSI1SK": {"S": "BY#somebody#2026"}}
+        return await read(operation, body, **more)
+
+    world.memory.call = call  # type: ignore[method-assign]
+    found = await world.ask(query, {"post": post, "user": user})
+    assert found["commentsOfReader"]["nodes"] == []
+    assert found["commentsOfReader"]["pageInfo"]["hasNextPage"]
+    assert ("lane" in world.lanes) is lanes
 
 
 async def test_the_rows_of_another_tenant_are_not_there(world: World) -> None:

@@ -93,7 +93,7 @@ async def _payload(writer: Writer, mutation: Mutation, values: Values, idempoten
         return Payload(None, error.faults)
     except BadUserInput as error:
         return Payload(None, faults_of(error))
-    faults = tuple(fault for result in outcome.results for fault in result.faults)
+    faults = tuple([fault for result in outcome.results for fault in result.faults])
     return Payload(outcome.item if outcome.item.values else None, faults, outcome.extras, outcome.results)
 
 

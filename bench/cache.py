@@ -20,6 +20,11 @@ from bench.wire import ours, stub
 from gateway.aws.sts.session import Session
 from gateway.aws.wire.credentials import Credentials
 from gateway.demo import MODEL
+from gateway.graph.query.lane.items import ItemsRead
+from gateway.graph.query.lane.request import LaneRequest
+from gateway.graph.query.lane.rows import RowType
+from gateway.graph.query.lane.source import LaneTable
+from gateway.graph.query.tree import AttributeField, ItemSelection
 from gateway.iam.policies.policies import generated
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.model.types import Wire
@@ -27,7 +32,8 @@ from gateway.ops.policies.files import permissions_for
 from gateway.store.access import Access
 from gateway.store.cache.cache import ReadCache
 from gateway.store.cache.keeper import CacheRules, Clocks
-from gateway.store.plan import GetItems, QueryMany, Window, plan_listing, plan_lookup
+from gateway.store.cursor import Cursors
+from gateway.store.plan import GetItems, QueryMany, ReadLimits, Window, plan_listing, plan_lookup
 from gateway.store.rows import Rows
 from gateway.store.table import Table
 from gateway.store.write.items import items_for
@@ -40,6 +46,7 @@ NAMES = frozenset({"productId", "title", "price", "currency", "categoryId"})
 
 _permissions = permissions_for(generated(MODEL), MODEL)
 _PLACE = tenancy(table=TABLE)
+_CURSORS, _READS = Cursors("any"), ReadLimits()
 ALL = [tenant_id(f"tenant-{number:03}") for number in range(TENANTS)]
 
 
@@ -180,6 +187,7 @@ async def costs(engine: Ordered) -> None:
         works[f"{name}, off"] = partial(_get, off, access, plan)
         works[f"{name}, on but not declared"] = partial(_get, on, access, replace(plan, fresh=True))
         works[f"{name}, hit"] = partial(_get, on, access, plan)
+        works[f"{name}, hit in a lane"] = partial(_get_in_lane, in_lane(on, access.session), on, access, plan)
     works["Query of 20, off"] = partial(_query, off, access, listing)
     works["Query of 20, on but not declared"] = partial(_query, on, access, replace(listing, cached=None))
     works["Query of 20, hit"] = partial(_query, on, access, listing)
@@ -203,6 +211,23 @@ async def _told(works: dict[str, Callable[[], Awaitable[object]]]) -> None:
 async def _get(table: Table, access: Access, plan: GetItems) -> None:
     access.calls.clear()
     await table.get(access, plan)
+
+
+async def _get_in_lane(items: ItemsRead, table: Table, access: Access, plan: GetItems) -> None:
+    access.calls.clear()
+    request = LaneRequest(access, {}, table, _CURSORS, _READS)
+    if len(plan.keys) == 1:
+        await items.one(request, plan.keys[0])
+    else:
+        await items.read(request, plan.keys)
+
+
+def in_lane(table: Table, given: Session) -> ItemsRead:
+    entity = MODEL.entities["Product"]
+    fields = tuple(AttributeField(name, entity.attribute[name], ()) for name in sorted(NAMES))
+    selection = ItemSelection(entity, NAMES, fields)
+    rows = RowType(MODEL, [selection], MODEL.table.sk, also={}, denied=frozenset())
+    return ItemsRead(LaneTable(table, given), entity, rows, NAMES, strong=False)
 
 
 async def _query(table: Table, access: Access, plan: QueryMany) -> None:

@@ -27,6 +27,7 @@ _OWN = os.path.dirname(gateway.__file__) + os.sep
 App = Callable[[Any, Any, Any], Awaitable[None]]
 _WARM_UP, _COUNTED = 40, 5
 _GZIP = b"\x1f\x8b"
+_NUMBER = "NUMBER"  # becomes the number of the request: a mutation that changes nothing writes nothing
 
 ORDERS = "query Orders($n: Int!) { reviewQueue(first: $n) { nodes { %s } } }"
 OPERATIONS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -53,7 +54,7 @@ OPERATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         {
             "query": "mutation Update($input: UpdateCategoryInput!) { updateCategory(input: $input) "
             "{ category { categoryId title version } errors { message } } }",
-            "variables": {"input": {"categoryId": "c-01", "title": "Tools and more"}},
+            "variables": {"input": {"categoryId": "c-01", "title": f"Tools {_NUMBER}"}},
         },
     ),
 }
@@ -168,14 +169,18 @@ async def measure(write: WriteOperation) -> dict[str, Any]:
             name: (orjson.dumps(body), backend.issuer.token("acme", role)) for name, (role, body) in OPERATIONS.items()
         }
         async with app.lifespan():
-            for _ in range(_WARM_UP):
+            for number in range(_WARM_UP):
                 for content, token in asked.values():
-                    answer = await ask(app, content, token)
+                    answer = await ask(app, _numbered(content, number), token)
                     assert "errors" not in answer, answer
             for name, (content, token) in asked.items():
-                traces = [await traced(app, content, token) for _ in range(_COUNTED)]
+                traces = [await traced(app, _numbered(content, -number), token) for number in range(1, _COUNTED + 1)]
                 found[name] = min(traces, key=lambda trace: trace.calls).result()
     return found
+
+
+def _numbered(content: bytes, number: int) -> bytes:
+    return content.replace(_NUMBER.encode(), b"%d" % number)
 
 
 def report(found: dict[str, Any]) -> str:

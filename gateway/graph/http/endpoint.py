@@ -341,7 +341,7 @@ class Endpoint:
             )
         finally:
             self.queue.release()
-        if _late_with_nothing(result):
+        if result.errors and _late_with_nothing(result):
             raise DeadlineExceeded(f"the operation took longer than {self.limits.seconds:g} seconds")
         return executed(result, log, media_type)
 

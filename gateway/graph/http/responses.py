@@ -43,6 +43,7 @@ _BROKEN: dict[str, HTTPStatus] = {
     "THROTTLED": HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
+_OK = int(HTTPStatus.OK)
 HEADS = {
     media_type: (
         (b"content-type", f"{media_type}; charset=utf-8".encode()),
@@ -100,17 +101,16 @@ def in_order(errors: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def executed(result: ExecutionResult, log: RequestLog, media_type: str) -> HttpResponse:
-    errors = in_order([shown(error, log.request_id) for error in result.errors or ()])
-    if result.data is None and not any(error.path for error in result.errors or ()):
+    if not result.errors:
+        return HttpResponse(_OK, {"data": result.data}, media_type)
+    errors = in_order([shown(error, log.request_id) for error in result.errors])
+    if result.data is None and not any(error.path for error in result.errors):
         # nothing ran: a variable or the operation name was wrong
         return request_error(errors, media_type)
     if media_type == GRAPHQL_JSON and (status := _broken(result.data, errors)) is not None:
         # with `data` the status would have to be 200, and no load balancer would see that nothing works
         return HttpResponse(status, {"errors": errors}, media_type)
-    content: dict[str, Any] = {"data": result.data}
-    if errors:
-        content["errors"] = errors
-    return HttpResponse(HTTPStatus.OK, content, media_type)
+    return HttpResponse(HTTPStatus.OK, {"data": result.data, "errors": errors}, media_type)
 
 
 def _broken(data: dict[str, Any] | None, errors: list[dict[str, Any]]) -> HTTPStatus | None:

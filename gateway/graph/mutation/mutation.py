@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from graphql import GraphQLResolveInfo
 
@@ -38,6 +38,8 @@ def resolver(mutation: Mutation) -> Callable[..., Awaitable[Payload]]:
 
     async def resolve(root: None, info: GraphQLResolveInfo[Context], **arguments: Any) -> Payload:
         context = info.context
+        if context.outcome is not None:
+            return cast(Payload, context.outcome.get())
         context.writer.check_may_call(mutation)
         values = _input_values(mutation, context.writer.access, arguments["input"])
         key = arguments.get("idempotencyKey")
@@ -91,7 +93,7 @@ async def _payload(writer: Writer, mutation: Mutation, values: Values, idempoten
         return Payload(None, error.faults)
     except BadUserInput as error:
         return Payload(None, faults_of(error))
-    faults = tuple(fault for result in outcome.results for fault in result.faults)
+    faults = tuple([fault for result in outcome.results for fault in result.faults])
     return Payload(outcome.item if outcome.item.values else None, faults, outcome.extras, outcome.results)
 
 

@@ -75,6 +75,11 @@ class Arguments:
         if value is not Undefined and value is not None:
             self.fixed[name] = _checked(kind, value)
 
+    @property
+    def are_variables(self) -> bool:
+        """Whether each argument that the document names is a variable: nothing has to be read for a request."""
+        return not self._nested and self.fixed.keys().isdisjoint(self.names)
+
     def variables_of(self, arguments: Iterable[str]) -> frozenset[str]:
         """The names of the variables in these arguments."""
         return frozenset[str]().union(*(self._names_in.get(name, ()) for name in arguments))

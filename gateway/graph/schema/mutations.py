@@ -7,6 +7,7 @@ from typing import Any
 from strawberry.types.field import StrawberryField
 
 from gateway.graph.mutation.mutation import Payload, resolver
+from gateway.graph.query.reference.resolvers import attribute
 from gateway.graph.schema.annotations import Annotations
 from gateway.graph.schema.fields import Types, argument, basic, object_type, resolved
 from gateway.model.error_code import UserErrorCode
@@ -14,7 +15,6 @@ from gateway.model.model import Model
 from gateway.model.mutation import RESULTS, Mutation
 from gateway.model.types import EnumOf
 from gateway.store.write.faults import Fault
-from gateway.store.write.writer import ItemResult
 
 
 def mutation_type(types: Types, annotations: Annotations, model: Model, description: str) -> Any:
@@ -84,7 +84,7 @@ def _field(types: Types, annotations: Annotations, mutation: Mutation) -> Strawb
 def _payload(types: Types, annotations: Annotations, mutation: Mutation, name: str) -> Any:
     item_description = "The item after the change; null if there are errors."
     fields = [
-        resolved(types, mutation.item_field, f"{mutation.returns} | None", item_description, _item),
+        resolved(types, mutation.item_field, f"{mutation.returns} | None", item_description, attribute("item")),
         basic(types, "errors", "list[UserError]", "Why nothing was changed; empty on success."),
         *(
             resolved(types, extra.name, annotations.output(extra.type) | None, extra.description, _extra(extra.name))
@@ -100,7 +100,7 @@ def _bulk_payload(types: Types, mutation: Mutation, title: str) -> Any:
     result = [
         basic(types, "index", int, "The position of the item in the input, from 0."),
         basic(types, "written", bool, "Whether the item was written."),
-        resolved(types, mutation.item_field, f"{mutation.returns} | None", item_description, _item),
+        resolved(types, mutation.item_field, f"{mutation.returns} | None", item_description, attribute("item")),
         basic(types, "faults", "list[UserError]", errors, alias="errors"),
     ]
     object_type(types, f"{title}Result", f"What came of one item of `{mutation.name}`.", result)
@@ -114,10 +114,6 @@ def _bulk_payload(types: Types, mutation: Mutation, title: str) -> Any:
 
 def _written_count(payload: Payload, info: Any) -> int:
     return sum(result.written for result in payload.results)
-
-
-def _item(payload: Payload | ItemResult, info: Any) -> Any:
-    return payload.item
 
 
 def _extra(name: str) -> Callable[..., Any]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, Self
 
 from gateway.iam.dynamodb import wire
@@ -133,10 +132,9 @@ class Permissions:
             leading_key, there = self.sample_key, self.shared.rows.sample_index
             if there is not None:  # a role that reads from indexes only
                 operation, index = "Query", there
-        own, answer, denied = self.own, self.shared.answer, {}
+        own, subject, answer, denied = self.own, self.reader, self.shared.answer, {}
         for name in names:
-            read = AttributeRead(operation, table, index, name)
-            denial = answer(read, leading_key, own, partial(self._probe, read, leading_key), self.reader)
+            denial = answer(AttributeRead(operation, table, index, name), leading_key, own, self._probe, subject)
             if denial is not None:
                 denied[name] = denial
         return denied

@@ -122,7 +122,7 @@ class SharedPermissions:
         read: AttributeRead,
         leading_key: str,
         own: str,
-        ask: Callable[[], Deny | None],
+        ask: Callable[[AttributeRead, str], Deny | None],
         subject: str | None = None,
     ) -> Deny | None:
         """The kept answer on one attribute; asked anew where tenants may get different ones."""
@@ -130,12 +130,12 @@ class SharedPermissions:
         if apart is None:
             apart = self._apart[read.operation] = self._tells_apart(read.operation)
         if apart or not leading_key.startswith(own):
-            return ask()
+            return ask(read, leading_key)
         # INVARIANT: what was found out for one subject is not told to another, unless the key has nothing of either.
         path = leading_key[len(own) :]
         key = (*read, path, None if path == self.rows.sample and _SUBJECT not in path else subject)
         if key not in self._answers:
-            _keep(self._answers, key, ask())
+            _keep(self._answers, key, ask(read, leading_key))
         return self._answers[key]
 
     def _tells_apart(self, operation: str) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from gateway.model.keys import ItemKey
@@ -102,14 +103,21 @@ def _member(spec: TableSpec, kind: str, part: Body) -> Iterator[Written]:
 def _moved(spec: TableSpec, part: Body) -> Iterator[WrittenPlace]:
     """Where an update puts the item on indexes; only what changes is in it, so a partition may be missing."""
     names, values = part.get("ExpressionAttributeNames", {}), part.get("ExpressionAttributeValues", {})
-    # what leaves an index is on no new page of it
-    expression = _REMOVE.sub("", part["UpdateExpression"])
-    sets = {names[name]: values[value]["S"] for name, value in _SET.findall(expression) if "S" in values[value]}
-    mentioned = {names.get(word, word) for word in _WORD.findall(expression)}
+    assigned, words = _parts(part["UpdateExpression"])
+    sets = {names[name]: values[value]["S"] for name, value in assigned if "S" in values[value]}
+    mentioned = {names.get(word, word) for word in words}
     for index in spec.indexes:
         # what is changed in a form that is not read here may be anywhere in the index
         if index.pk in mentioned or index.sk in mentioned:
             yield WrittenPlace(index.name, sets.get(index.pk), sets.get(index.sk))
+
+
+@lru_cache(maxsize=1_024)
+def _parts(expression: str) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
+    """What an update expression assigns, and all its words. Those of the store name placeholders only, so few differ."""
+    # what leaves an index is on no new page of it
+    expression = _REMOVE.sub("", expression)
+    return tuple(_SET.findall(expression)), frozenset(_WORD.findall(expression))
 
 
 def _key(spec: TableSpec, item: Body) -> ItemKey:

@@ -65,9 +65,8 @@ def _expiry_faults(entity: Entity, values: Values, now: datetime | None) -> Iter
 
 
 def _change_faults(entity: Entity, changes: Values) -> Iterator[BadUserInput]:
-    fixed = {*entity.key_names, *(attribute.name for attribute in entity.attributes if attribute.immutable)}
     for name, value in changes.items():
-        if name in fixed:
+        if name in entity.key_names or (name in entity.attribute and entity.attribute[name].immutable):
             yield BadUserInput(f"`{name}` of {entity.name} cannot be changed", name)
             continue
         yield from _attribute_faults(entity, name, value)

@@ -19,6 +19,7 @@ from gateway.model.types import EnumOf, Field, Id, Integer, ListOf, SetOf, Struc
 from gateway.ops.policies.files import permissions_for
 from gateway.sandbox.dev.seeds import seed_items
 from tests.graph.fixtures import NOW, Setting
+from tests.graph.query.local_list import LISTING, SMALLER, with_local_index
 
 Values = Mapping[str, Any]
 Fields = Mapping[str, Mapping[str, tuple[Any, ...]]]  # by entity, then `computed` or `loaded`
@@ -206,4 +207,5 @@ def coded_shop() -> Setting:
 
 @cache
 def projected_shop() -> Setting:
-    return setting_of(projected(coded_model()))
+    listing = replace(LISTING, consistent=False)
+    return setting_of(with_local_index(projected(coded_model()), index=SMALLER, listing=listing))

@@ -21,40 +21,16 @@ from gateway.sandbox.aws.embedded import Embedded
 from gateway.sandbox.aws.engine import ask
 from tests.graph.fixtures import Setting, World, no_lanes
 from tests.graph.query.coded_shop import setting_of
+from tests.graph.query.local_list import LISTING, LOCAL, PLACE, SMALLER, with_local_index
 
-LOCAL = Index("LSI1", local=True)
-SMALLER = Index("LSI1", projection="INCLUDE", attributes=("postId", "commentId", "userId", "createdAt"), local=True)
-PLACE = OnIndex(index="LSI1", name="byReader", pk="POST#{postId}", sk="BY#{userId}#{createdAt}#{commentId}")
-LISTING = Listing(
-    name="commentsOfReader",
-    entity="Comment",
-    index="byReader",
-    where=("userId",),
-    between="createdAt",
-    newest_first=True,
-    consistent=True,
-    description="Comments of one reader on a post, newest first.",
-)
 QUERY = """query ($post: ID!, $user: ID!, $now: Boolean) {
   commentsOfReader(postId: $post, userId: $user, consistent: $now, first: 1) {
     nodes { commentId %s } pageInfo { hasNextPage endCursor } } }"""
 
 
-def model(place: OnIndex = PLACE, index: Index = LOCAL, listing: Listing = LISTING) -> Model:
-    [*others, publishing] = MODEL.domains
-    entities = tuple(
-        replace(entity, indexes=(*entity.indexes, place)) if entity.name == "Comment" else entity
-        for entity in publishing.entities
-    )
-    changed = replace(
-        publishing, entities=entities, patterns=(*publishing.patterns, listing), indexes=(*publishing.indexes, index)
-    )
-    return Model(domains=(*others, changed))
-
-
 @cache
 def setting(index: Index) -> Setting:
-    return setting_of(model(index=index, listing=replace(LISTING, consistent=index is LOCAL)))
+    return setting_of(with_local_index(index=index, listing=replace(LISTING, consistent=index is LOCAL)))
 
 
 def served(index: Index, *, lanes: bool) -> World:
@@ -111,6 +87,34 @@ async def test_what_it_does_not_carry_is_read_from_the_table(lanes: bool, field:
         found: Any = await world.ask(query, {"post": post, "user": user})
     assert [node["commentId"] for node in found["commentsOfReader"]["nodes"]] == comments[:1]
     assert len(world.calls) == calls
+    assert ("lane" in world.lanes) is lanes
+
+
+@pytest.mark.parametrize("lanes", [True, False], ids=["lane", "reference"])
+async def test_an_item_that_has_left_its_place_in_the_index_is_left_out(lanes: bool) -> None:
+    """The index of a moment ago leads to an item that is elsewhere in it now."""
+    world = served(SMALLER, lanes=lanes)
+    (post, user), comments = next((at, names) for at, names in stored(world).items() if len(names) > 1)
+    query = (QUERY % "body").replace(", $now: Boolean", "").replace(", consistent: $now", "")
+    for _ in range(4):
+        await world.ask(query, {"post": post, "user": user})
+    rows, read = world.memory.rows, world.memory.call
+    [at] = [
+        key
+        for key, row in rows.items()
+        if key[0] == f"TENANT#acme#POST#{post}" and row.get("commentId") == {"S": comments[0]}
+    ]
+
+    async def call(operation: str, body: Any, **more: Any) -> Any:
+        if operation != "Query":
+            rows[at] = {**rows[at], "LSI1SK": {"S": "BY#somebody#2026"}}
+        return await read(operation, body, **more)
+
+    world.memory.call = call  # type: ignore[method-assign]
+    found = await world.ask(query, {"post": post, "user": user})
+    assert found["commentsOfReader"]["nodes"] == []
+    assert found["commentsOfReader"]["pageInfo"]["hasNextPage"]
+    assert ("lane" in world.lanes) is lanes
 
 
 async def test_the_rows_of_another_tenant_are_not_there(world: World) -> None:
@@ -140,7 +144,7 @@ async def test_a_change_moves_the_entry_and_leaves_the_item(world: World) -> Non
 async def test_the_sandbox_makes_it_and_answers_consistently() -> None:
     engine = Embedded("444411112222", "eu-west-1")
     try:
-        assert await tables.create(engine, "local", model().table)
+        assert await tables.create(engine, "local", with_local_index().table)
         row = {"PK": {"S": "P"}, "SK": {"S": "S"}, "LSI1SK": {"S": "BY#1"}, "postId": {"S": "p"}}
         await tables.fill(engine, "local", [row])
         answer = await ask(
@@ -160,7 +164,7 @@ async def test_the_sandbox_makes_it_and_answers_consistently() -> None:
 
 
 def test_terraform_gets_it_beside_the_global_ones() -> None:
-    table = model().table
+    table = with_local_index().table
     inputs = table.terraform_inputs()
     [local] = inputs["local_indexes"]
     assert (local["name"], local["range_key"], local["projection_type"]) == ("LSI1", "LSI1SK", "ALL")
@@ -172,7 +176,7 @@ def test_terraform_gets_it_beside_the_global_ones() -> None:
 
 
 def test_its_capacity_is_that_of_the_table() -> None:
-    wanted = demand(model(), DEFAULTS)
+    wanted = demand(with_local_index(), DEFAULTS)
     assert "LSI1" not in wanted.places
     assert {row.place for row in wanted.rows if row.name == "commentsOfReader"} == {"table"}
     assert wanted.need("table").write > demand(MODEL, DEFAULTS).need("table").write
@@ -190,7 +194,7 @@ def test_its_capacity_is_that_of_the_table() -> None:
 )
 def test_what_cannot_be_local_is_refused(wrong: dict[str, Any], fault: str) -> None:
     with pytest.raises(ModelError) as caught:
-        model(**wrong)
+        with_local_index(**wrong)
     assert any(fault in each for each in caught.value.faults)
 
 

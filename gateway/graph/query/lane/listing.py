@@ -1,6 +1,6 @@
 """Listings: how a lane reads a partition of the table or of an index, and the pages of all shards and time buckets."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from heapq import merge
@@ -199,21 +199,17 @@ def _check_unwritten(writes: OwnWrites, rows: list[Any]) -> None:
         raise FallBack(Reason.OWN_WRITE)
 
 
-def _with_items(page: RowPage, found: Mapping[ItemKey, Any], backward: bool) -> RowPage:
+def _with_items(page: RowPage, found: Mapping[ItemKey, Any], place_of: Callable[[Any], Any], backward: bool) -> RowPage:
     """As the table has them now: what is gone or has left its place in the index is left out."""
     rows = []
     for entry in page.rows:
         row = found.get(ItemKey(entry.pk.S, entry.sk.S))
-        rows.append(row if row is not None and _stays(entry, row) else None)
+        rows.append(row if row is not None and place_of(row) == place_of(entry) else None)
     last = 0 if backward else -1
     reached = page.reached
     if reached is None and page.more and rows and rows[last] is None:
         reached = page.rows[last].position.S
     return RowPage([row for row in rows if row is not None], page.more, reached)
-
-
-def _stays(entry: Any, row: Any) -> bool:
-    return bool(row.partition == entry.partition and row.position == entry.position)
 
 
 class ListingRead:
@@ -235,6 +231,7 @@ class ListingRead:
         self._partition = PartitionRead(source, plan, rows, listing.cached, place.pk.prefix({}))
         self.items: ItemsRead | None = None  # of the table, where the index has not all that is asked for
         if index is not None and self._partition.through is not None:
+            self._place_of = attrgetter("pk" if index.local else "partition", "position")
             [entity] = rows.entities
             indexed = IndexedItems(index.name, self._partition.through, entity.cached or listing.cached)
             self.items = ItemsRead(source, entity, rows, self._attributes, strong=False, indexed=indexed)
@@ -289,7 +286,10 @@ class ListingRead:
         if not all(entry.pk.S.startswith(request.own) for entry in entries):
             raise FallBack(Reason.FOREIGN_ROW)
         found = await self.items.read(request, [ItemKey(entry.pk.S, entry.sk.S) for entry in entries])
-        return [_with_items(page, found, window.backward) for page, window in zip(pages, windows, strict=True)]
+        return [
+            _with_items(page, found, self._place_of, window.backward)
+            for page, window in zip(pages, windows, strict=True)
+        ]
 
     def _plan(self, request: LaneRequest, arguments: Mapping[str, Any], window: Window) -> QueryMany:
         try:

@@ -57,8 +57,6 @@ class RowType:
         through: Index | None = None,
     ) -> None:
         """`through` is the index that leads to the rows, where they are read from the table."""
-        if through is not None and through.local:
-            raise NoLane  # its partition key is the table's, and a row has one attribute of a name once
         self.model = model
         self.denied = denied
         self._selections = tuple(selections)
@@ -81,8 +79,11 @@ class RowType:
         rename = {"pk": table.pk, "sk": table.sk, "kind": table.entity_type, "ttl": table.ttl}
         optional: list[tuple[str, Any, Any]] = [("ttl", NumberValue | None, None)]
         if through is not None:  # the item may have left the index
-            optional += [("partition", StringValue | None, None), ("position", StringValue | None, None)]
-            rename |= {"partition": through.pk, "position": position}
+            optional.append(("position", StringValue | None, None))
+            rename["position"] = position
+            if not through.local:  # that of a local index is the table's
+                optional.append(("partition", StringValue | None, None))
+                rename["partition"] = through.pk
         elif position != table.sk:
             fields.append(("position", StringValue, msgspec.UNSET))
             rename["position"] = position
@@ -130,8 +131,11 @@ class RowType:
 def entry_type(model: Model, index: Index) -> Any:
     """An entry of an index that only tells where its item is."""
     table = model.table
-    fields = [("pk", StringValue), ("sk", StringValue), ("partition", StringValue), ("position", StringValue)]
-    rename = {"pk": table.pk, "sk": table.sk, "partition": index.pk, "position": index.sk, "ttl": table.ttl}
+    fields = [("pk", StringValue), ("sk", StringValue), ("position", StringValue)]
+    rename = {"pk": table.pk, "sk": table.sk, "position": index.sk, "ttl": table.ttl}
+    if not index.local:
+        fields.append(("partition", StringValue))
+        rename["partition"] = index.pk
     return msgspec.defstruct("Entry", [*fields, ("ttl", NumberValue | None, None)], rename=rename, gc=False)
 
 

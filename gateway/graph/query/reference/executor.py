@@ -6,7 +6,7 @@ falls back. All errors at execution time come from it.
 
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CoroutineType
 from typing import Any
 
@@ -19,6 +19,7 @@ from graphql import (
     GraphQLOutputType,
     GraphQLResolveInfo,
     GraphQLSchema,
+    OperationType,
     Undefined,
     default_field_resolver,
     default_type_resolver,
@@ -26,16 +27,18 @@ from graphql import (
     get_nullable_type,
     is_leaf_type,
 )
-from graphql.execution.collect_fields import CollectedFields, FieldDetailsList, FragmentDetails
+from graphql.execution.collect_fields import CollectedFields, FieldDetailsList, FragmentDetails, collect_fields
 from graphql.execution.get_variable_signature import get_variable_signature
 from graphql.execution.values import VariableValues, VariableValueSource
 from graphql.pyutils import Path, gather_with_cancel
 
 from gateway.graph.query.arguments import MAX_ERRORS, Variables
 from gateway.graph.query.operation import Operation, ParsedDocument, Variant
+from gateway.graph.query.reference.direct_mutation import DirectMutation, direct_mutation
 from gateway.graph.query.reference.pieces import AT_ONCE, PIECE, TurnOrder
 from gateway.graph.query.reference.reader import Reader
 from gateway.graph.query.reference.resolvers import Context, ListEvent, Resolver, is_attribute
+from gateway.graph.query.tree import RootField
 from gateway.model.model import Model
 from gateway.store.access import Access
 from gateway.store.cursor import Cursors
@@ -47,6 +50,7 @@ from gateway.store.write.writer import Act, Writer, no_acting
 # all awaitables of our resolvers and of graphql-core are coroutines
 _is_awaitable: Any = CoroutineType.__instancecheck__
 _LISTS = (list, tuple)
+_UNKNOWN: Any = object()
 _ROOM = 2  # objects: one of a list or of a reference, and one inside of it, as an edge has its node
 
 
@@ -234,7 +238,7 @@ def _attributes(schema: GraphQLSchema) -> Attributes:
 class Execution:
     """The parts of a document that graphql-core needs to run a variant, collected once."""
 
-    __slots__ = ("_collected", "_definitions", "_fragments", "_node", "_signatures")
+    __slots__ = ("_collected", "_definitions", "_direct", "_fragments", "_node", "_signatures")
 
     def __init__(self, schema: GraphQLSchema, operation: Operation) -> None:
         self._node = operation.node
@@ -245,8 +249,32 @@ class Execution:
         signatures = [get_variable_signature(schema, definition) for definition in definitions]
         self._signatures = [signature for signature in signatures if not isinstance(signature, Exception)]
         self._collected: dict[Any, CollectedFields] = {}
+        self._direct: DirectMutation | None = _UNKNOWN
 
     def run(self, reference: "ReferenceExecutor", sent: Variables, variables: Variables, context: Context) -> Any:
+        return self._executor(reference, sent, variables, context).execute_operation()
+
+    def direct(
+        self,
+        reference: "ReferenceExecutor",
+        roots: tuple[RootField, ...],
+        sent: Variables,
+        variables: Variables,
+        context: Context,
+    ) -> DirectMutation | None:
+        """What runs it without graphql-core; None where nothing does."""
+        if self._direct is _UNKNOWN:
+            schema, owner = reference.schema, reference.schema.mutation_type
+            self._direct = None
+            if self._node.operation is OperationType.MUTATION and owner is not None:
+                executor = self._executor(reference, sent, variables, context)
+                collected = collect_fields(schema, self._fragments, executor.variable_values, owner, self._node, True)
+                self._direct = direct_mutation(owner, roots, collected.grouped_field_set, executor.collect_subfields)
+        return self._direct
+
+    def _executor(
+        self, reference: "ReferenceExecutor", sent: Variables, variables: Variables, context: Context
+    ) -> _Executor:
         sources = {
             signature.name: VariableValueSource(signature, sent.get(signature.name, Undefined))
             for signature in self._signatures
@@ -267,7 +295,7 @@ class Execution:
         )
         executor.collected, executor.leaves = self._collected, reference.leaves
         executor.attributes, executor.reader = reference.attributes, context.reader
-        return executor.execute_operation()
+        return executor
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +330,14 @@ class ReferenceExecutor:
         writer = Writer(self.model, self.table, access, self.act)
         try:
             context = Context(reader, writer, variant.tree.places, variables, event)
-            result = self._execution(variant, document, name).run(self, sent, variables, context)
+            execution = self._execution(variant, document, name)
+            direct = execution.direct(self, variant.tree.roots, sent, variables, context)
+            if direct is not None:
+                found = await direct.run(context, variables)
+                if isinstance(found, dict):
+                    return ExecutionResult(found, None)
+                context = replace(context, outcome=found)
+            result = execution.run(self, sent, variables, context)
             execution_result: ExecutionResult = await result if _is_awaitable(result) else result
             return execution_result
         finally:

@@ -49,6 +49,19 @@ Info = GraphQLResolveInfo[Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a mutation that has run: its payload, or why it failed."""
+
+    payload: Any = None
+    error: Exception | None = None
+
+    def get(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.payload
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """The parts of a request that resolvers use."""
 
@@ -57,6 +70,7 @@ class Context:
     places: Places
     variables: Variables
     event: "ListEvent | None" = None  # of a subscription to a list: what it tells
+    outcome: Outcome | None = None  # of the operation's one mutation, where it has run already
 
     def field(self, info: Info) -> Any:
         """The field of the operation's tree that is being resolved."""

@@ -231,9 +231,7 @@ def test_mutations_are_named_once_and_answer_with_what_is_declared(write: Write)
     twice = write("twice", ENTITY + "DOMAIN = replace(DOMAIN, mutations=(*crud(THING), crud(THING)[0]))\n")
     assert faults(twice) == ["domains: mutation createThing: is declared twice"]
     stray = ENTITY + "DOMAIN = replace(DOMAIN, mutations=(replace(crud(THING)[0], returns='X'),))\n"
-    assert faults(write("stray", stray)) == [
-        "domains: mutation createThing: answers with `X`, which no domain declares"
-    ]
+    assert faults(write("stray", stray)) == ["domains: mutation createThing: returns `X`, which no domain declares"]
 
 
 def test_faults_of_the_model_and_of_its_mutations_are_told_at_once(write: Write) -> None:

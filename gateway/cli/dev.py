@@ -134,7 +134,7 @@ def shown_role(model: Model) -> str:
 def while_it_runs(sandbox: Sandbox, changes: Iterable[bool]) -> Iterator[bool]:
     for changed in changes:
         if sandbox.returncode is not None:
-            raise Unavailable("the sandbox has ended, and its data with it; start `gateway dev` again")
+            raise Unavailable("the sandbox has stopped and its data is lost; start `gateway dev` again")
         yield changed
 
 
@@ -155,10 +155,10 @@ def aws_variables(sandbox: Sandbox) -> dict[str, str]:
 def _engine(wanted: Dev, sandbox: Sandbox) -> str:
     if wanted.dynamodb_endpoint is None:
         return "moto, in memory"
-    kept = "" if sandbox.ready.seeded else "; the table was there and is left as it is"
+    kept = "" if sandbox.ready.seeded else "; the table existed and was left unchanged"
     return f"{wanted.dynamodb_endpoint}{kept}"
 
 
 def _tell_moved(console: Console, port: int, url: str) -> None:
     if port and not url.endswith(f":{port}"):
-        console.print(f"port {port} is taken: using {url} instead", style="yellow", markup=False)
+        console.print(f"port {port} is in use: using {url} instead", style="yellow", markup=False)

@@ -53,7 +53,7 @@ async def prove_on_sandbox(domains: Sequence[str] = ()) -> ProofReport:
 async def prove_on_account(settings: Settings) -> ProofReport:
     """With the gateway's own credentials, as a request would; nothing is written to other tenants' rows."""
     if not settings.tenants or len(settings.tenants) < 2:
-        raise ConfigurationError(["tenants: a proof of isolation needs two tenants by name"])
+        raise ConfigurationError(["tenants: name at least two tenants for a proof of isolation"])
     ground = unmarked(load_domains(settings.served_domains).model, [tenant_id(name) for name in settings.tenants])
     return await _prove(build_gateway(settings), ground)
 

@@ -33,12 +33,12 @@ def new(
             raise BadUserInput(f"`{directory}` exists and is not an empty folder; choose another name or empty it")
         _render(directory, _values(name, modules))
         _generate(directory, f"{name}.domain")
-        typer.echo(f"made {directory}; next:\n  cd {directory}\n  gateway dev")
+        typer.echo(f"created {directory}; next:\n  cd {directory}\n  gateway dev")
 
 
 def _check_name(name: str) -> None:
     if keyword.iskeyword(name) or keyword.issoftkeyword(name):
-        raise BadUserInput(f"`{name}` is a keyword of Python; choose another name")
+        raise BadUserInput(f"`{name}` is a Python keyword; choose another name")
     if not _NAME.fullmatch(name) or name.endswith("_"):
         raise BadUserInput(
             f"`{name}` cannot be the name of a package: use 2 to 40 letters a-z, digits and `_`, starting with a "

@@ -61,7 +61,7 @@ def explain_program(
     role: Annotated[str, typer.Option(help="Role of the caller.")] = "viewer",
     operation: Annotated[str | None, typer.Option(help="Name of the operation, if the file has several.")] = None,
     variables: Annotated[
-        str, typer.Option(help="Variables as JSON. They decide what @include and @skip leave of the query.")
+        str, typer.Option(help="Variables as JSON. They decide what @include and @skip keep of the query.")
     ] = "{}",
     domains: Domains = None,
 ) -> None:

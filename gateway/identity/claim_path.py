@@ -14,7 +14,7 @@ def find_claim(claims: Mapping[str, Any], path: ClaimPath) -> Any:
         return _nested(claims, path)
     nested = _nested(claims, tuple(path.split(".")))
     if path in claims and "." in path and nested is not None:
-        raise TokenRefused(f"claim `{path}` is ambiguous", "it is there by its name and by its path")
+        raise TokenRefused(f"claim `{path}` is ambiguous", "it exists both by its name and by its path")
     return claims.get(path) if path in claims else nested
 
 

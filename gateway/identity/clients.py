@@ -52,7 +52,7 @@ class MachineClients:
             faults.append("client_claims requires machine_claims, which distinguish machines from users")
         for name, form in self.signs.items():
             if not _usable(form):
-                faults.append(f"machine_claims: `{name}` may hold {{client}} and {{lower}} in braces and nothing else")
+                faults.append(f"machine_claims: `{name}` may contain only {{client}} and {{lower}} in braces")
         return faults
 
 

@@ -81,7 +81,7 @@ def _rsa(members: Mapping[str, Any]) -> dict[str, str]:
     if not 65_537 <= exponent < 2**64 or exponent % 2 == 0:
         raise ValueError("RSA exponent is not an odd number from 65537")
     if _is_roca(modulus):
-        raise ValueError("RSA key has the form of ROCA (CVE-2017-15361): it can be factored")
+        raise ValueError("RSA key is vulnerable to ROCA (CVE-2017-15361): it can be factored")
     return {"e": members["e"], "kty": "RSA", "n": members["n"]}
 
 

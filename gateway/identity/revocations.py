@@ -44,14 +44,14 @@ def read_revocations(path: Path) -> frozenset[str]:
     lines = (line.partition("#")[0].strip() for line in content.decode("utf-8").splitlines())
     ids = frozenset(line for line in lines if line)
     if not all(is_grant_id(line) for line in ids):
-        raise ValueError(f"`{path}` has a line that is no grant id")
+        raise ValueError(f"`{path}` has a line that is not a grant id")
     return ids
 
 
 def revoke(path: Path, grant_id: str) -> None:
     """Adds the grant to the file in one write, so that several may add at the same time."""
     if not is_grant_id(grant_id):
-        raise BadUserInput("a grant id has 8 to 64 of A-Z, a-z, 0-9, _ and -")
+        raise BadUserInput("a grant id has 8 to 64 characters of A-Z, a-z, 0-9, _ and -")
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         # a last line without its end must not swallow the id

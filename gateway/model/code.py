@@ -73,5 +73,5 @@ def download_field(entity: str, attribute: str, needs: tuple[str, ...]) -> Loade
         found: Sequence[Any] = reader.downloads(entity, attribute, rows)
         return found
 
-    description = f"Where `{attribute}` can be downloaded; null where there is no file."
+    description = f"Where `{attribute}` can be downloaded; null if there is no file."
     return Loaded(f"{attribute}Download", DOWNLOAD, description, needs=needs, load=load, cost=0)

@@ -266,11 +266,11 @@ def chosen(model: "Model", choice: Choice, given: Set[str]) -> Listing:
             return listing
     if CONSISTENT in given and any(listing_arguments(model, listed).fits(given - {CONSISTENT}) for listed in listings):
         raise BadUserInput(
-            f"`{choice.name}` cannot be read consistently by these arguments; leave out `{CONSISTENT}`, and send the"
+            f"`{choice.name}` cannot be read consistently with these arguments; leave out `{CONSISTENT}`, and send the"
             " consistency token of a change to see that change"
         )
     ways = "; ".join(_words(listing_arguments(model, listing)) for listing in listings)
-    raise BadUserInput(f"`{choice.name}` cannot be asked by {_names(given)}; it can be asked by {ways}")
+    raise BadUserInput(f"`{choice.name}` cannot be queried by {_names(given)}; it can be queried by {ways}")
 
 
 def _words(arguments: ListingArguments) -> str:
@@ -301,9 +301,9 @@ class Watch:
 class ListChangeKind(Enum):
     """What happened to an item of a watched list."""
 
-    ADDED = "The item has come into the list."
-    CHANGED = "The item is in the list and has other values."
-    REMOVED = "The item is not in the list any more."
+    ADDED = "The item was added to the list."
+    CHANGED = "The item is in the list and has changed."
+    REMOVED = "The item is no longer in the list."
 
 
 def item_lookup(model: "Model", entity: str) -> Lookup | None:

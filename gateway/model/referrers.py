@@ -76,7 +76,7 @@ def reference_faults(model: "Model", source: Entity, relation: Reference) -> Ite
     elif listing_of(model, source, relation) is None:
         names = sorted(bound_names(model, relation).values())
         yield (
-            f"says what happens on a removal, but no listing finds every {source.name} by {names}; declare one over a "
+            f"has `on_remove`, but no listing finds every {source.name} by {names}; declare one over a "
             "place without conditions and buckets, whose key has only attributes that every item has"
         )
     elif relation.on_remove == "cascade" and _reaches(model, source.name, target_of(model, relation), set()):

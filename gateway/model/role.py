@@ -21,7 +21,7 @@ class Everything(Enum):
 class PersonalAttributes(Enum):
     """Stands for every attribute that the model marks as personal."""
 
-    PERSONAL = "what is personal"
+    PERSONAL = "personal attributes"
 
 
 ALL: Final = Everything.ALL

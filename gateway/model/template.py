@@ -97,6 +97,6 @@ def _segment(owner: str, text: str, part: str) -> Segment:
     if found := _HOLE.fullmatch(part):
         return Hole(found["name"], int(found["width"] or 0), int(found["scale"] or 0))
     raise ModelError(
-        f"{owner}: key `{text}` has the part `{part}`; between two `#` stands either a word in capitals "
+        f"{owner}: key `{text}` has the part `{part}`; between two `#` there must be either a word in capitals "
         "or one {attribute}"
     )

@@ -40,7 +40,7 @@ _ANYWHERE = Tenancy(
 def program_text(loaded: ServedDomains, text: str, role: str, name: str | None, variables: Mapping[str, Any]) -> str:
     """`variables` decide what `@include` and `@skip` leave of the query."""
     if role not in loaded.model.roles:
-        raise BadUserInput(f"there is no role `{role}`; there are {', '.join(loaded.model.roles)}")
+        raise BadUserInput(f"there is no role `{role}`; the roles are {', '.join(loaded.model.roles)}")
     before = set(functions())
     # held until its functions are printed: they go with it
     operation = _operation(loaded, text, name)

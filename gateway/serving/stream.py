@@ -90,7 +90,7 @@ class StreamProcess:
         self._reader = ReaderProcess(self.settings, table, aws, self._bus)
         self.metrics = Metrics(frozenset())
         stream_metrics(self.metrics, self._reader)
-        connected = "1 while the bus takes notes."
+        connected = "1 while the bus accepts notes."
         self.metrics.gauge("gateway_stream_bus_connected", connected, lambda: self._bus.connected)
 
     @property
@@ -155,7 +155,7 @@ def report(reader: ReaderProcess, before: ReaderCounts) -> ReaderCounts:
         "leases_taken": counts.leases_taken - before.leases_taken,
         "leases_lost": counts.leases_lost - before.leases_lost,
     }
-    _log.info("the table's stream is read", extra={"fields": fields})
+    _log.info("reading the table's stream", extra={"fields": fields})
     return counts
 
 

@@ -117,7 +117,7 @@ def _read(content: bytes) -> dict[str, Any]:
     try:
         message = orjson.loads(content)
     except ValueError as error:
-        raise MalformedMessage("the message is no JSON") from error
+        raise MalformedMessage("the message is not JSON") from error
     if not isinstance(message, dict) or message.get("v") != _VERSION:
         raise MalformedMessage("the message is of another version")
     return message

@@ -23,13 +23,13 @@ from gateway.demo.commerce.order import OrderStatus
 ENTITIES = (
     Entity(
         name="OrderEvent",
-        description="One step in the history of an order: its new status, when it got it, and from whom.",
+        description="One step in the history of an order: its new status, the time, and who changed it.",
         attributes=(
             Attribute("orderId", Id(), "The order."),
             Attribute("eventId", Id(), "The event's id; ids sort by time."),
             Attribute("at", Timestamp(), "When it happened."),
-            Attribute("status", EnumOf(OrderStatus), "The status that the order got."),
-            Attribute("actor", Text(256), "Who did it: the subject of the token.", personal=True),
+            Attribute("status", EnumOf(OrderStatus), "The new status of the order."),
+            Attribute("actor", Text(256), "Who changed it: the subject of the token.", personal=True),
         ),
         # before the lines and the order itself, which one Query reads
         key=Key(pk="ORDER#{orderId}", sk="HISTORY#{eventId}"),

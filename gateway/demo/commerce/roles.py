@@ -8,7 +8,7 @@ from gateway import STANDARD_ROLES, Role
 
 CUSTOMER = Role(
     name="customer",
-    description="reads the catalogue, and of users, orders and accounts its own; orders, and keeps subscriptions",
+    description="reads the catalogue and its own user, orders and account; places orders and manages subscriptions",
     reads=(
         *("product", "stock", "productsByCategory", "category", "categories"),
         *("User", "Order", "Email", "Phone", "Session", "Notification", "UserSubscription"),

@@ -19,7 +19,7 @@ from gateway import (
 )
 from gateway.demo.commerce.product import ENTITIES as PRODUCTS
 
-OUT_OF_STOCK = ErrorCode("OUT_OF_STOCK", "there is not enough left")
+OUT_OF_STOCK = ErrorCode("OUT_OF_STOCK", "there is not enough stock left")
 _PRODUCT = Field("productId", Id(), "The product.")
 
 

@@ -130,7 +130,7 @@ class QueryCode:
         if not isinstance(found, list | tuple):
             raise Internal(f"`{query.name}` did not return a list")
         if len(found) > query.max_items:
-            raise Internal(f"`{query.name}` returned {len(found)} members, and declares at most {query.max_items}")
+            raise Internal(f"`{query.name}` returned {len(found)} members, but declares at most {query.max_items}")
         return [self._member(reader, member) for member in found]
 
     def _member(self, reader: CallerReader, value: Any) -> Any:
@@ -138,5 +138,7 @@ class QueryCode:
             return self._check(value)
         # INVARIANT: an item is answered only if this request has read it with the session of its caller.
         if not reader.has_found(value) or value.entity != self.query.returns:
-            raise Internal(f"`{self.query.name}` returned what is not an item of {self.query.returns} from its reader")
+            raise Internal(
+                f"`{self.query.name}` returned a value that is not an item of {self.query.returns} from its reader"
+            )
         return value

@@ -48,7 +48,7 @@ def page_window(
         raise BadUserInput("give either `first` or `last`, not both")
     limit = first if first is not None else last if last is not None else limits.default_page
     if not 0 <= limit <= limits.page:
-        raise BadUserInput(f"`{'last' if last is not None else 'first'}` lies between 0 and {limits.page}")
+        raise BadUserInput(f"`{'last' if last is not None else 'first'}` must be between 0 and {limits.page}")
     reverse = ORDER in arguments
     if after is None and before is None:
         return first_window(limit, last is not None, reverse)

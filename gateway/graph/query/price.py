@@ -144,7 +144,7 @@ class CostLimits:
         if estimate > limit:
             raise LimitExceeded(
                 f"the operation may take {estimate:.15g} capacity units, at most {limit:g} are allowed for the role"
-                f" `{role}`; ask for smaller pages or for less in each item"
+                f" `{role}`; request smaller pages or fewer fields of each item"
             )
 
 

@@ -30,7 +30,7 @@ from gateway.stream.note import ChangeNote
 WATCH = "changes"  # what the positions of a feed are bound to
 MOST_NOTES = 1_000  # that wait for a slow reader; what comes after them is replayed by the bus
 MOST_ITEMS = 100  # that are read at once
-LOST = "changes after this position are no longer kept; read the present state, and begin again without a position"
+LOST = "changes after this position are no longer kept; read the current state, and start again without a position"
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ _HEAD = [
     (b"x-accel-buffering", b"no"),
     (b"x-content-type-options", b"nosniff"),
 ]
-_STREAMS = "a subscription is sent over a WebSocket (graphql-transport-ws) or with `Accept: text/event-stream`"
+_STREAMS = "send a subscription over a WebSocket (graphql-transport-ws) or with `Accept: text/event-stream`"
 _COMPLETE = b"event: complete\ndata:\n\n"
 
 

@@ -97,13 +97,13 @@ class FeedEndpoint:
 def _asked(scope: Scope, lasting: LastingCaller) -> str | None:
     """The position to begin at; `tenant` may say whose changes are expected."""
     if scope["method"] != "GET":
-        raise BadUserInput("changes are asked for by GET")
+        raise BadUserInput("the change feed accepts only GET")
     asked = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
     if unknown := asked.keys() - {"after", "tenant"}:
-        raise BadUserInput(f"`{min(unknown)[:50]}` is no parameter of the feed; it has `after` and `tenant`")
+        raise BadUserInput(f"`{min(unknown)[:50]}` is not a parameter of the feed, which are `after` and `tenant`")
     tenant = asked.get("tenant", [lasting.principal.tenant])[-1]
     if tenant != lasting.principal.tenant:
-        raise Forbidden("the token is not one of this tenant")
+        raise Forbidden("the token belongs to another tenant")
     return asked["after"][-1] if "after" in asked else None
 
 

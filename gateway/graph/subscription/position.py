@@ -25,7 +25,7 @@ class Positions:
 
     def open(self, scope: str, watch: str, arguments: Mapping[str, Any], text: object) -> dict[str, str]:
         """The vector, or `BadUserInput`: forged positions and those of other subscriptions look alike."""
-        wrong = "the position does not belong to this subscription; leave it out to get the present state"
+        wrong = "the position does not belong to this subscription; leave it out to get the current state"
         if not isinstance(text, str):
             raise BadUserInput(wrong)
         try:

@@ -50,7 +50,7 @@ class Socket:
             return
         if PROTOCOL not in scope.get("subprotocols", ()):
             await send({"type": "websocket.accept"})
-            await send(_close(CloseCode.BAD_PROTOCOL, f"the subprotocol is {PROTOCOL}"))
+            await send(_close(CloseCode.BAD_PROTOCOL, f"the subprotocol must be {PROTOCOL}"))
             return
         await send({"type": "websocket.accept", "subprotocol": PROTOCOL})
         connection = SocketConnection(self.operations, self.callers, merged_headers(scope["headers"]), receive, send)
@@ -96,7 +96,7 @@ class SocketConnection:
         loop = asyncio.get_running_loop()
         self._ended = loop.create_future()
         timer = loop.call_later(
-            self.limits.init_seconds, self._end, CloseCode.INIT_TIMEOUT, "connection_init did not come in time"
+            self.limits.init_seconds, self._end, CloseCode.INIT_TIMEOUT, "connection_init did not arrive in time"
         )
         reading = loop.create_task(self._read())
         pinging = loop.create_task(self._ping())
@@ -155,7 +155,7 @@ class SocketConnection:
             case {"type": "complete", "id": str(number)}:
                 self._leave(number)
             case _:
-                raise SocketClosed(CloseCode.BAD_MESSAGE, "the message is none of graphql-transport-ws")
+                raise SocketClosed(CloseCode.BAD_MESSAGE, "the message is not part of graphql-transport-ws")
 
     async def _init(self, payload: object) -> None:
         if self._begun:
@@ -180,11 +180,11 @@ class SocketConnection:
         if self._lasting is None or not self._acknowledged:
             raise SocketClosed(CloseCode.UNAUTHORIZED, "subscribe came before the connection was acknowledged")
         if number in self._running:
-            raise SocketClosed(CloseCode.ID_TAKEN, f"a subscription with the id {number} exists already")
+            raise SocketClosed(CloseCode.ID_TAKEN, f"a subscription with the id {number} already exists")
         log = self.operations.endpoint.ids.begin(self.headers)
         carried_out = sum(not task.cancelling() for task in self._carried_out)
         if len(self._running) + carried_out >= self.limits.subscriptions:
-            limit = LimitExceeded(f"a connection has at most {self.limits.subscriptions} subscriptions")
+            limit = LimitExceeded(f"a connection may have at most {self.limits.subscriptions} subscriptions")
             await self._send({"type": "error", "id": number, "payload": [failure(limit, log.request_id)]})
             return
         operation = self._running[number] = SocketOperation()
@@ -258,10 +258,10 @@ class SocketConnection:
 def _parsed(message: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
     text = message.get("text")
     if text is None:
-        raise SocketClosed(CloseCode.BAD_MESSAGE, "messages are text")
+        raise SocketClosed(CloseCode.BAD_MESSAGE, "messages must be text")
     raw = text.encode(errors="replace")
     if len(raw) > limit:
-        raise SocketClosed(CloseCode.TOO_BIG, f"a message has at most {limit} bytes")
+        raise SocketClosed(CloseCode.TOO_BIG, f"a message may have at most {limit} bytes")
     try:
         found = orjson.loads(raw)
     except orjson.JSONDecodeError as error:

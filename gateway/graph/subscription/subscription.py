@@ -13,7 +13,7 @@ from gateway.graph.subscription.event_reader import WatchFailed
 from gateway.graph.subscription.interest import Pending
 from gateway.graph.subscription.position import Positions, Vector
 
-_EXPIRED = PositionExpired("changes after this position are no longer kept; this is the present state")
+_EXPIRED = PositionExpired("changes after this position are no longer kept; this is the current state")
 _RETRY_SECONDS = 1.0
 
 

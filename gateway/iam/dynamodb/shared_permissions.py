@@ -115,7 +115,9 @@ class SharedPermissions:
             elif again is not None and again != verdict:
                 self._prepared[part.shape] = None
         if again is not None and again != verdict:
-            _log.error("a prepared permission for `%s` is not what the evaluator says: it is not used", operation)
+            _log.error(
+                "a prepared permission for `%s` differs from the evaluator's decision and is not used", operation
+            )
 
     def answer(
         self,

@@ -80,7 +80,7 @@ class Counterexample:
         lines += [
             f"    {key} = {value if isinstance(value, str) else ', '.join(value)}" for key, value in context.items()
         ]
-        lines += [f"    asked by {self.caller}"] if self.caller else []
+        lines += [f"    sent by {self.caller}"] if self.caller else []
         lines += [f"    where {name}" for name, holds in self.unknowns.items() if holds]
         return lines + ([f"    which reaches rows of {self.other!r}"] if self.other else [])
 

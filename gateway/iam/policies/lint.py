@@ -104,7 +104,7 @@ def _pattern(value: str, key: str, guarded: set[str], *, wildcards: bool) -> Ite
     for part, after in zip(parts, (*parts[1:], None), strict=True):
         if isinstance(part, Variable):
             if isinstance(after, Wild):
-                yield f"`{value}`: a wildcard right behind a variable matches longer names, too"
+                yield f"`{value}`: a wildcard right after a variable also matches longer names"
             if part.key not in guarded:
                 yield f"`{value}`: `{part.key}` may be absent: add Null `false`"
     if key == _LEADING and not any(isinstance(part, Variable) for part in parts):
@@ -113,12 +113,12 @@ def _pattern(value: str, key: str, guarded: set[str], *, wildcards: bool) -> Ite
 
 def _granting_actions(statement: Statement, of_stream: bool) -> Iterator[str]:
     if statement.excludes_actions:
-        yield "NotAction grants whatever is not listed, also what AWS adds later"
+        yield "NotAction grants every action that is not listed, including those that AWS adds later"
         return
     for action in statement.actions:
         name = _dynamodb(action)
         if "*" in action or "?" in action:
-            yield f"`{action}`: a wildcard grants also what AWS adds later"
+            yield f"`{action}`: a wildcard also grants actions that AWS adds later"
         elif of_stream and name in (*STREAM_READS, "DescribeTable"):
             continue
         elif name is not None and (name not in KEYED or name.startswith("PartiQL")):
@@ -129,7 +129,7 @@ def _granting_resources(statement: Statement, of_stream: bool) -> Iterator[str]:
     if not any(action == "*" or _dynamodb(action) is not None for action in statement.actions):
         return
     if statement.excludes_resources:
-        yield "NotResource grants whatever is not listed"
+        yield "NotResource grants every resource that is not listed"
         return
     for resource in statement.resources:
         # a stream has another name each time that it is switched on
@@ -143,9 +143,11 @@ def _granting_files(statement: Statement, kind: Kind) -> Iterator[str]:
     actions = [action for action in statement.actions if action.lower().startswith("s3:")]
     if not actions or statement.excludes_actions:
         return
-    yield from (f"`{action}` is none of {', '.join(FILE_ACTIONS)}" for action in actions if action not in FILE_ACTIONS)
+    yield from (
+        f"`{action}` is not one of {', '.join(FILE_ACTIONS)}" for action in actions if action not in FILE_ACTIONS
+    )
     if statement.excludes_resources:
-        yield "NotResource grants whatever is not listed"
+        yield "NotResource grants every resource that is not listed"
         return
     guarded = {row.key.lower() for row in statement.conditions if row.operator == "Null" and row.values == ("false",)}
     for resource in () if kind == "endpoint" else statement.resources:

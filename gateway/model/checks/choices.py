@@ -33,15 +33,15 @@ def _faults(model: "Model", choice: Choice) -> Iterator[str]:
     if shape:
         return
     if len(choice.patterns) < 2:
-        yield "it needs two patterns or more; one alone is a field by itself"
+        yield "it needs two patterns or more; a single pattern is already a field"
     patterns = {name: model.patterns.get(name) for name in choice.patterns}
     strange = [name for name, pattern in patterns.items() if not isinstance(pattern, Listing) or pattern.single]
-    yield from (f"`{name}` is no listing of many" for name in strange)
+    yield from (f"`{name}` is not a listing of many items" for name in strange)
     counted = {isinstance(pattern, Listing) and pattern.total_count is not None for pattern in patterns.values()}
     if len(counted) > 1:
-        yield "some of its patterns have a counter and others have none; one field has a `totalCount` or none"
+        yield "either all of its patterns must have a counter, or none, because they share one `totalCount`"
     if len({pattern.entity for pattern in patterns.values() if pattern is not None}) > 1:
-        yield "its patterns list different entities; one field lists one"
+        yield "its patterns must all list the same entity"
 
 
 def _argument_faults(model: "Model", entities: Mapping[str, Entity], choice: Choice) -> Iterator[str]:
@@ -56,10 +56,10 @@ def _argument_faults(model: "Model", entities: Mapping[str, Entity], choice: Cho
             both = ", ".join(f"`{name}`" for name in sorted(here.required | there.required))
             yield f"{both} fits `{one.name}` and `{other.name}`; give one of them another required argument"
         if one.filter and other.filter and one.filter != other.filter:
-            yield f"`{one.name}` and `{other.name}` have different filters; one field has one"
+            yield f"`{one.name}` and `{other.name}` must have the same filter, because they share one field"
         ranges = {one.between, other.between} & (here.required | there.required)
         yield from (
-            f"`{name}` is one value for one pattern and a range for the other" for name in sorted(ranges, key=str)
+            f"`{name}` is a single value in one pattern and a range in the other" for name in sorted(ranges, key=str)
         )
 
 
@@ -82,7 +82,7 @@ def _watch_faults(model: "Model", entities: Mapping[str, Entity], watch: Watch) 
     elif isinstance(pattern, ItemCollection):
         yield f"`{watch.pattern}` reads an item with a collection; watch the lookup of {pattern.entity} instead"
     elif pattern.entity in entities and entities[pattern.entity].internal:
-        yield f"{pattern.entity} is internal, so nobody can watch it"
+        yield f"{pattern.entity} is internal, so it cannot be watched"
     elif isinstance(pattern, Listing) and pattern.entity in entities:
         yield from _watched_list_faults(model, entities[pattern.entity], pattern)
 
@@ -92,8 +92,8 @@ def _watched_list_faults(model: "Model", entity: Entity, listing: Listing) -> It
     if place is None:
         return  # said where the listing is checked
     if listing.single:
-        yield f"`{listing.name}` answers one item; watch the lookup of {entity.name} instead"
+        yield f"`{listing.name}` returns one item; watch the lookup of {entity.name} instead"
     if place.bucket is not None or listing.window is not None:
-        yield f"`{listing.name}` lists a stretch of time that moves on; watch a listing without buckets and window"
+        yield f"`{listing.name}` lists a moving time range; watch a listing without buckets and window"
     if item_lookup(model, entity.name) is None:
-        yield f"{entity.name} has no lookup, and a change has the id of its item; declare a Lookup"
+        yield f"{entity.name} has no lookup, which the id of a changed item needs; declare a Lookup"

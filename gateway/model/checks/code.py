@@ -26,7 +26,7 @@ def derived_faults(entity: Entity) -> Iterator[str]:
 
 def _derived_faults(entity: Entity, field: Computed | Loaded) -> Iterator[str]:
     if not field.needs:
-        yield "`needs` is empty; name the attributes that its code gets"
+        yield "`needs` is empty; name the attributes that its function reads"
     for name in dict.fromkeys(field.needs):
         if name not in entity.attribute:
             yield f"`needs` names the unknown attribute `{name}`"
@@ -77,7 +77,7 @@ def _function_faults(name: str, function: Any, words: tuple[str, ...], *, is_asy
     elif isinstance(function, type):
         yield f"`{name}` is the class {function.__name__}; write a function, `{form}`"
     elif _is_async(function) is not is_async:
-        instead = "it is not async" if is_async else "it is async, and only a Loaded field may wait"
+        instead = "it is not async" if is_async else "it is async, but only a Loaded field may be"
         yield f"`{name}` does not fit: {instead}; write `{form}`"
     elif not _takes(function, len(words)):
         yield f"`{name}` must take {', '.join(words)}; write `{form}`"
@@ -100,4 +100,4 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
 
 def _cost_faults(cost: Any) -> Iterator[str]:
     if isinstance(cost, bool) or not isinstance(cost, int | float) or not math.isfinite(cost) or cost < 0:
-        yield f"`cost` must be a number of capacity units from 0 on, not {cost!r}"
+        yield f"`cost` must be a number of capacity units, 0 or more, not {cost!r}"

@@ -149,7 +149,7 @@ def _step_faults(entity: Entity, upgrade: Upgrade, number: int) -> Iterator[str]
             yield f"gives `{name}`, which is part of a key, of a copy's key or unique: that would be another item"
         elif any(need.personal for need in upgrade.needs) and not known[name].personal:
             # or a role that may read what it gives would need what it may not read
-            yield f"gives `{name}`, which is not personal, from what is"
+            yield f"gives `{name}`, which must be personal, because it is derived from a personal attribute"
 
 
 def _afterwards(entity: Entity, number: int) -> dict[str, Attribute]:

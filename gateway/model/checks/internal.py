@@ -35,5 +35,5 @@ def _relation_faults(model: "Model", internal: set[str]) -> Iterator[str]:
             if pattern is not None and pattern.entity in internal and not isinstance(relation, Total):
                 yield (
                     f"entity {entity.name}: relation `{relation.name}` leads to {pattern.entity}, which is internal: "
-                    "only a Total may; remove one of both"
+                    "only a Total may refer to an internal entity; remove the relation or `internal`"
                 )

@@ -49,7 +49,7 @@ def _contradictions(model: "Model") -> Iterator[str]:
             homes = [
                 domain.name for domain in model.domains for declared in domain.indexes if declared.name == index.name
             ]
-            yield f"index {index.name}: the domains {' and '.join(homes)} declare it, and not the same way"
+            yield f"index {index.name}: the domains {' and '.join(homes)} declare it differently"
 
 
 def table_faults(table: TableSpec) -> Iterator[str]:
@@ -59,7 +59,7 @@ def table_faults(table: TableSpec) -> Iterator[str]:
         return
     own = [table.pk, table.sk, table.ttl, table.entity_type, table.version, table.copy_of]
     if len(set(own)) != len(own):
-        yield f"table: an attribute of its own is used twice: {own}"
+        yield f"table: one of its own attributes is used twice: {own}"
     taken = [*own, *(name for index in table.indexes for name in _own_keys(index))]
     for index in table.indexes:
         # INVARIANT: an index has key attributes of its own; over SK, for one, its partitions would mix all tenants.
@@ -91,20 +91,20 @@ def _own_keys(index: Index) -> tuple[str, ...]:
 def _projection_faults(table: TableSpec, index: Index) -> Iterator[str]:
     included = table.included(index)
     if index.local and index.pk != table.pk:
-        yield f"a local index has the partition key `{table.pk}` of the table; leave out `pk`"
+        yield f"a local index uses the partition key `{table.pk}` of the table; leave out `pk`"
     if index.projection not in get_args(Projection):
-        yield f"its projection is one of {', '.join(get_args(Projection))}, not `{index.projection}`"
+        yield f"its projection must be one of {', '.join(get_args(Projection))}, not `{index.projection}`"
     elif index.attributes and index.projection != "INCLUDE":
-        yield f'it names attributes, and its projection is {index.projection}; give it `projection="INCLUDE"`'
+        yield f'it names attributes, but its projection is {index.projection}; give it `projection="INCLUDE"`'
     elif not index.attributes and index.projection == "INCLUDE":
-        yield "its projection is INCLUDE and names no attributes; name those that lists show, or use KEYS_ONLY"
+        yield "its projection is INCLUDE, but it names no attributes; name those that lists show, or use KEYS_ONLY"
     elif len(included) > _MOST_OF_INDEX:
         yield (
             f"it includes {len(index.attributes)} attributes, and the gateway needs"
             f" {len(included) - len(index.attributes)} more; DynamoDB allows {_MOST_OF_INDEX}, so use ALL"
         )
     twice = sorted({name for name in included if included.count(name) > 1})
-    yield from (f"it includes `{name}` by itself; leave it out" for name in twice)
+    yield from (f"it always includes `{name}`; leave it out" for name in twice)
 
 
 def projection_faults(table: TableSpec, entities: Mapping[str, Entity]) -> Iterator[str]:
@@ -119,7 +119,7 @@ def projection_faults(table: TableSpec, entities: Mapping[str, Entity]) -> Itera
         for name in index.attributes if here else ():
             if name not in known and name not in table.reserved:
                 yield (
-                    f"index {index.name}: it includes `{name}`, which is no attribute of"
+                    f"index {index.name}: it includes `{name}`, which is not an attribute of"
                     f" {' or '.join(entity.name for entity in here)}; they have {sorted(known)}"
                 )
 

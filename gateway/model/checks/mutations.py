@@ -44,7 +44,7 @@ def all_mutation_faults(model: "Model") -> Iterator[str]:
     for mutation in model.mutations:
         yield from mutation_faults(mutation)
         if not any(shape_faults(mutation)) and mutation.returns not in model.entities:
-            yield f"mutation {mutation.name}: answers with `{mutation.returns}`, which no domain declares"
+            yield f"mutation {mutation.name}: returns `{mutation.returns}`, which no domain declares"
         yield from (f"mutation {mutation.name}: {fault}" for fault in _acting_faults(model, mutation))
     counts = Counter(mutation.name for mutation in model.mutations)
     yield from (f"mutation {name}: is declared twice" for name, count in counts.items() if count > 1)
@@ -66,13 +66,13 @@ def bulk_faults(model: "Model") -> Iterator[str]:
 def _bulk_faults(model: "Model", bulk: Bulk) -> Iterator[str]:
     single = bulk.of
     if single.step is None:
-        yield f"`{single.name}` is not as `create`, `update`, `remove` or `crud` have made it; only such have a bulk"
+        yield f"`{single.name}` was not created by `create`, `update`, `remove` or `crud`; only those can be bulk"
         return
     if not 1 <= bulk.max_items <= MAX_BULK_ITEMS:
         yield f"`max_items` is {bulk.max_items}; it may be 1 to {MAX_BULK_ITEMS}"
     other = next((mutation for mutation in model.mutations if mutation.name == single.name), single)
     if other.input != single.input:
-        yield f"it repeats a `{single.name}` with another input than the one that is declared; give both the same"
+        yield f"it uses a `{single.name}` whose input differs from the declared one; use the same for both"
     if bulk.atomic:
         yield from _atomic_faults(model, bulk)
 
@@ -81,13 +81,13 @@ def _atomic_faults(model: "Model", bulk: Bulk) -> Iterator[str]:
     cascades = [referrer for referrer in model.referrers.get(bulk.of.returns, ()) if referrer.cascade]
     if bulk.of.removes and cascades:
         source = cascades[0].source.name
-        yield f"`atomic`: {source} items are removed with it, as many as there are; leave `atomic` out"
+        yield f"`atomic`: any number of {source} items are removed with it; leave `atomic` out"
         return
     writes = _writes(model, bulk.of, bulk.max_items)
     if writes > MAX_WRITES:
         fitting = max(n for n in range(bulk.max_items) if n == 0 or _writes(model, bulk.of, n) <= MAX_WRITES)
         yield (
-            f"`atomic`: {bulk.max_items} items take up to {writes} writes and a transaction has {MAX_WRITES}; "
+            f"`atomic`: {bulk.max_items} items take up to {writes} writes, but a transaction has {MAX_WRITES}; "
             f"declare `max_items={fitting}` or leave `atomic` out"
         )
 

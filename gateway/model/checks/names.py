@@ -42,9 +42,9 @@ def name_faults(entity: Entity) -> Iterator[str]:
     names = [*(field.name for field in fields), *(relation.name for relation in entity.relations)]
     yield from field_name_faults(names)
     for name in sorted(_EVERY_ENTITY & set(names)):
-        yield f"`{name}` is a name that every entity has"
+        yield f"`{name}` is a field of every entity"
     for name in sorted(DERIVED & set(names)):
-        yield f"`{name}` means something else inside a key; choose another name"
+        yield f"`{name}` has another meaning inside a key; choose another name"
     yield from _place_names(entity)
     yield from fields_faults(fields)
 
@@ -74,7 +74,7 @@ def field_name_faults(names: list[str]) -> Iterator[str]:
 
 def _place_names(entity: Entity) -> Iterator[str]:
     given = [*(copy.name for copy in entity.copies), *(place.name for place in entity.indexes if place.name)]
-    yield from (f"the place `{name}` has not a name such as byUser" for name in given if not is_field_name(name))
+    yield from (f"the place `{name}` does not have a name such as byUser" for name in given if not is_field_name(name))
     named = (*(copy.name for copy in entity.copies), *(place.name or place.index for place in entity.indexes))
     places = [PRIMARY, *named]
     for name in dict.fromkeys(places):

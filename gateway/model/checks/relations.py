@@ -30,7 +30,7 @@ def relation_faults(model: "Model", entity: Entity, relation: Relation) -> Itera
 def _faults(model: "Model", entity: Entity, relation: Relation) -> Iterator[str]:
     pattern = model.patterns.get(relation.pattern)
     if pattern is None:
-        yield f"is served by no pattern (`{relation.pattern}`)"
+        yield f"names the unknown pattern `{relation.pattern}`"
         return
     wrong_kind = [*_kind_faults(relation, pattern)]
     if wrong_kind:
@@ -64,7 +64,7 @@ def _total_faults(model: "Model", relation: Total, pattern: AccessPattern) -> It
         yield f"counts over `{relation.over}`, which is not a whole number"
     summed = target.attribute.get(relation.attribute)
     if summed is None or not isinstance(summed.type, Integer | DecimalNumber):
-        yield f"sums `{relation.attribute}`, which is no number of {target.name}"
+        yield f"sums `{relation.attribute}`, which is not a number of {target.name}"
     if not 1 <= relation.count <= _MOST_ITEMS:
         yield f"sums {relation.count} items; it may sum 1 to {_MOST_ITEMS}"
 

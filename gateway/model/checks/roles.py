@@ -42,7 +42,7 @@ def role_faults(model: "Model") -> Iterator[str]:
     declared = [role for domain in model.domains for role in domain.roles]
     for role in model.all_roles.values():
         if any(other.name == role.name and other != role for other in declared):
-            yield f"role {role.name}: is declared twice, and not the same way"
+            yield f"role {role.name}: is declared twice, in different ways"
         shape = [*_shape_faults(role)] or [*_name_faults(model, role)]
         yield from (f"role {role.name}: {fault}" for fault in shape or _faults(model, role))
 
@@ -127,7 +127,7 @@ def _faults(model: "Model", role: Role) -> Iterator[str]:
     yield from (fault for name in role.finds for fault in _find_faults(model, role, name))
     yield from _writing_faults(model, role)
     if role.acting and all(mutation.acts_as != role.name for mutation in model.mutations):
-        yield "no mutation acts in it: name it in the `acts_as` of one"
+        yield "no mutation acts in it: name it in the `acts_as` of a mutation"
     if role.own:
         yield from _own_faults(model, role)
     places = read_places(model, role)
@@ -179,7 +179,7 @@ def _find_faults(model: "Model", role: Role, name: str) -> Iterator[str]:
             "take it out of `finds`"
         )
     for secret in sorted(hidden & set(found_ids(model, listing))):
-        yield f"`finds` names `{name}`, which answers with `{secret}`, and the role hides that: hide it no more"
+        yield f"`finds` names `{name}`, which returns `{secret}`, but the role hides that: stop hiding it"
     for other in model.entities.values():
         for there in other.placements:
             if (other.name, there.name) != (entity.name, place.name) and covers(path_of(place.pk), there.pk):
@@ -341,7 +341,7 @@ def _follow_faults(model: "Model", role: Role, places: tuple[RolePlace, ...]) ->
             ]
             if pattern.name in (*role.reads, *role.finds) and missing:
                 yield (
-                    f"`{pattern.name}` answers with {missing[0]}, which it does not read by its key: add {missing[0]} "
+                    f"`{pattern.name}` returns {missing[0]}, which the role does not read by its key: add {missing[0]} "
                     "to `reads`"
                 )
 

@@ -55,7 +55,7 @@ def _unreached(model: Model) -> list[str]:
                     else f"an `owner` of {target.name}, and a copy or an index of it"
                 )
                 lines.append(
-                    f"- `{role.name}` does not reach `{place.entity.name}.{relation.name}`: the partitions of "
+                    f"- `{role.name}` has no access to `{place.entity.name}.{relation.name}`: the partitions of "
                     f"`{relation.pattern}` do not hold the subject. It would take {fix} in `{place.place.pk.text}`."
                 )
     return lines

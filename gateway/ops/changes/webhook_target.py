@@ -37,9 +37,11 @@ class WebhookTarget:
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
         if not parts.hostname or parts.username is not None or parts.scheme not in ("https", "http"):
-            raise BadUserInput("a webhook goes to an address such as https://example.org/hooks, without a password")
+            raise BadUserInput(
+                "the target of a webhook must be an address such as https://example.org/hooks, without a password"
+            )
         if parts.scheme != "https" and not self.private:
-            raise BadUserInput("a webhook goes to an https address")
+            raise BadUserInput("the target of a webhook must be an https address")
 
     def __call__(self, body: bytes, headers: Mapping[str, str]) -> int:
         parts = urlsplit(self.url)
@@ -59,7 +61,7 @@ class WebhookTarget:
             answer.read(_MAX_ANSWER)
             return answer.status
         except HTTPException as error:
-            raise OSError(f"no answer of HTTP: {type(error).__name__}") from error
+            raise OSError(f"no HTTP response: {type(error).__name__}") from error
         finally:
             connection.close()
 
@@ -68,7 +70,7 @@ class WebhookTarget:
         if not found:
             raise OSError("the host has no address")
         if not self.private and not all(is_public(address) for address in found):
-            raise PrivateAddress("the host has an address that is not on the internet")
+            raise PrivateAddress("the host has a private address")
         return found[0]
 
 

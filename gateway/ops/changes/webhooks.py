@@ -32,7 +32,7 @@ class SigningSecret:
 
     @classmethod
     def parse(cls, text: str) -> "SigningSecret":
-        wrong = f"a webhook secret is `{PREFIX}` and 24 to 64 bytes in base64"
+        wrong = f"a webhook secret must be `{PREFIX}` followed by 24 to 64 bytes in base64"
         try:
             key = base64.b64decode(text.strip().removeprefix(PREFIX), validate=True)
         except (binascii.Error, ValueError):

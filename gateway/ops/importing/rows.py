@@ -70,7 +70,9 @@ class RowReader:
             raise ConfigurationError([f"the file {named} are not fields of {self._kind.name}: {known}"])
         for number, cells in enumerate(rows, 1):
             if None in cells or None in cells.values():
-                yield Row(number, cells.get(None) or cells, (_invalid(None, f"the row has not {len(names)} cells"),))
+                yield Row(
+                    number, cells.get(None) or cells, (_invalid(None, f"the row does not have {len(names)} cells"),)
+                )
                 continue
             given = {name: _cell(self._kind.fields[name].type, text) for name, text in cells.items() if text}
             yield self._checked(number, given)

@@ -140,11 +140,11 @@ class _ImportRun:
         state = _stored(self._checkpoint)
         if (state.digest, state.mutation, state.url) != (fresh.digest, fresh.mutation, fresh.url):
             another = f"`{self._checkpoint}` belongs to an import of another file, entity or gateway"
-            raise ConfigurationError([f"{another}; remove it to start anew"])
+            raise ConfigurationError([f"{another}; remove it to start over"])
         if time.time() > state.saved_at + KEPT_SECONDS - _MARGIN_SECONDS:
             hours, after = KEPT_SECONDS // 3_600, f"compare the rows after {state.rows} with the table"
-            old = f"`{self._checkpoint}` is too old, since the gateway knows for {hours} hours what it has written"
-            raise ConfigurationError([f"{old}; {after}, and import the rest as a file of its own"])
+            old = f"`{self._checkpoint}` is too old: the gateway remembers for {hours} hours what it has written"
+            raise ConfigurationError([f"{old}; {after}, and import the rest as a separate file"])
         self._console.print(f"continuing after row {state.rows}, as `{self._checkpoint}` says", highlight=False)
         return state
 

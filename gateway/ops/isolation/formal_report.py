@@ -20,10 +20,10 @@ _SHOWN = 20
 _SETTLED: Final[Mapping[Settled, str]] = {
     "documented": "AWS documents it",
     "aws": "only AWS can settle it",
-    "gateway": "the gateway sees to it",
+    "gateway": "the gateway ensures it",
 }
 _USES = (
-    "Each access pattern and each kind of write of each entity, as every role sends it, was decided by the same "
+    "Each access pattern and each kind of write of each entity, as every role sends it, was decided with the same "
     "formulas: allowed where the role is declared to use it, denied elsewhere."
 )
 

@@ -217,7 +217,7 @@ class Supervisor:
         """Ends as a single process would: whoever started us decides whether to try again."""
         if first.faults:
             raise ConfigurationError(first.faults)
-        _log.error("the first worker ended %s before it served; the gateway ends", how)
+        _log.error("the first worker ended %s before it served; the gateway stops", how)
         self._code = _exit_code(first.process.returncode) or 1
         self._stop(signal.SIGTERM)
 
@@ -229,7 +229,7 @@ class Supervisor:
         self._early += 1
         self._start_at = time.monotonic() + self._rules.pause(self._early)
         if self._early >= self._rules.attempts and not any(map(self._is_steady, self._workers)):
-            _log.error("%d workers in a row ended soon after their start; the gateway ends", self._early)
+            _log.error("%d workers in a row ended soon after their start; the gateway stops", self._early)
             self._code = code or 1
             self._stop(signal.SIGTERM)
 
@@ -291,7 +291,7 @@ class _Figures(Collector):
     def collect(self) -> Iterator[Metric]:
         yield from self.metrics()
         yield GaugeMetricFamily("gateway_workers", "Worker processes that serve.", self.serving())
-        yield CounterMetricFamily("gateway_worker_restarts", "Workers that ended unasked.", self.restarts())
+        yield CounterMetricFamily("gateway_worker_restarts", "Workers that ended unexpectedly.", self.restarts())
 
 
 def _exit_code(code: int) -> int:

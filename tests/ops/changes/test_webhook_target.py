@@ -33,7 +33,7 @@ def test_addresses_of_the_internet_are_allowed(address: str) -> None:
     "url", ["http://example.org/", "ftp://example.org", "https://", "https://user:word@example.org/", "example.org"]
 )
 def test_only_https_addresses_are_taken(url: str) -> None:
-    with pytest.raises(BadUserInput, match="a webhook goes to") as caught:
+    with pytest.raises(BadUserInput, match="the target of a webhook must be") as caught:
         WebhookTarget(url)
     assert "word" not in caught.value.message.replace("password", "")
 

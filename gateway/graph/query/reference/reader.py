@@ -244,7 +244,7 @@ class Reader:
         if self._queries > self.limits.queries:
             raise LimitExceeded(
                 f"the operation needs more than {self.limits.queries} queries, which is the limit; "
-                "a list inside of a list needs one for each item"
+                "a list inside a list needs one for each item"
             )
         plans = [self._plan(read) for read in reads]
         pages = iter(

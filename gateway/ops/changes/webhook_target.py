@@ -1,4 +1,4 @@
-"""Where webhooks go: https on the internet, so that no tenant can make the gateway call its own network."""
+"""Where webhooks go: public https addresses only, so that no tenant can make the gateway call its own network."""
 
 import ipaddress
 import socket
@@ -18,7 +18,7 @@ Resolve = Callable[[str, int], Iterable[str]]
 
 
 class PrivateAddress(OSError):
-    """The host has an address that is not one of the internet."""
+    """The host has a private address."""
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -27,7 +27,7 @@ def resolve(host: str, port: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class WebhookTarget:
-    """`private` allows plain http and addresses of the own network: for development, or where operators choose them."""
+    """`private` allows plain http and private addresses, for development or targets that operators choose."""
 
     url: str
     private: bool = False
@@ -49,13 +49,14 @@ class WebhookTarget:
         port = parts.port or (_HTTPS_PORT if parts.scheme == "https" else _HTTP_PORT)
         connection = HTTPConnection(host, port, timeout=_SECONDS)
         try:
-            # INVARIANT: the address that was checked is the one that is called, whatever the name means a moment later
+            # INVARIANT: the address that was checked is the one that is called, even if the name resolves differently a
+            # moment later
             plain = socket.create_connection((self._address(host, port), port), timeout=_SECONDS)
             connection.sock = plain
             if parts.scheme == "https":
                 connection.sock = self.tls.wrap_socket(plain, server_hostname=host)
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-            # a redirect is not followed: it could lead anywhere
+            # redirects are not followed, because they could lead anywhere
             connection.request("POST", path, body, {**headers, "host": parts.netloc, "connection": "close"})
             answer = connection.getresponse()
             answer.read(_MAX_ANSWER)
@@ -75,7 +76,7 @@ class WebhookTarget:
 
 
 def is_public(address: str) -> bool:
-    """Whether it is of the internet, and none of a network of its own, of a cloud's metadata, or of this machine."""
+    """Whether the address is public: not in a private network, a cloud's metadata service, or this machine."""
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
         inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)

@@ -1,6 +1,6 @@
-"""Whether a pool of tenants can be served: one session and one read of the table and of each index, each fault named.
+"""Checks whether a pool of tenants can be served: one session, and one read of the table and of each index.
 
-The gateway's own role may read nothing, so a tenant's session asks, for a key that no item has.
+The gateway's own role may read nothing, so a tenant's session reads a key that no item has.
 """
 
 import asyncio
@@ -33,24 +33,24 @@ _ROLE = "viewer"  # reads everything and writes nothing
 _SUBJECT = "readiness"
 _ABSENT = "READINESS"
 _READ_SECONDS = 5.0
-# STS and DynamoDB sign for one region, and say so where a request was signed for another
+# STS and DynamoDB sign for one region, and say so if a request was signed for another
 _OTHER_REGION = "scoped to a valid region"
 _REGION_OFF = frozenset(("RegionDisabled", "RegionDisabledException", "OptInRequired"))
 
 
 @dataclass(frozen=True, slots=True)
 class TenantPool:
-    """The tenants that share a tenancy: all pooled ones, or one silo; `tenant` is whose session asks."""
+    """The tenants that share a tenancy: all pooled ones, or one silo; `tenant` is the one whose session reads."""
 
     name: str
     tenant: TenantId
     tenancy: Tenancy
-    required: bool  # a silo that cannot be served must not keep the others from being served
+    required: bool  # a silo that cannot be served must not prevent the others from being served
 
 
 @dataclass(frozen=True, slots=True)
 class PoolFault:
-    """`where` and `cause` may be shown to anybody; `message` names settings and their values, for the log."""
+    """`where` and `cause` may be shown to anyone; `message` names settings and their values, for the log."""
 
     where: str
     cause: Cause
@@ -97,7 +97,7 @@ class PoolCheck:
                 operation, body, credentials=session.credentials, target=session.tenancy.target, deadline=deadline
             )
         except Throttled:
-            # whoever is throttled has reached it, and may read it
+            # a throttled request has reached the table, and may read it
             return None
         except GatewayError as error:
             return error

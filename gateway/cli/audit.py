@@ -1,4 +1,4 @@
-"""`gateway audit` and `gateway capacity`: a live account against the production checklist; what traffic needs."""
+"""`gateway audit` and `gateway capacity`: check a live account, and plan the capacity of its traffic."""
 
 from pathlib import Path
 from typing import Annotated

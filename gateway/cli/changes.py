@@ -58,7 +58,7 @@ def webhooks(
     role: Role = "viewer",
     sandbox: Sandbox = _SANDBOX,
 ) -> None:
-    """Send the changes of a tenant to an address, signed as Standard Webhooks."""
+    """Send the changes of a tenant to an address, signed according to Standard Webhooks."""
     from gateway.ops.changes.webhook_target import WebhookTarget
     from gateway.ops.changes.webhooks import SigningSecret, Webhooks
 
@@ -74,7 +74,7 @@ def webhooks(
         def send(change: dict[str, Any]) -> None:
             if not sender.send(change):
                 typer.echo(f"gave up on {change['type']} {change['id']}: see {sender.dead_letters}", err=True)
-            # written beside and moved, so that a crash leaves the old one or the new one
+            # written to a second file and moved, so that a crash leaves either the old or the new one
             fresh = state / "position.new"
             fresh.write_text(change["position"])
             fresh.replace(kept)
@@ -96,7 +96,7 @@ def _feed(url: str, tenant: str, after: str | None, token_file: Path | None, rol
 
 
 def _consume(feed: "FeedClient", take: Callable[[dict[str, Any]], None], limit: int | None) -> None:
-    """Until the limit, or Ctrl-C; then it tells where to go on."""
+    """Runs until the limit or Ctrl-C, and then prints where to continue."""
     try:
         for number, change in enumerate(feed.changes(), start=1):
             take(change)

@@ -30,14 +30,14 @@ _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # compared with, not listened on
 
 @dataclass(frozen=True, slots=True)
 class Dev:
-    """What `gateway dev` is asked for; `aws_port` is where the sandbox's DynamoDB and STS are."""
+    """The options of `gateway dev`; `aws_port` is the port of the sandbox's DynamoDB and STS."""
 
     host: str = HOST
     port: int = 8000
     reload: bool = False
     dynamodb_endpoint: str | None = None
     aws_port: int = DEFAULT_PORT
-    # what is served instead of the demo domains
+    # served instead of the demo domains
     domains: tuple[str, ...] = ()
     # the module that is the gateway, with its arguments
     command: tuple[str, ...] = ("gateway", "serve")
@@ -46,16 +46,16 @@ class Dev:
 def token(
     tenant: str, role: str, subject: str | None = None, url: str = DEFAULT_URL, seconds: int | None = None
 ) -> str:
-    """A token of the sandbox that runs at this address; raises a `GatewayError` that says what to do."""
+    """A token of the sandbox at this address; raises a `GatewayError` that says what to do."""
     return ask_for_token(url, tenant, role, subject, seconds)
 
 
 def dev(wanted: Dev, console: Console | None = None) -> int:
-    """Runs sandbox and gateway until Ctrl-C; the exit code."""
+    """Runs sandbox and gateway until Ctrl-C; returns the exit code."""
     console = console or Console()
     options = Options(wanted.aws_port, wanted.dynamodb_endpoint, domains=wanted.domains)
     try:
-        # after a second signal the children end by themselves, since nobody holds their leash any more
+        # after a second signal the children end by themselves, because their parent is gone
         with ended_by_signals(interrupt), Sandbox(options) as sandbox:
             _tell_moved(console, wanted.aws_port, sandbox.url)
             return _run_gateway(wanted, sandbox, console)
@@ -76,8 +76,8 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     url = f"http://{visible}:{port}"
     _tell_moved(console, wanted.port, url)
     settings = sandbox.settings(host=wanted.host, port=port, domains=list(wanted.domains))
-    # whatever the environment says: it listens where the banner says, and is one process, so that `/metrics` and the
-    # log are those of all requests and it learns of every change
+    # regardless of the environment, it listens where the banner says and is a single process, so that `/metrics` and
+    # the log cover all requests and it is notified of every change
     alone = {
         "host": wanted.host,
         "port": port,
@@ -125,7 +125,7 @@ def _up(wanted: Dev, sandbox: Sandbox, url: str, settings: Settings) -> RunningG
 
 
 def shown_role(model: Model) -> str:
-    """The weakest that can send the first query: it reads every entity, or at least the rows of everybody."""
+    """The weakest role that can send the first query: it reads every entity, or at least the rows of every subject."""
     roles = model.roles.values()
     everybody = [role for role in roles if not role.own]
     return [*roles, *everybody, *(role for role in everybody if role.reads is ALL)][-1].name
@@ -139,7 +139,7 @@ def while_it_runs(sandbox: Sandbox, changes: Iterable[bool]) -> Iterator[bool]:
 
 
 def aws_variables(sandbox: Sandbox) -> dict[str, str]:
-    """The gateway's own credentials, as AWS would give them to a container; nothing of the developer's."""
+    """The gateway's own credentials, as AWS gives them to a container; none of the developer's."""
     keys = sandbox.ready.gateway
     return {
         "AWS_ACCESS_KEY_ID": keys.access_key,

@@ -1,4 +1,4 @@
-"""Rows of the table: `gateway migrate` brings them up to the model, `gateway import` adds those of a file."""
+"""Stored rows: `gateway migrate` updates them to the model, `gateway import` adds rows from a file."""
 
 from pathlib import Path
 from typing import Annotated, Literal

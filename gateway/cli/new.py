@@ -1,4 +1,4 @@
-"""`gateway new`: makes a package with a domain of your own, its tests, policies, image and Terraform."""
+"""`gateway new`: creates a package with your own domain, its tests, policies, image and Terraform."""
 
 import keyword
 import re
@@ -25,7 +25,7 @@ def new(
     name: Annotated[str, typer.Argument(help="Name of the domain and its package, such as clinic.")],
     modules: Annotated[str, typer.Option(help="Address of the Terraform module `stack` of this project.")] = _MODULES,
 ) -> None:
-    """Make a package for a domain of your own, with tests, policies, a Dockerfile and Terraform."""
+    """Create a package for your own domain, with tests, policies, a Dockerfile and Terraform."""
     with exit_on_error():
         _check_name(name)
         directory = Path(name)
@@ -49,7 +49,7 @@ def _check_name(name: str) -> None:
 
 
 def _is_installed(name: str) -> bool:
-    """Whether there is a module of this name; an empty folder in the current directory is none."""
+    """Whether there is a module of this name; an empty folder in the current directory does not count."""
     spec = find_spec(name)
     return spec is not None and spec.origin is not None
 
@@ -79,7 +79,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def _generate(directory: Path, domain: str) -> None:
-    """The files that are made from the domain, as its commands write them."""
+    """The files that are generated from the domain, as its commands write them."""
     from gateway.cli.generate import table_json
     from gateway.domains import load_domains
     from gateway.ops.policies.files import write_policies

@@ -1,4 +1,4 @@
-"""The commands for support access: `grant` on the sandbox, `revoke` wherever the gateway reads the file."""
+"""The commands for support access: `grant` on the sandbox, and `revoke` for the file that the gateway reads."""
 
 from datetime import UTC, datetime
 from pathlib import Path

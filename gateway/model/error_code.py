@@ -19,7 +19,7 @@ class UserErrorCode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """A code of a domain's own, such as OUT_OF_STOCK; declared in `Domain(error_codes=...)`, used in a `Fault`."""
+    """A domain's own code, such as OUT_OF_STOCK; declared in `Domain(error_codes=...)`, used in a `Fault`."""
 
     name: str
     description: str

@@ -197,7 +197,7 @@ def _one(
 
 
 def _names(authorisation: Authorisation, spec: TableSpec) -> tuple[str, ...]:
-    """The attributes in the projection of a read; none if it asks for whole items."""
+    """The attributes in the projection of a read; none if it requests whole items."""
     if authorisation.context.get("dynamodb:Select") not in (None, "SPECIFIC_ATTRIBUTES"):
         return ()
     attributes = _texts(authorisation.context.get("dynamodb:Attributes"))

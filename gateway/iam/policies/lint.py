@@ -23,7 +23,7 @@ _VARIABLE_FAMILIES: Final = ("String", "Arn")
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """An error can open a way between tenants or does not mean what it says; a warning has no effect at AWS."""
+    """An error can let one tenant reach another, or does not mean what it says; a warning has no effect on AWS."""
 
     level: Literal["error", "warning"]
     statement: str
@@ -132,14 +132,14 @@ def _granting_resources(statement: Statement, of_stream: bool) -> Iterator[str]:
         yield "NotResource grants every resource that is not listed"
         return
     for resource in statement.resources:
-        # a stream has another name each time that it is switched on
+        # a stream gets another name each time it is switched on
         table = resource.removesuffix("/stream/*") if of_stream else resource
         if table == "*" or any(mark in table.split(":", 5)[5] for mark in "*?"):
             yield f"resource `{resource}` may hold a table or index that is not keyed by tenant"
 
 
 def _granting_files(statement: Statement, kind: Kind) -> Iterator[str]:
-    """Objects are told apart by their keys, which begin with the tenant."""
+    """Objects are distinguished by their keys, which start with the tenant."""
     actions = [action for action in statement.actions if action.lower().startswith("s3:")]
     if not actions or statement.excludes_actions:
         return
@@ -190,7 +190,7 @@ def _trust(document: PolicyDocument) -> Iterator[str]:
 
 
 def _tag_texts(statement: Statement) -> Iterator[str]:
-    """A tag that must be there has a pattern as well: whether an empty tag is null is not documented."""
+    """A required tag also has a pattern, because AWS does not document whether an empty tag is null."""
     rows = [row for row in statement.conditions if row.key.lower().startswith("aws:requesttag/")]
     pinned = {row.key for row in rows if row.operator == "Null" and row.values == ("false",)}
     like = {row.key for row in rows if row.operator == "StringLike"}

@@ -132,7 +132,7 @@ def _foreign_files(document: PolicyDocument, denials: tuple[Rule, ...]) -> Itera
 def _whole_items(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator[tuple[str, str]]:
     """IAM checks the attributes that a request names, so a policy that hides some must deny whole items.
 
-    What is not granted is denied as a whole, which `_second_line` has looked at.
+    Actions that are not granted are denied completely, which `_second_line` checks.
     """
     if not any(row.key == "dynamodb:attributes" for rule in denials for row in rule.checks):
         return

@@ -1,4 +1,4 @@
-"""Checks of what stands over patterns: choices that no set of arguments leaves in doubt, and watches."""
+"""Checks of choices and watches: no set of arguments may fit two listings of a choice."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def choice_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[str]:
-    """`entities` are those that are right by themselves."""
+    """`entities` are the ones without faults of their own."""
     members = [name for choice in model.choices.values() for name in choice.patterns]
     for choice in model.choices.values():
         faults = [*_faults(model, choice)] or [*_argument_faults(model, entities, choice)]
@@ -49,7 +49,7 @@ def _argument_faults(model: "Model", entities: Mapping[str, Entity], choice: Cho
     if not all(
         listing.entity in entities and entities[listing.entity].placement(listing.index) for listing in listings
     ):
-        return  # said where the listing or its entity is checked
+        return  # reported where the listing or its entity is checked
     taken = [(listing, listing_arguments(model, listing)) for listing in listings]
     for (one, here), (other, there) in combinations(taken, 2):
         if here.fits(here.required | there.required) and there.fits(here.required | there.required):
@@ -64,7 +64,7 @@ def _argument_faults(model: "Model", entities: Mapping[str, Entity], choice: Cho
 
 
 def watch_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[str]:
-    """`entities` are those that are right by themselves."""
+    """`entities` are the ones without faults of their own."""
     declared = [watch for domain in model.domains for watch in domain.watches]
     for watch in declared:
         faults = [*shape_faults(watch)] or [*_watch_faults(model, entities, watch)]
@@ -90,7 +90,7 @@ def _watch_faults(model: "Model", entities: Mapping[str, Entity], watch: Watch) 
 def _watched_list_faults(model: "Model", entity: Entity, listing: Listing) -> Iterator[str]:
     place = entity.placement(listing.index)
     if place is None:
-        return  # said where the listing is checked
+        return  # reported where the listing is checked
     if listing.single:
         yield f"`{listing.name}` returns one item; watch the lookup of {entity.name} instead"
     if place.bucket is not None or listing.window is not None:

@@ -1,4 +1,4 @@
-"""Checks of fields that code answers: what they need, what they return, and whether their functions fit."""
+"""Checks of fields with code: what they need, what they return, and whether their functions fit."""
 
 import inspect
 import math
@@ -19,7 +19,7 @@ _NODES = frozenset({"node", "nodes"})
 
 
 def derived_faults(entity: Entity) -> Iterator[str]:
-    """Of an entity whose tuples hold what they should."""
+    """The faults of an entity whose tuples have the right types."""
     for field in entity.derived.values():
         yield from (f"`{field.name}`: {fault}" for fault in _derived_faults(entity, field))
 
@@ -56,7 +56,7 @@ def _query_faults(model: "Model", query: CustomQuery) -> Iterator[str]:
         yield from (fault for fault in fields_faults([Field("returns", query.returns, "")]))
     elif query.returns not in model.entities:
         yield f"it returns `{query.returns}`, which is neither an entity nor a type"
-    # the other fields have checks of their own, which say more
+    # the other fields have their own, more precise checks
     shape = [fault for fault in shape_faults(query) if fault.startswith("`arguments")]
     yield from shape or argument_faults(query)
     yield from _function_faults("run", query.run, ("reader", "arguments"), is_async=True)
@@ -93,7 +93,7 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
         inspect.signature(function).bind(*range(count))
     except TypeError:
         return False
-    except ValueError:  # a function of C without a signature
+    except ValueError:  # a C function without a signature
         return True
     return True
 

@@ -1,4 +1,4 @@
-"""Checks of a domain's demo: tenants that are valid and at least two, and examples that can be told apart."""
+"""Checks of a domain's demo: at least two valid tenants, and examples with distinct titles."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -67,7 +67,7 @@ def _neighbours(entities: Mapping[str, Entity], root: Entity, place: Placement) 
 
 
 def _between(root: Template, members: Template, other: Template) -> bool:
-    """Whether the other keys can lie in the range that starts at the item and ends with its last member."""
+    """Whether the other keys can be in the range that starts at the item and ends with its last member."""
     low, high = sorted([members.leading_literals[0] + KEY_SEPARATOR, root.text])
     words = other.leading_literals
     return not words or low <= words[0] + (KEY_SEPARATOR if len(other.segments) > 1 else "") <= high

@@ -1,4 +1,4 @@
-"""Checks of mutations and of the error codes in their payloads: types, names, and the entities they answer with."""
+"""Checks of mutations and of the error codes in their payloads: types, names, and the entities they return."""
 
 import re
 from collections import Counter
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def mutation_faults(mutation: Mutation) -> Iterator[str]:
-    """What is wrong with a mutation by itself."""
+    """The faults of a mutation on its own."""
     shape = [*shape_faults(mutation)] or [*_default_faults(mutation)]
     faults = shape or [*mutation.faults, *field_faults(mutation, "input"), *field_faults(mutation, "extras")]
     faults = faults or [*input_faults(mutation.input)]
@@ -50,14 +50,14 @@ def all_mutation_faults(model: "Model") -> Iterator[str]:
     yield from (f"mutation {name}: is declared twice" for name, count in counts.items() if count > 1)
 
 
-# Bulk mutations: what they repeat, how many items they take, and what fits into one transaction.
+# Bulk mutations: the mutation they repeat, how many items they take, and what fits into one transaction.
 
 MAX_BULK_ITEMS = 500
-MAX_WRITES = 100  # of one transaction
+MAX_WRITES = 100  # in one transaction
 
 
 def bulk_faults(model: "Model") -> Iterator[str]:
-    """Of a model whose entities, patterns and mutations are right by themselves."""
+    """For a model whose entities, patterns and mutations have no faults of their own."""
     for mutation in model.mutations:
         if mutation.bulk is not None:
             yield from (f"mutation {mutation.name}: {fault}" for fault in _bulk_faults(model, mutation.bulk))
@@ -93,10 +93,11 @@ def _atomic_faults(model: "Model", bulk: Bulk) -> Iterator[str]:
 
 
 def _writes(model: "Model", mutation: Mutation, items: int) -> int:
-    """The most writes that so many items take: with copies, unique values, references, counters, and the record."""
+    """The maximum number of writes for this many items: with copies, unique values, references, counters, and the
+    record."""
     entity = model.entities[mutation.returns]
     updates = mutation.step is not None and mutation.step.reads and not mutation.removes
-    moves = 2 if updates else 1  # an update leaves one place for another
+    moves = 2 if updates else 1  # an update moves from one place to another
     checked = sum(isinstance(relation, Reference) and relation.checked for relation in entity.relations)
     each = 1 + moves * (len(entity.copies) + len(entity.unique)) + (0 if mutation.removes else checked)
     counters = 0

@@ -23,7 +23,7 @@ _ARGUMENTS = frozenset({"first", "after", "last", "before", LAST_HOURS, FILTER, 
 
 
 def pattern_faults(model: "Model", entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[str]:
-    """`entities` are those that are right by themselves; of the others it is only known whether they are declared."""
+    """`entities` are the ones without faults of their own; for the others only their names are known."""
     shape = [*shape_faults(pattern)]
     if shape:
         yield from (f"pattern {pattern.name}: {fault}" for fault in shape)
@@ -55,7 +55,7 @@ def _consistency_faults(model: "Model", listing: Listing) -> Iterator[str]:
 
 
 def _carried_faults(model: "Model", listing: Listing) -> Iterator[str]:
-    """A filter is applied to what the index carries."""
+    """A filter can only use attributes that the index contains."""
     place = model.entities[listing.entity].placement(listing.index)
     index = place.index if place is not None else None
     carried = model.table.carried(model.table.index(index))
@@ -82,7 +82,7 @@ def _faults(entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[
 
 
 def _subject_faults(entity: Entity, lookup: Lookup) -> Iterator[str]:
-    """What is asked for by the token's subject has that subject for a key."""
+    """A pattern with the token's subject as its argument must have the subject in its key."""
     ids = [name for name in entity.key_names if isinstance(entity.attribute[name].type, Id)]
     if lookup.subject is not None and (len(entity.key_names) != 1 or len(ids) != 1):
         key = ", ".join(f"`{name}`" for name in entity.key_names)
@@ -154,7 +154,7 @@ def _order_faults(entity: Entity, place: Placement, listing: Listing) -> Iterato
 
 
 def _argument_faults(place: Placement, listing: Listing) -> Iterator[str]:
-    """Arguments that every list has; an attribute of that name could not be asked for."""
+    """Arguments that every list has; an attribute with such a name could not be an argument."""
     taken = (place.pk.names | {*listing.where, listing.between or ""}) & _ARGUMENTS
     yield from (f"`{name}` is an argument of lists; give the attribute another name" for name in sorted(taken))
 
@@ -203,7 +203,8 @@ def _staleness_faults(listing: Listing) -> Iterator[str]:
 
 
 def _strangers(entities: Mapping[str, Entity], entity: Entity, place: Placement) -> Iterator[str]:
-    """Items of another entity that a listing would return: the words its sort key starts with must tell them apart."""
+    """Items of another entity that a listing would return, unless the words at the start of its sort key exclude
+    them."""
     prefix = place.sk.leading_literals
     for other in entities.values():
         for there in other.placements:

@@ -85,7 +85,7 @@ def _binding_faults(model: "Model", entity: Entity, relation: Relation, pattern:
 
 
 def _fills(own: AttributeType, target: AttributeType) -> bool:
-    """Whether a value of one type finds what was stored by the other; their bounds and patterns do not matter."""
+    """Whether a value of one type finds what was stored with the other; their bounds and patterns do not matter."""
     if isinstance(own, EnumOf):
         return own == target
     return type(own) is type(target) and getattr(own, "normalise", None) == getattr(target, "normalise", None)

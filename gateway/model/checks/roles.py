@@ -1,4 +1,4 @@
-"""Checks of roles: every name is known, and IAM can enforce what is declared, no more and no less."""
+"""Checks of roles: every name is known, and IAM can enforce exactly what is declared."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,13 +30,13 @@ from gateway.model.types import Id
 if TYPE_CHECKING:
     from gateway.model.model import Model
 
-# INVARIANT: no '@', so that a role and a tenant stay apart in the name of a session.
+# INVARIANT: no '@', so that a role and a tenant stay separate in the name of a session.
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _KNOWS_PARTITIONS = "IAM knows partitions, not sort keys"
 
 
 def role_faults(model: "Model") -> Iterator[str]:
-    """Of a model whose entities and patterns are right by themselves."""
+    """For a model whose entities and patterns have no faults of their own."""
     yield from _personal_faults(model)
     yield from _confidential_faults(model)
     declared = [role for domain in model.domains for role in domain.roles]
@@ -58,7 +58,7 @@ def owner_faults(entity: Entity) -> Iterator[str]:
 
 
 def _personal_faults(model: "Model") -> Iterator[str]:
-    """INVARIANT: IAM only knows names, so a name is personal in all entities or in none."""
+    """INVARIANT: IAM only sees names, so a name is personal in all entities or in none."""
     declared = [(attribute, entity) for entity in model.entities.values() for attribute in stored(entity)]
     personal = {attribute.name: entity.name for attribute, entity in declared if attribute.personal}
     for attribute, entity in declared:
@@ -70,7 +70,7 @@ def _personal_faults(model: "Model") -> Iterator[str]:
 
 
 def _confidential_faults(model: "Model") -> Iterator[str]:
-    """INVARIANT: only what is confidential is denied: a denial by key holds on the table and every index."""
+    """INVARIANT: only confidential data is denied: a denial by key applies to the table and every index."""
     places = [(entity, place) for entity in model.entities.values() for place in entity.placements]
     for entity, place in places:
         path = path_of(place.pk)
@@ -116,7 +116,7 @@ def _unknown(names: Names, known: set[str]) -> tuple[str, ...]:
 
 
 def _closest(name: str, known: set[str]) -> str:
-    """What to name instead."""
+    """A suggestion for the misspelt name."""
     lower = {each.lower(): each for each in sorted(known, reverse=True)}
     found = get_close_matches(name.lower(), lower, n=1)
     return f": did you mean `{lower[found[0]]}`?" if found else f": name one of {', '.join(sorted(known))}"
@@ -165,7 +165,7 @@ def _hiding_faults(model: "Model", role: Role) -> Iterator[str]:
 
 
 def _find_faults(model: "Model", role: Role, name: str) -> Iterator[str]:
-    """An exact lookup has the partition for itself, and answers with an id that the role may see."""
+    """An exact lookup has its partition to itself, and returns an id that the role may see."""
     listing, hidden = model.patterns[name], set(hidden_attributes(model, role))
     if not isinstance(listing, Listing) or not listing.single:
         yield f"`finds` names `{name}`, which does not find one item: give it `single`, or name it in `reads`"
@@ -252,7 +252,7 @@ def _own_faults(model: "Model", role: Role) -> Iterator[str]:
 
 
 def _reachable(model: "Model", entity: Entity) -> str:
-    """Patterns of the entity that a role with `own` can have, or the place that would make one."""
+    """Patterns of the entity that a role with `own` can have, or the place that would allow one."""
     owned = [
         pattern.name
         for pattern in model.patterns.values()
@@ -288,7 +288,7 @@ def _own_count_faults(model: "Model", entity: Entity) -> Iterator[str]:
 
 
 def _acting_write_faults(entity: Entity) -> Iterator[str]:
-    """An acting role writes every place, so one that holds the owner must be among them: there AWS refuses others."""
+    """An acting role writes every place, so one with the owner must be among them: there AWS refuses others."""
     if not any(place.index is None and holds_owner(entity, place) for place in entity.placements):
         yield (
             f"it writes {entity.name} for a subject, and no place of it in the table holds its owner `{entity.owner}`: "
@@ -307,7 +307,8 @@ def _tables(model: "Model", name: str) -> tuple[str, ...]:
 def _neighbours(
     model: "Model", verb: str, places: tuple[RolePlace, ...], allowed: set[tuple[str, str]], hint: str
 ) -> Iterator[str]:
-    """INVARIANT: nothing is widened in silence: what lies where the role gets to is declared, or refused here."""
+    """INVARIANT: nothing is widened silently: whatever is in a partition that the role reaches is declared, or
+    refused here."""
     owned = {(reached.entity.name, reached.place.name) for reached in places if reached.owned}
     for reached in places:
         for entity, place in _everywhere(model.entities, reached.place.index):
@@ -347,7 +348,7 @@ def _follow_faults(model: "Model", role: Role, places: tuple[RolePlace, ...]) ->
 
 
 def _through_faults(model: "Model", role: Role, places: tuple[RolePlace, ...]) -> Iterator[str]:
-    """INVARIANT: nothing is widened in silence: that a list reads through the table does not open the table."""
+    """INVARIANT: nothing is widened silently: a list that also reads the table does not give access to the table."""
     names = (*role.finds, *(role.reads if isinstance(role.reads, tuple) else ()))
     for pattern in (model.patterns[name] for name in names if name in model.patterns):
         if isinstance(pattern, Listing) and unread_items(model, role, pattern, _names(places)):

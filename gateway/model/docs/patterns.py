@@ -1,4 +1,4 @@
-"""The page of access patterns, line by line: the table, and for each domain its patterns and entities."""
+"""Generates the page of access patterns: the table, and the patterns and entities of each domain."""
 
 from collections.abc import Iterator
 from functools import partial

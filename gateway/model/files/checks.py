@@ -1,4 +1,4 @@
-"""Checks of attributes that are files: what their keys are made of, and that nothing leaves a file behind."""
+"""Checks of file attributes: what their keys contain, and that no file is orphaned."""
 
 from collections.abc import Iterator
 
@@ -42,7 +42,7 @@ def _entity_faults(entity: Entity, file: str) -> Iterator[str]:
 
 
 def input_faults(fields: tuple[Field, ...]) -> Iterator[str]:
-    """A file gets into an item by its upload only."""
+    """A file can only be attached to an item by an upload."""
     for field in fields:
         if any(isinstance(kind, File) for kind in (field.type, *_inside(field.type))):
             yield f"`{field.name}` is a File, which cannot be an input; use the mutations of `file_mutations(entity)`"

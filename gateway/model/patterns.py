@@ -241,7 +241,7 @@ class Choice:
 
 
 class ListingArguments(NamedTuple):
-    """Those that a listing cannot do without, and those that it also takes."""
+    """The arguments that a listing requires, and its optional ones."""
 
     required: frozenset[str]
     optional: frozenset[str]
@@ -251,7 +251,7 @@ class ListingArguments(NamedTuple):
 
 
 def listing_arguments(model: "Model", listing: Listing) -> ListingArguments:
-    """The arguments that say what is asked for; those for paging fit every listing."""
+    """The arguments that select items; those for paging fit every listing."""
     optional = {listing.between, LAST_HOURS if listing.window is not None else None}
     optional |= {ORDER if listing.reversible else None, FILTER if listing.filter else None}
     optional |= {CONSISTENT if listing.consistent else None}
@@ -261,7 +261,8 @@ def listing_arguments(model: "Model", listing: Listing) -> ListingArguments:
 
 
 def chosen(model: "Model", choice: Choice, given: Set[str]) -> Listing:
-    """The listing that answers these arguments, or `BadUserInput`: no two take the same ones, so it is one or none."""
+    """The listing for these arguments, or `BadUserInput`: no two listings take the same ones, so there is one or
+    none."""
     listings = [model.listing(name) for name in choice.patterns]
     for listing in listings:
         if listing_arguments(model, listing).fits(given):
@@ -284,14 +285,14 @@ def _names(names: Set[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing"
 
 
-# Subscriptions: an item or a list, as it is and then with every change.
+# Subscriptions: the current state of an item or a list, and then every change.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
     """A subscription to the item of a lookup, or to the items of a listing; it has the arguments of its pattern.
 
-    What a role cannot read by the pattern, it cannot watch either.
+    A role can only watch what it can read with the pattern.
     """
 
     name: str
@@ -318,7 +319,7 @@ def watched_patterns(model: "Model", watch: Watch) -> frozenset[str]:
     """The patterns that a role needs to use the watch.
 
     Changed items of a list on an index are read from the table by their keys, since an index cannot be read
-    consistently. Those of a list on the table are read where they are.
+    consistently. Those of a list on the table are read in place.
     """
     pattern = model.patterns[watch.pattern]
     lookup = item_lookup(model, pattern.entity)

@@ -1,4 +1,4 @@
-"""The history of an order: who moved it when, written in the same transaction as the order."""
+"""The history of an order: each change of its status, written in the same transaction as the order."""
 
 from gateway import (
     Attribute,
@@ -49,6 +49,6 @@ PATTERNS = (
 
 
 def moved(writer: Writer, change: Change, order: Item) -> None:
-    """Adds to the change that the order got its status now, by the caller."""
+    """Adds to the change that the caller has just given the order its status."""
     event = {"orderId": order.values["orderId"], "eventId": new_id(), "at": now(), "status": order.values["status"]}
     change.create("OrderEvent", {**event, "actor": writer.access.subject or "unknown"})

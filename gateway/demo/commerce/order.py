@@ -46,7 +46,7 @@ class OrderStatus(enum.Enum):
     CANCELLED = "cancelled before it was shipped"
 
 
-# a customer has its orders, and not the partitions of their lines: what was ordered lies in the order itself
+# a customer can read its orders but not the partitions of their lines, so the order itself holds what was ordered
 ORDERED = Struct(
     "OrderedProduct",
     (

@@ -1,6 +1,5 @@
-"""The roles of the shop: the standard ones for its staff, the customer, who has its own rows only, and the one in which
-orders of a customer are placed.
-"""
+"""The roles of the shop: the standard ones for its staff, the customer, who sees only its own rows, and the role in
+which customers' orders are placed."""
 
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ CUSTOMER = Role(
         *("User", "Order", "Email", "Phone", "Session", "Notification", "UserSubscription"),
     ),
     writes=("UserSubscription",),
-    # they lie in the partition of the user, and no mutation that a customer may call changes them
+    # they are in the partition of the user, and no mutation that a customer may call changes them
     beside=("User", "Order", "Email", "Phone", "Notification"),
     own=True,
     mutations=(
@@ -22,7 +21,7 @@ CUSTOMER = Role(
         *("createUserSubscription", "updateUserSubscription", "removeUserSubscription"),
     ),
 )
-# support finds the customer who calls by the address that it is told, and never reads one
+# support finds a customer by the e-mail address that the customer states, and never reads one
 FINDS = {"support": ("userByEmail",)}
 ORDERING = Role(
     name="ordering",
@@ -30,7 +29,7 @@ ORDERING = Role(
     reads=("product", "stock", "order", "orderLine", "orderEvent"),
     writes=("Order", "OrderLine", "OrderEvent", "Stock"),
     removes=(),
-    # they lie in the partitions of the customer and of the products, and ordering changes none of them
+    # they are in the partitions of the customer and of the products, and ordering changes none of them
     beside=("User", "Email", "Phone", "Notification", "UserSubscription", "Product"),
     own=True,
     acting=True,

@@ -63,7 +63,7 @@ _CONSISTENT = argument(
     required=False,
 )
 _BY_DEFAULT = "By default the token's subject."
-_NOT_WATCHED = frozenset({"after", "last", "before", CONSISTENT})  # arguments of a list that its watch has not
+_NOT_WATCHED = frozenset({"after", "last", "before", CONSISTENT})  # arguments of a list that its watch does not have
 _ID_DESCRIPTION = "The global id: unique across all types and valid for one tenant."
 
 
@@ -294,7 +294,7 @@ class _Build:
         return resolved(self._types, name, kind, description, resolver, arguments, deprecated=deprecated)
 
     def _narrowed(self, listing: Listing) -> Iterator[Any]:
-        """The arguments of a list that callers may leave out."""
+        """The optional arguments of a list."""
         yield from self._range(listing)
         if listing.reversible:
             own = ListOrder.NEWEST_FIRST if listing.newest_first else ListOrder.OLDEST_FIRST
@@ -331,7 +331,7 @@ class _Build:
             yield argument(listing.between, kind, f"{description}.", required=False)
 
     def _parameters(self, pattern: Lookup | Listing, needed: set[str] | None = None) -> list[Any]:
-        """`needed` are those that are required; if it is not given, all that have no default."""
+        """`needed` are the required ones; by default, all without a default value."""
         attribute = self._model.entities[pattern.entity].attribute
         return [
             argument(
@@ -351,7 +351,7 @@ class _Build:
         return resolved(self._types, name, kind, description, resolver, arguments, deprecated=pattern.deprecated)
 
     def _root(self, pattern: AccessPattern) -> Iterator[StrawberryField]:
-        """Nullable, as every field of the query: one that fails does not remove the results of the others."""
+        """Nullable, like every field of the query, so that a failure does not remove the results of other fields."""
         match pattern:
             case Lookup():
                 yield from self._root_lookup(pattern)
@@ -363,7 +363,7 @@ class _Build:
                 yield self._query_field(pattern, pattern.name, kind, resolvers.listing_page(), arguments)
 
     def _choice(self, choice: Choice) -> StrawberryField:
-        """The arguments of all its listings; only those that each of them needs are required."""
+        """The arguments of all its listings; only those that every listing needs are required."""
         listings = [self._model.listing(name) for name in choice.patterns]
         needed = set.intersection(*(set(parameters(self._model, listing)) for listing in listings))
         found: dict[str, Any] = {}

@@ -22,14 +22,14 @@ END: Final = "\x01"
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """Prefixes that follow the tenant's own one: every key begins with its own prefix, and then
+    """Conditions on the leading keys: every key starts with the tenant's own prefix, and then
 
     - with one prefix of each group of `required`,
     - with no prefix of `forbidden`.
 
-    `subject` means that the session must have one. `tail` follows the tenant's prefix in every key, where the requests
-    are made of a template that has it there: see `below`. False never means "denied", only "not decided here": then the
-    evaluator decides.
+    `subject` means that the session must have one. `tail` follows the tenant's prefix in every key, if the requests
+    are rendered from a template that has it there: see `below`. False never means "denied", only "not decided here":
+    then the evaluator decides.
     """
 
     required: tuple[tuple[str, ...], ...] = ()
@@ -110,27 +110,28 @@ class Residual:
         return True
 
     def allows_text(self, text: str, marker: str, own: str, keys: int, subject: str | None = None) -> bool:
-        r"""As `allows`, asked of the request's JSON text, without reading it.
+        r"""Like `allows`, but decided on the request's JSON text without parsing it.
 
-        The caller promises: `text` is JSON without spaces between its tokens, `marker` was made by `marker_of`, and
-        each of the `keys` leading keys stands in the text as the marker and the rest of a JSON string, as in a text
-        that is made from a template. Nothing is promised about the keys' texts or about any other value.
+        The caller guarantees that `text` is JSON without spaces between its tokens, that `marker` comes from
+        `marker_of`, and that each of the `keys` leading keys appears in the text as the marker and the rest of a JSON
+        string, as in a text rendered from a template. Nothing is assumed about the keys' values or any other value.
 
-        Why this never allows what `allows` does not:
+        Why this never allows what `allows` does not allow:
 
-        1. Each leading key is an occurrence of the marker. In `"PK":{"S":"` every quote but the first stands behind
-           a character that is no backslash, so it begins or ends a string of the JSON. So two occurrences cannot
-           overlap (a string behind `"S":` would be followed by a colon, which is no JSON), and `count` misses none.
-        2. `text.count(marker) == keys` says that these are the only occurrences. A value that contains the marker
-           has its quotes escaped and is no occurrence; an attribute of the same name elsewhere, or a name that ends
+        1. Each leading key is an occurrence of the marker. In `"PK":{"S":"` every quote but the first follows a
+           character other than a backslash, so it starts or ends a string of the JSON. So two occurrences cannot
+           overlap (a string after `"S":` would be followed by a colon, which is not JSON), and `count` misses none.
+        2. `text.count(marker) == keys` means that these are the only occurrences. A value that contains the marker
+           has its quotes escaped and is not an occurrence; an attribute of the same name elsewhere, or a name that ends
            in `\"PK`, is one more, and the numbers differ.
-        3. `text.count(marker + own + tail) == keys` says that each of them is followed by `own` and `tail`. There is
-           no backslash and no quote in these, so their characters stand for themselves: each leading key begins so.
+        3. `text.count(marker + own + tail) == keys` means that each of them is followed by `own` and `tail`.
+           These contain no backslash and no quote, so their characters represent themselves: each leading key starts
+           with them.
         4. For `forbidden` and `required` a key could still hide a prefix behind an escape (`\u0045MAIL#`). So a text
-           with a backslash anywhere is not decided here; without one each string is its own text. A required prefix
-           with a quote would be met by the end of a string, so it is not counted; one that is a whole key is looked
-           for with the quote that ends it. No prefix of a group begins with another one of it, so a key is counted
-           once at most.
+           with a backslash anywhere is not decided here; without one, each string equals its text. A required prefix
+           with a quote could be satisfied by the end of a string, so it is not counted; one that is a whole key is
+           searched with its closing quote. No prefix of a group starts with another one of the group, so a key is
+           counted at most once.
         """
         if self.subject:
             mine = self.of_subject(subject)

@@ -15,7 +15,7 @@ _EXACT = Context(prec=MAX_DIGITS + 4)
 
 
 def with_digits(amount: Decimal, currency: str) -> Decimal:
-    """The amount with as many decimals as its currency has, unless it has more of its own."""
+    """The amount with as many decimals as its currency has, or more if it has more."""
     digits = DIGITS.get(currency)
     if digits is None or not amount.is_finite():
         return amount
@@ -62,7 +62,7 @@ class Money(Struct):
 
     def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
         digits = DIGITS.get(value["currency"])
-        # what is not a currency is a fault of that field
+        # an invalid currency is a fault of that field
         if digits is not None and _decimals(Decimal(value["amount"])) > digits:
             message = f"`{path}.amount` has more decimals than {value['currency']}, which has {digits}"
             yield BadUserInput(message, f"{path}.amount")

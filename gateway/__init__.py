@@ -1,7 +1,7 @@
 """A multi-tenant GraphQL gateway with fine-grained IAM over one DynamoDB table.
 
-These names are the public face: a domain of your own imports from here and from nowhere deeper. They are loaded when
-they are first used, so that importing one part of the package does not load the others.
+These names are the public API: a domain imports only from here. They are loaded on first use, so that importing one
+part of the package does not load the others.
 """
 
 import importlib

@@ -83,18 +83,18 @@ GRAPHQL_PATH: Final = "/graphql"
 
 @dataclass(slots=True)
 class State:
-    """Whether the process still accepts requests; the server changes it on a signal to stop."""
+    """Whether the process still accepts requests; the server changes it on a stop signal."""
 
     draining: bool = False
 
 
 async def _nothing_to_close() -> None:
-    """Services in memory hold no connections."""
+    """In-memory services have no connections to close."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The services that the gateway calls. By default they are reached over the network; tests pass others."""
+    """The services that the gateway calls. By default it calls them over the network; tests pass their own."""
 
     dynamodb: DynamoDB
     sts: Sts
@@ -117,7 +117,7 @@ class Gateway:
     metrics: Metrics | None = None
     # the tenants and roles whose sessions are opened at start
     warm_up: tuple[tuple[TenantId, ...], tuple[str, ...]] = ((), ())
-    # reads the table's stream, where this process does
+    # reads the table's stream, if this process does
     stream: ReaderProcess | None = None
     trusted: tuple[Session, ...] = ()  # for whose policies lanes of trusted documents are made at start
 
@@ -138,10 +138,9 @@ def build_gateway(
     loaded: ServedDomains | None = None,
     draining: Callable[[], bool] = lambda: False,
 ) -> Gateway:
-    """Raises `ConfigurationError` where settings contradict the policies or the model.
+    """Raises `ConfigurationError` if settings contradict the policies or the model.
 
-    `loaded` is what to serve instead of the domains that the settings name; `draining` is whether the process is about
-    to stop.
+    `loaded` replaces the domains that the settings name; `draining` says whether the process is about to stop.
     """
     domains = loaded or load_domains(settings.served_domains)
     model, schema, reads = domains.model, core_schema(domains.schema), read_limits(settings)
@@ -223,7 +222,7 @@ def _documents(settings: Settings, model: Model, schema: GraphQLSchema) -> Docum
 def _views(
     settings: Settings, model: Model, reference: ReferenceExecutor
 ) -> dict[str, tuple[Documents, ReferenceExecutor]]:
-    """Of each role that has a schema of its own."""
+    """The schemas of the roles that have their own."""
     roles = [role for role in model.roles.values() if has_own_schema(role)]
     schemas = {role.name: role_schema(reference.schema, model, role) for role in roles}
     return {
@@ -336,7 +335,7 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        # objects made at start live as long as the process: the garbage collector need not visit them again
+        # objects created at start live as long as the process, so the garbage collector need not visit them again
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
@@ -361,7 +360,8 @@ def _pages(settings: Settings, gateway: Gateway, state: State) -> Starlette:
         middleware=[] if cors is None else [Middleware(CORSMiddleware, **cors)],
         lifespan=lifespan,
     )
-    # a redirect would repeat the caller's Host, and behind a load balancer lead from https to http with the token
+    # a redirect would repeat the caller's Host, and behind a load balancer it could lead from https to http with the
+    # token
     app.router.redirect_slashes = False
     return app
 

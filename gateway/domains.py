@@ -65,7 +65,7 @@ def load_domains(names: Sequence[str]) -> ServedDomains:
 
 
 def _domain(name: str) -> Domain | tuple[str, ...]:
-    """The domain of this name, or what is wrong with it."""
+    """The domain of this name, or a description of what is wrong with it."""
     if not _NAME.fullmatch(name):
         return ("is not a name such as `helpdesk` or `helpdesk.domain`",)
     installed = _installed(name)
@@ -120,7 +120,7 @@ def _hint(error: Exception) -> str:
 
 
 def _where(error: Exception) -> str:
-    """The line of the adopter's own code that raised, such as `clinic/note.py:12: TypeError: `."""
+    """The line of the user's own code that raised, such as `clinic/note.py:12: TypeError: `."""
     kind = type(error).__name__
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}: {kind}: "
@@ -128,6 +128,6 @@ def _where(error: Exception) -> str:
     own = [frame for frame in frames if not Path(frame.filename).is_relative_to(_PACKAGE)]
     if not own:
         return f"{kind}: "
-    # the package of the domain, not what it calls
+    # the package of the domain, not the libraries that it calls
     inside = [frame for frame in own if Path(frame.filename).is_relative_to(Path(own[0].filename).parent)]
     return f"{inside[-1].filename}:{inside[-1].lineno}: {kind}: "

@@ -49,10 +49,8 @@ class TenantSuspended(Forbidden):
 
 
 class BadUserInput(GatewayError):
-    """`field` is the path of the wrong value in the caller's input, such as `lines.2.quantity`, where it is about one.
-
-    `others` are further faults of the same input.
-    """
+    """`field` is the path of the wrong value in the caller's input, such as `lines.2.quantity`; `others` are further
+    errors in the same input."""
 
     code = "BAD_USER_INPUT"
 
@@ -107,7 +105,7 @@ class DeadlineExceeded(Unavailable):
 
 
 class Internal(GatewayError):
-    """A defect of the gateway: the message goes to the log, the caller gets only the request id."""
+    """A bug in the gateway: the message goes to the log, and the caller gets only the request id."""
 
 
 class IsolationBreach(Internal):
@@ -115,7 +113,7 @@ class IsolationBreach(Internal):
 
 
 class ModelError(GatewayError):
-    """Carries every fault of the model, each with its entity or pattern; raised only at start."""
+    """Lists every fault of the model, each with its entity or pattern; raised only at start."""
 
     code = "MODEL"
 
@@ -125,7 +123,7 @@ class ModelError(GatewayError):
 
 
 class ConfigurationError(GatewayError):
-    """Carries every fault, so that an operator can fix them all at once."""
+    """Lists every fault, so that an operator can fix them all at once."""
 
     code = "CONFIGURATION"
 

@@ -1,4 +1,4 @@
-"""Rules between settings; every broken one is reported, whatever else is wrong."""
+"""Rules between settings; every broken rule is reported, even if other settings are wrong."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ class NotKnownError(Exception):
 
 
 class KnownSettings:
-    """Settings of which some are wrong; reading one of those raises."""
+    """Settings of which some are invalid; reading an invalid one raises."""
 
     def __init__(self, settings: "Settings", wrong: frozenset[str]) -> None:
         self._settings = settings
@@ -51,7 +51,7 @@ def _issuers(settings: "Settings") -> Iterator[str]:
 
 
 def _revocations(settings: "Settings") -> Iterator[str]:
-    """A grant that nobody can revoke must not be possible."""
+    """Support access requires a way to revoke it."""
     granting = [number for number, issuer in enumerate(settings.issuers) if issuer.support is not None]
     if granting and settings.support_revocations is None:
         yield f"support_revocations: required, because issuers.{granting[0]}.support grants support access"
@@ -92,7 +92,7 @@ def _metrics_port(settings: "Settings") -> Iterator[str]:
 
 def _playground(settings: "Settings") -> Iterator[str]:
     if settings.trusted_documents_only and settings.playground:
-        yield "playground: must be off where trusted_documents_only is on, since it could run nothing"
+        yield "playground: must be off if trusted_documents_only is on, since it could run nothing"
 
 
 def _cache(settings: "Settings") -> Iterator[str]:
@@ -122,7 +122,7 @@ def _cache(settings: "Settings") -> Iterator[str]:
 
 
 def _in_production(check: Callable[["Settings"], Iterator[str]]) -> Check:
-    """A rule that does not hold in the sandbox."""
+    """A rule that applies only outside the sandbox."""
     return lambda settings: check(settings) if settings.environment == "production" else None
 
 
@@ -182,11 +182,11 @@ _UNSAFE = (
 
 def _bus(settings: "Settings") -> Iterator[str]:
     if settings.stream == "bus" and not settings.bus_servers:
-        yield "bus_servers: required where stream is `bus`"
+        yield "bus_servers: required if stream is `bus`"
     if settings.stream == "inside" and settings.bus_servers:
         yield "bus_servers: has no effect while stream is `inside`; set stream to `bus` and run `gateway stream`"
     if (settings.bus_user is None) != (settings.bus_password is None):
-        yield "bus_password: bus_user and bus_password are set together, or neither"
+        yield "bus_password: set both bus_user and bus_password, or neither"
     if settings.bus_ca is not None and not settings.bus_ca.is_file():
         yield f"bus_ca: the file `{settings.bus_ca}` does not exist"
 
@@ -200,7 +200,7 @@ def _stream(settings: "Settings") -> Iterator[str]:
             "set stream to `bus` and run `gateway stream`"
         )
     if settings.stream_role_arn is None:
-        yield "stream_role_arn: required where stream is `inside`, because the gateway's own role is denied DynamoDB"
+        yield "stream_role_arn: required if stream is `inside`, because the gateway's own role is denied DynamoDB"
 
 
 CONTRADICTIONS: tuple[Check, ...] = (

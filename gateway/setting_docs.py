@@ -22,7 +22,7 @@ _MODELS: dict[str, type[BaseModel]] = {
 
 
 def fresh(page: str) -> str:
-    """The page with every row about a setting as the code has it; the page decides which setting stands where."""
+    """The page with every row updated from the code; the page decides which setting appears where."""
     lines, model = [], None
     for line in page.splitlines():
         first = line.split("|")[1].strip() if line.startswith("| ") else None

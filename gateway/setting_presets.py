@@ -1,6 +1,6 @@
-"""Identity providers: where each puts tenant, subject, roles and machine clients, and what has to be set up there.
+"""Identity providers: where each puts tenant, subject, roles and machine clients, and what to set up at the provider.
 
-A preset fills in settings of an issuer that are not set; docs/identity.md says the same for whoever configures it.
+A preset fills in settings of an issuer that are not set; docs/identity.md describes the same for operators.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ GENERAL: Final[Mapping[Need, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """`settings` are those of `IssuerSettings`; `hints` say what is missing at the provider, for the log."""
+    """`settings` are fields of `IssuerSettings`; `hints` are log messages that say what is missing at the provider."""
 
     settings: Mapping[str, Any]
     hints: Mapping[Need, str]
@@ -36,7 +36,7 @@ def hints_of(name: PresetName | None) -> Mapping[Need, str]:
 
 
 def with_preset(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of an issuer with what its preset adds. What is set wins; required claims are joined."""
+    """The settings of an issuer, completed by its preset. Explicit settings win; required claims are merged."""
     name = values.get("preset")
     preset = PRESETS.get(name) if isinstance(name, str) else None
     if preset is None:

@@ -60,7 +60,7 @@ Region = Annotated[str, _matching(r"[a-z]{2}(-[a-z]+)+-[0-9]", "a region, such a
 Words = Annotated[str, Field(min_length=1)]
 
 
-# the exact name of a claim, a dotted path, or the list of names on the way to it
+# the exact name of a claim, a dotted path, or the list of names that leads to it
 Claim = Words | Annotated[list[Words], Field(min_length=1)]
 
 
@@ -78,7 +78,7 @@ class ClientSettings(_SettingsPart):
 
 
 class SupportSettings(_SettingsPart):
-    """What the support grants of an issuer may be."""
+    """Restricts the support grants of an issuer."""
 
     role: Words = "support"
     """The only role of support access, whatever the token says."""
@@ -90,7 +90,8 @@ class SupportSettings(_SettingsPart):
     reason_claim: Claim = "reason"
     """The claim with the reason: 1 to 200 printable characters."""
     only: bool = True
-    """Refuses every token of this issuer that is no support grant. Use an issuer for support only where you can."""
+    """Refuses every token of this issuer that is not a support grant. If possible, use a separate issuer for
+    support."""
 
 
 class IssuerSettings(_SettingsPart):
@@ -114,30 +115,31 @@ class IssuerSettings(_SettingsPart):
     additional_audiences: list[Words] = []
     """Audiences that may be listed next to ours, such as the userinfo address of Auth0."""
     subject_claim: Claim = "sub"
-    """The claim that identifies the user. Choose one that is never given to somebody else."""
+    """The claim that identifies the user. Choose a claim whose values are never reassigned."""
     tenants: list[Tenant] | None = None
     """The tenants that the issuer may name. Set it when a customer brings their own issuer. Without it, all."""
     tenant_claim: Claim = "tenant"
     """The claim that names the tenant, by exact name, dotted path or list of names: `custom:tenant`, `org_id`,
     `app.tenant`, `["app", "tenant"]`."""
     tenant_map: dict[Words, Tenant] = {}
-    """Values of that claim to tenants, where they are not tenant ids: `{"org_Xb2": "acme"}`. Other values are
+    """Maps values of that claim to tenants, if they are not tenant ids: `{"org_Xb2": "acme"}`. Other values are
     refused."""
     tenant_is_membership: bool = False
     """The tenant claim may also be a list or an object with exactly one name, as `organization` of Keycloak."""
     roles_claim: Claim = "roles"
     """The claim that names the roles, as a list or as one string separated by spaces."""
     role_map: dict[str, str] = {}
-    """Roles in the token to roles of the gateway; others are ignored. If empty, the names are the gateway's own."""
+    """Maps roles in the token to roles of the gateway; others are ignored. If empty, the names are the gateway's
+    own."""
     required_claims: dict[str, str] = {}
     """Claims that must have one exact value: `{"token_use": "access"}`."""
     client_claims: list[Claim] = []
-    """The claims that name the client; the first that is there counts. If empty, every token is a user's."""
+    """The claims that name the client; the first one that exists is used. If empty, every token is a user's."""
     machine_claims: dict[Words, Words] = {}
     """Claims and their values in the tokens of machines, with `{client}` for the client: `{"sub": "{client}"}`. A token
     with only some of them is refused."""
     user_claims: list[Claim] = []
-    """Claims of which a user's token has at least one and a machine's has none."""
+    """Claims that distinguish users: a user's token has at least one of them, a machine's has none."""
     client_roles_claim: Claim | None = None
     """The claim that names the roles of a machine. Without it, `roles_claim`."""
     client_roles: dict[Words, ClientSettings] = {}
@@ -146,7 +148,7 @@ class IssuerSettings(_SettingsPart):
     """Allows the issuer to grant [support access](identity.md#support-access). Without it, its tokens with an `act`
     claim are refused."""
     leeway_seconds: int = Field(default=30, ge=0, le=60)
-    """The tolerance for clocks that differ."""
+    """The tolerance for clock differences."""
     max_lifetime_seconds: int = Field(default=86_400, ge=60)
     """Tokens with a longer lifetime are refused."""
 
@@ -157,7 +159,7 @@ class IssuerSettings(_SettingsPart):
 
 
 class SiloSettings(_SettingsPart):
-    """A tenant with its own table, role or region; what is not set is as for the pooled tenants."""
+    """A tenant with its own table, role or region; unset values are those of the pooled tenants."""
 
     table_name: TableName | None = None
     """The tenant's own table."""

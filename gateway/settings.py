@@ -41,9 +41,9 @@ from gateway.setting_types import (
 )
 
 _PREFIX = "GATEWAY_"
-# only the sandbox serves them by itself
+# only the sandbox serves them by default
 DEMO_DOMAINS: Final = ("gateway.demo.commerce", "gateway.demo.devices", "gateway.demo.publishing")
-# take the place of required settings that are missing or wrong, so that the others can be checked; nothing reads them
+# stand in for required settings that are missing or wrong, so that the others can be checked; nothing else reads them
 _STAND_INS: Mapping[str, Any] = {
     "table_name": "unknown",
     "region": "eu-west-1",
@@ -78,9 +78,9 @@ class Settings(BaseSettings):
     sts_endpoint: Url | None = None
     """Another address for STS, such as a VPC endpoint. Without it, the regional endpoint of AWS."""
     files_bucket: BucketName | None = None
-    """The bucket of [files](files.md). Required where a domain declares a `File`."""
+    """The bucket of [files](files.md). Required if a domain declares a `File`."""
     s3_endpoint: Url | None = None
-    """Another address for S3. Callers use it as well, so it must be one that they reach. Without it, the regional
+    """Another address for S3. Callers use it too, so they must be able to reach it. Without it, the regional
     endpoint of AWS."""
     file_url_seconds: int = Field(default=300, ge=10, le=3_600)
     """How long a signed upload or download works; never longer than the tenant session that signed it."""
@@ -199,8 +199,8 @@ class Settings(BaseSettings):
 
     # read caches
     cache: Literal["off", "ttl", "dax", "ttl+dax"] = "off"
-    """Where answers are kept that the model declares as cached: `ttl` in the process, `dax` in a DAX cluster, `ttl+dax`
-    in both."""
+    """Where reads that the model declares as cached are kept: `ttl` in the process, `dax` in a DAX cluster,
+    `ttl+dax` in both."""
     cache_max_bytes: int = Field(default=64_000_000, ge=1_000_000)
     """Memory for the cache of the process, for all tenants together."""
     dax_endpoint: DaxUrl | None = None
@@ -209,7 +209,7 @@ class Settings(BaseSettings):
     """The role that the gateway assumes to read from that cluster. Without it, the gateway's own role signs, which
     `policies/gateway-role.json` denies `dax:*`."""
     dax_accept_gateway_only_isolation: bool = False
-    """Must be true where tenants share a cluster: there, only the gateway keeps them apart, and IAM does not."""
+    """Must be true if tenants share a cluster: there, only the gateway keeps them apart, and IAM does not."""
     dax_item_ttl_seconds: PositiveFloat = 300
     """How long the clusters keep items, as their parameter group says."""
     dax_query_ttl_seconds: PositiveFloat = 300
@@ -221,11 +221,12 @@ class Settings(BaseSettings):
 
     # the table's stream
     stream: Literal["off", "inside", "bus"] = "off"
-    """How this process learns of changes of the shared table: from the `bus`, which `gateway stream` fills; by reading
-    the table's stream `inside` this process, which must be the only one; or not at all. See [streams](streams.md)."""
+    """How this process learns about changes of the shared table: from the `bus`, which `gateway stream` fills; by
+    reading the table's stream `inside` this process, which must be the only one; or not at all. See
+    [streams](streams.md)."""
     stream_role_arn: RoleArn | None = None
     """The role that is assumed to read the stream, with the permissions of `policies/stream-role.json`. Without it,
-    `gateway stream` reads with its own credentials, which must be of such a role."""
+    `gateway stream` reads with its own credentials, whose role needs these permissions."""
     dynamodb_streams_endpoint: Url | None = None
     """Another address for DynamoDB Streams, such as a VPC endpoint. Without it, the regional endpoint of AWS."""
 
@@ -233,16 +234,16 @@ class Settings(BaseSettings):
     """The NATS servers that carry change notes between processes, as `tls://` addresses. Required for `stream = "bus"`
     and for `gateway stream`."""
     bus_stream: BusStream = "gateway-changes"
-    """The JetStream stream of the notes, one for each table. `gateway stream` makes it if it is missing."""
+    """The JetStream stream of the notes, one for each table. `gateway stream` creates it if it is missing."""
     bus_user: Words | None = None
-    """The user at the NATS servers. Web processes and `gateway stream` should have different ones; see
+    """The user name at the NATS servers. Use different users for web processes and `gateway stream`; see
     [streams](streams.md#the-bus-between-processes)."""
     bus_password: SecretStr | None = None
     """The password of that user."""
     bus_ca: Path | None = None
-    """A file with the certificates that sign those of the NATS servers. Without it, those of the system."""
+    """A file with the certificates that sign those of the NATS servers. Without it, the certificates of the system."""
     bus_replicas: int = Field(default=3, ge=1, le=5)
-    """Servers that hold each note, where `gateway stream` makes the stream. With one, a lost disk loses notes."""
+    """How many servers hold each note, if `gateway stream` creates the stream. With one, a lost disk loses notes."""
 
     # which operations may run
     trusted_documents: Path | None = None
@@ -268,14 +269,14 @@ class Settings(BaseSettings):
 
     @property
     def reviewed_policies(self) -> Path | None:
-        """The directory whose policies must match the model; None where nothing is checked."""
+        """The directory whose policies must match the model; None if nothing is checked."""
         if self.policies_dir is None and self.environment == "production":
             return Path("policies")
         return self.policies_dir
 
     @property
     def served_domains(self) -> Sequence[str]:
-        """The demo domains only where nothing is named in the sandbox."""
+        """The demo domains are served only if the sandbox is started without any domain."""
         return self.domains or (DEMO_DOMAINS if self.environment == "sandbox" else ())
 
     @field_validator(
@@ -317,7 +318,7 @@ class Settings(BaseSettings):
 
 
 class SettingsError(ConfigurationError):
-    """`known` holds the settings that are right, for further checks."""
+    """`known` holds the valid settings, for further checks."""
 
     def __init__(self, faults: list[str], known: Settings) -> None:
         super().__init__(faults)
@@ -326,8 +327,7 @@ class SettingsError(ConfigurationError):
 
 def load_settings(config: Path | None = None, checks: Sequence[Check] = (), unneeded: Sequence[str] = ()) -> Settings:
     """Reads the settings; raises one `ConfigurationError` that lists every fault, including those of `checks`.
-
-    Settings of `unneeded` may be left out: the process does not read them.
+    Settings in `unneeded` may be left out, because the process does not read them.
     """
     content = {name: _STAND_INS[name] for name in unneeded} | (_read(config) if config else {})
     unknown = [*filter(_unknown, sorted(os.environ)), *sorted(set(content) - set(Settings.model_fields))]
@@ -361,12 +361,12 @@ def settings_values(settings: Settings) -> dict[str, Any]:
 
 
 def environment_without(*prefixes: str) -> dict[str, str]:
-    """Our environment without settings and without variables that start with one of the prefixes."""
+    """Our environment without the gateway's settings and without variables that start with one of the prefixes."""
     return {name: value for name, value in os.environ.items() if not name.upper().startswith((_PREFIX, *prefixes))}
 
 
 def environment_with(settings: Settings, aws: Mapping[str, str]) -> dict[str, str]:
-    """Our environment for a child process, with these settings and these AWS variables in place of ours."""
+    """Our environment for a child process, with these settings and AWS variables instead of ours."""
     # INVARIANT: the developer's own AWS credentials never reach a process that gets others.
     kept, values = environment_without("AWS_"), settings_values(settings)
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
@@ -374,7 +374,7 @@ def environment_with(settings: Settings, aws: Mapping[str, str]) -> dict[str, st
 
 
 def _unknown(variable: str) -> bool:
-    name = variable.lower()  # variables are read in any case
+    name = variable.lower()  # variable names are case-insensitive
     prefix = _PREFIX.lower()
     return name.startswith(prefix) and name.removeprefix(prefix) not in Settings.model_fields
 

@@ -1,4 +1,4 @@
-"""One task for each key at a time, which everybody who asks for the key waits for."""
+"""Runs one task per key at a time and shares its result with everyone who asks for the key."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable, Iterable
@@ -14,9 +14,9 @@ C = TypeVar("C")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Flight(Generic[V, C]):
-    """A task under way; `context` is what its starter passed, for those who join.
+    """A running task; `context` is what its starter passed, for those who join.
 
-    Wait for the task with `asyncio.wait` or `asyncio.shield`: a plain `await` would cancel it for everybody when one
+    Wait for the task with `asyncio.wait` or `asyncio.shield`: a plain `await` would cancel it for everyone when one
     waiter is cancelled.
     """
 
@@ -25,7 +25,7 @@ class Flight(Generic[V, C]):
 
 
 class SingleFlight(Generic[K, V, C]):
-    """The tasks belong to no request, so `close` ends those that are left."""
+    """The tasks belong to no request, so `close` ends the remaining ones."""
 
     def __init__(self) -> None:
         self._running: dict[K, Flight[V, C]] = {}
@@ -40,7 +40,7 @@ class SingleFlight(Generic[K, V, C]):
         return self._running.get(key)
 
     def start(self, keys: Iterable[K], work: Coroutine[Any, Any, V], context: C) -> Flight[V, C]:
-        """A new flight, which those who ask for one of the keys from now on will find."""
+        """Starts a flight that later callers of any of these keys join."""
         if self.closed:
             work.close()
             raise Unavailable("the gateway is shutting down")
@@ -69,7 +69,7 @@ class SingleFlight(Generic[K, V, C]):
             if self._running.get(key) is flight:
                 del self._running[key]
         if not flight.task.cancelled():
-            # marks the error as seen: every waiter may be gone
+            # marks the error as retrieved, in case every waiter is gone
             flight.task.exception()
 
 

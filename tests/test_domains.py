@@ -233,7 +233,7 @@ def test_mutations_are_named_once_and_answer_with_what_is_declared(write: Write)
     assert faults(twice) == ["domains: mutation createThing: is declared twice"]
     stray = ENTITY + "DOMAIN = replace(DOMAIN, mutations=(replace(crud(THING)[0], returns='X'),))\n"
     assert faults(write("stray", stray)) == [
-        "domains: mutation createThing: answers with `X`, which no domain declares: name one of Thing"
+        "domains: mutation createThing: returns `X`, which no domain declares: name one of Thing"
     ]
 
 

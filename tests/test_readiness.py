@@ -31,7 +31,7 @@ async def test_it_is_ready_when_all_is_reached(sandbox: Sandbox) -> None:
 
 WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "table": ({"table_name": "elsewhere"}, "table", "table", "the role may not read `elsewhere` in `eu-west-1`"),
-    "region": ({"region": "eu-west-2"}, "session", "region", "STS does not serve `eu-west-2` here"),
+    "region": ({"region": "eu-west-2"}, "session", "region", "STS does not serve `eu-west-2`"),
     "role": (
         {"tenant_role_arn": "arn:aws:iam::123456789012:role/nobody"},
         "session",
@@ -42,9 +42,9 @@ WRONG: dict[str, tuple[dict[str, Any], str, str, str]] = {
         {"dynamodb_endpoint": "http://127.0.0.1:1"},
         "table",
         "endpoint",
-        "`http://127.0.0.1:1` does not answer",
+        "`http://127.0.0.1:1` does not respond",
     ),
-    "sts": ({"sts_endpoint": "http://127.0.0.1:1"}, "session", "endpoint", "STS in `eu-west-1` does not answer"),
+    "sts": ({"sts_endpoint": "http://127.0.0.1:1"}, "session", "endpoint", "STS in `eu-west-1` does not respond"),
 }
 
 

@@ -243,9 +243,9 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
         ),
         (
             {"stream": "inside"},
-            "stream_role_arn: required where stream is `inside`, because the gateway's own role is denied DynamoDB",
+            "stream_role_arn: required if stream is `inside`, because the gateway's own role is denied DynamoDB",
         ),
-        ({"stream": "bus"}, "bus_servers: required where stream is `bus`"),
+        ({"stream": "bus"}, "bus_servers: required if stream is `bus`"),
         (
             {
                 "stream": "inside",
@@ -260,7 +260,7 @@ def test_a_wrong_value_is_named(environment: pytest.MonkeyPatch, name: str, valu
         ),
         (
             {"stream": "bus", "bus_servers": ["tls://bus:4222"], "bus_user": "web"},
-            "bus_password: bus_user and bus_password are set together, or neither",
+            "bus_password: set both bus_user and bus_password, or neither",
         ),
         (
             {"stream": "bus", "bus_servers": ["tls://bus:4222"], "bus_ca": "missing.pem"},
@@ -411,7 +411,7 @@ def test_the_playground_is_refused_where_only_trusted_documents_run(
     for name in ("playground", "introspection", "trusted_documents_only"):
         put(environment, name, "true")
     put(environment, "trusted_documents", "documents.json")
-    assert faults() == ["playground: must be off where trusted_documents_only is on, since it could run nothing"]
+    assert faults() == ["playground: must be off if trusted_documents_only is on, since it could run nothing"]
 
 
 @pytest.mark.parametrize(

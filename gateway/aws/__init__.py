@@ -1,1 +1,1 @@
-"""The wire to AWS: signing, connections, retries, errors, and the sessions that tenants act with."""
+"""Access to AWS: signing, connections, retries, errors, and the sessions of tenants."""

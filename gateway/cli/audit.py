@@ -1,4 +1,4 @@
-"""`gateway audit` and `gateway capacity`: a live account against the production checklist; what traffic needs."""
+"""`gateway audit` and `gateway capacity`: check a live account, and plan the capacity of its traffic."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,11 +19,11 @@ def audit(
         Path | None, typer.Option(help="JSON file with all of these: Terraform's output audit_config.")
     ] = None,
     profile: Annotated[str | None, typer.Option(help="AWS profile to use.")] = None,
-    endpoint: Annotated[str | None, typer.Option(help="URL of an engine that has DynamoDB and nothing else.")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="URL of an engine that serves only DynamoDB.")] = None,
     sandbox: Annotated[bool, typer.Option("--sandbox", help="Start a sandbox and audit that.")] = False,
     output: Annotated[str, typer.Option("--format", help="table, json or sarif.")] = "table",
-    strict: Annotated[bool, typer.Option("--strict", help="Fail if a line is unknown, too.")] = False,
-    skip: Annotated[list[str] | None, typer.Option(help="Line to leave out. Can be repeated.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Also fail if a line is unknown.")] = False,
+    skip: Annotated[list[str] | None, typer.Option(help="Line to skip. Can be repeated.")] = None,
     domains: Domains = None,
 ) -> None:
     """Check a live account and the model against the production checklist."""
@@ -51,7 +51,7 @@ def audit(
 def capacity(
     traffic: Annotated[Path | None, typer.Option(help="JSON file with your own rates and sizes.")] = None,
     from_logs: Annotated[
-        Path | None, typer.Option(help="The gateway's log, to add what operations really consumed.")
+        Path | None, typer.Option(help="The gateway's log, to add the capacity that operations actually consumed.")
     ] = None,
     prices: Annotated[Path | None, typer.Option(help="JSON file with other prices. Default: us-east-1.")] = None,
     output: Annotated[str, typer.Option("--format", help="markdown or json.")] = "markdown",

@@ -13,14 +13,14 @@ from gateway.errors import BadUserInput
 if TYPE_CHECKING:
     from gateway.ops.changes.feed_client import FeedClient
 
-Tenant = Annotated[str, typer.Option(help="The tenant whose changes are read; the token must be one of it.")]
-After = Annotated[str | None, typer.Option(help="Position to go on from. Default: changes from now on.")]
+Tenant = Annotated[str, typer.Option(help="The tenant whose changes are read. The token must belong to it.")]
+After = Annotated[str | None, typer.Option(help="Position to continue from. Default: start with the next change.")]
 Url = Annotated[str, typer.Option(help="URL of the change feed.")]
 TokenFile = Annotated[
     Path | None,
     typer.Option(
         envvar="GATEWAY_TOKEN_FILE",
-        help="File with the token, read at each connection. Default: tokens of the sandbox.",
+        help="File with the token, read again for each connection. Default: tokens of the sandbox.",
     ),
 ]
 Role = Annotated[str, typer.Option(help="Role of the sandbox's tokens.")]
@@ -32,7 +32,7 @@ _SANDBOX = "http://127.0.0.1:8001"
 def changes(
     tenant: Tenant,
     after: After = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="End after so many changes.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Stop after this many changes.")] = None,
     url: Url = _URL,
     token_file: TokenFile = None,
     role: Role = "viewer",
@@ -48,19 +48,17 @@ def webhooks(
     tenant: Tenant,
     target: Annotated[str, typer.Option(help="The https address that changes are sent to.")],
     secret_file: Annotated[
-        Path, typer.Option(help="File with the signing secret, `whsec_...`; several lines while it is changed.")
+        Path, typer.Option(help="File with the signing secret, `whsec_...`; during a rotation, one secret per line.")
     ],
     state: Annotated[Path, typer.Option(help="Folder for the position and the dead letters.")],
-    tries: Annotated[int, typer.Option(min=1, help="Tries for each change before it is a dead letter.")] = 8,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Allow http and addresses that are not on the internet.")
-    ] = False,
+    tries: Annotated[int, typer.Option(min=1, help="Attempts for each change before it becomes a dead letter.")] = 8,
+    allow_private: Annotated[bool, typer.Option("--allow-private", help="Allow http and private addresses.")] = False,
     url: Url = _URL,
     token_file: TokenFile = None,
     role: Role = "viewer",
     sandbox: Sandbox = _SANDBOX,
 ) -> None:
-    """Send the changes of a tenant to an address, signed as Standard Webhooks."""
+    """Send the changes of a tenant to an address, signed according to Standard Webhooks."""
     from gateway.ops.changes.webhook_target import WebhookTarget
     from gateway.ops.changes.webhooks import SigningSecret, Webhooks
 
@@ -83,7 +81,7 @@ def webhooks(
 
         def send(change: dict[str, Any]) -> None:
             if not sender.send(change):
-                typer.echo(f"nobody took {change['type']} {change['id']}: see {sender.dead_letters}", err=True)
+                typer.echo(f"gave up on {change['type']} {change['id']}: see {sender.dead_letters}", err=True)
 
         _consume(feed, send, None)
 
@@ -102,7 +100,7 @@ def _feed(url: str, tenant: str, after: str | None, token_file: Path | None, rol
 
 
 def _consume(feed: "FeedClient", take: Callable[[dict[str, Any]], None], limit: int | None) -> None:
-    """Until the limit, or Ctrl-C; then it tells where to go on."""
+    """Runs until the limit or Ctrl-C, and then prints where to continue."""
     try:
         for number, change in enumerate(feed.changes(), start=1):
             take(change)
@@ -113,4 +111,4 @@ def _consume(feed: "FeedClient", take: Callable[[dict[str, Any]], None], limit: 
         pass
     finally:
         if feed.position is not None:
-            typer.echo(f"go on with --after {feed.position}", err=True)
+            typer.echo(f"continue with --after {feed.position}", err=True)

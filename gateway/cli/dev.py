@@ -28,14 +28,14 @@ _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # compared with, not listened on
 
 @dataclass(frozen=True, slots=True)
 class Dev:
-    """What `gateway dev` is asked for; `aws_port` is where the sandbox's DynamoDB and STS are."""
+    """The options of `gateway dev`; `aws_port` is the port of the sandbox's DynamoDB and STS."""
 
     host: str = HOST
     port: int = 8000
     reload: bool = False
     dynamodb_endpoint: str | None = None
     aws_port: int = DEFAULT_PORT
-    # what is served instead of the demo domains
+    # served instead of the demo domains
     domains: tuple[str, ...] = ()
     # the module that is the gateway, with its arguments
     command: tuple[str, ...] = ("gateway", "serve")
@@ -44,16 +44,16 @@ class Dev:
 def token(
     tenant: str, role: str, subject: str | None = None, url: str = DEFAULT_URL, seconds: int | None = None
 ) -> str:
-    """A token of the sandbox that runs at this address; raises a `GatewayError` that says what to do."""
+    """A token of the sandbox at this address; raises a `GatewayError` that says what to do."""
     return ask_for_token(url, tenant, role, subject, seconds)
 
 
 def dev(wanted: Dev, console: Console | None = None) -> int:
-    """Runs sandbox and gateway until Ctrl-C; the exit code."""
+    """Runs sandbox and gateway until Ctrl-C; returns the exit code."""
     console = console or Console()
     options = Options(wanted.aws_port, wanted.dynamodb_endpoint, domains=wanted.domains)
     try:
-        # after a second signal the children end by themselves, since nobody holds their leash any more
+        # after a second signal the children end by themselves, because their parent is gone
         with ended_by_signals(interrupt), Sandbox(options) as sandbox:
             _tell_moved(console, wanted.aws_port, sandbox.url)
             return _run_gateway(wanted, sandbox, console)
@@ -75,8 +75,8 @@ def _run_gateway(wanted: Dev, sandbox: Sandbox, console: Console) -> int:
     url = f"http://{visible}:{port}"
     _tell_moved(console, wanted.port, url)
     settings = sandbox.settings(host=wanted.host, port=port, domains=list(wanted.domains))
-    # whatever the environment says: it listens where the banner says, and is one process, so that `/metrics` and the
-    # log are those of all requests and it learns of every change
+    # regardless of the environment, it listens where the banner says and is a single process, so that `/metrics` and
+    # the log cover all requests and it is notified of every change
     alone = {
         "host": wanted.host,
         "port": port,
@@ -126,12 +126,12 @@ def _up(wanted: Dev, sandbox: Sandbox, url: str, settings: Settings) -> RunningG
 def while_it_runs(sandbox: Sandbox, changes: Iterable[bool]) -> Iterator[bool]:
     for changed in changes:
         if sandbox.returncode is not None:
-            raise Unavailable("the sandbox has ended, and its data with it; start `gateway dev` again")
+            raise Unavailable("the sandbox has stopped and its data is lost; start `gateway dev` again")
         yield changed
 
 
 def aws_variables(sandbox: Sandbox) -> dict[str, str]:
-    """The gateway's own credentials, as AWS would give them to a container; nothing of the developer's."""
+    """The gateway's own credentials, as AWS gives them to a container; none of the developer's."""
     keys = sandbox.ready.gateway
     return {
         "AWS_ACCESS_KEY_ID": keys.access_key,
@@ -147,10 +147,10 @@ def aws_variables(sandbox: Sandbox) -> dict[str, str]:
 def _engine(wanted: Dev, sandbox: Sandbox) -> str:
     if wanted.dynamodb_endpoint is None:
         return "moto, in memory"
-    kept = "" if sandbox.ready.seeded else "; the table was there and is left as it is"
+    kept = "" if sandbox.ready.seeded else "; the table existed and was left unchanged"
     return f"{wanted.dynamodb_endpoint}{kept}"
 
 
 def _tell_moved(console: Console, port: int, url: str) -> None:
     if port and not url.endswith(f":{port}"):
-        console.print(f"port {port} is taken: using {url} instead", style="yellow", markup=False)
+        console.print(f"port {port} is in use: using {url} instead", style="yellow", markup=False)

@@ -1,4 +1,4 @@
-"""How a command fails: with a list of what to fix and an exit code, not with a stack trace."""
+"""How a command fails: with a list of faults and an exit code instead of a stack trace."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -17,14 +17,14 @@ Output = Annotated[Path, typer.Option(help="The file to write.")]
 
 
 def docs(check: Check = False, path: Output = Path("docs/access-patterns.md"), domains: Domains = None) -> None:
-    """Write docs/access-patterns.md from the model, and the matrix of its roles into roles.md beside it."""
+    """Write docs/access-patterns.md from the model, and the matrix of its roles into roles.md next to it."""
     from gateway.domains import load_domains
     from gateway.model.docs.patterns import access_patterns
     from gateway.model.docs.roles import with_matrix
 
     with exit_on_error():
         model, page = load_domains(named(domains)).model, path.parent / "roles.md"
-        # one that is not there, or has no marks for the matrix, is not written
+        # a page that does not exist, or has no marks for the matrix, is not written
         if page.exists():
             text = with_matrix(page.read_text(encoding="utf-8"), model)
             write_or_check(page, text, check=check, command="gateway docs")

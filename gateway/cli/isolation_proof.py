@@ -1,4 +1,4 @@
-"""The proof of isolation, put to work: on a sandbox of its own, or on the account that the settings name."""
+"""Runs the isolation proof on a fresh sandbox, or on the account that the settings name."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -29,13 +29,13 @@ WatchProof = Callable[[Mapping[TenantId, Session]], Awaitable[tuple[ProbeResult,
 
 
 async def prove_on_sandbox(domains: Sequence[str] = ()) -> ProofReport:
-    """Of these domains, or of the demo domains, with the policies that their model makes."""
+    """Proves it for these domains, or for the demo domains, with the policies generated from their model."""
     served = tuple(domains) or DEMO_DOMAINS
-    # thousands of denials are what it is about; the report tells those that were missing
+    # thousands of denials are expected; the report lists those that are missing
     with Sandbox(Options(port=0, log="WARNING", domains=served)) as sandbox:
         keys = sandbox.ready.gateway
         aws = boto3.Session(keys.access_key, keys.secret_key, region_name=sandbox.ready.region)
-        # an environment with GATEWAY_DOMAINS must not serve others than those that are proved
+        # GATEWAY_DOMAINS in the environment must not make it serve other domains than the proved ones
         stream = {"stream": "inside", "stream_role_arn": sandbox.ready.stream_role_arn}
         settings = sandbox.settings().model_copy(update={"domains": list(served), **stream})
         gateway = build_gateway(settings, aws=aws)
@@ -51,9 +51,9 @@ async def prove_on_sandbox(domains: Sequence[str] = ()) -> ProofReport:
 
 
 async def prove_on_account(settings: Settings) -> ProofReport:
-    """With the gateway's own credentials, as a request would; nothing is written to other tenants' rows."""
+    """Uses the gateway's own credentials, as a request would; nothing is written to other tenants' rows."""
     if not settings.tenants or len(settings.tenants) < 2:
-        raise ConfigurationError(["tenants: a proof of isolation needs two tenants by name"])
+        raise ConfigurationError(["tenants: name at least two tenants for a proof of isolation"])
     ground = unmarked(load_domains(settings.served_domains).model, [tenant_id(name) for name in settings.tenants])
     return await _prove(build_gateway(settings), ground)
 
@@ -66,7 +66,7 @@ async def _prove(gateway: Gateway, ground: Ground, watches: WatchProof | None = 
 
 
 def _rows(sandbox: Sandbox, model: Model) -> Mapping[TenantId, Sequence[DynamoItem]]:
-    """As the sandbox has them: their keys hold the time at which it was filled."""
+    """The rows as the sandbox has them: their keys contain the time at which it was filled."""
     admin, ready = sandbox.ready.admin, sandbox.ready
     session = boto3.Session(admin.access_key, admin.secret_key, region_name=ready.region)
     pages = session.client("dynamodb", endpoint_url=ready.url).get_paginator("scan").paginate(TableName=ready.table)
@@ -93,7 +93,7 @@ def _watch_ground(
     rows: Mapping[TenantId, Sequence[DynamoItem]],
     writers: Mapping[TenantId, Session],
 ) -> WatchGround:
-    """With tokens of the sandbox's issuer, which the gateway verifies as those of any subscriber."""
+    """Uses tokens of the sandbox's issuer, which the gateway verifies like those of any subscriber."""
     socket, services = gateway.streaming.socket, gateway.services
     subjects = {tenant_id(tenant.name): tenant.subjects or (SAMPLE_SUBJECT,) for tenant in demo_tenants(model)}
 

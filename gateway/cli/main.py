@@ -1,4 +1,4 @@
-"""The command `gateway`: every subcommand is defined in a file of its own and registered here.
+"""The command `gateway`: every subcommand is defined in its own file and registered here.
 
 Commands import what they need when they run, so that `gateway --help` loads neither AWS, web nor solver libraries.
 """

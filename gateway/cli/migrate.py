@@ -1,4 +1,4 @@
-"""Rows of the table: `gateway migrate` brings them up to the model, `gateway import` adds those of a file."""
+"""Stored rows: `gateway migrate` updates them to the model, `gateway import` adds rows from a file."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -60,16 +60,22 @@ def import_(
     source: Annotated[Path, typer.Argument(help="File with a header and a row in each line (.csv), or JSON lines.")],
     url: Annotated[str, typer.Option(help="URL of the GraphQL API.")] = "http://127.0.0.1:8000/graphql",
     token: Annotated[
-        str, typer.Option(envvar="GATEWAY_TOKEN", help="Bearer token: its tenant gets the rows, its role must write.")
+        str,
+        typer.Option(
+            envvar="GATEWAY_TOKEN",
+            help="Bearer token. Its tenant gets the rows; its role must be allowed to write them.",
+        ),
     ] = "",
     token_command: Annotated[
         str | None, typer.Option(help="Command that prints a token. It runs again when a token has expired.")
     ] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="File that keeps the progress. Default: beside the source, `.import.json`.")
+        Path | None,
+        typer.Option(help="File that keeps the progress. Default: the name of the source with `.import.json`."),
     ] = None,
     rejected: Annotated[
-        Path | None, typer.Option(help="File for rejected rows. Default: beside the source, `.rejected.jsonl`.")
+        Path | None,
+        typer.Option(help="File for rejected rows. Default: the name of the source with `.rejected.jsonl`."),
     ] = None,
     parallel: Annotated[int, typer.Option(min=1, max=32, help="Requests at the same time.")] = 4,
     patience: Annotated[

@@ -1,4 +1,4 @@
-"""`gateway new`: makes a package with a domain of your own, its tests, policies, image and Terraform."""
+"""`gateway new`: creates a package with your own domain, its tests, policies, image and Terraform."""
 
 import keyword
 import re
@@ -25,7 +25,7 @@ def new(
     name: Annotated[str, typer.Argument(help="Name of the domain and its package, such as clinic.")],
     modules: Annotated[str, typer.Option(help="Address of the Terraform module `stack` of this project.")] = _MODULES,
 ) -> None:
-    """Make a package for a domain of your own, with tests, policies, a Dockerfile and Terraform."""
+    """Create a package for your own domain, with tests, policies, a Dockerfile and Terraform."""
     with exit_on_error():
         _check_name(name)
         directory = Path(name)
@@ -35,12 +35,12 @@ def new(
         _generate(directory, f"{name}.domain")
         # moto is what the sandbox needs first
         install = "" if find_spec("moto") else "\n  pip install -e '.[dev]'"
-        typer.echo(f"made {directory}; next:\n  cd {directory}{install}\n  gateway dev")
+        typer.echo(f"created {directory}; next:\n  cd {directory}{install}\n  gateway dev")
 
 
 def _check_name(name: str) -> None:
     if keyword.iskeyword(name) or keyword.issoftkeyword(name):
-        raise BadUserInput(f"`{name}` is a keyword of Python; choose another name")
+        raise BadUserInput(f"`{name}` is a Python keyword; choose another name")
     if not _NAME.fullmatch(name) or name.endswith("_"):
         raise BadUserInput(
             f"`{name}` cannot be the name of a package: use 2 to 40 letters a-z, digits and `_`, starting with a "
@@ -51,7 +51,7 @@ def _check_name(name: str) -> None:
 
 
 def _is_installed(name: str) -> bool:
-    """Whether there is a module of this name; an empty folder in the current directory is none."""
+    """Whether there is a module of this name; an empty folder in the current directory does not count."""
     spec = find_spec(name)
     return spec is not None and spec.origin is not None
 
@@ -81,7 +81,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def _generate(directory: Path, domain: str) -> None:
-    """The files that are made from the domain, as its commands write them."""
+    """The files that are generated from the domain, as its commands write them."""
     from gateway.cli.generate import table_json
     from gateway.domains import load_domains
     from gateway.ops.policies.files import write_policies

@@ -13,7 +13,7 @@ _GROUP = "gateway.domains"
 
 
 def project_domains(directory: Path) -> list[str]:
-    """The domains that the project in this folder declares as entry points; none where there is no project."""
+    """The domains that the project in this folder declares as entry points; none if there is no project."""
     try:
         project = tomllib.loads((directory / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
     except FileNotFoundError:
@@ -52,14 +52,14 @@ Check = Annotated[bool, typer.Option("--check", help="Write nothing; fail if the
 
 
 def named(domains: list[str] | None) -> list[str]:
-    """The domains that a command is about: those of its option, else those of the setting."""
+    """The domains of a command: those of its option, or else those of the setting."""
     from gateway.settings import domains_in_environment
 
     return domains or domains_in_environment()
 
 
 def write_or_check(path: Path, text: str, *, check: bool, command: str) -> None:
-    """Writes a generated file, or fails when it differs from `text`; `command` is what regenerates it."""
+    """Writes a generated file, or fails if it differs from `text`; `command` regenerates it."""
     if check:
         if not path.is_file() or path.read_text() != text:
             raise GatewayError(f"`{path}` is stale; run `{command}`")

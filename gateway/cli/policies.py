@@ -34,11 +34,11 @@ def write(
     if context.invoked_subcommand is not None:
         return
     if against is not None and not check:
-        raise typer.BadParameter("it goes with --check", param_hint="--against")
+        raise typer.BadParameter("use it together with --check", param_hint="--against")
     with exit_on_error():
         model = load_domains(named(domains)).model
         if faults := unsafe_policies(model):
-            _fail(f"the model would make unsafe policies; nothing is written to {directory}", faults)
+            _fail(f"the model would produce unsafe policies; nothing was written to {directory}", faults)
         if not check:
             for name in write_policies(directory, model):
                 typer.echo(f"wrote {directory / name}")
@@ -58,7 +58,9 @@ def explain_request(
     ],
     role: Annotated[str, typer.Option(help="Role of the caller.")],
     tenant: Annotated[str, typer.Option(help="Tenant of the caller.")],
-    subject: Annotated[str | None, typer.Option(help="Subject of the caller, for a role of own rows.")] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="Subject of the caller, for a role that only sees its own rows.")
+    ] = None,
     domains: Domains = None,
 ) -> None:
     """Explain whether a role may send a request to DynamoDB."""

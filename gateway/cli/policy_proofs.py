@@ -1,4 +1,4 @@
-"""`gateway policies diff`, `prove` and `--check --against`: questions about policies that a solver answers."""
+"""`gateway policies diff`, `prove` and `--check --against`: policy questions that a solver decides."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _VERSION = re.compile(r"^## ", re.MULTILINE)
 
 
 def print_widenings(old: Path, new: Path, changelog: Path | None) -> int:
-    """Prints each new permission with a request that uses it; 1 if one of them is not announced."""
+    """Prints each new permission with a request that uses it; returns 1 if one of them is not announced."""
     wider = sorted(widenings(_directory(old), _directory(new), EXAMPLE), key=lambda widening: widening.coordinate)
     silent = unannounced(wider, changelog.read_text(encoding="utf-8")) if changelog is not None else list(wider)
     for widening in wider:
@@ -36,7 +36,7 @@ def print_widenings(old: Path, new: Path, changelog: Path | None) -> int:
 
 
 def unannounced(wider: Sequence[Widening], changelog: str) -> list[Widening]:
-    """Those that the newest version of the changelog does not name in backticks."""
+    """The ones that the newest version of the changelog does not name in backticks."""
     return [widening for widening in wider if not in_newest_version(widening.coordinate, changelog)]
 
 
@@ -46,7 +46,7 @@ def in_newest_version(coordinate: str, changelog: str) -> bool:
 
 
 def print_changes(model: Model, directory: Path, against: str, changelog: Path | None) -> int:
-    """Prints a line for each role and document; 1 if one of them may do more, and the changelog does not name it."""
+    """Prints a line for each role and document; returns 1 if one may do more and the changelog does not name it."""
     role_changes = changes(read_baseline(against, directory), documents(model), EXAMPLE)
     text = "" if changelog is None else changelog.read_text(encoding="utf-8")
     silent = [
@@ -72,7 +72,7 @@ def _directory(path: Path) -> Documents:
 
 
 def print_proof(policy: Path, prefix: str, session: Path | None, boundary: Path | None, without: str) -> int:
-    """Prints every theorem; 1 if one of them does not hold or cannot be decided."""
+    """Prints every theorem; returns 1 if one of them does not hold or cannot be decided."""
     subject = ForeignPolicy(
         policy=_document(policy, "identity"),
         prefix=prefix,

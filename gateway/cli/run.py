@@ -55,7 +55,7 @@ def dev(
     from gateway.domains import load_domains
 
     with exit_on_error():
-        # one rule for the sandbox's rows and for what the gateway serves
+        # the same rule for the sandbox's rows and for what the gateway serves
         served = tuple(named(domains))
         if served:
             load_domains(served)

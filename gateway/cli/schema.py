@@ -1,4 +1,4 @@
-"""The commands about the API that clients see: `schema`, `documents` and `explain-program`."""
+"""The commands about the public API: `schema`, `documents` and `explain-program`."""
 
 import json
 from pathlib import Path
@@ -61,7 +61,7 @@ def explain_program(
     role: Annotated[str, typer.Option(help="Role of the caller.")] = "viewer",
     operation: Annotated[str | None, typer.Option(help="Name of the operation, if the file has several.")] = None,
     variables: Annotated[
-        str, typer.Option(help="Variables as JSON. They decide what @include and @skip leave of the query.")
+        str, typer.Option(help="Variables as JSON. They decide what @include and @skip keep of the query.")
     ] = "{}",
     domains: Domains = None,
 ) -> None:
@@ -78,7 +78,7 @@ def explain_program(
 
 
 def _print_changes(old: Path, new: "strawberry.Schema", changelog: Path | None) -> int:
-    """Prints every change that clients may notice; 1 if one of them breaks clients and is not announced."""
+    """Prints every change that clients may notice; returns 1 if one breaks clients and is not announced."""
     from gateway.graph.schema.changes import changes, unannounced
     from gateway.graph.schema.schema import core_schema
 

@@ -1,4 +1,4 @@
-"""The commands for support access: `grant` on the sandbox, `revoke` wherever the gateway reads the file."""
+"""The commands for support access: `grant` on the sandbox, and `revoke` for the file that the gateway reads."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ support = typer.Typer(help="Grant support access to a tenant, and revoke it.", n
 
 @support.command()
 def grant(
-    tenant: Annotated[str, typer.Option(help="The one tenant that the grant is for.")],
+    tenant: Annotated[str, typer.Option(help="The tenant that the grant is for.")],
     reason: Annotated[str, typer.Option(help="Why access is needed, such as the number of a ticket.")],
     minutes: Annotated[int, typer.Option(help="How long the grant lasts: 1 to 30 minutes.")] = 15,
     actor: Annotated[str, typer.Option(help="The person who acts, as logs and CloudTrail show it.")] = "developer",

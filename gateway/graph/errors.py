@@ -1,4 +1,4 @@
-"""The one place where failures become GraphQL errors: known ones with their code, unknown ones masked and logged."""
+"""The only place where failures become GraphQL errors: known ones with their code, unknown ones masked and logged."""
 
 import logging
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _MAX_MESSAGE = 1_000
 
 
 def shown(error: GraphQLError, request_id: str, code: str = "") -> dict[str, Any]:
-    """An error of graphql-core in the form that the caller sees; `code` is that of the document's errors."""
+    """An error of graphql-core as the caller sees it; `code` is used for errors of the document."""
     entry: dict[str, Any] = error.formatted  # type: ignore[assignment]  # a typed dict
     cause: Exception | None = error
     while isinstance(cause, GraphQLError):
@@ -40,7 +40,7 @@ def failure(error: Exception, request_id: str) -> dict[str, Any]:
 
 
 def _public(error: Exception, request_id: str, path: Sequence[str | int] | None = None) -> tuple[str, str]:
-    """The message and the code that the caller may see; what is not for the caller goes to the log."""
+    """The message and the code that the caller may see; the rest goes to the log."""
     if isinstance(error, GatewayError) and not isinstance(error, Internal):
         return error.message, error.code
     fields = {} if path is None else {"path": _shortened(".".join(map(str, path)))}
@@ -49,5 +49,5 @@ def _public(error: Exception, request_id: str, path: Sequence[str | int] | None 
 
 
 def _shortened(message: str) -> str:
-    # graphql-core repeats names and values as they were sent, and these can be as long as a request
+    # graphql-core repeats names and values as they were sent, which can be as long as a request
     return message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}..."

@@ -24,13 +24,13 @@ def global_id(scope: str, entity: str, parts: tuple[str, ...]) -> str:
 
 
 def read_global_id(scope: str, text: str) -> tuple[str, tuple[str, ...]] | None:
-    """The entity and the key parts, or None for an id that this tenant, or its subject, was never given."""
+    """The entity and the key parts, or None for an id that was never issued to this tenant or its subject."""
     try:
         if len(text) > _MAX_LENGTH:
             return None
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         check, content = raw[:_CHECK_BYTES], raw[_CHECK_BYTES:]
-        # only the canonical spelling: base64 has spare bits in its last letter, and clients cache items by id
+        # only the canonical spelling: base64 has unused bits in its last character, and clients cache items by id
         if check != _check(scope, content) or _text(raw) != text:
             return None
         entity, *parts = content.decode().split(_SEPARATOR)
@@ -40,7 +40,7 @@ def read_global_id(scope: str, text: str) -> tuple[str, tuple[str, ...]] | None:
 
 
 def node_key(tenant: TenantId, entity: Entity, parts: tuple[str, ...]) -> ItemKey | None:
-    """The key that these parts of a global id make, or None: anybody can compute an id of parts that make no key."""
+    """The key from these parts of a global id, or None: anyone can compute an id whose parts form no key."""
     if len(parts) != len(entity.key_names):
         return None
     # the model checks that only attributes that can fill a key are named in one

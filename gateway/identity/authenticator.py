@@ -1,4 +1,4 @@
-"""Verifies the Authorization header; every failure on the way is a refusal."""
+"""Verifies the Authorization header; every failure is a refusal."""
 
 import time
 from collections.abc import Awaitable, Iterable
@@ -31,7 +31,7 @@ class VerifiedToken:
 
     @property
     def good_until(self) -> float:
-        """Until then the token need not be checked again, unless the issuer publishes other keys."""
+        """The token need not be checked again before this time, unless the issuer publishes other keys."""
         return min(expires(self.principal, self.keyring.issuer), self.keyring.fresh_until)
 
     @property
@@ -41,10 +41,9 @@ class VerifiedToken:
 
 
 class Authenticator:
-    """Remembers no token: `gateway.aws.sts.callers` does. `epoch` grows whenever an issuer publishes other keys.
+    """Remembers no token: `gateway.aws.sts.callers` does. `epoch` increases whenever an issuer publishes other keys.
 
-    INVARIANT: whatever is asked of it raises `Unauthenticated`, or `Unavailable` where the issuer's keys cannot be had;
-    nothing else.
+    INVARIANT: its methods raise only `Unauthenticated`, or `Unavailable` if the issuer's keys cannot be fetched.
     """
 
     def __init__(
@@ -93,8 +92,8 @@ class Authenticator:
         return VerifiedToken(principal, key, keyring)
 
     async def _still_holds(self, token: VerifiedToken) -> bool:
-        # INVARIANT: a remembered token passes only while its very key is still published and it has not expired.
-        # Expiry comes first: it is known also while the issuer cannot be reached.
+        # INVARIANT: a remembered token passes only while its own key is still published and it has not expired. Expiry
+        # is checked first, because it is known even while the issuer cannot be reached.
         expiry = expires(token.principal, token.keyring.issuer)
         if self._clock() >= expiry:
             return False

@@ -1,4 +1,4 @@
-"""Where a claim is in a token: by its exact name, by a dotted path, or by a list of names, one for each level."""
+"""Finds a claim in a token: by its exact name, by a dotted path, or by a list of names, one for each level."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,17 +9,17 @@ ClaimPath = str | tuple[str, ...]
 
 
 def find_claim(claims: Mapping[str, Any], path: ClaimPath) -> Any:
-    """The value at the path, `None` where there is none. A list of names is followed to the letter."""
+    """The value at the path, or `None`. A list of names is followed exactly."""
     if isinstance(path, tuple):
         return _nested(claims, path)
     nested = _nested(claims, tuple(path.split(".")))
     if path in claims and "." in path and nested is not None:
-        raise TokenRefused(f"claim `{path}` is ambiguous", "it is there by its name and by its path")
+        raise TokenRefused(f"claim `{path}` is ambiguous", "it exists both by its name and by its path")
     return claims.get(path) if path in claims else nested
 
 
 def claim_name(path: ClaimPath) -> str:
-    """As messages show it."""
+    """The path as error messages show it."""
     return path if isinstance(path, str) else ".".join(path)
 
 

@@ -1,4 +1,4 @@
-"""Checks the claims of a verified token and turns them into a Principal: of a user, a machine or a support grant."""
+"""Checks the claims of a verified token and turns them into a Principal: a user, a machine or a support grant."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -14,7 +14,7 @@ from gateway.identity.support import SupportAccess, naming_grant, support_access
 from gateway.model.tenant import TenantId, tenant_id
 from gateway.setting_presets import Need
 
-_YEAR_10000 = 253_402_300_800  # no date library goes further
+_YEAR_10000 = 253_402_300_800  # date libraries end here
 _MAX_SUBJECT = 255
 _UNKNOWN = KnownClient()
 
@@ -45,7 +45,7 @@ def read_principal(claims: Mapping[str, Any], issuer: Issuer, now: float) -> Pri
 
 
 def expires(principal: Principal, issuer: Issuer) -> int:
-    """From then on its token is refused. Support access ends when it says."""
+    """From then on the token is refused. Support access ends exactly when it says."""
     return principal.expires_at + (issuer.leeway_seconds if principal.support is None else 0)
 
 
@@ -117,7 +117,7 @@ def _check_audience(claims: Mapping[str, Any], issuer: Issuer) -> None:
         audiences = [value] if isinstance(value, str) else value
         if not isinstance(audiences, list) or not all(isinstance(audience, str) for audience in audiences):
             raise TokenRefused(f"claim `{claim_name(path)}` missing or malformed")
-        # INVARIANT: a token made for others too is refused, or they could use here what was shown to them.
+        # INVARIANT: a token that is also made for other audiences is refused, or they could replay it here.
         if set(issuer.audience).isdisjoint(audiences) or not set(audiences) <= _company(issuer):
             raise TokenRefused("token is for another audience")
 
@@ -128,7 +128,7 @@ def _company(issuer: Issuer) -> set[str]:
 
 def _text(claims: Mapping[str, Any], path: ClaimPath) -> str:
     value = find_claim(claims, path)
-    # It goes to logs and to CloudTrail: no control characters, no lone surrogates.
+    # It appears in logs and CloudTrail: no control characters, no lone surrogates.
     if not isinstance(value, str) or not 0 < len(value) <= _MAX_SUBJECT or not value.isprintable():
         raise TokenRefused(f"claim `{claim_name(path)}` missing or malformed")
     return value
@@ -155,7 +155,7 @@ def _mapped(value: object, issuer: Issuer, name: str) -> TenantId:
 
 
 def _only_member(value: object, name: str) -> object:
-    """The one name of a list or an object; which of several the caller means is not for the gateway to choose."""
+    """The only name in a list or an object; the gateway does not choose among several."""
     if isinstance(value, str):
         return value
     members = list(value) if isinstance(value, list | Mapping) else []
@@ -179,5 +179,5 @@ def _roles(claims: Mapping[str, Any], issuer: Issuer, path: ClaimPath) -> frozen
 
 @lru_cache(maxsize=1_024)
 def _one_set(roles: frozenset[str]) -> frozenset[str]:
-    """One object for all callers with the same roles: many callers are remembered."""
+    """One shared object for all callers with the same roles, because many callers are remembered."""
     return roles

@@ -1,7 +1,7 @@
-"""Machine clients: which tokens are theirs, and what is known of a client beside its token.
+"""Machine clients: how to recognise their tokens, and what the settings add for a client.
 
-A token of a machine has every sign of one and none of a user; a user's token has no sign of a machine. Whatever lies
-between is refused, so a user who chooses a name that looks like a client's gains nothing.
+A machine's token has every machine claim and no user claim; a user's token has no machine claim. Any other token is
+refused, so a user who chooses a name that looks like a client's gains nothing.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _MAX_CLIENT = 200
 
 @dataclass(frozen=True, slots=True)
 class KnownClient:
-    """What the settings say of a client: its roles, and its tenant where the token carries none."""
+    """What the settings say about a client: its roles, and its tenant if the token names none."""
 
     roles: frozenset[str] = frozenset()
     tenant: TenantId | None = None
@@ -34,14 +34,14 @@ class MachineClients:
     """How an issuer's tokens for machines differ from those for users, and the clients that the settings list."""
 
     client_claims: tuple[ClaimPath, ...]
-    """The first of them that is there names the client."""
+    """The first one that exists names the client."""
     signs: Mapping[str, str]
-    """Claims to the value that they have in a machine's token; `{client}` stands for the client, `{lower}` for it in
+    """Claims and their values in a machine's token; `{client}` is replaced by the client, `{lower}` by the client in
     lower case."""
     user_claims: tuple[ClaimPath, ...] = ()
-    """A user's token has at least one of them, a machine's has none. If empty, nothing is expected."""
+    """A user's token has at least one of them, a machine's has none. If empty, none is required."""
     roles_claim: ClaimPath | None = None
-    """Where a machine's token names its roles; `None` is where a user's does."""
+    """Where a machine's token names its roles; `None` means the same claim as for users."""
     known: Mapping[str, KnownClient] = field(default_factory=lambda: MappingProxyType({}))
 
     def faults(self) -> list[str]:
@@ -52,12 +52,12 @@ class MachineClients:
             faults.append("client_claims requires machine_claims, which distinguish machines from users")
         for name, form in self.signs.items():
             if not _usable(form):
-                faults.append(f"machine_claims: `{name}` may hold {{client}} and {{lower}} in braces and nothing else")
+                faults.append(f"machine_claims: `{name}` may contain only {{client}} and {{lower}} in braces")
         return faults
 
 
 def machine_client(claims: Mapping[str, Any], clients: MachineClients | None, hint: str) -> str | None:
-    """The id of the client, `None` for a user; `TokenRefused` where the token is not clearly one or the other."""
+    """The id of the client, or `None` for a user; raises `TokenRefused` if the token is not clearly either."""
     if clients is None:
         return None
     client = _client(claims, clients)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 class TokenRefused(Unauthenticated):
     support: "SupportAccess | None" = None  # the grant that the token is, once its signature was verified
 
-    # INVARIANT: neither text holds anything from the token; what a library said about it is the `__cause__`.
+    # INVARIANT: neither text contains anything from the token; the error of a library is the `__cause__`.
     def __init__(self, message: str, reason: str | None = None) -> None:
         super().__init__(message)
         self.reason = reason or message
@@ -26,7 +26,7 @@ class KeysUnavailable(Unavailable):
 
 
 class RolesMissing(Forbidden):
-    """The token is good, but none of its roles is one of the gateway's; `reason` says what to do at the provider."""
+    """The token is valid, but names no role of the gateway; `reason` says what to do at the provider."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("the token carries no role that this gateway knows")

@@ -13,7 +13,7 @@ _CHUNK = 64 * 1024
 
 
 async def fetch(url: str, tls: ssl.SSLContext | None = None) -> bytes:
-    """The body of a complete 200 answer; anything else raises. Cancelling it closes the connection."""
+    """The body of a complete response with status 200; anything else raises. Cancelling it closes the connection."""
     address = urlsplit(url)
     secure = address.scheme != "http"
     if secure and tls is None:
@@ -25,7 +25,7 @@ async def fetch(url: str, tls: ssl.SSLContext | None = None) -> bytes:
         writer.write(_request(address))
         return await _body(reader)
     finally:
-        # Not `close`: a peer that never answers the TLS farewell would keep the connection.
+        # Not `close`: a peer that never answers the TLS shutdown would keep the connection open.
         writer.transport.abort()
 
 
@@ -50,7 +50,7 @@ async def _body(reader: asyncio.StreamReader) -> bytes:
         received += len(chunk)
         if not chunk:
             raise ConnectionError("answer ended early")
-        # Headers count too, so an endless header is bounded as well.
+        # Headers count too, so an endless header is also limited.
         if received > MAX_BYTES:
             raise ValueError("answer is too large")
         parser.feed_data(chunk)
@@ -61,7 +61,7 @@ async def _body(reader: asyncio.StreamReader) -> bytes:
 
 
 class _KeySetResponse:
-    """What httptools calls while it reads."""
+    """Callbacks for httptools."""
 
     def __init__(self) -> None:
         self.body = bytearray()

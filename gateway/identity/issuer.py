@@ -14,7 +14,8 @@ from gateway.model.role import STANDARD_ROLES
 from gateway.model.tenant import TenantId
 from gateway.setting_presets import GENERAL, Need
 
-# python-jose knows no PS* and no EdDSA; ES384 and ES512 need curves we do not take. HS* must never be added.
+# python-jose does not support PS* and EdDSA; ES384 and ES512 need curves that we do not accept. HS* must never be
+# added.
 ASYMMETRIC = frozenset({"RS256", "RS384", "RS512", "ES256"})
 MAX_LEEWAY_SECONDS = 60
 _LISTS = ("audience", "additional_audiences", "algorithms", "types")
@@ -22,13 +23,13 @@ _LISTS = ("audience", "additional_audiences", "algorithms", "types")
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How long fetched keys are believed, in seconds."""
+    """How long fetched keys are trusted, in seconds."""
 
     ttl: float = 300
     cooldown: float = 10
-    """Between two fetches, whatever asks for them: a flood of unknown key ids costs one fetch per cool-down."""
+    """The minimum time between two fetches: a flood of unknown key ids costs one fetch per cool-down."""
     stale: float = 3600
-    """How long past the ttl keys still serve while the issuer cannot be reached; then every token is refused."""
+    """How long after the ttl keys are still used while the issuer cannot be reached; then every token is refused."""
     timeout: float = 5
 
     def faults(self) -> list[str]:
@@ -43,43 +44,44 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class Issuer:
-    """Claims are named by their exact name (`custom:tenant`, `https://example.com/tenant`), by a dotted path, or by a
-    tuple of the names on the way to them."""
+    """Claims are named by their exact name (`custom:tenant`, `https://example.com/tenant`), by a dotted path, or by
+    a tuple of the names that lead to them."""
 
     issuer: str
     audience: tuple[str, ...]
     jwks_url: str
     algorithms: tuple[str, ...] = ("RS256", "ES256")
     types: tuple[str | None, ...] = (None, "jwt", "at+jwt")
-    """Header `typ` in lower case; `None` allows a token without one, as Cognito's. RFC 9068 issuers: `("at+jwt",)`."""
+    """Header `typ` in lower case; `None` allows a token without it, such as Cognito's. RFC 9068 issuers:
+    `("at+jwt",)`."""
     audience_claim: ClaimPath = "aud"
-    """`client_id` for Cognito's access tokens, which carry no `aud`; an `aud` that is there must fit all the same."""
+    """`client_id` for Cognito's access tokens, which have no `aud`; an `aud` that is present must match anyway."""
     additional_audiences: tuple[str, ...] = ()
-    """May stand beside ours in a list (Auth0 adds its userinfo address); any other company is refused."""
+    """May be listed next to our audience (Auth0 adds its userinfo address); any other audience is refused."""
     subject_claim: ClaimPath = "sub"
     tenant_claim: ClaimPath = "tenant"
     tenant_map: Mapping[str, TenantId] = field(default_factory=dict)
-    """Value of the tenant claim to tenant; where it is not empty, other values are refused."""
+    """Maps values of the tenant claim to tenants; if it is not empty, other values are refused."""
     tenant_is_membership: bool = False
-    """The tenant claim may also be a list of names or an object by names, with exactly one (Keycloak)."""
+    """The tenant claim may also be a list or an object with exactly one name (Keycloak)."""
     tenants: frozenset[str] | None = None
-    """The tenants this issuer may speak for: set it when a customer brings an issuer of its own. `None` is all."""
+    """The tenants this issuer may name: set it when a customer brings their own issuer. `None` means all."""
     roles_claim: ClaimPath = "roles"
     role_map: Mapping[str, str] = field(default_factory=lambda: {role.name: role.name for role in STANDARD_ROLES})
-    """Role in the token to role of the gateway; what is not listed is ignored."""
+    """Maps roles in the token to roles of the gateway; others are ignored."""
     required_claims: Mapping[str, str] = field(default_factory=dict)
-    """Claims with the one value they must have: `{"token_use": "access"}` for Cognito."""
+    """Claims that must have exactly this value: `{"token_use": "access"}` for Cognito."""
     leeway_seconds: int = 30
     max_lifetime_seconds: int = 86_400
     freshness: Freshness = field(default_factory=Freshness)
     allow_http: bool = False
     """Keys over plain http: for the sandbox only."""
     machines: MachineClients | None = None
-    """How machines are told from users; `None` takes every token for a user's."""
+    """How to distinguish machines from users; `None` treats every token as a user's."""
     support: SupportRules | None = None
     """`None` refuses every token with an `act` claim."""
     hints: Mapping[Need, str] = field(default_factory=lambda: GENERAL)
-    """What to do at the provider where a claim is missing; for the log."""
+    """What to do at the provider if a claim is missing; for the log."""
 
     def __post_init__(self) -> None:
         faults = [*self._missing(), *_url_faults(self.jwks_url, self.allow_http), *self.freshness.faults()]

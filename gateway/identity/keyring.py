@@ -1,4 +1,4 @@
-"""The keys of one issuer, kept fresh by at most one fetch at a time and per cool-down."""
+"""The keys of one issuer, refreshed by at most one fetch at a time and per cool-down."""
 
 import asyncio
 import logging
@@ -13,7 +13,7 @@ from gateway.single_flight import SingleFlight
 Fetch = Callable[[str], Awaitable[bytes]]
 Clock = Callable[[], float]
 
-_AHEAD = 0.75  # the part of the ttl after which keys are refreshed while they still serve
+_AHEAD = 0.75  # the share of the ttl after which keys are refreshed in the background
 _log = logging.getLogger("gateway.issuers")
 
 
@@ -34,9 +34,9 @@ class Keyring:
         self._failure: Exception | None = None
 
     async def find(self, key_id: str) -> VerificationKey:
-        """The one key of this id, else `TokenRefused`, or `KeysUnavailable` where the issuer is silent.
+        """The key with this id; raises `TokenRefused`, or `KeysUnavailable` if the issuer does not respond.
 
-        Fetches when the keys are old or the id is unknown.
+        Fetches if the keys are old or the id is unknown.
         """
         known = key_id in self._set.keys
         if known and self._since(self._fetched_at) < self.issuer.freshness.ttl * _AHEAD:
@@ -48,7 +48,7 @@ class Keyring:
 
     @property
     def fresh_until(self) -> float:
-        """Until then `find` answers from what it has."""
+        """Until then `find` needs no fetch."""
         return self._fetched_at + self.issuer.freshness.ttl * _AHEAD
 
     async def close(self) -> None:
@@ -61,19 +61,19 @@ class Keyring:
 
     def _served(self, key_id: str) -> VerificationKey:
         freshness = self.issuer.freshness
-        # INVARIANT: keys older than ttl + stale verify nothing, whatever keeps the issuer silent.
+        # INVARIANT: keys older than ttl + stale verify nothing, whatever the reason that the issuer does not respond.
         if self._since(self._fetched_at) >= freshness.ttl + freshness.stale:
             raise KeysUnavailable from self._failure
         key = self._set.keys.get(key_id)
         if key is None and self._failure is not None and key_id not in self._set.skipped:
-            # it may be a new one that could not be fetched
+            # it may be a new key that could not be fetched
             raise KeysUnavailable from self._failure
         if key is None:
             raise TokenRefused("unknown signing key", self._set.skipped.get(key_id, "no key with this `kid`"))
         return key
 
     def _refresh(self) -> asyncio.Task[None] | None:
-        """The fetch under way, or a new one, or none while cooling down."""
+        """The running fetch, or a new one, or none during the cool-down."""
         url = self.issuer.jwks_url
         if (flight := self._single_flight.find(url)) is not None:
             return flight.task
@@ -99,5 +99,5 @@ class Keyring:
 
     def _since(self, moment: float) -> float:
         elapsed = self._clock() - moment
-        # A clock set back must not prolong the life of keys.
+        # A clock that is set back must not extend the life of keys.
         return elapsed if elapsed >= 0 else math.inf

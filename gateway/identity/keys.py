@@ -17,16 +17,16 @@ from gateway.identity.strict_json import base64url, json_object
 from gateway.identity.token import is_key_id
 
 _ALGORITHMS = {"RSA": ("RS256", "RS384", "RS512"), "EC": ("ES256",)}
-_RSA_BITS = range(2048, 8193)  # below it is weak, above it a verification takes milliseconds
+_RSA_BITS = range(2048, 8193)  # shorter keys are weak, longer ones take milliseconds to verify
 _P256_BYTES = 32
 _ROCA_PRIMES = (11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157)
-# of each prime the remainders that powers of 65537 leave
+# for each prime, the remainders of powers of 65537
 _ROCA = {prime: frozenset(pow(65_537, power, prime) for power in range(prime)) for prime in _ROCA_PRIMES}
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationKey:
-    """Equal when it is the same key for the same algorithms, however often it was fetched."""
+    """Equal if it is the same key for the same algorithms, even if fetched again."""
 
     key_id: str
     thumbprint: str
@@ -35,7 +35,7 @@ class VerificationKey:
 
 
 def read_key(members: Mapping[str, Any], allowed: Collection[str]) -> VerificationKey:
-    """A JWK made ready for the allowed algorithms; `ValueError` when it must not verify tokens."""
+    """A JWK prepared for the allowed algorithms; `ValueError` if it must not verify tokens."""
     if not is_key_id(members.get("kid")):
         raise ValueError("`kid` missing or malformed")
     if not {"d", "k"}.isdisjoint(members):
@@ -52,11 +52,11 @@ def read_key(members: Mapping[str, Any], allowed: Collection[str]) -> Verificati
 
 
 def signed_payload(text: str, key: VerificationKey, algorithm: str) -> bytes:
-    """The payload of a token that this key signed with this algorithm, else `TokenRefused`."""
+    """The payload of a token that this key signed with this algorithm; otherwise `TokenRefused`."""
     if algorithm not in key.algorithms:
         raise TokenRefused("token algorithm not allowed", "the key is not for this algorithm")
     try:
-        # A tuple: in a bare string python-jose would look for the algorithm as a substring.
+        # A tuple, because python-jose would search a string for the algorithm as a substring.
         return jws.verify(text, key.verifiers[algorithm], algorithms=(algorithm,))
     except JOSEError as error:
         raise TokenRefused("token signature does not match") from error
@@ -81,14 +81,14 @@ def _rsa(members: Mapping[str, Any]) -> dict[str, str]:
     if not 65_537 <= exponent < 2**64 or exponent % 2 == 0:
         raise ValueError("RSA exponent is not an odd number from 65537")
     if _is_roca(modulus):
-        raise ValueError("RSA key has the form of ROCA (CVE-2017-15361): it can be factored")
+        raise ValueError("RSA key is vulnerable to ROCA (CVE-2017-15361): it can be factored")
     return {"e": members["e"], "kty": "RSA", "n": members["n"]}
 
 
 def _is_roca(modulus: int) -> bool:
-    """Infineon's library made primes that are powers of 65537 modulo many small primes, and so is their product.
+    """Infineon's library generated primes that are powers of 65537 modulo many small primes, and so is their product.
 
-    Of keys made otherwise about one in two hundred million looks like that too.
+    Of other keys, about one in two hundred million looks like that too.
     """
     return all(modulus % prime in remainders for prime, remainders in _ROCA.items())
 
@@ -113,7 +113,7 @@ def _thumbprint(public: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(public, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-# The key set an issuer publishes, read so that one bad key spoils only itself.
+# The key set of an issuer, parsed so that a bad key affects only itself.
 
 MAX_BYTES = 256 * 1024
 _MAX_KEYS = 100
@@ -123,11 +123,11 @@ _MAX_KEYS = 100
 class KeySet:
     keys: Mapping[str, VerificationKey] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
-    """Key id to the reason why that key verifies nothing."""
+    """Key id -> the reason why that key verifies nothing."""
 
 
 def read_key_set(raw: bytes, allowed: Collection[str]) -> KeySet:
-    """`ValueError` when it is no key set at all; unusable keys are skipped with their reason."""
+    """`ValueError` if it is not a key set at all; unusable keys are skipped with their reason."""
     if len(raw) > MAX_BYTES:
         raise ValueError("key set is too large")
     listed = json_object(raw).get("keys")
@@ -136,7 +136,7 @@ def read_key_set(raw: bytes, allowed: Collection[str]) -> KeySet:
     named = [member for member in listed if isinstance(member, dict) and isinstance(member.get("kid"), str)]
     uses = Counter(member["kid"] for member in named)
     keys: dict[str, VerificationKey] = {}
-    # INVARIANT: a key id names exactly one key; where two share it, neither verifies anything.
+    # INVARIANT: a key id names exactly one key; if two share it, neither verifies anything.
     skipped = {key_id: "two keys share this `kid`" for key_id, count in uses.items() if count > 1}
     for member in named:
         if member["kid"] not in skipped:

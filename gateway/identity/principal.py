@@ -1,4 +1,4 @@
-"""Who a request acts for: what is left of a token once it has been believed."""
+"""Who a request acts for: the result of verifying a token."""
 
 from dataclasses import dataclass
 
@@ -18,11 +18,11 @@ class Principal:
     expires_at: int
     """The `exp` of the token, epoch seconds, without leeway."""
     support: SupportAccess | None = None
-    """Who really acts, where the token grants support access."""
+    """The person who really acts, if the token grants support access."""
 
 
 def subject_id(subject: str, needed_by: str) -> str:
-    """The subject, if it is safe in a key; raises `Forbidden` if not."""
+    """The subject, if it is safe in a key; otherwise raises `Forbidden`."""
     # INVARIANT: what becomes a part of keys has no '#', '*', '?' or '$', and can be the value of a session tag.
     if Id.key_pattern.fullmatch(subject) is None:
         raise Forbidden(

@@ -1,15 +1,15 @@
-"""Readers for base64url and JSON that know one spelling of a value and refuse every other."""
+"""Parsers for base64url and JSON that accept one spelling of a value and refuse every other."""
 
 import base64
 import json
 from typing import Any, NoReturn
 
-# Brackets bound the depth whatever the interpreter's recursion limit is; real tokens and key sets hold far fewer.
+# Counting brackets limits the depth whatever the recursion limit is; real tokens and key sets have far fewer.
 _MAX_BRACKETS = 512
 
 
 def base64url(text: object) -> bytes:
-    """The bytes of unpadded base64url text; `ValueError` for anything but their canonical spelling."""
+    """The bytes of unpadded base64url text; `ValueError` for any other spelling."""
     if not isinstance(text, str):
         raise ValueError("not a string")
     raw = text.encode("ascii")
@@ -25,7 +25,7 @@ def base64url_text(value: bytes) -> bytes:
 
 
 def json_object(raw: bytes) -> dict[str, Any]:
-    """A JSON object in UTF-8; `ValueError` for anything else, repeated names, NaN and deep nesting included."""
+    """A JSON object in UTF-8; `ValueError` for anything else, including repeated names, NaN and deep nesting."""
     if raw.count(b"{") + raw.count(b"[") > _MAX_BRACKETS:
         raise ValueError("too many brackets")
     try:

@@ -1,7 +1,8 @@
 """Support access: a person of the platform acts in one tenant for some minutes, for a stated reason (RFC 8693 `act`).
 
-A grant is a token with the claims `act` (the person), `jti` (the id by which it is revoked), a reason and one tenant.
-Only an issuer whose settings have `support` may sign one, and the person acts in one role, whatever the token says.
+A grant is a token with the claims `act` (the person), `jti` (the id by which it is revoked), a reason and one
+tenant. Only an issuer whose settings have `support` may sign one, and the person acts in one role, whatever the
+token says.
 """
 
 import re
@@ -18,20 +19,20 @@ ACT = "act"
 MAX_REASON = 200
 
 _GRANT_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
-# what AWS takes as a source identity
+# the characters that AWS accepts in a source identity
 _ACTOR = re.compile(r"[A-Za-z0-9_+=,.@-]{2,128}")
 
 
 @dataclass(frozen=True, slots=True)
 class SupportRules:
-    """What the grants of an issuer may be."""
+    """Restricts the grants of an issuer."""
 
     role: str = "support"
     max_seconds: int = MAX_SUPPORT_SECONDS
     actor_claim: ClaimPath = (ACT, "sub")
     reason_claim: ClaimPath = "reason"
     only: bool = True
-    """Every token of the issuer must be a grant; false where the issuer signs tokens of users too."""
+    """Every token of the issuer must be a grant; false if the issuer also signs tokens of users."""
 
     def faults(self) -> list[str]:
         faults = []
@@ -46,7 +47,7 @@ class SupportRules:
 
 @dataclass(frozen=True, slots=True)
 class SupportAccess:
-    """A grant that was verified: who really acts, and why."""
+    """A verified grant: who really acts, and why."""
 
     grant_id: str
     actor: str
@@ -66,8 +67,8 @@ def is_reason(text: object) -> bool:
 
 
 def support_access(claims: Mapping[str, Any], rules: SupportRules | None, seconds: int) -> SupportAccess | None:
-    """The grant that the claims are, `None` where they are another token's; `seconds` is from `iat` to `exp`."""
-    # INVARIANT: an issuer whose settings do not allow support access cannot give it, whatever it signs.
+    """The grant in these claims, or `None` for any other token; `seconds` is from `iat` to `exp`."""
+    # INVARIANT: an issuer whose settings do not allow support access cannot grant it, whatever it signs.
     if rules is None:
         if ACT in claims:
             raise TokenRefused("the issuer may not grant support access", "`act` from an issuer without `support`")
@@ -101,7 +102,7 @@ def _grant_id(claims: Mapping[str, Any]) -> str:
 
 def _actor(claims: Mapping[str, Any], rules: SupportRules) -> str:
     act = claims.get(ACT)
-    # Whoever delegated to the actor would be named inside: then it is not clear who is answerable.
+    # A nested `act` would name a delegating person, and it would not be clear who is accountable.
     if not isinstance(act, Mapping) or ACT in act:
         raise TokenRefused("claim `act` missing or malformed", "`act` must be an object for one actor")
     actor = find_claim(claims, rules.actor_claim)

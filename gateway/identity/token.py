@@ -1,4 +1,4 @@
-"""The shape of a token: three canonical parts and a header that asks for nothing unusual; no key is needed yet."""
+"""Parses the form of a token: three canonical parts and a header without unusual parameters; no key is needed yet."""
 
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
@@ -10,7 +10,7 @@ from gateway.identity.strict_json import base64url, json_object
 MAX_CHARACTERS = 8192
 MAX_KEY_ID = 128
 
-# Each would let the token choose its key, change how it is signed or packed, or hide another token inside.
+# Each would let the token choose its key, change how it is signed or packed, or contain another token.
 _FORBIDDEN = frozenset(
     {"crit", "b64", "jku", "jwk", "x5u", "x5c", "cty", "zip", "enc", "epk", "apu", "apv", "iv", "tag", "p2s", "p2c"}
 )
@@ -53,7 +53,8 @@ def read_header(token: Token) -> Header:
 
 
 def claimed_issuer(token: Token) -> str:
-    """Picks whose keys are tried. INVARIANT: nothing else of the payload is looked at before the signature."""
+    """Selects whose keys are tried. INVARIANT: no other part of the payload is read before the signature is
+    verified."""
     claimed = _members(token.payload, "payload").get("iss")
     if not isinstance(claimed, str):
         raise TokenRefused("claim `iss` missing or malformed")
@@ -69,7 +70,7 @@ def _type(members: dict[str, Any]) -> str | None:
         return None
     if not isinstance(members["typ"], str):
         raise TokenRefused("token type not allowed", "header `typ` is not a string")
-    # A media type: case does not count and `application/` may be left out (RFC 7515, section 4.1.9).
+    # A media type: case-insensitive, and `application/` may be left out (RFC 7515, section 4.1.9).
     return members["typ"].lower().removeprefix("application/")
 
 

@@ -1,6 +1,7 @@
-"""Fields that code answers: computed from an item's attributes, loaded for many items at once, or custom queries.
+"""Fields with code: computed from an item's attributes, loaded for many items together, or custom queries.
 
-The functions are plain Python. Which attributes they get, what they return and what they cost is declared beside them.
+The functions are plain Python. The attributes they get, what they return and what they cost is declared next to
+them.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -12,9 +13,9 @@ from gateway.model.types import DOWNLOAD, AttributeType, Field
 
 @dataclass(frozen=True, slots=True)
 class DerivedField(Field):
-    """A field of an entity that is not stored: `needs` are the attributes that its code gets, and no others.
+    """A field of an entity that is not stored: its code gets the attributes in `needs`, and no others.
 
-    A role that may not read one of them may not read the field either. With `required` the field is never null: where
+    A role that may not read one of them may not read the field either. With `required` the field is never null: if
     its code fails, the whole item is null.
     """
 
@@ -25,9 +26,9 @@ class DerivedField(Field):
 
 @dataclass(frozen=True, slots=True)
 class Computed(DerivedField):
-    """A pure function of the item: `run(values)`, or `run(values, arguments)` where it declares arguments.
+    """A pure function of the item: `run(values)`, or `run(values, arguments)` if it declares arguments.
 
-    `values` has exactly `needs`, with None for what the item does not have.
+    `values` has exactly `needs`, with None for attributes that the item does not have.
     """
 
     run: Callable[..., Any] = field(kw_only=True)
@@ -37,8 +38,8 @@ class Computed(DerivedField):
 class Loaded(DerivedField):
     """One call for all items of a level: `await load(reader, rows)`, or `load(reader, rows, arguments)`.
 
-    `rows` has the `needs` of each item; items with equal values are one row. The answer has a value for each row, in
-    the same order; an exception in place of a value is the error of that row alone. `cost` is the price of one item,
+    `rows` has the `needs` of each item; items with equal values are one row. The result has a value for each row, in
+    the same order; an exception instead of a value is the error of that row alone. `cost` is the price of one item,
     in capacity units.
     """
 
@@ -51,7 +52,7 @@ class CustomQuery:
     """A field of the query type: `await run(reader, arguments)`.
 
     `returns` is the name of an entity or a type. With `many` it returns a list of at most `max_items`. `cost` is the
-    price of one call, in capacity units. Items are those that the reader has found.
+    price of one call, in capacity units. Returned items must come from the reader.
     """
 
     name: str
@@ -66,12 +67,12 @@ class CustomQuery:
 
 
 def download_field(entity: str, attribute: str, needs: tuple[str, ...]) -> Loaded:
-    """Stands beside an attribute that is a file; `needs` are the file and what its key in the bucket is made of."""
+    """The download field of a file attribute; `needs` are the file and the attributes in its key in the bucket."""
 
     async def load(reader: Any, rows: Sequence[Mapping[str, Any]]) -> Sequence[Any]:
-        # the reader of the caller: it signs with the session of the request
+        # the caller's reader, which signs with the session of the request
         found: Sequence[Any] = reader.downloads(entity, attribute, rows)
         return found
 
-    description = f"Where `{attribute}` can be downloaded; null where there is no file."
+    description = f"Where `{attribute}` can be downloaded; null if there is no file."
     return Loaded(f"{attribute}Download", DOWNLOAD, description, needs=needs, load=load, cost=0)

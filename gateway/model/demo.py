@@ -21,9 +21,9 @@ NOW = "@now"
 
 @dataclass(frozen=True, slots=True)
 class DemoTenant:
-    """`title` is what people call the tenant, and `about` is what the banner says of its rows.
+    """`title` is the display name of the tenant, and `about` is what the banner says about its rows.
 
-    `subjects` are the ids of people who have rows of their own; pages offer them for roles with own rows.
+    `subjects` are the ids of people who own rows; pages offer them for roles that only see their own rows.
     """
 
     name: str
@@ -36,8 +36,8 @@ class DemoTenant:
 class Example:
     """An operation that the playground offers.
 
-    `tenants` has the variables of tenants whose ids differ. A variable `"@now"` is the time of the start. A new visitor
-    finds an example with `tab` open.
+    `tenants` has the variables of tenants whose ids differ. A variable `"@now"` is the time of the start. An example
+    with `tab` is open for new visitors.
     """
 
     title: str
@@ -74,7 +74,7 @@ class Demo:
 
 
 def demo_tenants(model: "Model") -> tuple[DemoTenant, ...]:
-    """The tenants of all domains, each once; `acme` and `globex` where no domain declares any."""
+    """The tenants of all domains, each once; `acme` and `globex` if no domain declares any."""
     found: dict[str, DemoTenant] = {}
     for domain in model.domains:
         for tenant in domain.demo.tenants if domain.demo is not None else ():

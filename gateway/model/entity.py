@@ -1,4 +1,4 @@
-"""An entity: its attributes, where its items live (key, indexes, copies) and what they lead to."""
+"""An entity: its attributes, where its items are stored (key, indexes, copies) and its relations."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,11 +23,11 @@ class Attribute(Field):
 
     personal: bool = False  # personal information: some roles may not read it
     compressed: bool = False  # large text or bytes: stored compressed
-    immutable: bool = field(default=False, kw_only=True)  # set once, when the item is created
-    default: Any = field(default=None, kw_only=True)  # of a new item: a value, or a function that makes one
+    immutable: bool = field(default=False, kw_only=True)  # set only when the item is created
+    default: Any = field(default=None, kw_only=True)  # of a new item: a value, or a function that returns one
 
     def encode(self, value: Any) -> Wire:
-        """The value as it is stored; a wrong value raises a `BadUserInput` that names the attribute."""
+        """The value as it is stored; an invalid value raises a `BadUserInput` that names the attribute."""
         wire = self.type.encode(self.name, value)
         return (compressed(self.name, value) or wire) if self.compressed else wire
 
@@ -80,16 +80,16 @@ class OnIndex(Key):
     """A place in a global secondary index; without the attributes of its key the item is not in it."""
 
     index: str
-    name: str = ""  # needed where an entity has two places in one index
+    name: str = ""  # needed if an entity has two places in one index
     when: When | None = None
-    filling: bool = False  # written but not read yet: items from before it was declared are still missing
+    filling: bool = False  # written but not read yet: older items are still missing
 
 
 def whole_list(index: str, word: str, *, sort: str, by: str, shards: int = 4) -> OnIndex:
     """The place `all` of an index that lists every item of an entity, such as all users by the time they signed up.
 
-    `word` begins its partition key, `sort` is its order such as `{createdAt}`, and the items are spread by the id `by`,
-    since one partition for all of them would be a hot one.
+    `word` starts its partition key, `sort` is its order such as `{createdAt}`, and the items are spread by the id
+    `by`, since a single partition for all of them would be hot.
     """
     spread = Shards(shards, by=by)
     return OnIndex(index=index, name="all", pk=f"{word}#{{shard}}", sk=f"{sort}#{{{by}}}", shards=spread)
@@ -97,7 +97,7 @@ def whole_list(index: str, word: str, *, sort: str, by: str, shards: int = 4) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy(Key):
-    """The whole item once more under another partition, written in the same transaction."""
+    """The whole item once more in another partition, written in the same transaction."""
 
     name: str
 
@@ -119,13 +119,15 @@ class Reference:
     pattern: str
     description: str
     bind: Mapping[str, str] = field(default_factory=dict)
-    required: bool = False  # the other item must exist when this one begins to refer to it
-    on_remove: OneOf["restrict", "cascade"] | None = None  # of the other item: it stays, or this one goes with it
+    required: bool = False  # the other item must exist when this one starts to refer to it
+    on_remove: OneOf["restrict", "cascade"] | None = (
+        None  # when the other item is removed: refuse the removal, or remove this one too
+    )
     deprecated: str | None = None
 
     @property
     def checked(self) -> bool:
-        """Whether a write that begins to refer to the other item checks that it exists."""
+        """Whether a write that starts to refer to the other item checks that it exists."""
         return self.required or self.on_remove is not None
 
 
@@ -237,7 +239,7 @@ KeyPart = tuple[str, KeyType, int, int]  # the attribute that fills a hole, its 
 
 @dataclass(frozen=True, kw_only=True)
 class Entity:
-    """A kind of item: its attributes, where its items live, and what they lead to."""
+    """A kind of item: its attributes, where its items are stored, and its relations."""
 
     name: str
     description: str
@@ -250,11 +252,11 @@ class Entity:
     loaded: tuple[Loaded, ...] = ()
     expiry: Expiry | None = None
     unique: tuple[str, ...] = ()  # attributes whose values only one item of the tenant may have
-    schema: int = 1  # how its items are stored; one more for each upgrade
+    schema: int = 1  # the schema version of its items; increases with each upgrade
     upgrades: tuple[Upgrade, ...] = ()
     cached: Staleness | None = None  # how stale an item that is read by its key may be
-    owner: str | None = None  # the attribute that holds the subject whose row it is
-    internal: bool = False  # in the table and not in the schema: code and totals read it
+    owner: str | None = None  # the attribute that holds the subject who owns the row
+    internal: bool = False  # in the table but not in the schema: only code and totals read it
     confidential: bool = False  # a role that reads everything does not read it, unless it names or writes it
     batched: bool = False  # for capacity planning: most of its items are written by `put_all`, not in transactions
 
@@ -268,18 +270,18 @@ class Entity:
 
     @cached_property
     def derived(self) -> Mapping[str, Computed | Loaded]:
-        """The fields that code answers."""
+        """The fields with code."""
         fields: tuple[Computed | Loaded, ...] = (*self.computed, *self.loaded, *self.downloads)
         return {field.name: field for field in fields}
 
     @cached_property
     def files(self) -> tuple[Attribute, ...]:
-        """The attributes whose values lie in S3."""
+        """The attributes whose values are stored in S3."""
         return tuple(attribute for attribute in self.attributes if isinstance(attribute.type, File))
 
     @cached_property
     def downloads(self) -> tuple[Loaded, ...]:
-        """A field for each file that answers with its address; none where the key is faulty, which is reported."""
+        """A field for each file that returns its address; none if the key is faulty, which is reported separately."""
         if not self.files:
             return ()
         try:
@@ -304,7 +306,7 @@ class Entity:
 
     @cached_property
     def retired(self) -> frozenset[str]:
-        """Attributes that upgrades read and that are not declared any more."""
+        """Attributes that upgrades read and that are no longer declared."""
         return frozenset(need.name for upgrade in self.upgrades for need in upgrade.needs) - frozenset(self.attribute)
 
     @cached_property
@@ -320,7 +322,8 @@ class Entity:
 
     @cached_property
     def key_names(self) -> tuple[str, ...]:
-        """The attributes that identify an item, in the order of its key; what chooses its shard is one of them."""
+        """The attributes that identify an item, in the order of its key; the one that selects its shard is among
+        them."""
         holes = (*self.primary.pk.holes, *self.primary.sk.holes)
         spread = (self.key.shards.by,) if self.key.shards is not None else ()
         return tuple(dict.fromkeys((*(hole.name for hole in holes if hole.name not in DERIVED), *spread)))

@@ -1,4 +1,4 @@
-"""Filters of listings: which comparisons the values of a type allow, and what a caller asks with them."""
+"""Filters of listings: which comparisons a type allows, and the comparisons in a request."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _TEXT = ("eq", "in", "beginsWith", CONTAINS)
 
 
 def operators(attribute: Attribute) -> tuple[str, ...]:
-    """The comparisons of an attribute; none where what is stored cannot be compared."""
+    """The comparisons of an attribute; none if its stored form cannot be compared."""
     kind = attribute.type
     if attribute.compressed:
         return ()
@@ -51,7 +51,7 @@ class Filter:
 
 
 def filter_of(given: Mapping[str, Any]) -> Filter | None:
-    """What a caller gave, or None where it compares nothing."""
+    """The caller's filter, or None if it compares nothing."""
     found = [
         comparison for attribute, values in given.items() if values for comparison in _comparisons(attribute, values)
     ]

@@ -1,4 +1,4 @@
-"""From attribute values to keys: the parts of a template, the shard, the bucket, the full item key."""
+"""Turns attribute values into keys: the parts of a template, the shard, the bucket, the full item key."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,14 +16,14 @@ MAX_BUCKETS = 1_000
 
 
 class ItemKey(NamedTuple):
-    """The full primary key of an item, tenant prefix included."""
+    """The full primary key of an item, including the tenant prefix."""
 
     pk: str
     sk: str
 
 
 def key_parts(entity: Entity, template: Template, values: Mapping[str, Any]) -> dict[str, str]:
-    """The texts that fill a template's holes; holes without a value are left out, wrong values refused."""
+    """The texts that fill a template's holes; holes without a value are left out, invalid values are refused."""
     holes = template.holes
     if not holes:
         return {}
@@ -56,7 +56,7 @@ def _absent(entity: Entity, place: Placement) -> str:
 
 
 def rendered(entity: Entity, place: Placement, values: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Partition path and sort key of an item in this placement, or None where it has no place in it."""
+    """Partition path and sort key of an item in this placement, or None if it is not in it."""
     for name in place.names:
         if values.get(name) is None:
             return None
@@ -66,7 +66,7 @@ def rendered(entity: Entity, place: Placement, values: Mapping[str, Any]) -> tup
     for name, kind, width, scale in place.pk_parts:
         parts[name] = kind.key_text(name, values[name], width, scale)
     if place.shards is not None:
-        # by the text in a key, so that one value in two spellings (a moment in two time zones) has one shard
+        # by the text in a key, so that one value in two spellings (a timestamp in two time zones) has one shard
         by = place.shards.by
         parts[SHARD] = shard_of(_text(entity, Hole(by), values[by]), place.shards.count)
     if place.bucket is not None:
@@ -86,7 +86,7 @@ def _holds(entity: Entity, when: When, values: Mapping[str, Any]) -> bool:
 
 
 def shard_of(value: str, count: int) -> str:
-    """The same value always goes to the same shard, in every process and release."""
+    """The same value always has the same shard, in every process and release."""
     return str(crc32(value.encode()) % count)
 
 
@@ -95,7 +95,7 @@ def bucket_of(bucket: Bucket, moment: datetime) -> str:
 
 
 def buckets_between(bucket: Bucket, first: datetime, last: datetime) -> tuple[str, ...]:
-    """Every bucket that can hold a moment of the range, oldest first."""
+    """Every bucket that can hold a timestamp of the range, oldest first."""
     moment, final = utc(bucket.of, first), utc(bucket.of, last)
     found: list[str] = []
     while moment <= final:
@@ -119,7 +119,7 @@ def _next(bucket: Bucket, moment: datetime) -> datetime:
             return (hour.replace(day=1, hour=0) + timedelta(days=32)).replace(day=1)
 
 
-# The way back: which item a key of the table is of.
+# The reverse: from a key of the table to its item.
 
 
 def identity_of(tenant: TenantId, entity: Entity, place: Placement, key: ItemKey) -> tuple[str, ...] | None:

@@ -1,4 +1,4 @@
-"""The whole declaration: entities and access patterns over one table, checked when it is made."""
+"""The whole declaration: entities and access patterns over one table, checked on creation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,20 +30,20 @@ class Domain:
     demo: Demo | None = None
     queries: tuple[CustomQuery, ...] = ()
     error_codes: tuple[ErrorCode, ...] = ()  # codes of its own, for the errors in payloads
-    roles: tuple[Role, ...] = ()  # strongest first; where no domain declares any, the standard roles
-    indexes: tuple[Index, ...] = ()  # besides GSI1 to GSI3, or one of these with another projection
+    roles: tuple[Role, ...] = ()  # strongest first; if no domain declares any, the standard roles
+    indexes: tuple[Index, ...] = ()  # in addition to GSI1 to GSI3, or one of these with another projection
     watches: tuple[Watch, ...] = ()  # its subscriptions
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """All domains that one gateway serves; making it raises a `ModelError` with every fault."""
+    """All domains that one gateway serves; creating it raises a `ModelError` with every fault."""
 
     domains: tuple[Domain, ...]
     table: TableSpec = field(default_factory=TableSpec)
 
     def __post_init__(self) -> None:
-        if isinstance(self.table, TableSpec):  # what is declared wrongly is named by the check
+        if isinstance(self.table, TableSpec):  # the check reports faulty declarations
             object.__setattr__(self, "table", self.table.with_indexes(declared_indexes(self)))
         check_model(self)
 
@@ -58,13 +58,13 @@ class Model:
 
     @cached_property
     def choices(self) -> Mapping[str, Choice]:
-        """Fields that have several listings behind them."""
+        """Fields with several listings behind them."""
         declared = (pattern for domain in self.domains for pattern in domain.patterns)
         return {choice.name: choice for choice in declared if isinstance(choice, Choice)}
 
     @cached_property
     def choice_of(self) -> Mapping[str, Choice]:
-        """The choices by the listings behind them, which have no field of their own."""
+        """The choices by their listings, which have no field of their own."""
         return {name: choice for choice in self.choices.values() for name in choice.patterns}
 
     @cached_property
@@ -85,7 +85,7 @@ class Model:
 
     @cached_property
     def all_roles(self) -> Mapping[str, Role]:
-        """Those that tokens carry, and those that mutations act in: each has a session policy."""
+        """The roles in tokens, and those that mutations act in: each has a session policy."""
         declared = [role for domain in self.domains for role in domain.roles]
         callers = () if any(not role.acting for role in declared) else STANDARD_ROLES
         return {role.name: role for role in (*callers, *declared)}
@@ -109,19 +109,19 @@ class Model:
 
     @cached_property
     def item_collections(self) -> Mapping[tuple[str, str], ItemCollection]:
-        """The patterns that answer an entity and one of its collections at once."""
+        """The patterns that return an entity together with one of its collections."""
         found = (pattern for pattern in self.patterns.values() if isinstance(pattern, ItemCollection))
         return {(pattern.entity, pattern.collection): pattern for pattern in found}
 
     @cached_property
     def referrers(self) -> Mapping[str, tuple[Referrer, ...]]:
-        """By the entity that is referred to: the references that say what happens when an item of it is removed."""
+        """By target entity: the references that say what happens when an item of it is removed."""
         found = {name: referrers(self, name) for name in self.entities}
         return {name: each for name, each in found.items() if each}
 
     @cached_property
     def counters(self) -> Mapping[str, Entity]:
-        """By the name of a listing that is counted: the entity of the rows that count its items."""
+        """By the name of a counted listing: the entity of the rows that count its items."""
         found = (pattern for pattern in self.patterns.values() if isinstance(pattern, Listing))
         return {
             listing.name: counter_entity(self, listing, listing.counter)
@@ -138,7 +138,7 @@ class Model:
 
     @cached_property
     def filling(self) -> Mapping[str, tuple[Listing, ...]]:
-        """By entity: the listings whose counters do not have all items yet."""
+        """By entity: the listings whose counters do not include all items yet."""
         found = {name: tuple(each for each in own if each.total_count is None) for name, own in self.counted.items()}
         return {name: listings for name, listings in found.items() if listings}
 
@@ -155,5 +155,5 @@ class Model:
 
 
 def is_sound(entity: Entity) -> bool:
-    """Whether nothing is wrong with the entity by itself; its model names the faults."""
+    """Whether the entity has no faults of its own; its model reports the faults."""
     return not any(entity_faults(entity))

@@ -1,4 +1,4 @@
-"""A mutation as declared data: an input, a function that makes the change, and what its payload has."""
+"""A mutation as declared data: an input, a function that makes the change, and the fields of its payload."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gateway.model.types import Field
 
 if TYPE_CHECKING:
-    # the model knows nothing of the store but the types of these functions' parameters and results
+    # the model uses only the types of these functions' parameters and results, nothing else of the store
     from gateway.store.rows import Item
     from gateway.store.write.change import Change
     from gateway.store.write.writer import MutationResult, Writer
@@ -20,15 +20,15 @@ Add = Callable[["Writer", "Change", "Item | None", dict[str, Any]], Awaitable["I
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a mutation does with one item: it adds to a change, which may be that of many items."""
+    """What a mutation does with one item: it adds to a change, which may cover many items."""
 
-    add: Add  # gets the stored item, where it `reads` one, and the input
+    add: Add  # gets the input and, if it `reads` one, the stored item
     reads: bool = False  # whether the input has the key of an item that must exist
 
 
 @dataclass(frozen=True, slots=True)
 class Bulk:
-    """The mutation of one item that a bulk mutation repeats; `atomic` is all items or none."""
+    """The single-item mutation that a bulk mutation repeats; `atomic` writes all items or none."""
 
     of: "Mutation"
     max_items: int
@@ -37,15 +37,14 @@ class Bulk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
-    """A change that callers can ask for; `run` gets a `Writer` and the input and answers a `MutationResult`.
+    """A change that callers can request; `run` gets a `Writer` and the input and returns a `MutationResult`.
 
     `returns` is the entity in the payload; `extras` are further fields of the payload, such as a count.
-    `member_units` is the estimated cost, in capacity units, of each member of a list in the input.
-    `removes` tells that it removes items, so a role that may not remove them may not call it.
-    `acts_as` names the acting role in whose session it runs for a caller whose own role does not write `returns`: a
-    session of the same tenant and subject, for what the caller itself may not touch.
-    `faults` are mistakes in the declaration; they are reported together with those of the model.
-    `bulk` tells that it repeats another mutation for many items.
+    `member_units` is the estimated cost, in capacity units, of each member of a list in the input. `removes` means
+    that it removes items, so a role that may not remove them may not call it. `acts_as` names the acting role in
+    whose session it runs if the caller's own role does not write `returns`: a session of the same tenant and
+    subject, for rows that the caller itself may not write. `faults` are mistakes in the declaration; they are
+    reported together with those of the model. `bulk` means that it repeats another mutation for many items.
     """
 
     name: str
@@ -63,7 +62,7 @@ class Mutation:
 
     @property
     def step(self) -> Step | None:
-        """Of a generated mutation; one whose `run` was replaced has none."""
+        """The step of a generated mutation; None if its `run` was replaced."""
         found = getattr(self.run, "step", None)
         return found if isinstance(found, Step) else None
 

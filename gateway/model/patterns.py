@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What is expected of a pattern, for the documentation and for capacity planning."""
+    """The expected traffic of a pattern, for the documentation and for capacity planning."""
 
     per_second: float = 1
     items: int = 1
@@ -28,9 +28,9 @@ class Traffic:
 
 LAST_HOURS = "lastHours"  # the argument of a listing with a window
 ORDER = "order"  # the argument with which callers choose the order of a list
-CONSISTENT = "consistent"  # the argument with which callers ask for a strongly consistent read
-# how a list on an index shows what its caller has just written: it reads the items from the table, it waits until the
-# index shows them, or it says that it may not show them yet
+CONSISTENT = "consistent"  # the argument that requests a strongly consistent read
+# how a list on an index shows what its caller has just written: it reads the items from the table, waits until the
+# index shows them, or reports that it may not show them yet
 Lag = Literal["through_table", "wait", "say"]
 
 
@@ -45,25 +45,26 @@ class ListOrder(Enum):
 class Counter:
     """Counts the items of a listing in the transactions that change them.
 
-    The count is a sum over so many rows, since one row takes only so many writes a second; the number may only grow.
+    The count is a sum over several rows, since one row takes only a limited number of writes per second; their
+    number may only grow.
     """
 
     shards: int = 4
-    filling: bool = False  # kept but not shown yet: items from before it was declared are still to be counted
+    filling: bool = False  # maintained but not shown yet: older items are still to be counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """By the full key of an entity: GetItem for one, BatchGetItem for many."""
+    """Reads by the full key of an entity: GetItem for one, BatchGetItem for many."""
 
     name: str
     entity: str
     description: str
-    many: str | None = None  # the name under which many are asked for at once
-    subject: str | None = None  # the name under which callers ask for their own: the key is the token's subject
+    many: str | None = None  # the field that reads many items together
+    subject: str | None = None  # the field that reads the caller's own item: its key is the token's subject
     defaults: Mapping[str, Subject] = field(default_factory=dict)  # arguments that callers may leave out
     strong: bool = False  # every read is strongly consistent
-    consistent: bool = False  # callers may ask for a strongly consistent read
+    consistent: bool = False  # callers may request a strongly consistent read
     traffic: Traffic = Traffic()
     deprecated: str | None = None
 
@@ -72,9 +73,9 @@ class Lookup:
 class Listing:
     """A Query on one placement of an entity: the table itself, one of its copies, or an index.
 
-    Its parameters are the attributes of the partition key, those sort key attributes named in `where`, and an optional
-    range over the sort key attribute `between`. With a `window` an end that is left open is filled in, so that without
-    any range the last such time up to now is read, and callers may ask for the last hours instead.
+    Its parameters are the attributes of the partition key, the sort key attributes in `where`, and an optional range
+    over the sort key attribute `between`. With a `window`, an open end is filled in: without any range, the most
+    recent window is read, and callers may instead request the last hours.
     """
 
     name: str
@@ -86,16 +87,16 @@ class Listing:
     between: str | None = None
     window: timedelta | None = None
     newest_first: bool = False  # descending sort keys
-    reversible: bool = False  # callers may ask for the newest or the oldest first
-    filter: tuple[str, ...] = ()  # attributes by which callers may leave items out
+    reversible: bool = False  # callers may request the newest or the oldest first
+    filter: tuple[str, ...] = ()  # attributes that callers may filter by
     max_read: int = 500  # items that a page may read to fill itself when it is filtered
-    single: bool = False  # at most one item answers
-    follow: str | None = None  # with `single`: answer with what this reference of the item leads to
+    single: bool = False  # returns at most one item
+    follow: str | None = None  # with `single`: return the item that this reference leads to
     strong: bool = False  # every read is strongly consistent
-    consistent: bool = False  # callers may ask for a strongly consistent read
+    consistent: bool = False  # callers may request a strongly consistent read
     lag: Lag = "through_table"  # of an index: how callers see their own changes
     cached: Staleness | None = None  # how stale a page may be
-    counter: Counter | None = None  # callers may ask for its `totalCount`
+    counter: Counter | None = None  # callers may request its `totalCount`
     traffic: Traffic = Traffic(items=20)
     deprecated: str | None = None
 
@@ -107,7 +108,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemCollection:
-    """An item and the first page of one of its collections from one Query, since both lie in one partition."""
+    """An item and the first page of one of its collections from one Query, since both are in one partition."""
 
     name: str
     entity: str
@@ -120,20 +121,20 @@ AccessPattern = Lookup | Listing | ItemCollection
 
 
 def names_of(pattern: AccessPattern) -> tuple[str, ...]:
-    """The names of its fields: for one item and, where it has them, for many and for that of the token's subject."""
+    """The names of its fields: for one item and, if it has them, for many and for the item of the token's subject."""
     more = (pattern.many, pattern.subject) if isinstance(pattern, Lookup) else ()
     return (pattern.name, *(name for name in more if name is not None))
 
 
 def subject_arguments(model: "Model", pattern: AccessPattern, name: str) -> tuple[str, ...]:
-    """The arguments of the pattern's field of this name that are the token's subject where they are not given."""
+    """The arguments of this field that default to the token's subject."""
     if isinstance(pattern, Lookup) and name == pattern.subject:
         return parameters(model, pattern)
     return tuple(pattern.defaults) if isinstance(pattern, Lookup | Listing) else ()
 
 
 def parameters(model: "Model", pattern: AccessPattern) -> tuple[str, ...]:
-    """The attributes that a caller must give."""
+    """The attributes that a caller must pass."""
     if isinstance(pattern, Listing):
         holes = (hole.name for hole in model.place(pattern).pk.holes if hole.name not in DERIVED)
         return tuple(dict.fromkeys((*holes, *pattern.where)))
@@ -141,12 +142,13 @@ def parameters(model: "Model", pattern: AccessPattern) -> tuple[str, ...]:
 
 
 def member_place(model: "Model", pattern: AccessPattern) -> Placement:
-    """Where the items lie that the pattern reads."""
+    """The place of the items that the pattern reads."""
     return model.place(pattern) if isinstance(pattern, Listing) else model.entities[pattern.entity].primary
 
 
 def reads_through(model: "Model", listing: Listing, attributes: Set[str]) -> bool:
-    """Whether the listing reads from the table some of these attributes, because its index does not carry them."""
+    """Whether the listing must read some of these attributes from the table, because its index does not contain
+    them."""
     table, wanted = model.table, {*attributes, model.table.entity_type, model.table.ttl}
     carried = table.carried(table.index(model.place(listing).index))
     for upgrade in model.entities[listing.entity].upgrades:
@@ -155,7 +157,7 @@ def reads_through(model: "Model", listing: Listing, attributes: Set[str]) -> boo
 
 
 def sorted_by(place: Placement) -> frozenset[str]:
-    """The attributes in the sort key: who names an item by its key, names them."""
+    """The attributes in the sort key, which are known wherever an item is named by its key."""
     return place.sk.names - DERIVED
 
 
@@ -167,7 +169,7 @@ def searched_by(listing: Listing, given: Mapping[str, Any]) -> frozenset[str]:
 
 
 def own_parameters(model: "Model", relation: Relation) -> tuple[str, ...]:
-    """The parameters of the relation's pattern that the item fills: all but those that a total fills itself."""
+    """The parameters of the relation's pattern that the item fills: all except those that a total fills itself."""
     filled = {relation.over, *relation.fixed} if isinstance(relation, Total) else set()
     return tuple(name for name in parameters(model, model.patterns[relation.pattern]) if name not in filled)
 
@@ -178,20 +180,20 @@ def bound_attribute(relation: Relation, parameter: str) -> str:
 
 
 def open_parameters(model: "Model", entity: Entity, relation: Relation) -> tuple[str, ...]:
-    """The parameters that the item's own attributes do not fill: none, or with `each` the one its members fill."""
+    """The parameters that the item's own attributes do not fill: none, or with `each` the one that its members fill."""
     each = relation.each if isinstance(relation, Collection) else None
     bound = {name: bound_attribute(relation, name) for name in own_parameters(model, relation)}
     return tuple(name for name, own in bound.items() if own == each or own not in entity.attribute)
 
 
-# The rows of a counter: items of an entity of their own, which callers do not see.
+# The rows of a counter: items of a separate entity, which callers do not see.
 
 COUNT = "COUNT"  # the first word of their partition keys
 SLOT = "countSlot"  # which of the rows it is
 
 
 def counter_entity(model: "Model", listing: Listing, counter: Counter) -> Entity:
-    """One row for each shard of the listing's partition: its key has the parameters that a caller gives."""
+    """One row for each shard of the listing's partition; its key has the parameters that a caller passes."""
     entity, place, names = model.entities[listing.entity], model.place(listing), parameters(model, listing)
     holes = {hole.name: hole for hole in (*place.sk.holes, *place.pk.holes)}
     word = "".join(f"_{char}" if char.isupper() else char.upper() for char in listing.name)
@@ -222,14 +224,14 @@ def counter_keys(model: "Model", listing: Listing, values: Mapping[str, Any]) ->
     return [{**group, SLOT: number} for number in range(shards)]
 
 
-# Several listings behind one field: the arguments that a caller gives choose which of them answers.
+# Several listings behind one field: the caller's arguments select one of them.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One field over several listings of an entity, each with arguments of its own; they have no other field.
+    """One field over several listings of an entity, each with its own arguments; they have no other field.
 
-    It may have the name of one of its patterns, so that a field that exists gets further arguments.
+    It may have the name of one of its patterns, so that an existing field gets more arguments.
     """
 
     name: str
@@ -239,7 +241,7 @@ class Choice:
 
 
 class ListingArguments(NamedTuple):
-    """Those that a listing cannot do without, and those that it also takes."""
+    """The arguments that a listing requires, and its optional ones."""
 
     required: frozenset[str]
     optional: frozenset[str]
@@ -249,7 +251,7 @@ class ListingArguments(NamedTuple):
 
 
 def listing_arguments(model: "Model", listing: Listing) -> ListingArguments:
-    """The arguments that say what is asked for; those for paging fit every listing."""
+    """The arguments that select items; those for paging fit every listing."""
     optional = {listing.between, LAST_HOURS if listing.window is not None else None}
     optional |= {ORDER if listing.reversible else None, FILTER if listing.filter else None}
     optional |= {CONSISTENT if listing.consistent else None}
@@ -259,18 +261,19 @@ def listing_arguments(model: "Model", listing: Listing) -> ListingArguments:
 
 
 def chosen(model: "Model", choice: Choice, given: Set[str]) -> Listing:
-    """The listing that answers these arguments, or `BadUserInput`: no two take the same ones, so it is one or none."""
+    """The listing for these arguments, or `BadUserInput`: no two listings take the same ones, so there is one or
+    none."""
     listings = [model.listing(name) for name in choice.patterns]
     for listing in listings:
         if listing_arguments(model, listing).fits(given):
             return listing
     if CONSISTENT in given and any(listing_arguments(model, listed).fits(given - {CONSISTENT}) for listed in listings):
         raise BadUserInput(
-            f"`{choice.name}` cannot be read consistently by these arguments; leave out `{CONSISTENT}`, and send the"
+            f"`{choice.name}` cannot be read consistently with these arguments; leave out `{CONSISTENT}`, and send the"
             " consistency token of a change to see that change"
         )
     ways = "; ".join(_words(listing_arguments(model, listing)) for listing in listings)
-    raise BadUserInput(f"`{choice.name}` cannot be asked by {_names(given)}; it can be asked by {ways}")
+    raise BadUserInput(f"`{choice.name}` cannot be queried by {_names(given)}; it can be queried by {ways}")
 
 
 def _words(arguments: ListingArguments) -> str:
@@ -282,14 +285,14 @@ def _names(names: Set[str]) -> str:
     return ", ".join(f"`{name}`" for name in sorted(names)) or "nothing"
 
 
-# Subscriptions: an item or a list, as it is and then with every change.
+# Subscriptions: the current state of an item or a list, and then every change.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
     """A subscription to the item of a lookup, or to the items of a listing; it has the arguments of its pattern.
 
-    What a role cannot read by the pattern, it cannot watch either.
+    A role can only watch what it can read with the pattern.
     """
 
     name: str
@@ -301,9 +304,9 @@ class Watch:
 class ListChangeKind(Enum):
     """What happened to an item of a watched list."""
 
-    ADDED = "The item has come into the list."
-    CHANGED = "The item is in the list and has other values."
-    REMOVED = "The item is not in the list any more."
+    ADDED = "The item was added to the list."
+    CHANGED = "The item is in the list and has changed."
+    REMOVED = "The item is no longer in the list."
 
 
 def item_lookup(model: "Model", entity: str) -> Lookup | None:
@@ -316,7 +319,7 @@ def watched_patterns(model: "Model", watch: Watch) -> frozenset[str]:
     """The patterns that a role needs to use the watch.
 
     Changed items of a list on an index are read from the table by their keys, since an index cannot be read
-    consistently. Those of a list on the table are read where they are.
+    consistently. Those of a list on the table are read in place.
     """
     pattern = model.patterns[watch.pattern]
     lookup = item_lookup(model, pattern.entity)

@@ -1,4 +1,4 @@
-"""Who refers to an item: the references that say what happens when it is removed, and the listing that finds them."""
+"""Referrers of an item: the references that say what happens when it is removed, and the listing that finds them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ def _referrers(model: "Model", target: str) -> Iterator[Referrer]:
 
 
 def listing_of(model: "Model", source: Entity, relation: Reference) -> Listing | None:
-    """The listing of everything that refers to an item; one that can be read consistently is preferred."""
+    """The listing of all items that refer to an item; one that can be read consistently is preferred."""
     found = [
         pattern
         for pattern in model.patterns.values()
@@ -66,7 +66,7 @@ def _finds_all(model: "Model", source: Entity, relation: Reference, listing: Lis
 
 
 def reference_faults(model: "Model", source: Entity, relation: Reference) -> Iterator[str]:
-    """What is wrong with what a reference says about a removal."""
+    """The faults of what a reference declares for a removal."""
     if relation.on_remove is None:
         return
     if relation.on_remove not in ("restrict", "cascade"):
@@ -76,7 +76,7 @@ def reference_faults(model: "Model", source: Entity, relation: Reference) -> Ite
     elif listing_of(model, source, relation) is None:
         names = sorted(bound_names(model, relation).values())
         yield (
-            f"says what happens on a removal, but no listing finds every {source.name} by {names}; declare one over a "
+            f"has `on_remove`, but no listing finds every {source.name} by {names}; declare one over a "
             "place without conditions and buckets, whose key has only attributes that every item has"
         )
     elif relation.on_remove == "cascade" and _reaches(model, source.name, target_of(model, relation), set()):

@@ -1,7 +1,9 @@
-"""Roles inside a tenant: which entities and patterns a role reads and writes, what it does not see, whose rows it has.
+"""Roles inside a tenant: which entities and patterns a role reads and writes, what is hidden from it, whose rows it
+sees.
 
-A role is data. `gateway policies` turns each role into the session policy that AWS enforces, and the gateway evaluates
-the same text before each call. A request acts in one role: of those that its token carries, the one declared first.
+A role is data. `gateway policies` turns each role into the session policy that AWS enforces, and the gateway
+evaluates the same text before each call. A request acts in one role: of those that its token carries, the one
+declared first.
 """
 
 from dataclasses import dataclass
@@ -13,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class Everything(Enum):
-    """Stands for all names where a role could list some."""
+    """Means all names, instead of a list of them."""
 
     ALL = "everything"
 
 
 class PersonalAttributes(Enum):
-    """Stands for every attribute that the model marks as personal."""
+    """Means every attribute that the model marks as personal."""
 
-    PERSONAL = "what is personal"
+    PERSONAL = "personal attributes"
 
 
 ALL: Final = Everything.ALL
@@ -34,13 +36,13 @@ Names = tuple[str, ...] | Everything
 class Role:
     """`reads` names entities and access patterns; `writes` and `removes` name entities, `mutations` names mutations.
 
-    A pattern opens the place that it reads, an entity all places of its items. `removes` and `mutations` default to
-    what follows from `writes`. `beside` names entities that lie in a partition which the role may write and that it
-    does not write itself: IAM knows partitions, not sort keys, so AWS cannot tell them apart. `finds` names patterns
-    that find an item by the exact value of a hidden attribute, such as the user of an e-mail address.
+    A pattern gives access to the place that it reads, an entity to all places of its items. `removes` and `mutations`
+    default to what follows from `writes`. `beside` names entities that share a partition which the role may write, and
+    that it does not write itself: IAM sees partitions, not sort keys, so AWS cannot tell them apart. `finds` names
+    patterns that find an item by the exact value of a hidden attribute, such as the user of an e-mail address.
 
-    A role with `acting` and `own` also reaches the places of its entities that do not hold the owner. Each item with an
-    owner is written to a place that does, so AWS refuses a change of another subject's item as a whole.
+    A role with `acting` and `own` also reaches the places of its entities that do not contain the owner. Each item
+    with an owner is also written to a place that does, so AWS refuses a change of another subject's item as a whole.
     """
 
     name: str
@@ -50,10 +52,10 @@ class Role:
     removes: Names | None = None
     beside: tuple[str, ...] = ()
     hides: tuple[str, ...] | PersonalAttributes = ()
-    shows: tuple[str, ...] | None = None  # instead of `hides`: every attribute but these and those of keys is hidden
-    own: bool = False  # of entities that have an owner, only the rows of the token's subject
+    shows: tuple[str, ...] | None = None  # instead of `hides`: every attribute except these and those of keys is hidden
+    own: bool = False  # for entities with an owner, only the rows of the token's subject
     mutations: Names | None = None
-    finds: tuple[str, ...] = ()  # patterns with a hidden attribute in their partition key, which answer with an id only
+    finds: tuple[str, ...] = ()  # patterns with a hidden attribute in their partition key, which return only an id
     acting: bool = False  # no token carries it: mutations that declare `acts_as` act in it
 
     @property
@@ -67,7 +69,7 @@ class Role:
         return self.writes_result(mutation) if self.mutations is None else named(self.mutations, mutation.name)
 
     def writes_result(self, mutation: "Mutation") -> bool:
-        """Whether the role itself writes, or removes, what the mutation answers with."""
+        """Whether the role itself writes, or removes, the entity that the mutation returns."""
         return named(self.removable if mutation.removes else self.writes, mutation.returns)
 
 

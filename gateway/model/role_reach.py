@@ -1,7 +1,8 @@
-"""The partitions that a role reaches, from its declaration: what IAM can enforce, because it knows partition keys only.
+"""The partitions that a role reaches, derived from its declaration: IAM can enforce no more, because it only sees
+partition keys.
 
-A path is a partition key behind the tenant's prefix: `ORDER#*` stands for the partitions of a key template,
-`USER#{subject}` for the one that holds the token's subject.
+A path is a partition key after the tenant's prefix: `ORDER#*` means the partitions of a key template,
+`USER#{subject}` the one of the token's subject.
 """
 
 from collections.abc import Iterable, Iterator, Set
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
 
 UNIQUE: Final = "UNIQUE"
 IDEMPOTENCY: Final = "IDEMPOTENCY"
-RESERVED_WORDS: Final = frozenset({UNIQUE, IDEMPOTENCY, COUNT})  # no key of an entity begins with one of them
+RESERVED_WORDS: Final = frozenset({UNIQUE, IDEMPOTENCY, COUNT})  # no key of an entity starts with one of them
 SUBJECT: Final = "{subject}"
 _ANY: Final = "*"
 
 
 class RolePlace(NamedTuple):
-    """A place of an entity's items that a role reaches; `owned`: only the partition that holds the subject."""
+    """A place of an entity's items that a role reaches; `owned`: only the partition of the subject."""
 
     entity: Entity
     place: Placement
@@ -56,7 +57,7 @@ class Partitions:
 
 @dataclass(frozen=True, slots=True)
 class Find:
-    """A pattern whose partitions are named by a hidden attribute, and the only attributes that it may read there."""
+    """A pattern whose partition key is a hidden attribute, and the only attributes that it may read there."""
 
     pattern: str
     path: str
@@ -86,7 +87,7 @@ def _part(segment: Literal | Hole, owner: str | None) -> str:
 
 
 def holds_owner(entity: Entity, place: Placement) -> bool:
-    """Whether the partition key contains the owner, so that IAM can tell one subject's rows from another's."""
+    """Whether the partition key contains the owner, so that IAM can distinguish the rows of subjects."""
     return entity.owner is not None and entity.owner in place.pk.names - DERIVED
 
 
@@ -110,17 +111,17 @@ def read_places(model: "Model", role: Role) -> tuple[RolePlace, ...]:
 
 
 def reads_entity(role: Role, entity: Entity) -> bool:
-    """Whether `reads` names it; what is confidential is not a part of everything, unless the role writes it."""
+    """Whether `reads` names it; "everything" excludes confidential entities, unless the role writes them."""
     open_to = not entity.confidential or role.writes_entity(entity.name)
     return open_to if isinstance(role.reads, Everything) else entity.name in role.reads
 
 
 def closed_paths(model: "Model", role: Role) -> tuple[str, ...]:
-    """The partitions of what is confidential, which a role that reads everything else does not get to."""
+    """The partitions of confidential entities, which a role that reads everything else does not reach."""
     if not isinstance(role.reads, Everything):
         return ()
     closed = (entity for entity in model.entities.values() if not reads_entity(role, entity))
-    # a denial by key holds on the table and every index
+    # a denial by key applies to the table and every index
     found = {Partitions(None, path_of(place.pk)) for entity in closed for place in entity.placements}
     return tuple(each.path for each in _distinct(found))
 
@@ -130,7 +131,7 @@ def is_owned(role: Role, entity: Entity) -> bool:
 
 
 def confined(role: Role, entity: Entity) -> bool:
-    """Whether the role reaches only the places of the entity whose partition holds the owner."""
+    """Whether the role reaches only those places of the entity whose partition contains the owner."""
     return is_owned(role, entity) and not role.acting
 
 
@@ -149,7 +150,7 @@ def pattern_places(model: "Model", pattern: AccessPattern) -> Iterator[tuple[Ent
 
 
 def written_places(model: "Model", role: Role, names: Names) -> tuple[RolePlace, ...]:
-    """The places in the table of the entities with these names; indexes follow from what is written there."""
+    """The places in the table of the entities with these names; indexes follow from these writes."""
     return tuple(
         _place(role, entity, place)
         for entity in model.entities.values()
@@ -171,7 +172,7 @@ def visible_patterns(model: "Model", role: Role) -> tuple[str, ...]:
 
 
 def unread_items(model: "Model", role: Role, pattern: AccessPattern, reached: Set[tuple[str, str]]) -> bool:
-    """Whether a listing reads items from the table by their keys, which the role does not."""
+    """Whether a listing reads items from the table by keys that the role may not read."""
     if not isinstance(pattern, Listing):
         return False
     entity = model.entities[pattern.entity]
@@ -184,7 +185,7 @@ def reach(model: "Model", role: Role) -> RoleReach:
     owned = any(is_owned(role, entity) for entity in model.entities.values())
     whole = not owned and role.reads is ALL
     reads = None if whole else [Partitions(place.place.index, place.path) for place in read_places(model, role)]
-    # whoever writes claims and releases unique values, counts, and leaves a record of what was made
+    # every writer also claims and releases unique values, counts, and leaves an idempotency record
     marks, record = [*_marks(model, role)], [_record(role)] if role.writes != () else []
     counters = [*_counters(model, role)]
     writes, removes = (
@@ -220,7 +221,7 @@ def _record(role: Role) -> Partitions:
 
 
 def _distinct(found: Iterable[Partitions]) -> tuple[Partitions, ...]:
-    """Each once, without those that another one contains: a policy has little room."""
+    """Removes duplicates and those that another one contains, because the size of a policy is limited."""
     every = set(found)
     kept = (
         partition
@@ -231,7 +232,7 @@ def _distinct(found: Iterable[Partitions]) -> tuple[Partitions, ...]:
 
 
 def _contains(wide: Partitions, narrow: Partitions) -> bool:
-    """Whether a pattern that ends in `*` matches all that the other one matches."""
+    """Whether a pattern that ends in `*` matches everything that the other one matches."""
     before = wide.path.removesuffix(_ANY)
     plain = wide.path.endswith(_ANY) and _ANY not in before and SUBJECT not in before
     return wide != narrow and wide.index == narrow.index and plain and narrow.path.startswith(before)
@@ -249,7 +250,7 @@ def hidden_attributes(model: "Model", role: Role) -> tuple[str, ...]:
 
 
 def found_ids(model: "Model", listing: Listing) -> tuple[str, ...]:
-    """The attributes that an exact lookup answers with: those of the reference that it follows, or of its own key."""
+    """The attributes that an exact lookup returns: those of the reference that it follows, or of its own key."""
     entity = model.entities[listing.entity]
     if listing.follow is None:
         return tuple(name for name in entity.key_names if name not in model.place(listing).pk.names)
@@ -258,7 +259,7 @@ def found_ids(model: "Model", listing: Listing) -> tuple[str, ...]:
 
 
 def found_attributes(model: "Model", listing: Listing, hidden: Iterable[str]) -> tuple[str, ...]:
-    """What an exact lookup may read: the keys, what the gateway itself writes, and the id that it answers with."""
+    """What an exact lookup may read: the keys, the gateway's own attributes, and the id that it returns."""
     table, place = model.table, model.place(listing)
     keys = next(((index.pk, index.sk) for index in table.indexes if index.name == place.index), ())
     own = (table.pk, table.sk, table.entity_type, table.ttl, *keys)
@@ -285,7 +286,7 @@ _WORD: Final[tuple[_Token, ...]] = (_Wildcard(False, False), _Wildcard(True, Fal
 
 
 def covers(path: str, template: Template) -> bool:
-    """Whether a pattern with this path matches a partition key of the template; when in doubt, it does."""
+    """Whether a pattern with this path matches a partition key of the template; in doubt, it does."""
     there = [token for segment in template.segments for token in (KEY_SEPARATOR, *_tokens_of(segment))][1:]
     return _meet(_tokens(path), tuple(there))
 

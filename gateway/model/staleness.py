@@ -1,4 +1,4 @@
-"""How stale a cached answer may be; entities and listings without a `Staleness` are never cached."""
+"""How stale a cached read may be; entities and listings without a `Staleness` are never cached."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ _LONGEST = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Staleness:
-    """An answer may lag behind the table by at most `seconds`, including the time in which it is refreshed.
+    """A cached read may lag behind the table by at most `seconds`, including the time in which it is refreshed.
 
     The absence of an item may be cached for `absence_seconds`; 0 means never.
     """

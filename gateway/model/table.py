@@ -1,4 +1,4 @@
-"""The one table: its key attributes, its overloaded indexes, and how DynamoDB and Terraform are told about them."""
+"""The table: its key attributes, its overloaded indexes, and their descriptions for DynamoDB and Terraform."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -9,12 +9,12 @@ Projection = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A global secondary index, or a `local` one, whose entries lie in the partitions of the items themselves.
+    """A global secondary index, or a `local` one, whose entries are in the partitions of the items themselves.
 
-    Its entries hold whole items (ALL), keys only (KEYS_ONLY), or keys, what the gateway itself needs of a row, and
-    `attributes` (INCLUDE). What a query selects beyond that is read from the table. Its keys are the attributes
-    `GSI4PK` and `GSI4SK` of an index GSI4, if it does not name others. A local index has the partition key of the table
-    and a sort key of its own; it can be read consistently, and is made with the table or not at all.
+    Its entries hold whole items (ALL), keys only (KEYS_ONLY), or keys, the attributes that the gateway itself needs,
+    and `attributes` (INCLUDE). Other attributes that a query selects are read from the table. Its keys are the
+    attributes `GSI4PK` and `GSI4SK` for an index GSI4, unless it names others. A local index has the partition key
+    of the table and its own sort key; it can be read consistently, and can only be created together with the table.
     """
 
     name: str
@@ -40,13 +40,13 @@ class TableSpec:
     version: str = "version"
     copy_of: str = "CopyOf"
     schema: str = "schema"
-    references: str = "references"  # counts how often a write began to refer to the item
+    references: str = "references"  # counts how often a write started to refer to the item
     counted: str = "counted"  # the number in the row of a counter
-    counted_by: str = "countedBy"  # the listings whose counters have the item
+    counted_by: str = "countedBy"  # the listings whose counters include the item
     indexes: tuple[Index, ...] = (Index("GSI1"), Index("GSI2"), Index("GSI3"))
 
     def with_indexes(self, declared: Iterable[Index]) -> "TableSpec":
-        """With those that domains declare; one of a name that the table has already takes its place."""
+        """The table with the indexes that domains declare; an index with an existing name replaces it."""
         further = {index.name: index for index in declared}
         own = [further.pop(index.name, index) for index in self.indexes]
         return replace(self, indexes=(*own, *sorted(further.values(), key=lambda index: (len(index.name), index.name))))
@@ -82,7 +82,7 @@ class TableSpec:
         return index is None or index.local
 
     def included(self, index: Index) -> tuple[str, ...]:
-        """What an INCLUDE projection names: with what every row is checked by, also after an upgrade is declared."""
+        """The attributes of an INCLUDE projection, including those that the row checks need."""
         own = (self.entity_type, self.version, self.ttl, self.schema)
         return (*own, *index.attributes) if index.projection == "INCLUDE" else ()
 
@@ -93,7 +93,7 @@ class TableSpec:
         return frozenset({self.pk, self.sk, index.pk, index.sk, *self.included(index)})
 
     def create_request(self, name: str) -> dict[str, Any]:
-        """The CreateTable request; the TTL takes a request of its own, UpdateTimeToLive."""
+        """The CreateTable request; the TTL needs a separate request, UpdateTimeToLive."""
         kinds: dict[str, list[dict[str, Any]]] = {}
         for index in self.indexes:
             kinds.setdefault("LocalSecondaryIndexes" if index.local else "GlobalSecondaryIndexes", []).append(
@@ -118,7 +118,7 @@ class TableSpec:
         return {"ProjectionType": index.projection, **({"NonKeyAttributes": list(included)} if included else {})}
 
     def terraform_inputs(self) -> dict[str, Any]:
-        """The table as the Terraform module takes it."""
+        """The table as input of the Terraform module."""
         local = [
             {
                 "name": index.name,

@@ -1,6 +1,6 @@
 """Key templates: `ORDER#{placedAt}#{orderId}` as a value that can be rendered, compared and explained.
 
-A template is a row of segments between `#`; each is a literal or one hole. The tenant prefix is not part of it.
+A template is a sequence of segments between `#`; each is a literal or one hole. The tenant prefix is not part of it.
 """
 
 import re
@@ -30,7 +30,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Filled by an attribute, by the shard or by the time bucket; numbers carry a width and a scale."""
+    """Filled by an attribute, by the shard or by the time bucket; numbers have a width and a scale."""
 
     name: str
     width: int = 0
@@ -54,13 +54,13 @@ class Template:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The attributes it is made of."""
+        """The attributes in the template."""
         return frozenset(hole.name for hole in self.holes) - DERIVED
 
     @cached_property
     def form(self) -> str:
-        """Itself as Python's own format string."""
-        # literals and names are words, so that no brace can be mistaken
+        """The template as a Python format string."""
+        # literals and names are words, so braces are unambiguous
         parts = (segment.text if isinstance(segment, Literal) else f"{{{segment.name}}}" for segment in self.segments)
         return KEY_SEPARATOR.join(parts)
 
@@ -73,7 +73,7 @@ class Template:
         return self.form.format_map(parts)
 
     def prefix(self, parts: Mapping[str, str]) -> str:
-        """The text up to the first hole that is not filled; it ends with `#` unless every hole is."""
+        """The text up to the first unfilled hole; it ends with `#` unless every hole is filled."""
         known: list[str] = []
         for segment in self.segments:
             if isinstance(segment, Hole) and segment.name not in parts:
@@ -97,6 +97,6 @@ def _segment(owner: str, text: str, part: str) -> Segment:
     if found := _HOLE.fullmatch(part):
         return Hole(found["name"], int(found["width"] or 0), int(found["scale"] or 0))
     raise ModelError(
-        f"{owner}: key `{text}` has the part `{part}`; between two `#` stands either a word in capitals "
+        f"{owner}: key `{text}` has the part `{part}`; between two `#` there must be either a word in capitals "
         "or one {attribute}"
     )

@@ -38,8 +38,8 @@ def tenant_of(partition_key: str) -> TenantId | None:
 
 
 SYSTEM = "SYSTEM#"
-"""Begins the partitions of rows that are of no tenant; no policy of a tenant reaches them."""
+"""Starts the partitions of rows that belong to no tenant; no policy of a tenant reaches them."""
 LEASE_PARTITION = f"{SYSTEM}STREAM"
-"""The partition in which the readers of the table's stream keep their leases."""
+"""The partition in which the stream readers keep their leases."""
 
 MAX_PREFIX = len(partition(TenantId("x" * 63), ""))

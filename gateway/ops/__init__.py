@@ -1,1 +1,1 @@
-"""What operators need: policy files, proofs of isolation, and what they explain."""
+"""Tools for operators: policy files, proofs of isolation, audit, capacity, migrations, imports, metrics."""

@@ -1,4 +1,4 @@
-"""What `gateway explain-program` prints: the functions that are generated for a query and a role."""
+"""The output of `gateway explain-program`: the functions that are generated for a query and a role."""
 
 from collections.abc import Callable, Iterator, Mapping
 from types import CodeType
@@ -28,7 +28,7 @@ from gateway.store.cursor import Cursors
 from gateway.store.plan import ReadLimits
 from gateway.store.table import Table
 
-# what is generated depends neither on the tenant nor on where the table is
+# the generated functions depend neither on the tenant nor on the location of the table
 _ANYWHERE = Tenancy(
     "gateway",
     "arn:aws:iam::123456789012:role/gateway-tenant",
@@ -38,11 +38,11 @@ _ANYWHERE = Tenancy(
 
 
 def program_text(loaded: ServedDomains, text: str, role: str, name: str | None, variables: Mapping[str, Any]) -> str:
-    """`variables` decide what `@include` and `@skip` leave of the query."""
+    """`variables` decide what `@include` and `@skip` keep of the query."""
     if role not in loaded.model.roles:
-        raise BadUserInput(f"there is no role `{role}`; there are {', '.join(loaded.model.roles)}")
+        raise BadUserInput(f"there is no role `{role}`; the roles are {', '.join(loaded.model.roles)}")
     before = set(functions())
-    # held until its functions are printed: they go with it
+    # keeps the lane alive until its functions are printed
     operation = _operation(loaded, text, name)
     lane = _lane(loaded, operation, role, variables)
     made = [function for function in functions() if function not in before]
@@ -52,7 +52,7 @@ def program_text(loaded: ServedDomains, text: str, role: str, name: str | None, 
 
 
 def _loads(tree: Tree) -> Iterator[str]:
-    """The fields that no generated function answers."""
+    """The fields that no generated function resolves."""
     for item, _ in tree.items:
         for field in item.code:
             if isinstance(field.declared, Loaded):
@@ -92,7 +92,7 @@ async def _no_renewal(session: Session) -> NoReturn:
 
 
 def _legend(made: Callable[..., Any]) -> Iterator[str]:
-    """What the names in the source stand for: fields of rows and answers, and texts."""
+    """What the names in the source mean: fields of rows and responses, and strings."""
     names = {"Row", *_names(made.__code__)}
     values = {name: value for name, value in made.__globals__.items() if name in names}
     for name, value in values.items():
@@ -106,7 +106,7 @@ def _legend(made: Callable[..., Any]) -> Iterator[str]:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """The globals that it uses, comprehensions in it included."""
+    """The globals that it uses, including those in comprehensions."""
     yield from code.co_names
     for inner in code.co_consts:
         if isinstance(inner, CodeType):

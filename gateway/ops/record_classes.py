@@ -1,4 +1,4 @@
-"""The text of a module with a typed class for each entity: what `gateway records` writes."""
+"""Generates a module with a typed class for each entity, for `gateway records`."""
 
 import sys
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def record_classes(model: Model) -> str:
 
 
 def _imports(named: set[type[Any]]) -> str:
-    """What the annotations name: the standard library's first, as formatters want it."""
+    """The imports of the annotations, the standard library first, as formatters expect."""
     found: dict[str, list[str]] = {}
     for module, name in sorted((python.__module__, python.__name__) for python in named):
         if module != "builtins":
@@ -78,7 +78,7 @@ def _annotation(kind: AttributeType) -> str:
 
 
 def _named(kind: AttributeType) -> type[Any]:
-    """The Python type of the values of a type that is no container: that of its sample."""
+    """The Python type of the values of a scalar type: that of its sample."""
     return kind.enum if isinstance(kind, EnumOf) else type(kind.sample)
 
 
@@ -107,7 +107,7 @@ def _members(structs: dict[str, Struct]) -> Iterator[AttributeType]:
 
 
 class StandIn(MetaPathFinder, Loader):
-    """Stands in for the module that is to be written, since the domain imports it before it exists or is right."""
+    """Stands in for the generated module, because the domain imports it before it exists or is up to date."""
 
     def __init__(self, path: Path) -> None:
         self._path = path.resolve()

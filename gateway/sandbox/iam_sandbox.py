@@ -1,4 +1,4 @@
-"""AWS in this process for tests: tables and policies of your own, with IAM enforced as AWS enforces it."""
+"""AWS in this process for tests: your own tables and policies, with IAM enforced as on AWS."""
 
 import asyncio
 import secrets
@@ -28,7 +28,7 @@ _ASSUMING = ["sts:AssumeRole", "sts:TagSession", "sts:SetSourceIdentity"]
 
 
 class IamSandbox:
-    """Use it as a context manager. `application` holds the keys of a role that may assume every role made here."""
+    """Use it as a context manager. `application` holds the keys of a role that may assume every role created here."""
 
     def __init__(self, region: str = "eu-west-1", engine: Engine | None = None) -> None:
         self.region = region
@@ -68,7 +68,7 @@ class IamSandbox:
         return arn
 
     def assume(self, role_arn: str, tags: Mapping[str, str], policy: str | None = None) -> Credentials:
-        """Calls AssumeRole and returns the keys of the session; raises what boto3 raises."""
+        """Calls AssumeRole and returns the keys of the session; raises boto3's errors."""
         request: dict[str, Any] = {
             "RoleArn": role_arn,
             "RoleSessionName": "test",

@@ -1,6 +1,6 @@
 """Listening sockets: bound before the start, and accepted from in batches.
 
-uvloop accepts one connection per iteration, so that a busy gateway would look dead to health checks.
+uvloop accepts one connection per iteration, so a busy gateway would look dead to health checks.
 """
 
 import asyncio
@@ -14,11 +14,11 @@ from gateway.errors import ConfigurationError
 
 # connections per iteration, so that open connections are served in between
 AT_ONCE = 100
-# fewer where other processes accept from the same sockets, so that none takes them all
+# fewer if other processes accept from the same sockets, so that none takes them all
 AT_ONCE_SHARED = 4
 _EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _REST_SECONDS = 1.0
-_BACKLOG = 2_048  # as uvicorn has it
+_BACKLOG = 2_048  # uvicorn's default
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def bound(setting: str, host: str, port: int) -> Iterator[list[socket.socket]]:
             if family == socket.AF_INET6:
                 listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
             listener.bind(address)
-            # two processes can bind one port, and only one can listen on it: the other learns it here
+            # two processes can bind one port, but only one can listen on it; the other fails here
             listener.listen(_BACKLOG)
     except OSError as error:
         _close(opened)
@@ -51,7 +51,7 @@ def _close(opened: list[socket.socket]) -> None:
 
 
 class Acceptor:
-    """Accepts connections beside the server that listens on the same sockets."""
+    """Accepts connections from the same sockets that the server listens on."""
 
     def __init__(
         self, listening: Iterable[socket.socket], protocol: Callable[[], asyncio.Protocol], at_once: int = AT_ONCE
@@ -60,7 +60,7 @@ class Acceptor:
         self._at_once = at_once
         self._protocol = protocol
         self._opening: set[asyncio.Task[object]] = set()
-        # descriptors of our own: those of the server are watched by its transports
+        # our own descriptors, because the server's transports watch theirs
         self._doors = [socket.socket(fileno=os.dup(listener.fileno())) for listener in listening]
         for door in self._doors:
             door.setblocking(False)
@@ -76,7 +76,7 @@ class Acceptor:
             self._loop.add_reader(door.fileno(), self._accept, door)
 
     def _rest(self, door: socket.socket) -> None:
-        """File descriptors or memory are exhausted: pauses, so that open connections keep the time."""
+        """File descriptors or memory are exhausted: pauses, so that open connections are still served."""
         self._loop.remove_reader(door.fileno())
         self._loop.call_later(_REST_SECONDS, self._watch, door)
 

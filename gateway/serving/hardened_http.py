@@ -1,6 +1,6 @@
-"""HTTP/1.1 for uvicorn's server: bounds on what a stranger may send before asking anything, and on how slowly.
+"""HTTP/1.1 for uvicorn's server, with limits on how much an unauthenticated client may send and how slowly.
 
-httptools parses. Of uvicorn only what a protocol of its server is made with is used: its configuration, its state.
+httptools parses. Of uvicorn, only the configuration and the state of its server are used.
 """
 
 import asyncio
@@ -20,21 +20,21 @@ from gateway.graph.http.running import notify_disconnect
 from gateway.serving.http_exchange import STATUS_LINES, HttpExchange
 from gateway.serving.websocket import HardenedWebSocket, asks_for_websocket
 
-_BUFFERED_BYTES = 64 * 1024  # of a body that nobody has received yet: no more is read
-_PIECE_BYTES = 4 * 1024  # parsed at once: how many requests can come while another one is answered
+_BUFFERED_BYTES = 64 * 1024  # of a body that the app has not received yet; beyond this, reading pauses
+_PIECE_BYTES = 4 * 1024  # parsed at once; limits how many requests can arrive while another is answered
 _VERSIONS = ("1.1", "1.0")
 _REFUSED = b"content-length: 0\r\nconnection: close\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    # request line and headers; load balancers pass on no more
+    # request line and headers; load balancers accept no more
     head_bytes: int = 64 * 1024
-    # for a whole head, from its first byte on
+    # for the whole head, from its first byte
     head_seconds: float = 20.0
-    # without a byte of the answer being taken; over a thin line the system takes them in lumps
+    # without the client reading any of the response; on a slow line the system sends it in large chunks
     stalled_seconds: float = 60.0
-    # of one message over a WebSocket; the app has a limit of its own below
+    # of one WebSocket message; the app has its own, lower limit
     message_bytes: int = 1_000_000
 
 
@@ -42,19 +42,20 @@ _BOUNDS = HttpLimits()
 
 
 class HeadTooLargeError(Exception):
-    """Ends the parser; nobody sees it."""
+    """Stops the parser; it is never shown."""
 
 
 class AmbiguousHeadError(Exception):
-    """Ends the parser, which answers 400: a proxy and we would each read another request."""
+    """Stops the parser, which answers 400, because a proxy might parse the request differently."""
 
 
 class HardenedHttp(asyncio.Protocol):
-    """One connection. Cuts off who sends no head, an endless one or one byte a minute, and who takes no answer.
+    """One connection. Disconnects clients that send no head, an endless one or a byte per minute, or that do not read
+    the response.
 
-    Requests that come before the last one is answered wait for their turn. While the process drains each answer is the
-    last of its connection, so that nobody sends a request into one that is about to be closed. Whoever leaves before
-    the answer is told of, so that a query can be ended.
+    Requests that arrive before the previous one is answered wait for their turn. While the process drains, each
+    response closes its connection, so that no client sends a request into a closing one. If a client disconnects
+    before the response, the app is notified, so that a query can be cancelled.
     """
 
     def __init__(
@@ -77,38 +78,38 @@ class HardenedHttp(asyncio.Protocol):
         self._loop = _loop or asyncio.get_running_loop()
         self._bounds = bounds
         self._parser = HttpRequestParser(self)
-        # or a client that sends on behind its last request would get no answer to it
+        # otherwise a client that sends more after its last request would get no response
         self._parser.set_dangerous_leniencies(lenient_data_after_close=True)
         self.transport: asyncio.Transport = None  # type: ignore[assignment]  # set as soon as there is a connection
-        # the request whose head or body comes
+        # the request whose head or body is being received
         self._url = b""
         self._headers: list[tuple[bytes, bytes]] = []
         self._newest: HttpExchange | None = None
         self._in_head = self._in_body = self._too_large = False
-        self._websocket: dict[str, Any] | None = None  # the scope of a request for one
-        # heads, pieces of bodies and ends that have come, and the bytes since the last of them
+        self._websocket: dict[str, Any] | None = None  # the scope of an upgrade request
+        # heads, pieces of bodies and ends that were parsed, and the bytes since the last of them
         self._steps = self._bytes_since = 0
-        # what has come behind the requests that wait, and whether anything that comes is still looked at
+        # bytes behind the waiting requests, and whether further bytes are still parsed
         self._unparsed = b""
         self._deaf = False
         self._refusal: int | None = None
-        # the request that is answered, and those behind it
+        # the request that is being answered, and those behind it
         self._running: HttpExchange | None = None
         self._waiting: deque[HttpExchange] = deque()
         self._read_paused = self.write_paused = False
         self._written = 0
         self._writable = asyncio.Event()
-        # what the last request asked for, and what of its scope the next one has too if it asks for the same
+        # the last request's headers, and the part of its scope that the next request reuses if its headers are equal
         self._asked: tuple[bytes, bytes, str] = b"", b"", ""
         self._shared: dict[str, Any] = {}
         self._default_headers: list[tuple[bytes, bytes]] = []
         self._default_head = b""
-        # one timer for a late head and for idleness: it is moved when it fires, since most never do
+        # one timer for a late head and for idleness; it is moved when it fires, since it rarely does
         self._closes_at = self._armed_for = inf
         self._timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
 
-    # what the transport calls
+    # called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports behave like asyncio's without being derived from them
@@ -161,12 +162,12 @@ class HardenedHttp(asyncio.Protocol):
             if self._websocket is not None:
                 self._switch(self._websocket, data[upgrade.args[0] :])
                 return
-            # to no other protocol can be switched: the request is answered as if it had not asked
+            # no other protocol is supported: the request is answered as if it had not requested an upgrade
         except HttpParserError:
             self._refuse(431 if self._too_large else 400)
         if self.transport.is_closing():
             return
-        # only what is nothing but head, trailer or size of a chunk counts: before its first byte may lie a body
+        # only bytes that are nothing but head, trailer or chunk size count: a body may precede the first of them
         self._bytes_since = self._bytes_since + len(data) if begun and self._steps == steps else 0
         if self._bytes_since > self._bounds.head_bytes:
             self._refuse(431)
@@ -182,11 +183,11 @@ class HardenedHttp(asyncio.Protocol):
         self.write_paused = False
         self._writable.set()
 
-    # what the parser calls
+    # called by the parser
 
     def on_message_begin(self) -> None:
         self._in_head = True
-        self._closes_at = inf  # it has its own time, however long the connection was idle
+        self._closes_at = inf  # a request has its own time limit, however long the connection was idle
         self._url = b""
         self._headers = []
 
@@ -194,7 +195,7 @@ class HardenedHttp(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        # not those behind a body: they would be taken for headers that a proxy has seen and let pass
+        # not trailers: they would be taken for headers that a proxy has seen and accepted
         if self._in_head:
             self._headers.append((name.lower(), value))
 
@@ -210,12 +211,12 @@ class HardenedHttp(asyncio.Protocol):
         # RFC 9112, 3.2
         if names.count(b"host") != 1 and (version != "1.0" or b"host" in names):
             raise AmbiguousHeadError
-        # of a request that asks for another protocol httptools reads no body, and would take it for the next request
+        # httptools reads no body of an upgrade request, and would take the body for the next request
         if upgrade and (b"content-length" in names or b"transfer-encoding" in names):
             raise AmbiguousHeadError
         if version not in _VERSIONS:
             raise AmbiguousHeadError
-        # behind the wish for another protocol httptools reads nothing more
+        # after an upgrade request httptools reads nothing more
         goes_on = version != "1.0" and parser.should_keep_alive() and not upgrade and not self._draining()
         continues = b"expect" in names and _expects_continue(version, headers)
         if upgrade and self._running is None and asks_for_websocket(parser.get_method(), headers):
@@ -234,12 +235,12 @@ class HardenedHttp(asyncio.Protocol):
     def _scope_of(self, version: str, headers: list[tuple[bytes, bytes]]) -> dict[str, Any]:
         asked = self._url, self._parser.get_method(), version
         if asked != self._asked:
-            # a connection nearly always asks for the same again
+            # requests on a connection nearly always have the same headers
             self._shared, self._asked = {**self._scope, **self._target(), "http_version": version}, asked
         return {**self._shared, "headers": headers, "state": self._app_state.copy()}
 
     def _switch(self, scope: dict[str, Any], unread: bytes) -> None:
-        """The connection is a WebSocket from now on."""
+        """Turns the connection into a WebSocket."""
         self._state.connections.discard(self)
         for timer in (self._timer, self._stall_timer):
             if timer is not None:
@@ -283,10 +284,10 @@ class HardenedHttp(asyncio.Protocol):
             exchange.more_body = False
             exchange.notify()
 
-    # what an exchange calls
+    # called by an exchange
 
     def default_head(self) -> bytes:
-        """The headers of every response; the server makes them anew each second."""
+        """The headers of every response; the server updates them every second."""
         headers = self._state.default_headers
         if headers is not self._default_headers:
             self._default_head = b"".join([b"%b: %b\r\n" % header for header in headers])
@@ -298,12 +299,12 @@ class HardenedHttp(asyncio.Protocol):
         self.transport.write(data)
 
     def close(self) -> None:
-        """As soon as everything is taken, which has to happen in time."""
+        """Closes once everything is sent, within a time limit."""
         self.transport.close()
         self._watch_stall()
 
     def resume_reading(self) -> None:
-        # no more requests come in while some wait
+        # stop reading while requests are waiting
         if self._read_paused and not self._waiting:
             self._read_paused = False
             unparsed, self._unparsed = self._unparsed, b""
@@ -320,7 +321,7 @@ class HardenedHttp(asyncio.Protocol):
         await self._writable.wait()
 
     def ended(self, task: "asyncio.Task[None]") -> None:
-        """The app is done with its request, whatever it has answered."""
+        """The app has finished its request, whether or not it sent a response."""
         self._state.tasks.discard(task)
 
     def answered(self) -> None:
@@ -336,10 +337,10 @@ class HardenedHttp(asyncio.Protocol):
                 self._await_head()
         self._watch_stall()
 
-    # what the server calls
+    # called by the server
 
     def shutdown(self) -> None:
-        """Ends the connection, after the requests that have come whole."""
+        """Closes the connection after the requests that were received completely."""
         last = self._waiting[-1] if self._waiting else self._running
         if last is None:
             self.transport.close()
@@ -352,7 +353,7 @@ class HardenedHttp(asyncio.Protocol):
         self._state.tasks.add(exchange.task)
 
     def _refuse(self, status: int) -> None:
-        """Answers what cannot be read in its turn: here it would be taken for an answer to another request."""
+        """Answers an unreadable request in its turn; earlier, it would be taken for the response to another request."""
         self._deaf = True
         broken = self._newest if self._in_body else None
         if broken is not None and broken is not self._running and not broken.complete:
@@ -371,7 +372,7 @@ class HardenedHttp(asyncio.Protocol):
         self.close()
 
     def _leave(self) -> None:
-        """Nobody will get the answer that is under way."""
+        """The client is gone and will not receive the response."""
         running = self._running
         if running is not None and not running.complete and not running.disconnected:
             running.disconnected = True
@@ -379,10 +380,10 @@ class HardenedHttp(asyncio.Protocol):
             notify_disconnect(running.scope)
 
     def _await_head(self) -> None:
-        """Nothing is under way: the next head has to come, or the rest of a body that nobody reads any more."""
+        """No request is running: waits for the next head, or for the rest of a body that the app does not read."""
         idle = self._steps and not self._in_head and not self._in_body
         seconds = self._keep_alive_seconds if idle else self._bounds.head_seconds
-        # from its first byte on, however many follow
+        # counted from its first byte, however many follow
         self._closes_at = min(self._closes_at, self._loop.time() + seconds)
         if self._closes_at < self._armed_for:
             self._arm()
@@ -410,7 +411,7 @@ class HardenedHttp(asyncio.Protocol):
     def _end_stalled(self, before: int) -> None:
         self._stall_timer = None
         if self._taken() <= before:
-            # not `close`, which would wait until everything is taken
+            # not `close`, which would wait until everything is sent
             self.transport.abort()
         else:
             self._watch_stall()

@@ -13,15 +13,15 @@ _LOG = logging.getLogger("uvicorn.error")
 STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 _NO_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 _TOKEN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-# what names and values are made of; of lines that are nothing else, only their ends are left without it
+# the characters of names and values; a line without them is only its end
 _VISIBLE = bytes([9, *range(0x20, 0x7F), *range(0x80, 0x100)])
-# headers that say where a body ends
+# headers that determine where a body ends
 _FRAMING = frozenset((b"content-length", b"transfer-encoding", b"connection"))
 _FAILED = b"Internal Server Error"
 
 
 class HttpConnection(Protocol):
-    """What a response needs of its connection."""
+    """The interface of the connection that a response needs."""
 
     write_paused: bool
     transport: asyncio.Transport
@@ -71,23 +71,23 @@ class HttpExchange:
         self.keep_alive = keep_alive
         self._expects_continue = expects_continue
         self._event: asyncio.Event | None = None
-        self.task: asyncio.Task[None] | None = None  # what runs the app
+        self.task: asyncio.Task[None] | None = None  # the task that runs the app
         self.disconnected = False
-        # the request: what has come of its body and was not received yet
+        # the request: the part of its body that was not received by the app yet
         self.body = bytearray()
         self.more_body = True
         self._delivered = False
         # the response
         self.started = self.complete = self._chunked = self._bodiless = False
         self._head = b""
-        self._left: int | None = None  # of the body; None: it ends with the connection
+        self._left: int | None = None  # bytes of the body that are left; None if it ends with the connection
 
     @property
     def head_sent(self) -> bool:
         return self.started and not self._head
 
     def notify(self) -> None:
-        """Something has come that a `receive` may wait for."""
+        """Wakes a waiting `receive`."""
         if self._event is not None:
             self._event.set()
 
@@ -152,21 +152,21 @@ class HttpExchange:
     def _start(self, status: int, headers: list[tuple[bytes, bytes]]) -> None:
         given = b"".join([b"%b: %b\r\n" % header for header in headers])
         places = _framing_of(tuple([name for name, _ in headers]))
-        # INVARIANT: each header is one line, so that none can hold another one.
+        # INVARIANT: each header is one line, so that none can contain another one.
         if places is None or given.translate(None, _VISIBLE) != b"\r\n" * len(headers):
             raise RuntimeError("a header of the response is not valid")
         framing = {name: headers[place][1] for name, place in places}
         length = int(framing[b"content-length"]) if b"content-length" in framing else None
         chunked = framing.get(b"transfer-encoding", b"").lower() == b"chunked"
         if b"connection" in framing:
-            # this connection is ours to speak of
+            # only the connection itself sets these headers
             self.keep_alive = self.keep_alive and b"close" not in framing[b"connection"].lower()
             given = b"".join([b"%b: %b\r\n" % header for header in headers if header[0].lower() != b"connection"])
         self._bodiless = self.scope["method"] == "HEAD" or status in _NO_BODY
         if length is None and not chunked and not self._bodiless and self.scope["http_version"] != "1.0":
             chunked = True
             given += b"transfer-encoding: chunked\r\n"
-        # who was not asked for the body may keep it: nobody could tell the next request from it
+        # the client may not send the body if it was not requested, so the next request could not be told from it
         self.keep_alive = self.keep_alive and not (self._expects_continue and self.more_body)
         closing = b"\r\n" if self.keep_alive else b"connection: close\r\n\r\n"
         self._left, self._chunked = length, chunked
@@ -196,7 +196,7 @@ class HttpExchange:
 
 @lru_cache(maxsize=256)
 def _framing_of(names: tuple[bytes, ...]) -> tuple[tuple[bytes, int], ...] | None:
-    """Which of these headers say where a body ends; None where one may not have its name. An app has few such heads."""
+    """Which of these headers determine where a body ends; None if a name is invalid. An app has few such heads."""
     if not all(map(_TOKEN.fullmatch, names)):
         return None
     return tuple((name.lower(), place) for place, name in enumerate(names) if name.lower() in _FRAMING)

@@ -1,4 +1,4 @@
-"""The process that serves: logging as JSON lines, and a stop that first drains and then finishes what is under way."""
+"""The serving process: JSON log lines, and a stop that first drains and then finishes running requests."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ from gateway.wiring.tenants import issuers, tenants
 
 
 def serve(settings: Settings) -> None:
-    """In this process alone, until it is told to stop."""
+    """Serves in this process alone, until it is stopped."""
     server, metrics = build_server(settings, configure_logging(settings.log_level))
     registry = metrics.registry if metrics is not None else None
     with bound("port", settings.host, settings.port) as sockets, metrics_served(settings, registry):
@@ -38,7 +38,7 @@ def serve(settings: Settings) -> None:
 
 
 def build_server(settings: Settings, write: WriteOperation) -> "tuple[DrainingServer, Metrics | None]":
-    """A server that is ready to run, and what it will count."""
+    """A server that is ready to run, and its metrics."""
     state = State()
     app = create_app(settings, state=state, write=write)
     http: Any = partial(HardenedHttp, lambda: state.draining)
@@ -51,7 +51,7 @@ def build_server(settings: Settings, write: WriteOperation) -> "tuple[DrainingSe
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # nothing here asks for the caller's address or scheme
+        proxy_headers=False,  # nothing reads the client's address or scheme
         date_header=True,
         lifespan="on",
         timeout_keep_alive=75,
@@ -63,7 +63,7 @@ def build_server(settings: Settings, write: WriteOperation) -> "tuple[DrainingSe
 
 
 def finish_seconds(settings: Settings) -> int:
-    """How long requests under way may take once no more are taken: as long as any operation may."""
+    """How long running requests may take after the last one was accepted: as long as any operation may."""
     return int(settings.request_timeout_seconds) + 1
 
 
@@ -90,7 +90,7 @@ def _cost_limits(settings: Settings) -> None:
     cost_limits(settings, load_domains(settings.served_domains).model)
 
 
-# what makes a start fail beside the settings themselves, so that all of it is told at once
+# faults beyond the settings themselves, so that all are reported together
 START_CHECKS: tuple[Check, ...] = (
     *(port_is_free, metrics_port_is_free, _policies),
     *(_issuers, tenants, _cost_limits),
@@ -99,7 +99,7 @@ START_CHECKS: tuple[Check, ...] = (
 
 @contextmanager
 def metrics_served(settings: Settings, registry: CollectorRegistry | None) -> Iterator[None]:
-    """On a port of their own, in a thread: they can be read however busy the gateway is."""
+    """Serves metrics on their own port, in a thread, so that they can be read however busy the gateway is."""
     if registry is None or settings.metrics_port is None:
         yield
         return
@@ -117,9 +117,9 @@ def metrics_served(settings: Settings, registry: CollectorRegistry | None) -> It
 
 
 class DrainingServer(uvicorn.Server):
-    """On SIGTERM or SIGHUP `/readyz` turns to 503 while requests are still served, so that a load balancer looks away;
-    after the drain time, on the next signal, or on Ctrl-C, no more are taken and those under way are finished. A signal
-    while they are being finished cuts them off."""
+    """On SIGTERM or SIGHUP, `/readyz` returns 503 while requests are still served, so that a load balancer stops
+    sending them. After the drain time, on the next signal, or on Ctrl-C, no more requests are accepted and running
+    ones are finished. A further signal cuts them off."""
 
     def __init__(self, config: uvicorn.Config, state: State, drain_timeout_seconds: float) -> None:
         super().__init__(config)
@@ -131,12 +131,12 @@ class DrainingServer(uvicorn.Server):
         self.on_started: Callable[[], None] = lambda: None
 
     def finish(self) -> None:
-        """Takes no more requests and finishes those under way; may be called from another thread."""
+        """Accepts no more requests and finishes running ones; may be called from another thread."""
         self._state.draining = self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        # asyncio's own loops take all that wait
+        # asyncio's own loops accept all waiting connections
         if self.started and not isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop):
             listening = [listener for server in self.servers for listener in server.sockets]
             self._acceptor = Acceptor(listening, self._connection, self.accept_at_once)
@@ -149,7 +149,7 @@ class DrainingServer(uvicorn.Server):
         try:
             await super().shutdown(sockets)
         finally:
-            # uvicorn raises the signal again that ended it, and then nothing of ours runs any more
+            # uvicorn raises the signal again, after which none of our code runs
             for handler in logging.root.handlers:
                 handler.flush()
 
@@ -169,7 +169,7 @@ class DrainingServer(uvicorn.Server):
         again, self._state.draining = self._state.draining, True
         if self.should_exit:
             end_at_once(number)
-        # Ctrl-C is somebody who waits; only a supervisor's signal drains
+        # Ctrl-C means that a person is waiting; only a supervisor's signal drains
         if again or number == signal.SIGINT:
             self.should_exit = True
         else:
@@ -182,8 +182,8 @@ class DrainingServer(uvicorn.Server):
 
 
 def configure_logging(level: str, stream: Stream | None = None) -> WriteOperation:
-    """All loggers write into one buffer, and that to `stream` or standard output; what is returned puts the lines of
-    operations there, with less work."""
+    """Sends all loggers through one buffer to `stream` or standard output; returns a faster function for the log
+    lines of operations."""
     buffer = LogBuffer(stream or sys.stdout.buffer)
     logging.basicConfig(level=level, handlers=[BufferedHandler(buffer)], force=True)
     for library in ("uvicorn", "botocore"):

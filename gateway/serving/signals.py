@@ -1,4 +1,4 @@
-"""Signals that end a command: the first one lets it finish in order, the next one ends it at once."""
+"""Signals that stop a command: the first one lets it finish cleanly, the next one stops it immediately."""
 
 import os
 import signal
@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-# a shell tells by an exit code above this that a signal ended a process
+# a shell reports a process that was ended by a signal with an exit code above this
 _BY_SIGNAL = 128
 
 
 @contextmanager
 def on_ending_signals(handle: Callable[[int, int], None]) -> Iterator[None]:
-    """`handle` gets the number of each Ctrl-C, SIGTERM and SIGHUP, and how many have come, this one included."""
+    """`handle` gets the number of each Ctrl-C, SIGTERM and SIGHUP, and how many have arrived, including this one."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -28,7 +28,7 @@ def on_ending_signals(handle: Callable[[int, int], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        # after a signal the process is about to end, and until then a further one must not print a traceback
+        # after a signal the process is about to exit, and a further one must not print a traceback
         if not count:
             for number, handler in before.items():
                 signal.signal(number, handler)
@@ -56,6 +56,6 @@ def interrupt() -> NoReturn:
 
 
 def _handled() -> list[signal.Signals]:
-    """Ctrl-C also where a shell has switched it off; SIGHUP not where `nohup` has."""
+    """Includes Ctrl-C even if a shell has disabled it, and excludes SIGHUP under `nohup`."""
     hangup = [] if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else [signal.SIGHUP]
     return [signal.SIGINT, signal.SIGTERM, *hangup]

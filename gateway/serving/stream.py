@@ -1,4 +1,4 @@
-"""The process of `gateway stream`: reads the table's stream in a role of its own and fills the bus."""
+"""The process of `gateway stream`: reads the table's stream with its own role and fills the bus."""
 
 import asyncio
 import logging
@@ -31,11 +31,11 @@ from gateway.wiring.stream import ReaderProcess
 if TYPE_CHECKING:
     from gateway.stream.jetstream_publisher import JetStreamPublisher
 
-# settings of a process that serves tenants; this one neither knows a caller nor holds a secret of theirs
+# settings of a process that serves tenants; this one has no callers and holds none of their secrets
 UNNEEDED = ("tenant_role_arn", "issuers", "cursor_secret")
 REPORT_SECONDS = 60.0
 _BUS_SECONDS = 5.0
-_STUCK_SECONDS = 90.0  # without a look at the leases; they are looked after every three seconds
+_STUCK_SECONDS = 90.0  # without maintaining the leases, which normally happens every three seconds
 
 _log = logging.getLogger("gateway.stream")
 
@@ -51,7 +51,7 @@ CHECKS: tuple[Check, ...] = (_needs_bus, check_client, port_is_free, metrics_por
 
 
 def serve_stream(settings: Settings) -> None:
-    """Until it is told to stop; then the leases are released, so that another process takes them over at once."""
+    """Runs until it is stopped, and then releases the leases, so that another process can take them over at once."""
     configure_logging(settings.log_level)
     process = StreamProcess(settings)
     config = uvicorn.Config(
@@ -66,7 +66,7 @@ def serve_stream(settings: Settings) -> None:
         lifespan="on",
         timeout_graceful_shutdown=1,
     )
-    # nobody sends requests here that would have to be finished
+    # there are no requests to finish
     server = DrainingServer(config, process.state, drain_timeout_seconds=0)
     with bound("port", settings.host, settings.port) as sockets, metrics_served(settings, process.metrics.registry):
         server.run(sockets)
@@ -74,7 +74,7 @@ def serve_stream(settings: Settings) -> None:
 
 @dataclass(slots=True)
 class StreamProcess:
-    """The reader, its bus, and what is told of them."""
+    """The reader, its bus, and their health and metrics."""
 
     settings: Settings
     state: State = field(default_factory=State)
@@ -90,12 +90,13 @@ class StreamProcess:
         self._reader = ReaderProcess(self.settings, table, aws, self._bus)
         self.metrics = Metrics(frozenset())
         stream_metrics(self.metrics, self._reader)
-        connected = "1 while the bus takes notes."
+        connected = "1 while the bus accepts notes."
         self.metrics.gauge("gateway_stream_bus_connected", connected, lambda: self._bus.connected)
 
     @property
     def healthy(self) -> bool:
-        """Whether the leases are looked after; AWS may be away for a while, and a restart would not help."""
+        """Whether the leases are being maintained. An outage of AWS is not unhealthy, because a restart would not
+        help."""
         return time.monotonic() - max(self._reader.alive, self._started) < _STUCK_SECONDS
 
     @property
@@ -126,7 +127,7 @@ class StreamProcess:
         await self._bus.close()
 
     async def _keep_connected(self) -> None:
-        """Also while there is nothing to publish, so that readiness tells the truth."""
+        """Keeps the connection even while there is nothing to publish, so that readiness is accurate."""
         while True:
             try:
                 await self._bus.connect()
@@ -135,7 +136,7 @@ class StreamProcess:
             await asyncio.sleep(_BUS_SECONDS)
 
     async def _report(self) -> None:
-        """A line every minute, from which alarms are made."""
+        """Writes a log line every minute, which alarms read."""
         before = ReaderCounts()
         while True:
             await asyncio.sleep(REPORT_SECONDS)
@@ -155,7 +156,7 @@ def report(reader: ReaderProcess, before: ReaderCounts) -> ReaderCounts:
         "leases_taken": counts.leases_taken - before.leases_taken,
         "leases_lost": counts.leases_lost - before.leases_lost,
     }
-    _log.info("the table's stream is read", extra={"fields": fields})
+    _log.info("reading the table's stream", extra={"fields": fields})
     return counts
 
 

@@ -1,7 +1,7 @@
-"""WebSockets for the gateway's server: a connection that asked for the upgrade, as an ASGI app sees it.
+"""WebSockets for the gateway's server: an upgraded connection, as an ASGI app sees it.
 
-`websockets` parses and writes frames; bytes, timers and bounds are ours. Nothing is compressed: a connection that stays
-would hold the memory for it, and a small message could unpack to a large one.
+`websockets` parses and writes frames; I/O, timers and limits are ours. Nothing is compressed: a long-lived
+connection would hold the memory for it, and a small message could unpack to a large one.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 _LOG = logging.getLogger("uvicorn.error")
-_CLOSE_SECONDS = 5.0  # for the answer to a close frame
+_CLOSE_SECONDS = 5.0  # to wait for the reply to a close frame
 _RESTART = 1012
 _ABNORMAL = 1006
 _BAD_TEXT = 1007
@@ -34,7 +34,7 @@ def asks_for_websocket(method: bytes, headers: list[tuple[bytes, bytes]]) -> boo
 
 
 class HardenedWebSocket(asyncio.Protocol):
-    """Reads no further while the app has a message to take, and cuts off who takes nothing for too long."""
+    """Stops reading while the app has a message to take, and disconnects clients that do not read for too long."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class HardenedWebSocket(asyncio.Protocol):
         self._transport = transport
         self._loop = asyncio.get_running_loop()
         self._frames = ServerProtocol(state=State.OPEN, max_size=message_bytes, logger=_LOG)
-        self._content = bytearray()  # of the message that comes; frames without content take no room
+        self._content = bytearray()  # of the message that is being received; frames without content take no memory
         self._text = True
         self._accepted = self._closing = self._lost = self._paused = False
         self._received: deque[dict[str, Any]] = deque([{"type": "websocket.connect"}])
@@ -71,7 +71,7 @@ class HardenedWebSocket(asyncio.Protocol):
         self._close_timer: asyncio.TimerHandle | None = None
 
     def begin(self, unread: bytes) -> None:
-        """Takes the connection over; `unread` came behind the request."""
+        """Takes over the connection; `unread` are the bytes after the request."""
         self._state.connections.add(self)  # type: ignore[arg-type]  # uvicorn knows its own protocols only
         self._transport.set_protocol(self)
         task = self._loop.create_task(self._run())
@@ -90,7 +90,7 @@ class HardenedWebSocket(asyncio.Protocol):
         else:
             self._close(1000, "")
 
-    # what the transport calls
+    # called by the transport
 
     def data_received(self, data: bytes) -> None:
         if self._lost:
@@ -101,7 +101,7 @@ class HardenedWebSocket(asyncio.Protocol):
                 self._take(event)
         self._flush()
         if self._frames.parser_exc is not None:
-            # it has written why it closes, such as a message that is too long
+            # it has sent why it closes, such as a message that is too long
             self._disconnect(_code(self._frames))
             self._transport.close()
 
@@ -119,7 +119,7 @@ class HardenedWebSocket(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._writable.clear()
-        # INVARIANT: who takes nothing is not read from, since each ping would be answered into memory.
+        # INVARIANT: nothing is read from a client that does not read, since each ping would be answered into memory.
         self._transport.pause_reading()
         self._watch_stall()
 
@@ -127,7 +127,7 @@ class HardenedWebSocket(asyncio.Protocol):
         self._writable.set()
         self._read_on()
 
-    # what the server calls
+    # called by the server
 
     def shutdown(self) -> None:
         self._close(_RESTART, "the gateway is about to stop; connect again")
@@ -141,7 +141,7 @@ class HardenedWebSocket(asyncio.Protocol):
             case Opcode.CONT:
                 self._content += frame.data
             case Opcode.CLOSE:
-                self._closing = True  # what the app still sends has no receiver
+                self._closing = True  # what the app sends from now on has no receiver
                 self._disconnect(_code(self._frames))
                 self._flush()
                 self._transport.close()
@@ -186,7 +186,9 @@ class HardenedWebSocket(asyncio.Protocol):
             self._event.clear()
             await self._event.wait()
         message = self._received[0]
-        if message["type"] != "websocket.disconnect":  # which is the last one, however often it is asked for
+        if (
+            message["type"] != "websocket.disconnect"
+        ):  # the disconnect is the last message, however often the app receives
             self._received.popleft()
         return message
 
@@ -234,11 +236,11 @@ class HardenedWebSocket(asyncio.Protocol):
         try:
             self._frames.send_close(code, reason)
         except InvalidState:
-            self._transport.close()  # the client has closed already
+            self._transport.close()  # the client has already closed
             return
         self._flush()
         self._disconnect(code)
-        # the answer to the close frame has to be read
+        # the reply to the close frame must be read
         self._paused = False
         self._read_on()
         self._close_timer = self._loop.call_later(_CLOSE_SECONDS, self._transport.abort)

@@ -1,1 +1,1 @@
-"""WHERE: plans for the one table, and the class that runs them."""
+"""The store: pure plans for the table, and the class that runs them."""

@@ -1,4 +1,4 @@
-"""What one request may use: its tenant's session, its deadline, and the record of the calls it made."""
+"""What one request may use: its tenant's session, its deadline, and the record of its calls."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping
@@ -21,10 +21,10 @@ Source = Literal["table", "cache", "dax"]
 
 
 class Call(msgspec.Struct, frozen=True, gc=False):
-    """One finished DynamoDB call, or what a cache answered in its place; it holds no key and no item.
+    """One finished DynamoDB call, or a cached answer instead; it holds no key and no item.
 
-    It is for the log line, the metrics and `explain`.
-    `key_shapes` is the form of its keys, written only where the request is to be explained.
+    It is for the log line, the metrics and `explain`. `key_shapes` is the form of its keys, recorded only if the
+    request is to be explained.
     """
 
     operation: str
@@ -34,14 +34,14 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     seconds: float
     statements: tuple[str, ...] = ()
     key_shapes: tuple[KeyShape, ...] = ()
-    started: float = 0.0  # a moment of the clock that loops use too
+    started: float = 0.0  # in seconds of the event loop's clock
     source: Source = "table"
-    stale: bool = False  # whether the cache is renewing some of it
+    stale: bool = False  # whether the cache is renewing a part of it
 
 
 @dataclass(frozen=True, slots=True)
 class CodeCall:
-    """One call of a domain's code: its field, as `Product.deliveryDays`, and the rows that it was called for."""
+    """One call of a domain's code: its field, such as `Product.deliveryDays`, and the number of rows."""
 
     field: str
     rows: int
@@ -58,37 +58,37 @@ class Refusal:
 
 
 class Access(msgspec.Struct, eq=False):
-    """Made for each request, so it is a struct: its constructor is not Python."""
+    """Created for each request, so it is a struct: its constructor is implemented in C."""
 
     session: Session
-    deadline: float | None = None  # a moment of the loop's clock
-    explained: bool = False  # whether the caller is told what was read and why it was allowed
+    deadline: float | None = None  # in seconds of the event loop's clock
+    explained: bool = False  # whether the response explains what was read and why it was allowed
     calls: list[Call] = []
     refusals: list[Refusal] = []
-    # what was answered to a lane that stepped back, with operation and body: the reference does not ask for it again
+    # responses to a lane that fell back, with operation and body: the reference executor does not repeat these calls
     replay: list[tuple[str, bytes, bytes | Exception]] = []
     renewal: asyncio.Lock | None = None
-    subject: str = ""  # who asks, as the token says
-    # what fields with code have loaded, by what they were asked for: the reference does not load it again either
+    subject: str = ""  # the subject of the token
+    # results of fields with code, by their arguments: the reference executor does not load them again either
     loaded: dict[tuple[str, ...], Any] | None = None
-    # the prefix of the tenant's partition keys, where it is known already; a renewed session is of the same tenant
+    # the prefix of the tenant's partition keys, if it is already known; a renewed session has the same tenant
     prefix: str = ""
-    # whose the request's cursors and global ids are, where it is known already
+    # the scope of the request's cursors and global ids, if it is already known
     scope: str = ""
-    code_calls: list[CodeCall] | None = None  # written only where the request is explained
+    code_calls: list[CodeCall] | None = None  # recorded only if the request is explained
     acted_as: tuple[str, ...] = ()  # the acting roles of mutations that have run, each once
 
     own_writes: OwnWrites | None = None  # of this request and of those whose token it has sent
     wrote: bool = False
     lagging: set[str] | None = None  # the listings that may not show all of these yet
-    acts_for: "Access | None" = None  # the caller's, where a mutation acts in another role
+    acts_for: "Access | None" = None  # the caller's access, if a mutation acts in another role
 
     def __repr__(self) -> str:
-        """Without what was read."""
+        """Omits what was read."""
         return f"Access({self.session!r}, deadline={self.deadline!r})"
 
     def acting(self, session: Session) -> "Access":
-        """What a mutation may use that acts in this session; its calls and its writes are part of the same record."""
+        """The access of a mutation that acts in this session; its calls and writes belong to the same record."""
         self.acted_as = tuple(dict.fromkeys((*self.acted_as, session.role)))
         return Access(
             session,
@@ -103,7 +103,7 @@ class Access(msgspec.Struct, eq=False):
         )
 
     def has_written(self, writes: Iterable[Written] | None) -> None:
-        """None stands for a write that may have changed anything of the tenant."""
+        """None means a write that may have changed anything of the tenant."""
         self.wrote = True
         written = None if writes is None else tuple(writes)
         self.own_writes = (self.own_writes or OwnWrites()).plus(written, int(time()))
@@ -111,7 +111,7 @@ class Access(msgspec.Struct, eq=False):
             self.acts_for.has_written(written)
 
     def lags(self, listing: str) -> None:
-        """A list was answered that may not show all of the own writes."""
+        """Records that the page of this list may not show all of the caller's own writes."""
         self.lagging = {*(self.lagging or ()), listing}
 
     @property
@@ -123,7 +123,7 @@ class Access(msgspec.Struct, eq=False):
             self.code_calls = [*(self.code_calls or ()), CodeCall(field, rows, monotonic() - started, started)]
 
     def replayed(self, operation: str, content: bytes) -> bytes | Exception | None:
-        """What was answered to this request before, once."""
+        """The earlier response to this request, once."""
         for number, (asked, body, answer) in enumerate(self.replay):
             if asked == operation and body == content:
                 del self.replay[number]
@@ -136,7 +136,7 @@ class Access(msgspec.Struct, eq=False):
 
 
 def authorize(access: Access, operation: str, body: Mapping[str, Any]) -> Allow:
-    """What allows this request; raises `Forbidden` where the session's policies do not."""
+    """The statements that allow this request; raises `Forbidden` if the session's policies do not."""
     session = access.session
     verdict = session.permissions.check(operation, body)
     if isinstance(verdict, Deny):
@@ -146,17 +146,17 @@ def authorize(access: Access, operation: str, body: Mapping[str, Any]) -> Allow:
 
 
 async def shared(found: "asyncio.Future[T]") -> T:
-    """Several fields may wait for one answer: where one of them is given up, the others still get it."""
+    """Several fields may wait for one result: if one of them is cancelled, the others still get it."""
     try:
         return await asyncio.shield(found)
     except asyncio.CancelledError:
-        # perhaps nobody waits for it any more; then nobody misses how it failed
+        # if no one waits any more, its failure is not needed
         found.add_done_callback(lambda done: done.cancelled() or done.exception())
         raise
 
 
 async def gather_settled(jobs: list[Coroutine[Any, Any, T]]) -> list[T | Exception]:
-    """Run in parallel, each to its end; a failure stands in the place of its result."""
+    """Runs them in parallel, each to its end; a failure takes the place of its result."""
     if len(jobs) == 1:
         try:
             return [await jobs[0]]
@@ -171,7 +171,7 @@ async def gather_settled(jobs: list[Coroutine[Any, Any, T]]) -> list[T | Excepti
 
 
 async def gather_or_cancel(jobs: list[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run in parallel; the first failure cancels the others and is raised as it is."""
+    """Runs them in parallel; the first failure cancels the others and is raised unchanged."""
     if len(jobs) == 1:
         return [await jobs[0]]
     tasks = [asyncio.ensure_future(job) for job in jobs]

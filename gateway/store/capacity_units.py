@@ -6,7 +6,7 @@ from typing import Final
 READ_BLOCK: Final = 4_096
 WRITE_BLOCK: Final = 1_024
 TRANSACTION: Final = 2
-RECORD_BYTES: Final = 1_000  # of an idempotency record, or of the record that claims a unique value
+RECORD_BYTES: Final = 1_000  # an idempotency record, or the record that claims a unique value
 
 _EVENTUAL: Final = 0.5
 
@@ -27,15 +27,16 @@ def write_units(size: float, *, transactional: bool = False) -> int:
 
 
 def item_write_units(size: float, *, copies: int = 0, records: float = 0, transactional: bool = True) -> float:
-    """Of one item in the table with its copies, and the records that are written with it."""
+    """The units of one item in the table with its copies, and the records that are written with it."""
     item = write_units(size, transactional=transactional)
     return item * (1 + copies) + records * write_units(RECORD_BYTES, transactional=transactional)
 
 
 def index_write_units(size: float, moves: float = 0) -> float:
-    """Of one index entry, which holds the whole item; `moves` is the share of writes that change its index key.
+    """The units of one index entry, which holds the whole item; `moves` is the share of writes that change its index
+    key.
 
-    An entry costs a plain write, also after a transaction. One that moves is deleted and written.
+    An entry costs a plain write, even in a transaction. One that moves is deleted and written.
     """
     return write_units(size) * (1 + moves)
 

@@ -1,7 +1,7 @@
 """Cursors: a position in the order of a listing, opaque and bound to scope (tenant, or subject), listing and arguments.
 
-They are encrypted as well as authenticated (AES-SIV), because a sort key can hold personal data such as an e-mail
-address that the caller's role may not read. Equal positions give equal cursors, so clients can compare.
+They are encrypted as well as authenticated (AES-SIV), because a sort key can contain personal data such as an e-mail
+address that the caller's role may not read. Equal positions have equal cursors, so clients can compare them.
 """
 
 import base64
@@ -22,7 +22,7 @@ from gateway.store.plan import Range
 
 _VERSION = b"\x01"
 _MAX_LENGTH = 4_096
-# Decimal's own context would round to 28 digits and take two ranges for one
+# Decimal's default context would round to 28 digits and treat two ranges as one
 _EXACT = Context(prec=100, traps=[])
 
 
@@ -37,12 +37,12 @@ class Cursors:
     def open(
         self, scope: str, listing: str, arguments: Mapping[str, Any], cursor: str, longest: int = _MAX_LENGTH
     ) -> str:
-        """The position, or `BadUserInput`: forged, foreign and outdated cursors look alike."""
+        """The position, or `BadUserInput`: forged, foreign and outdated cursors get the same error."""
         try:
             if len(cursor) > longest:
                 raise ValueError(cursor[:10])
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-            # one spelling only: base64 has bits to spare in its last letter
+            # only the canonical spelling: base64 has unused bits in its last character
             if raw[:1] != _VERSION or _text(raw) != cursor:
                 raise ValueError(raw[:1])
             return self._cipher.decrypt(raw[1:], _bound(scope, listing, arguments)).decode()
@@ -60,7 +60,7 @@ def _bound(scope: str, listing: str, arguments: Mapping[str, Any]) -> list[bytes
 
 
 def _plain(value: Any) -> Any:
-    """Equal arguments have one text: a price with more zeros, a moment in another time zone."""
+    """Equal arguments have the same text: a price with trailing zeros, a timestamp in another time zone."""
     match value:
         case Range(first, last):
             return [_plain(first), _plain(last)]
@@ -78,4 +78,4 @@ def _plain(value: Any) -> Any:
             return value
         case int():
             return str(value)
-    return repr(value)  # of a type that a domain has added; `AttributeType` asks for a repr that shows all of it
+    return repr(value)  # a type that a domain has added; `AttributeType` requires a complete repr

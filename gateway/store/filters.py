@@ -1,4 +1,4 @@
-"""Filters as DynamoDB's expressions, and the pages that they leave: what was read may hold less than was asked for."""
+"""Filters as DynamoDB expressions, and filtered pages, which may hold fewer items than requested."""
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ from gateway.model.types import ListOf, SetOf
 
 Row = TypeVar("Row")
 
-MOST_VALUES = 50  # of one `in`; DynamoDB takes 100
+MOST_VALUES = 50  # in one `in`; DynamoDB accepts 100
 _SIGNS = {"eq": "=", "gt": ">", "ge": ">=", "lt": "<", "le": "<=", "from ge": ">=", "from le": "<="}
 _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -27,7 +27,7 @@ _FUNCTIONS = {"beginsWith": "begins_with", CONTAINS: "contains"}
 
 @dataclass(frozen=True, slots=True)
 class FilterExpression:
-    """`reads` is how many items one partition may be asked for, those included that the filter leaves out."""
+    """`reads` is how many items one partition may read, including those that the filter leaves out."""
 
     text: str
     names: Mapping[str, str]
@@ -60,7 +60,7 @@ def _encoded(entity: Entity, comparison: Comparison, value: Any) -> Any:
         if value == "":
             raise BadUserInput(f"the filter of `{name}` needs at least one character")
         if not isinstance(kind, SetOf | ListOf):
-            return {"S": value}  # a part of a text, which need not be a valid one
+            return {"S": value}  # a part of a text, which need not be valid by itself
     return (kind.of if isinstance(kind, SetOf | ListOf) else kind).encode(name, value)
 
 
@@ -73,7 +73,7 @@ def _part(operator: str, alias: str, marks: list[str]) -> str:
 
 
 def passes(entity: Entity, asked: Filter, values: Mapping[str, Any]) -> bool:
-    """Whether an item that was read passes the filter: what DynamoDB would decide about its stored attributes."""
+    """Whether an item passes the filter, as DynamoDB would decide from its stored attributes."""
     return all(_holds(entity, comparison, values.get(comparison.attribute)) for comparison in asked.comparisons)
 
 
@@ -100,7 +100,7 @@ def _comparable(wire: Any) -> Any:
 
 
 class Reading:
-    """How many items the next Query of one partition reads: a page, then twice as many, up to what is allowed."""
+    """How many items the next Query of one partition reads: a page, then twice as many, up to the limit."""
 
     __slots__ = ("_left", "_next")
 
@@ -109,7 +109,7 @@ class Reading:
         self._next = limit
 
     def next(self) -> int:
-        """0 where no more may be read."""
+        """0 if no more may be read."""
         return min(self._next, self._left)
 
     def read(self, count: int) -> None:
@@ -128,7 +128,7 @@ class Stretch(Generic[Row]):
 class FilteredRows(NamedTuple):
     rows: list[Any]
     more: bool
-    reached: str | None  # where to go on, if that is not the last row
+    reached: str | None  # where to continue, if that is not the last row
 
 
 def merged_stretches(

@@ -1,4 +1,4 @@
-"""Pages of an index that shows the caller's own writes some moments late, as the listing declares."""
+"""Pages of an index that does not show the caller's own writes yet, handled as the listing declares."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Set
@@ -12,7 +12,7 @@ from gateway.store.key_ranges import contains
 from gateway.store.own_writes import OwnWrites
 from gateway.store.plan import QueryPartition
 
-_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before an index is asked again
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)  # seconds before an index is queried again
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +22,13 @@ class LaggingIndex:
     page: Callable[[QueryPartition], Awaitable[list[Wire]]]
     items: Callable[[Set[ItemKey]], Awaitable[dict[ItemKey, Wire]]]
     key: Callable[[Wire], ItemKey]
-    names: tuple[str, ...]  # what a row of a page has
+    names: tuple[str, ...]  # the attributes of a row of a page
 
     async def read(self, plan: QueryPartition, writes: OwnWrites, lag: Lag) -> tuple[list[Wire], bool]:
         """The page, and whether it shows all of the writes."""
         if writes.anything or lag == "say":
             return await self.page(plan), False
-        # rows that have left the index must not make the page short
+        # rows that have left the index must not shorten the page
         wider = replace(plan, limit=plan.limit + len(writes.items))
         for pause in (*_PAUSES, None) if lag == "wait" else (None,):
             rows = await self.page(wider)
@@ -43,7 +43,7 @@ class LaggingIndex:
         return rows[: plan.limit], False
 
     async def _merged(self, plan: QueryPartition, rows: list[Wire], writes: OwnWrites) -> list[Wire]:
-        """The page with the written items as the table has them now."""
+        """The page with the written items as they are in the table now."""
         index = plan.index
         assert index is not None  # noqa: S101  the caller has checked; this tells the type checker
         shown = {self.key(row): row for row in rows}

@@ -1,4 +1,4 @@
-"""Sizes of items: as the model declares them, and as DynamoDB has billed them where they are larger."""
+"""Sizes of items: as the model declares them, or as DynamoDB has billed them if they are larger."""
 
 import itertools
 from collections.abc import Mapping
@@ -14,15 +14,16 @@ from gateway.model.tenant import TenantId
 from gateway.store.capacity_units import READ_BLOCK
 from gateway.store.wire import units_of
 
-MOST_TENANTS: Final = 1_000  # whose items are larger than declared; the one that was seen longest ago is forgotten
-_INERTIA: Final = 3  # a call that reads as many items moves the average by half
-_AS_DECLARED: Final = 1.05  # not worth remembering
-_SAME: Final = 0.002  # a smaller step moves nothing, so that what is learned settles and estimates can be remembered
+MOST_TENANTS: Final = 1_000  # tenants whose items are larger than declared; the least recently seen one is dropped
+_INERTIA: Final = 3  # a call that reads this many items moves the average by half
+_AS_DECLARED: Final = 1.05  # a smaller deviation is not kept
+_SAME: Final = 0.002  # a smaller step changes nothing, so that learned sizes settle and estimates can be cached
 _numbers = itertools.count(1)
 
 
 class SizedPlace(NamedTuple):
-    """The items of an entity, wherever they are whole (None), or its entries in an index that does not carry them."""
+    """The items of an entity, wherever they are whole (None), or its entries in an index that does not contain whole
+    items."""
 
     entity: str
     on: str | None = None  # an index
@@ -34,7 +35,7 @@ def sized_place(model: Model, entity: str, index: str | None) -> SizedPlace:
 
 
 class LearnedSizes(dict[SizedPlace, float]):
-    """Bytes, of one tenant; it is replaced and never changed, and `number` tells one from all others."""
+    """Bytes, of one tenant; immutable, and `number` identifies each version."""
 
     __slots__ = ("number",)
 
@@ -53,7 +54,7 @@ def expected_item_bytes(model: Model, entity: str, sizes: LearnedSizes = NOTHING
 
 
 def expected_entry_bytes(model: Model, entity: str, index: str | None, sizes: LearnedSizes = NOTHING_LEARNED) -> float:
-    """The size of an item's entry in an index: what its lists read, where it does not carry whole items."""
+    """The size of an item's entry in an index: what its lists read, if it does not contain whole items."""
     place = sized_place(model, entity, index)
     if place.on is None:
         return expected_item_bytes(model, entity, sizes)
@@ -71,33 +72,33 @@ def learned(sizes: LearnedSizes, declared: int, model: Model, entity: str, index
 
 @dataclass(frozen=True, slots=True)
 class ReadForm:
-    """One form of a read: what the units that it takes and the bytes of its answer tell of the size of its items.
+    """One form of a read: what its units and the length of its response say about the size of its items.
 
-    Units are rounded up, so a single one tells nothing. An answer has names and types besides the values, and may leave
-    out attributes, so it only tells the least size that the items can have.
+    Units are rounded up, so a single one says nothing. A response has names and types in addition to the values, and
+    may omit attributes, so it only gives a lower bound.
     """
 
     place: SizedPlace
     declared: float  # bytes of one item
     unit_bytes: int
-    slack: int  # bytes that rounding up may have added to a call
+    slack: int  # bytes that rounding may have added to a call
     slack_each: int  # and to each item
-    usual_units: float  # bytes that are billed at most for an item that is as large as declared
-    usual_content: float  # and that it takes at most in an answer
+    usual_units: float  # maximum billed bytes for an item of the declared size
+    usual_content: float  # maximum bytes of such an item in a response
 
     def least(self, items: int, units: float, content: int) -> float:
         billed = (units * self.unit_bytes - self.slack) / items - self.slack_each if units > 1 else 0
         return max(billed, (content - READ_BLOCK) / items - self.declared)
 
     def most(self, items: int, units: float) -> float | None:
-        """Of a Query, whose items are added up before they are rounded."""
+        """For a Query, whose items are added up before they are rounded."""
         return units * self.unit_bytes / items if units > 1 and not self.slack_each else None
 
 
 class ItemSizes:
-    """What one process has learned; it lives in memory and starts from what the model declares.
+    """What one process has learned; it is kept in memory and starts from the model's declarations.
 
-    Sizes are kept by tenant: the large items of one do not make the lists of another expensive.
+    Sizes are kept by tenant: the large items of one tenant do not make the lists of another expensive.
     """
 
     def __init__(self, model: Model) -> None:
@@ -123,7 +124,7 @@ class ItemSizes:
         return found
 
     def was_read(self, tenant: TenantId, form: ReadForm, items: int, units: float, content: int) -> None:
-        """`content` is the length of the answer."""
+        """`content` is the length of the response."""
         if not items:
             return
         before = self.known[tenant].get(form.place, form.declared) if tenant in self.known else form.declared
@@ -163,7 +164,8 @@ class ItemSizes:
         ]
 
     def learn(self, tenant: TenantId, operation: str, body: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
-        """A call whose rows are of one entity; what a filter has left out is billed, too, and tells nothing."""
+        """Learns from a call whose rows are of one entity; items that a filter left out are billed too, but say
+        nothing."""
         rows = _rows(answer)
         kinds = {row.get(self._model.table.entity_type, {}).get("S") for row in rows}
         kind = kinds.pop() if len(kinds) == 1 else None

@@ -1,17 +1,17 @@
-"""Ranges of sort keys, and how a position cuts them: the reason why one cursor works across many partitions.
+"""Ranges of sort keys, and how a position splits them, so that one cursor works across many partitions.
 
 Sort keys are unique inside a listing, so "after this position" is a range of sort keys in every shard and bucket.
 """
 
 from dataclasses import dataclass, replace
 
-# Above every key: DynamoDB sorts by UTF-8 bytes, which is the order of code points, and no key holds this one.
+# Above every key: DynamoDB sorts by UTF-8 bytes, which is the order of code points, and no key contains this one.
 TOP = "\U0010ffff"
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """Both ends belong to it; `prefix` is set while it is exactly what starts with a text."""
+    """Both ends belong to it; `prefix` is set if it contains exactly the keys that start with a text."""
 
     low: str | None = None
     high: str | None = None
@@ -43,20 +43,20 @@ def _reaches(one: KeyRange, other: KeyRange) -> bool:
 
 
 def after(bounds: KeyRange, position: str) -> KeyRange:
-    """What sorts strictly after a position."""
+    """The part strictly after a position."""
     low = position + "\x00"
     return replace(bounds, low=low if bounds.low is None else max(low, bounds.low), prefix=None)
 
 
 def before(bounds: KeyRange, position: str) -> KeyRange:
-    """What sorts strictly before a position."""
+    """The part strictly before a position."""
     high = _predecessor(position)
     return replace(bounds, high=high if bounds.high is None else min(high, bounds.high), prefix=None)
 
 
 def _predecessor(text: str) -> str:
-    """A text below `text` with no key in between: keys hold neither TOP nor control characters."""
+    """A text below `text` with no key in between: keys contain neither TOP nor control characters."""
     code = ord(text[-1]) - 1
-    if 0xD800 <= code <= 0xDFFF:  # surrogates are no characters
+    if 0xD800 <= code <= 0xDFFF:  # surrogates are not characters
         code = 0xD7FF
     return text[:-1] + chr(code) + TOP

@@ -1,4 +1,4 @@
-"""The caller's own writes of the last minutes: reads that may miss one of them have to look closer."""
+"""The caller's own recent writes, which reads must not miss."""
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from gateway.model.keys import ItemKey
 from gateway.store.cache.written_keys import Written, WrittenPlace
 from gateway.store.key_ranges import KeyRange
 
-MOST_ITEMS = 32  # that are known by their keys; beyond, anything may have been written
+MOST_ITEMS = 32  # known by their keys; beyond that, anything may have been written
 
 _NOTHING: Mapping[ItemKey, "OwnWrite"] = MappingProxyType({})
 
 
 class OwnWrite(NamedTuple):
-    """When an item was written, in epoch seconds, and the places on indexes where it may be since."""
+    """When an item was written, in epoch seconds, and the index places where it may be since then."""
 
     at: int
     places: tuple[WrittenPlace, ...] = ()
@@ -24,7 +24,7 @@ class OwnWrite(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnWrites:
-    """`anything_at` is when so much was written that the keys are not known."""
+    """`anything_at` is when so many items were written that their keys are not known."""
 
     items: Mapping[ItemKey, OwnWrite] = field(default_factory=lambda: _NOTHING)
     anything_at: int | None = None
@@ -38,7 +38,7 @@ class OwnWrites:
         return frozenset(key.pk for key in self.items)
 
     def plus(self, writes: Iterable[Written] | None, at: int) -> "OwnWrites":
-        """With these writes too; None is a write of which the keys are not known."""
+        """With these writes added; None means a write whose keys are not known."""
         if writes is None:
             return OwnWrites(anything_at=at)
         items = dict(self.items)
@@ -48,7 +48,7 @@ class OwnWrites:
         return OwnWrites(anything_at=at) if len(items) > MOST_ITEMS else OwnWrites(items, self.anything_at)
 
     def since(self, at: int) -> "OwnWrites | None":
-        """Those that are not older; None where there are none."""
+        """The writes that are not older; None if there are none."""
         items = {key: write for key, write in self.items.items() if write.at >= at}
         anything_at = self.anything_at if self.anything_at is not None and self.anything_at >= at else None
         return OwnWrites(items, anything_at) if items or anything_at is not None else None
@@ -58,7 +58,7 @@ class OwnWrites:
         return self.anything or not self.items.keys().isdisjoint(keys)
 
     def concern(self, index: str | None, partition: str, bounds: KeyRange) -> bool:
-        """Whether a page of this partition may lack a written item."""
+        """Whether a page of this partition may miss a written item."""
         if self.anything:
             return True
         return partition in self.partitions if index is None else bool(self.placed(index, partition, bounds))
@@ -73,5 +73,5 @@ class OwnWrites:
 
 
 def _earlier(items: Mapping[ItemKey, OwnWrite], key: ItemKey) -> tuple[WrittenPlace, ...]:
-    """An update tells only what it changes: the item may still be where an earlier write has put it."""
+    """An update names only what it changes: the item may still be where an earlier write has put it."""
     return items[key].places if key in items else ()

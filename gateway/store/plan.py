@@ -1,4 +1,4 @@
-"""What is to be read, as pure values: nothing here does I/O, and nothing can be made without a tenant."""
+"""What to read, as pure values: nothing here does I/O, and nothing can be created without a tenant."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ EVERY = 2**31 - 1  # a limit that no partition reaches
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range of a listing's `between`: both ends belong to it, and an end that is None is open."""
+    """A range of a listing's `between`: both ends are included, and an end that is None is open."""
 
     first: Any = None
     last: Any = None
@@ -49,9 +49,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class GetItems:
-    """Items by their keys; the answer has the same order, with None for what does not exist.
+    """Items by their keys; the result has the same order, with None for items that do not exist.
 
-    One that is `fresh` is not answered from a cache, whatever the entity declares.
+    A `fresh` read is never answered from a cache, whatever the entity declares.
     """
 
     tenant: TenantId
@@ -94,7 +94,7 @@ class QueryMany:
 
 @dataclass(frozen=True, slots=True)
 class QueryItemCollection:
-    """One Query that answers an item, which comes first, and members of its collection."""
+    """One Query that returns an item, which comes first, and members of its collection."""
 
     root: str
     member: str
@@ -132,7 +132,7 @@ def plan_listing(
         partition="",
         bounds=_window_bounds(_bounds(entity, place, listing, arguments), window, ascending),
         forward=ascending is not window.backward,
-        limit=window.limit + 1,  # one more tells whether there is a next page
+        limit=window.limit + 1,  # one more shows whether there is a next page
         attributes=attributes,
         strong=listing.strong,
         filter=_filter(entity, place, listing, arguments),
@@ -159,7 +159,7 @@ def _filter(
 def _bounds(entity: Entity, place: Placement, listing: Listing, arguments: Mapping[str, Any]) -> KeyRange:
     fixed = key_parts(entity, place.sk, {name: arguments[name] for name in listing.where})
     text = place.sk.prefix(fixed)
-    # a complete key is no prefix: `TAG#a` is not `TAG#ab`
+    # a complete key is not a prefix: `TAG#a` is not `TAG#ab`
     bounds = exactly(text) if place.sk.names <= fixed.keys() else starting_with(text)
     span = arguments.get(listing.between) if listing.between is not None else None
     if span is None:
@@ -183,7 +183,7 @@ def _end(entity: Entity, place: Placement, fixed: dict[str, str], listing: Listi
 
 
 def _window_bounds(bounds: KeyRange, window: Window, ascending: bool) -> KeyRange:
-    """Cut off what lies before `after` and behind `before`, in the listing's order."""
+    """Cuts off what is before `after` and behind `before`, in the listing's order."""
     if window.after is not None:
         bounds = after(bounds, window.after) if ascending else before(bounds, window.after)
     if window.before is not None:
@@ -201,7 +201,7 @@ def _partitions(
         if span is None or span.first is None or span.last is None:
             raise BadUserInput(f"`{listing.between}` needs both ends of a range")
         found = buckets_between(place.bucket, span.first, span.last)
-        # what lies before a cursor is not read again
+        # items before a cursor are not read again
         buckets = [{BUCKET: bucket} for bucket in found if overlap(_in_bucket(place, bucket), query.bounds)]
     shards = [{SHARD: str(n)} for n in range(place.shards.read)] if place.shards is not None else [{}]
     ordered = buckets if query.forward else buckets[::-1]
@@ -209,7 +209,7 @@ def _partitions(
 
 
 def _in_bucket(place: Placement, bucket: str) -> KeyRange:
-    """The sort keys that a bucket can hold: they begin with its time, which an hour writes as `2026-01-31-23`."""
+    """The sort keys that a bucket can hold: they start with its time, which is `2026-01-31-23` for an hour."""
     day, hour = bucket[:10], bucket[11:]
     return starting_with(place.sk.prefix({}) + (f"{day}T{hour}" if hour else day))
 
@@ -235,26 +235,26 @@ def plan_item_collection(
     return QueryItemCollection(root.name, pattern.entity, query)
 
 
-# How much one operation may read.
+# The limits on what one operation may read.
 
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
     page: int = 100
     default_page: int = 20
-    queries: int = 100  # pages of one operation: a list in a list costs one for each item
+    queries: int = 100  # pages of one operation: a list inside a list costs one for each item
 
 
-# The window of a listing over time: the range that is read where the caller leaves one or both ends open.
+# The window of a listing over time: the range that is read if the caller leaves one or both ends open.
 
-_MOST_HOURS = 960  # 40 days; time buckets are read up to 1,000 at once
+_MOST_HOURS = 960  # 40 days; at most 1,000 time buckets are read at once
 
 
 def windowed(listing: Listing, arguments: Mapping[str, Any], now: datetime) -> Mapping[str, Any]:
     """The arguments with both ends of the range.
 
-    A cursor is bound to what the caller gave, not to this: so the next page has the same arguments although time has
-    passed, and its position says where to read on.
+    A cursor is bound to what the caller sent, not to this: so the next page has the same arguments although time has
+    passed, and its position says where to continue.
     """
     if listing.window is None or listing.between is None:
         return arguments

@@ -1,4 +1,5 @@
-"""Listings of an index that has not all that is asked for: its entries tell which items to read from the table."""
+"""Listings on an index that does not contain everything requested: its entries say which items to read from the
+table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,17 +16,18 @@ from gateway.store.rows import IndexEntry, Item, Rows
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Items in the listing's order; `more` tells whether the listing goes on in the direction that was read."""
+    """Items in the listing's order; `more` says whether the listing continues in the direction that was read."""
 
     items: tuple[Item, ...]
     more: bool
-    # where to go on, if that is not the last item: a filtered page read all it may, or an item is gone from the table
+    # where to continue, if that is not the last item: a filtered page reached its limit, or an item is gone from the
+    # table
     reached: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a listing has found, in the direction that it was read: items, or entries whose items are to be read."""
+    """The result of a listing, in the direction that it was read: items, or entries whose items must be read."""
 
     rows: list[Any]
     more: bool
@@ -46,7 +48,7 @@ class ReadThrough(NamedTuple):
     cached: Staleness | None
 
     def items(self, rows: Rows, found: Found, read: Mapping[ItemKey, Wire]) -> Found:
-        """Without what is gone or has left its place in the index, which may show it for a moment more."""
+        """Omits items that are gone or have left their place in the index, which may show them slightly longer."""
         items = [self._item(rows, entry, read.get(entry.key)) for entry in found.rows]
         return Found([item for item in items if item is not None], found.more, reached(found, items))
 
@@ -57,7 +59,7 @@ class ReadThrough(NamedTuple):
 
 
 def reached(found: Found, items: list[Any]) -> str | None:
-    """INVARIANT: nothing is skipped or read for ever: a page that ends with an item that is gone goes on behind it."""
+    """INVARIANT: nothing is skipped or read forever: a page that ends with a missing item continues after it."""
     if found.reached is None and found.more and items and items[-1] is None:
         position: str = found.rows[-1].position
         return position

@@ -1,4 +1,4 @@
-"""Rows of the table as items: checked for their tenant and their type, decoded for what was asked."""
+"""Turns rows of the table into items: checks their tenant and type, and decodes the requested attributes."""
 
 import logging
 import time
@@ -19,14 +19,14 @@ from gateway.store.plan import Attributes
 Values = dict[str, Any]
 
 LOG = logging.getLogger("gateway.isolation")
-FOREIGN_ROW = "foreign_row"  # the `event` that an alarm looks for
+FOREIGN_ROW = "foreign_row"  # the `event` of the log line that an alarm reads
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What was read of one item; `position` is its sort key in the order it was read in.
+    """What was read of one item; `position` is its sort key in the order of the read.
 
-    A `stale` one is stored by an older schema: its next write makes the upgrade permanent.
+    A `stale` item is stored with an older schema: its next write makes the upgrade permanent.
     """
 
     entity: str
@@ -35,7 +35,7 @@ class Item:
     stale: bool = False
 
     def __getitem__(self, name: str) -> Any:
-        """The attribute's value, None where it has none; raises what is stored in its place if it may not be read."""
+        """The attribute's value, or None; raises the stored error if it may not be read."""
         value = self.values.get(name)
         if isinstance(value, Exception):
             raise value
@@ -44,7 +44,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """An entry of an index that tells where its item is: `partition` and `position` are its keys in the index."""
+    """An entry of an index that leads to its item: `partition` and `position` are its keys in the index."""
 
     key: ItemKey
     partition: str
@@ -52,24 +52,24 @@ class IndexEntry:
 
 
 class StoredNames(NamedTuple):
-    """The attributes that are read at once, and where an index has not all that is needed, those of the table."""
+    """The attributes that are read first, and those to read from the table if an index does not contain them."""
 
     read: tuple[str, ...]
     through: tuple[str, ...] | None = None
 
 
 class Upgrades:
-    """The upgrades of one entity that has some; rows of the newest schema never come here."""
+    """The upgrades of one entity; rows of the newest schema never get here."""
 
     def __init__(self, entity: Entity, attribute: str) -> None:
         self._entity = entity
-        self._attribute = attribute  # where a row keeps its schema
+        self._attribute = attribute  # the attribute that holds a row's schema
         self._decoders = {
             upgrade.to: {need.name: need.type.decoder() for need in upgrade.needs} for upgrade in entity.upgrades
         }
 
     def schema(self, row: Wire) -> int:
-        """Items from before there were schemas have none: they are of the first."""
+        """Items from before schemas were introduced have none: they are of the first."""
         found = row.get(self._attribute)
         return int(found["N"]) if found is not None else 1
 
@@ -77,7 +77,7 @@ class Upgrades:
         return self.schema(row) < self._entity.schema
 
     def names(self, attributes: Attributes) -> Attributes:
-        """What must be read to answer these, of whatever schema the item is."""
+        """What must be read to compute these, whatever the schema of the item."""
         wanted = attributes
         for upgrade in reversed(self._entity.upgrades):
             if not wanted.isdisjoint(upgrade.gives):
@@ -85,7 +85,7 @@ class Upgrades:
         return wanted | {self._attribute}
 
     def given(self, row: Wire, attributes: Attributes) -> dict[str, Any]:
-        """What the pending upgrades make of the row, for these attributes; None is absent."""
+        """What the pending upgrades make of the row, for these attributes; None means absent."""
         wanted, values = self.names(attributes), dict[str, Any]()
         for upgrade in self._entity.upgrades[self.schema(row) - 1 :]:
             if not wanted.isdisjoint(upgrade.gives):
@@ -106,16 +106,16 @@ class Rows:
     def __init__(self, model: Model, clock: Callable[[], float] = time.time) -> None:
         self._model = model
         self._clock = clock
-        self.foreign = 0  # rows of other tenants that indexes answered and that were left out
+        self.foreign = 0  # rows of other tenants that indexes returned and that were left out
         self._decoders = lru_cache(maxsize=2_048)(self._compile)
         self._names = lru_cache(maxsize=2_048)(self._technical)
-        # only those that have some: for all others nothing is read and nothing is asked
+        # only entities with upgrades; for all others nothing extra is read
         self._upgrades = {
             entity.name: Upgrades(entity, model.table.schema) for entity in model.entities.values() if entity.upgrades
         }
 
     def stored_names(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
-        """What must be read besides what is asked for: keys to check, the type, the expiry, the position."""
+        """What must be read in addition to the requested attributes: keys to check, type, expiry, position."""
         return self._names(attributes, index, entities)
 
     def _technical(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
@@ -130,10 +130,11 @@ class Rows:
         return StoredNames(tuple(sorted(entry)), tuple(sorted({*wanted, index.pk})))
 
     def own(self, tenant: TenantId, index: Index | None, rows: Iterable[Wire]) -> list[Wire]:
-        """Without what another tenant put into this tenant's partition of an index, which is counted and alarmed.
+        """Omits rows that another tenant put into this tenant's partition of an index; they are counted and raise an
+        alarm.
 
-        IAM looks at the table's key of a write and not at its index keys, so a tenant's own credentials can do that;
-        it must not cost this tenant its listing. Whatever else is wrong with a row is for `item` to refuse.
+        IAM checks the table's key of a write but not its index keys, so a tenant's own credentials can do that; it
+        must not cost this tenant its listing. Any other fault of a row is refused by `item`.
         """
         if index is None:
             return list(rows)
@@ -151,10 +152,10 @@ class Rows:
         return kept
 
     def item(self, tenant: TenantId, row: Wire, expected: str, attributes: Attributes, position: str) -> Item | None:
-        """The row as an item, or None where it has expired although DynamoDB has not deleted it yet."""
+        """The row as an item, or None if it has expired but DynamoDB has not deleted it yet."""
         table = self._model.table
-        # INVARIANT: whatever an index or a cache answers, a row whose partition is not the tenant's is never used.
-        # Neither is one that does not tell.
+        # INVARIANT: whatever an index or a cache returns, a row whose partition is not the tenant's is never used, and
+        # neither is a row without a partition.
         if not owns(tenant, row.get(table.pk, {}).get("S", "")):
             raise IsolationBreach("a row of another tenant was read")
         kind = self.kind(row)
@@ -168,7 +169,7 @@ class Rows:
         return Item(expected, self._values(row, expected, attributes), row[position]["S"])
 
     def entry(self, tenant: TenantId, index: Index, row: Wire) -> IndexEntry:
-        """INVARIANT: an item is only asked for by a key of the tenant, whatever an index answers."""
+        """INVARIANT: an item is only requested by a key of the tenant, whatever an index returns."""
         if not owns(tenant, row.get(self._model.table.pk, {}).get("S", "")):
             raise IsolationBreach("a row of another tenant was read")
         return IndexEntry(self.key(row), row[index.pk]["S"], row[index.sk]["S"])
@@ -186,7 +187,7 @@ class Rows:
             raise IsolationBreach("a row was read whose tenant is unknown") from error
 
     def live(self, row: Wire) -> bool:
-        # a ttl that is no number does not expire in DynamoDB either
+        # a ttl that is not a number does not expire in DynamoDB either
         expiry = row.get(self._model.table.ttl, {}).get("N")
         return expiry is None or float(expiry) > self._clock()
 
@@ -205,7 +206,7 @@ class Rows:
             given = upgrades.given(row, attributes)
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
             raise Internal(f"a stored {entity} cannot be upgraded") from error
-        # what an upgrade gives may be stored under the same name with another type
+        # an attribute from an upgrade may be stored under the same name with another type
         kept = {name: wire for name, wire in row.items() if name not in given}
         made = {name: value for name, value in given.items() if name in attributes and value is not None}
         return {**self._values(kept, entity, attributes), **made}
@@ -236,6 +237,7 @@ def _texts(wire: Wire) -> frozenset[str]:
 
 
 def whole_item(model: Model, entity: Entity) -> Attributes:
-    """All that a change needs of an item: its values, its version, and which counters have it where some are filled."""
+    """Everything that a change needs of an item: its values, its version, and, during filling, the counters that
+    include it."""
     marks = (model.table.counted_by,) if entity.name in model.filling else ()
     return frozenset((*entity.attribute, model.table.version, *marks))

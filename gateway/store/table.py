@@ -1,4 +1,4 @@
-"""The one class that runs plans: it authorises, calls, pages, merges, retries what was left, and checks every row."""
+"""The only class that runs plans: authorizes, calls, pages, merges, retries unprocessed keys, and checks every row."""
 
 import asyncio
 import logging
@@ -39,11 +39,11 @@ from gateway.store.rows import Item, Rows, StoredNames
 from gateway.store.wire import items_in, units_of
 
 CHUNK = 100  # keys of one BatchGetItem
-_PATIENCE = 10.0  # seconds to keep asking for unprocessed keys when the request has no deadline
+_PATIENCE = 10.0  # seconds to retry unprocessed keys if the request has no deadline
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.025, 1.0
-PARALLEL_GROUPS = 8  # time buckets read ahead at once
+PARALLEL_GROUPS = 8  # time buckets that are read ahead at the same time
 
-_DENIED_BY_AWS = logging.getLogger("gateway.denied_by_aws")  # an alarm reads what it says
+_DENIED_BY_AWS = logging.getLogger("gateway.denied_by_aws")  # an alarm reads its lines
 
 Renew = Callable[[Session], Awaitable[Session]]
 
@@ -62,11 +62,11 @@ class Table:
 
     @property
     def foreign_rows(self) -> int:
-        """Rows of other tenants that indexes answered since the start; none was used."""
+        """Rows of other tenants that indexes returned since the start; none was used."""
         return self._rows.foreign
 
     async def get(self, access: Access, plan: GetItems) -> list[Item | None]:
-        """Any number of keys, in chunks of 100 in parallel; the answer has the order of the keys."""
+        """Any number of keys, in chunks of 100 in parallel; the result has the order of the keys."""
         items: list[Item | None] = []
         for item in await self.get_each(access, plan):
             if isinstance(item, Exception):
@@ -75,7 +75,7 @@ class Table:
         return items
 
     async def get_each(self, access: Access, plan: GetItems) -> list[Item | Exception | None]:
-        """As `get`, but a row that cannot be read is an error in the place of its item."""
+        """Like `get`, but a row that cannot be read is an error in the place of its item."""
         _same_tenant(access, plan.tenant)
         names = self._rows.stored_names(plan.attributes, None, (plan.entity,)).read
         staleness = None if plan.fresh else self._model.stored[plan.entity].cached
@@ -88,7 +88,7 @@ class Table:
     ) -> dict[ItemKey, Wire]:
         foreign = access.session.permissions.foreign
         wanted = {key for key in keys if not foreign(None, key.pk)}
-        distinct = tuple(sorted(wanted))  # one order for all, so that equal reads have equal texts
+        distinct = tuple(sorted(wanted))  # a fixed order, so that equal reads have equal texts
         read = partial(self._read_items, names=names)
         writes = access.own_writes
         strong = strong or (writes is not None and writes.hold(wanted))
@@ -131,7 +131,7 @@ class Table:
         except IsolationBreach:
             # INVARIANT: nothing of an answer with a row of another tenant is used.
             raise
-        except Exception as error:  # whoever uses the item raises it
+        except Exception as error:  # raised by the code that uses the item
             return error
 
     async def query(self, access: Access, plan: QueryMany) -> Page:
@@ -142,7 +142,8 @@ class Table:
         return page
 
     async def query_each(self, access: Access, plans: Sequence[QueryMany]) -> list[Page | Exception]:
-        """A page of each; what their indexes do not have is read from the table for all of them at once."""
+        """A page of each; attributes that their indexes do not contain are read from the table for all of them
+        together."""
         found: list[Any] = [*await gather_settled([self._found(access, plan) for plan in plans])]
         together: dict[ReadThrough, list[int]] = {}
         for number, (plan, each) in enumerate(zip(plans, found, strict=True)):
@@ -190,7 +191,7 @@ class Table:
         return Found(items[:limit], more=len(items) > limit)
 
     async def _filtered(self, access: Access, plan: QueryMany, queries: tuple[QueryPartition, ...]) -> Found:
-        """Never from a cache: the positions where its reads ended are no part of a cached answer."""
+        """Never from a cache: the positions where its reads ended are not part of a cached answer."""
         stretches = await gather_or_cancel([self._stretch(access, plan, query) for query in queries])
         forward, window = queries[0].forward, plan.window
         found = merged_stretches(stretches, lambda item: item.position, forward=forward, limit=window.limit)
@@ -227,7 +228,7 @@ class Table:
         streams = await gather_or_cancel([self._partition(access, query, (plan.entity,), plan) for query in queries])
         if len(streams) == 1:
             return streams[0]
-        # the merge is stopped at one more than a page: each stream holds that many if it has them
+        # the merge stops at one more than a page: each stream holds that many if it has them
         merged = merge(*streams, key=lambda item: item.position, reverse=not queries[0].forward)
         return [item for item, _ in zip(merged, range(queries[0].limit), strict=False)]
 
@@ -249,7 +250,7 @@ class Table:
     def _items_of(
         self, plan: QueryPartition, rows: list[Wire], entities: tuple[str, ...], names: StoredNames
     ) -> list[Any]:
-        """Items, or entries where the index has not all that is asked for."""
+        """Items, or entries if the index does not contain everything requested."""
         index = plan.index
         if index is not None and names.through is not None:
             return [self._rows.entry(plan.tenant, index, row) for row in rows]
@@ -285,7 +286,7 @@ class Table:
     async def _lagging(
         self, access: Access, plan: QueryPartition, names: tuple[str, ...], listing: QueryMany, writes: OwnWrites
     ) -> list[Wire]:
-        """A page of an index; it is read as usual where none of the own writes is or was on it."""
+        """A page of an index; it is read as usual if none of the caller's own writes affects it."""
         assert plan.index is not None  # noqa: S101  the caller has checked; this tells the type checker
         if not writes.concern(plan.index.name, plan.partition, plan.bounds):
             rows = await self._page(access, plan, names, listing)
@@ -306,7 +307,7 @@ class Table:
         return rows
 
     def _as_own(self, access: Access, plan: QueryPartition, listing: QueryMany) -> QueryPartition:
-        """A filtered read: of the table consistent, of an index as it is, and the answer says so."""
+        """A filtered read: consistent on the table, as it is on an index, and the response says so."""
         writes, index = access.own_writes, plan.index
         if writes is None or not writes.concern(index.name if index is not None else None, plan.partition, plan.bounds):
             return plan
@@ -318,12 +319,12 @@ class Table:
     async def _read_page(
         self, access: Access, plan: QueryPartition, *, names: tuple[str, ...], via: Via | None = None
     ) -> list[Wire]:
-        """Up to `limit` rows; pages are followed, also where expired or foreign ones left a page short."""
+        """Up to `limit` rows; follows pages, even if expired or foreign rows left a page short."""
         rows: list[Wire] = []
         unusable = 0
         start: dict[str, Any] | None = None
         while len(rows) < plan.limit:
-            # as many unusable ones may follow as came so far, or a thousand of them would take a thousand calls
+            # doubles with the unusable rows so far, or a thousand of them would take a thousand calls
             wanted = plan.limit - len(rows) + unusable
             body = wire.query(self._model.table, access.session.tenancy.table, plan, names, wanted)
             if start is not None:
@@ -349,13 +350,13 @@ class Table:
     async def _written(self, access: Access, operation: str, body: dict[str, Any], via: Via) -> dict[str, Any]:
         cache = self._cache
         try:
-            # INVARIANT: a write is not answered before what it made wrong is forgotten.
+            # INVARIANT: a write is not answered before the entries that it made stale are dropped.
             with cache.writing(access.session, operation, body) if cache is not None else nullcontext():
                 answer = await self._tried(access, operation, body, via)
         except (Forbidden, TransactionCancelled):
             raise
         except Exception:
-            # a failure does not tell what was written
+            # after a failure it is not known what was written
             access.has_written(written(self._model.table, operation, body))
             raise
         access.has_written(written(self._model.table, operation, body))
@@ -367,13 +368,13 @@ class Table:
         if self._cache is not None:
             self._cache.forget_written(access.session, keys)
 
-    # what a lane uses: the same way to the table for requests and answers that are bytes
+    # used by lanes: the same path to the table, for requests and responses that are bytes
 
     def stored_names(self, attributes: Attributes, index: Index | None, entities: tuple[str, ...]) -> StoredNames:
         return self._rows.stored_names(attributes, index, entities)
 
     def staleness(self, declared: Staleness | None) -> Staleness | None:
-        """What may be answered from a cache; None where there is no cache."""
+        """What may be answered from a cache; None if there is no cache."""
         return None if self._cache is None else declared
 
     async def cached_items(self, access: Access, keys: tuple[ItemKey, ...], asked: Asked) -> dict[ItemKey, Any]:
@@ -391,7 +392,7 @@ class Table:
         return key_shapes(self._model, access.session.tenant, operation, body)
 
     async def exchange(self, access: Access, operation: str, content: bytes) -> bytes:
-        """Sends a request that was judged already; its answer is kept for the reference, should the lane step back."""
+        """Sends an authorized request; its response is kept for the reference executor, in case the lane falls back."""
         session = access.session
         try:
             try:
@@ -403,7 +404,7 @@ class Table:
                     deadline=access.deadline,
                 )
             except CredentialsExpired:
-                # once: the session was revoked or ran out while the request was under way
+                # once: the session was revoked or expired during the request
                 await self._renewed(access, session)
                 session = access.session
                 answer = await self._sending(access, operation, content)
@@ -430,12 +431,12 @@ class Table:
         try:
             return await self._send(access, operation, body, via)
         except CredentialsExpired:
-            # once: the session was revoked or ran out while the request was under way
+            # once: the session was revoked or expired during the request
             await self._renewed(access, session)
             return await self._send(access, operation, body, via)
 
     async def _renewed(self, access: Access, refused: Session) -> None:
-        """Calls that ran side by side all come here with the same session: the first one renews it for all."""
+        """Concurrent calls all get here with the same session: the first one renews it for all."""
         access.renewal = access.renewal or asyncio.Lock()
         async with access.renewal:
             if access.session is not refused:
@@ -500,7 +501,7 @@ def _replayed(known: bytes | Exception) -> dict[str, Any]:
 
 
 def _tell_denied(session: Session, operation: str, error: AccessDenied) -> None:
-    """The gateway's own evaluation has just allowed this: AWS and the gateway differ, which an alarm tells."""
+    """The gateway's own evaluation has just allowed this: AWS and the gateway disagree, which raises an alarm."""
     fields = {
         "tenant": session.tenant,
         "role": session.role,
@@ -518,12 +519,12 @@ def _same_tenant(access: Access, tenant: TenantId) -> None:
 
 
 def _is_foreign(access: Access, plan: QueryPartition) -> bool:
-    """The rows of another subject are as good as missing: nothing is asked, and nothing tells them from none."""
+    """The rows of another subject are treated as missing: no request is sent, and both cases look the same."""
     return access.session.permissions.foreign(plan.index.name if plan.index is not None else None, plan.partition)
 
 
 class Patience:
-    """How long to keep asking for unprocessed keys: with full jitter, up to the deadline."""
+    """How long to retry unprocessed keys: with full jitter, up to the deadline."""
 
     __slots__ = ("_attempt", "_give_up")
 
@@ -532,7 +533,7 @@ class Patience:
         self._attempt = 0
 
     async def wait(self, left: int) -> None:
-        """A clear error where there is no more time: nothing is silently dropped."""
+        """Raises a clear error if there is no time left: nothing is silently dropped."""
         now = asyncio.get_running_loop().time()
         delay = full_jitter(self._attempt, _FIRST_PAUSE, _LONGEST_PAUSE)
         if now + delay >= self._give_up:

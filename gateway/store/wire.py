@@ -1,4 +1,4 @@
-"""Plans as DynamoDB requests, and parts of its answers: pure, and small enough to compare with the documentation."""
+"""Translates plans to DynamoDB requests and reads parts of its responses; pure."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -11,12 +11,12 @@ from gateway.store.plan import QueryPartition
 
 Body = dict[str, Any]
 
-LARGEST_PAGE = 1_000  # items of one Query; whoever wants more follows the pages
+LARGEST_PAGE = 1_000  # items of one Query; larger limits follow the pages
 
 
 @lru_cache(maxsize=4_096)
 def projection(names: tuple[str, ...]) -> tuple[str, dict[str, str]]:
-    """Every name by an alias, since any name may be one of DynamoDB's reserved words."""
+    """Every name has an alias, since any name may be one of DynamoDB's reserved words."""
     aliases = {f"#{position}": name for position, name in enumerate(names)}
     return ",".join(aliases), aliases
 
@@ -89,13 +89,13 @@ def _condition(plan: QueryPartition) -> tuple[str, Body]:
 
 
 def part(answer: Mapping[str, Any], name: str) -> Any:
-    # INVARIANT: nothing is lost silently: what lacks its rows is no answer of DynamoDB's, and none that says "no rows".
+    # INVARIANT: nothing is lost silently: a response without its rows is not valid, and does not mean "no rows".
     if name not in answer:
         raise AnswerCorrupt("the database's answer is incomplete")
     return answer[name]
 
 
-# What an answer of DynamoDB tells about its size and its cost.
+# What a response of DynamoDB says about its size and its cost.
 
 
 def items_in(answer: dict[str, Any]) -> int:

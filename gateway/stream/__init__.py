@@ -1,1 +1,1 @@
-"""WHAT CHANGED: the table's stream as notes without values, and the bus that carries them between processes."""
+"""The table's stream as change notes without values, and the bus that carries them between processes."""

@@ -1,4 +1,4 @@
-"""The bus: carries change notes from the reader of the stream to whoever wants to know of changes."""
+"""The bus: carries change notes from the reader of the stream to caches and subscriptions."""
 
 import asyncio
 import logging
@@ -12,8 +12,8 @@ from typing import Protocol
 from gateway.errors import PositionExpired
 from gateway.stream.note import ChangeNote
 
-RETENTION_SECONDS = 24 * 3600.0  # of the table's stream
-RING_NOTES = 50_000  # that are kept for subscribers who come back
+RETENTION_SECONDS = 24 * 3600.0  # how long DynamoDB keeps records of the table's stream
+RING_NOTES = 50_000  # notes that are kept for subscribers that resume
 
 _START = -1  # before the first sequence of a shard
 
@@ -24,60 +24,61 @@ _log = logging.getLogger(__name__)
 
 
 class NotePublisher(Protocol):
-    """The side of the bus that the reader of the stream has."""
+    """The side of the bus that the stream reader uses."""
 
     def begin(self, shard: str, after: str) -> None:
-        """A reader of this process starts the shard after this sequence; it publishes nothing from before."""
+        """A reader of this process starts the shard after this sequence and publishes nothing from before it."""
         ...
 
     def ended(self, shard: str) -> None:
-        """The shard is closed and read to its end; once its notes are old, positions need not name it."""
+        """The shard is closed and read to its end; once its notes are old, positions can leave it out."""
         ...
 
     async def gap(self) -> None:
-        """Tells every subscriber that notes are lost: the stream no longer has what was not read in time."""
+        """Notifies every subscriber that notes are lost: the stream has deleted records before they were read."""
         ...
 
     async def publish(self, notes: Sequence[ChangeNote]) -> None:
-        """Returns once the bus holds the notes, all of one shard; raises `Unavailable` where it does not take them."""
+        """Returns once the bus holds the notes, all of one shard; raises `Unavailable` if it does not accept them."""
         ...
 
 
 class Bus(Protocol):
-    """The side of the bus that learns of changes.
+    """The side of the bus that is notified of changes.
 
-    Notes of a shard arrive in its order and at most once in this process; shards are independent of each other. What
-    `shard` and `sequence` of a note are here is up to the bus: whatever orders its notes.
+    Notes of a shard arrive in order and at most once in this process; shards are independent of each other. `shard`
+    and `sequence` of a note are chosen by the bus: any values that order its notes.
     """
 
     @property
     def connected(self) -> bool:
-        """Whether notes arrive at present; while they do not, what was read may be as old as its declared staleness."""
+        """Whether notes arrive at present; if not, cached reads may be as old as their declared staleness."""
         ...
 
     def running(self) -> AbstractAsyncContextManager[None]:
-        """Notes arrive while it is entered."""
+        """Notes arrive while this context is entered."""
         ...
 
     def subscribe(self, tenant: str | None, deliver: Deliver, missed: Callable[[], None] | None = None) -> Unsubscribe:
         """Calls `deliver` on the event loop for every note of the tenant (None: of all tenants); it must not block.
 
-        `missed` is called where notes may have been lost, such as after the bus was away: read again what you show.
+        `missed` is called if notes may have been lost, for example after an outage of the bus: read again what you
+        show.
         """
         ...
 
     def position(self) -> Mapping[str, str]:
-        """shard -> the sequence of its last note that was delivered here: what a subscriber has seen up to now."""
+        """shard -> the sequence of its last note that was delivered here: what a subscriber has seen so far."""
         ...
 
     async def reached(self, position: Mapping[str, str]) -> None:
-        """Waits a moment for what the position names: another process may have had it earlier than this one."""
+        """Waits briefly for the notes up to the position: another process may have received them earlier."""
         ...
 
     async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
         """The tenant's notes after a position, in the order of their shards; raises `PositionExpired`.
 
-        To miss nothing, subscribe first and replay then; a note that comes twice has the same shard and sequence.
+        To miss nothing, subscribe first and then replay; a note that arrives twice has the same shard and sequence.
         """
         ...
 
@@ -90,7 +91,7 @@ class Subscriber:
 
 
 class Subscribers:
-    """Who listens in this process, by tenant."""
+    """The subscribers of this process, by tenant."""
 
     def __init__(self) -> None:
         # INVARIANT: a note reaches the subscribers of its own tenant, and those who serve all tenants by design.
@@ -116,7 +117,7 @@ class Subscribers:
                 try:
                     subscriber.deliver(note)
                 except Exception:
-                    # one subscriber's defect must not keep notes from the others
+                    # a failing subscriber must not keep notes from the others
                     _log.exception("a subscriber of change notes failed")
 
     def missed(self) -> None:
@@ -129,18 +130,18 @@ class Subscribers:
 
 
 class Ring:
-    """The recent notes of all tenants, oldest first, and how far back each shard is known without a gap."""
+    """The recent notes of all tenants, oldest first, and from where on each shard is complete."""
 
     def __init__(self, size: int = RING_NOTES, clock: Callable[[], float] = time.monotonic) -> None:
         self._notes: deque[ChangeNote] = deque()
         self._size = size
-        self._last: dict[str, int] = {}  # shard -> the last sequence that was taken
-        self._from: dict[str, int] = {}  # shard -> every note of it after this sequence is here
+        self._last: dict[str, int] = {}  # shard -> the last sequence that was added
+        self._from: dict[str, int] = {}  # shard -> the ring holds every note after this sequence
         self._ended: dict[str, float] = {}  # closed shard -> when it was read to its end, oldest first
         self._clock = clock
 
     def begin(self, shard: str, after: str) -> bool:
-        """Notes of the shard after this sequence will come; true where some before it were never here."""
+        """The shard continues after this sequence; True if notes before it are missing."""
         last = self._last.get(shard)
         if last is not None and int(after) <= last:
             return False
@@ -149,7 +150,7 @@ class Ring:
 
     def end(self, shard: str) -> None:
         self._ended[shard] = self._clock()
-        # INVARIANT: positions stay short: a shard that DynamoDB has forgotten by now is forgotten here, with its notes.
+        # INVARIANT: positions stay short: a shard that DynamoDB has deleted by now is dropped here too, with its notes.
         over = {name for name, at in self._ended.items() if at < self._clock() - RETENTION_SECONDS}
         if over:
             self._notes = deque(note for note in self._notes if note.shard not in over)
@@ -158,7 +159,7 @@ class Ring:
                 known.pop(old, None)
 
     def add(self, note: ChangeNote) -> bool:
-        """False where the note was here before."""
+        """False if the ring already has the note."""
         if note.order <= self._last.get(note.shard, _START):
             return False
         self._from.setdefault(note.shard, _START)
@@ -170,16 +171,16 @@ class Ring:
         return True
 
     def forget(self) -> None:
-        """Positions from before now are expired."""
+        """Expires all earlier positions."""
         self._notes.clear()
-        # what is lost came after the last note, so that note's own position is expired too
+        # the lost notes came after the last one, so the position of that note expires too
         self._from |= {shard: last + 1 for shard, last in self._last.items()}
 
     def position(self) -> dict[str, str]:
         return {shard: str(sequence) for shard, sequence in self._last.items()}
 
     def after(self, tenant: str, position: Mapping[str, str]) -> list[ChangeNote]:
-        # a shard that the position does not name began after it: all of it is new
+        # a shard that the position does not name began after it, so all of it is new
         seen = {shard: int(sequence) for shard, sequence in position.items()}
         unknown = seen.keys() - self._from.keys()
         if unknown or any(seen.get(shard, _START) < first for shard, first in self._from.items()):
@@ -188,7 +189,7 @@ class Ring:
 
 
 class InProcessBus:
-    """For one process that both reads the stream and serves: nothing leaves it."""
+    """For a single process that both reads the stream and serves requests."""
 
     connected = True
 
@@ -215,7 +216,7 @@ class InProcessBus:
         for note in notes:
             if self._ring.add(note):
                 self._subscribers.deliver(note)
-        # a long batch gives way to requests
+        # a long batch yields to requests
         await asyncio.sleep(0)
 
     def subscribe(self, tenant: str | None, deliver: Deliver, missed: Callable[[], None] | None = None) -> Unsubscribe:
@@ -225,11 +226,11 @@ class InProcessBus:
         return self._ring.position()
 
     async def reached(self, position: Mapping[str, str]) -> None:
-        """Nobody is ahead of the only process."""
+        """No other process can be ahead."""
 
     async def replay(self, tenant: str, after: Mapping[str, str]) -> Sequence[ChangeNote]:
         return self._ring.after(tenant, after)
 
 
 class NoBus(InProcessBus):
-    """For a process that learns of no changes: nobody publishes here."""
+    """For a process that is not notified of changes."""

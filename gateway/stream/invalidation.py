@@ -1,4 +1,4 @@
-"""Caches agree: a change note drops what a cache of this process holds of the item."""
+"""Cache invalidation: a change note drops what the cache of this process holds of the item."""
 
 from gateway.model.keys import ItemKey
 from gateway.model.tenant import TenantId
@@ -9,7 +9,8 @@ from gateway.stream.note import ChangeNote
 
 
 def invalidate(cache: Cache, bus: Bus) -> Unsubscribe:
-    """Until the answer is called. Where notes may have been lost, everything that is kept is dropped."""
+    """Invalidates the cache until the returned function is called. If notes may have been lost, the whole cache is
+    dropped."""
 
     def deliver(note: ChangeNote) -> None:
         cache.changed(TenantId(note.tenant), written_by(note))
@@ -18,7 +19,7 @@ def invalidate(cache: Cache, bus: Bus) -> Unsubscribe:
 
 
 def written_by(note: ChangeNote) -> Written:
-    """The item with every place where it was before and is now: pages of both are wrong."""
+    """The item with all its places before and after the change, because pages of both are stale."""
     indexes = [(index, *key) for keys in (note.before, note.after) for index, key in keys.items()]
     places = [(None, note.pk, note.sk), *indexes]
     return Written(ItemKey(note.pk, note.sk), tuple(WrittenPlace(*place) for place in dict.fromkeys(places)))

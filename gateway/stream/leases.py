@@ -1,7 +1,7 @@
-"""Leases: which reader reads which shard, and how far it has come. specs/Lease.tla models the protocol.
+"""Leases: which reader reads which shard, and its checkpoint. specs/Lease.tla models the protocol.
 
-A lease is a row of the table in a partition of no tenant, which no tenant's policy reaches. No clock is compared with
-another: a reader takes a lease over when it has not seen it change for a while by its own clock, and every write has
+A lease is a row of the table in a partition of no tenant, which no tenant's policy reaches. Clocks are never
+compared: a reader takes a lease over if it has not seen it change for a while by its own clock, and every write has
 the term of the lease as its condition.
 """
 
@@ -19,7 +19,7 @@ from gateway.model.tenant import LEASE_PARTITION
 
 START, END = "", "END"  # checkpoints before the first record and after the last one
 
-_KEPT_SECONDS = 48 * 3600  # a finished lease is of use as long as DynamoDB names its shard, for a day
+_KEPT_SECONDS = 48 * 3600  # a finished lease is needed as long as DynamoDB lists its shard, which is a day
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Lease:
     shard: str
     parent: str | None = None
     owner: str = ""
-    term: int = 0  # grows with every owner
-    beat: int = 0  # grows with every write of an owner
+    term: int = 0  # increases with every owner
+    beat: int = 0  # increases with every write of an owner
     checkpoint: str = START
 
     @property
@@ -37,7 +37,7 @@ class Lease:
 
 
 class Leases:
-    """The rows of the leases; `owner` is this reader, another one at each start."""
+    """The rows of the leases; `owner` identifies this reader and is new at each start."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Leases:
         self._clock = clock
 
     async def all(self) -> dict[str, Lease]:
-        """By shard; read with strong consistency."""
+        """All leases by shard; a strongly consistent read."""
         body: dict[str, Any] = {
             "KeyConditionExpression": "#pk = :pk",
             "ExpressionAttributeNames": {"#pk": self._spec.pk},
@@ -76,7 +76,7 @@ class Leases:
             body["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     async def create(self, shard: str, parent: str | None) -> Lease | None:
-        """None where another reader was first."""
+        """None if another reader was faster."""
         lease = Lease(shard, parent)
         row = {**self._key(shard), "term": {"N": "0"}, "beat": {"N": "0"}, "owner": {"S": ""}, "position": {"S": START}}
         if parent is not None:
@@ -90,20 +90,20 @@ class Leases:
         return lease
 
     async def take(self, lease: Lease) -> Lease | None:
-        """The lease as ours; None where it has changed since it was seen."""
+        """The lease with this reader as owner; None if it has changed since it was read."""
         taken = replace(lease, owner=self.owner, term=lease.term + 1, beat=lease.beat + 1)
         return await self._write(taken, lease.term, lease.beat)
 
     async def renew(self, lease: Lease, checkpoint: str) -> Lease | None:
-        """With this checkpoint; None where the lease has another owner by now."""
+        """The lease with this checkpoint; None if it has another owner now."""
         return await self._write(replace(lease, beat=lease.beat + 1, checkpoint=checkpoint), lease.term, None)
 
     async def release(self, lease: Lease, checkpoint: str) -> None:
-        """The next reader need not wait."""
+        """Releases the lease, so that the next reader need not wait."""
         await self._write(replace(lease, owner="", beat=lease.beat + 1, checkpoint=checkpoint), lease.term, None)
 
     async def _write(self, lease: Lease, term: int, beat: int | None) -> Lease | None:
-        # INVARIANT: only the owner of the present term moves a checkpoint, and only an unchanged lease is taken.
+        # INVARIANT: only the owner of the current term moves a checkpoint, and only an unchanged lease is taken over.
         values = {
             ":owner": {"S": lease.owner},
             ":term": {"N": str(lease.term)},
@@ -126,7 +126,7 @@ class Leases:
         try:
             await self._call("UpdateItem", body)
         except ConditionFailed as error:
-            # an attempt whose answer was lost may have written it: then the row is as it should be
+            # an attempt whose response was lost may have written it; then the row already has these values
             return await self._as_written(lease) if error.uncertain else None
         return lease
 

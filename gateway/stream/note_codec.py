@@ -1,4 +1,4 @@
-"""Change notes as messages between processes: one message holds notes of one tenant from one shard."""
+"""Encodes change notes as messages between processes; a message holds notes of one tenant from one shard."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from gateway.stream.note import ChangeNote
 
 _VERSION: Final = 1
 MESSAGE_NOTES: Final = 500
-_MESSAGE_BYTES: Final = 400_000  # a NATS server takes a megabyte unless it is told otherwise
+_MESSAGE_BYTES: Final = 400_000  # a NATS server accepts a megabyte by default
 
 
 class MalformedMessage(ValueError):
-    """What came is no message of ours, or one of a later version."""
+    """The content is not a message of the gateway, or one of a later version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +28,10 @@ class NoteMessage:
 
 
 def messages_of(notes: Sequence[ChangeNote], before: int) -> Iterator[NoteMessage]:
-    """The notes of a shard by tenant, in their order. The bus has every note up to the sequence `before` already.
+    """The notes of a shard by tenant, in order. The bus already has every note up to the sequence `before`.
 
-    Only the last message moves `until`: a publisher that stops in between has to send all of them again. A tenant's
-    notes then come twice, the second time up to the same end, so that an old one never stands after a newer one alone.
+    Only the last message moves `until`: a publisher that stops in between must send all of them again. A tenant's
+    notes then arrive twice, the second time up to the same end, so an old note never comes after a newer one alone.
     """
     for start in range(0, len(notes), MESSAGE_NOTES):
         part = notes[start : start + MESSAGE_NOTES]
@@ -78,12 +78,12 @@ def _encode(note: ChangeNote) -> bytes:
 
 
 def until_of(content: bytes) -> int:
-    """Up to which sequence of its shard the bus has every note; raises `MalformedMessage`."""
+    """The sequence of its shard up to which the bus has every note; raises `MalformedMessage`."""
     return int(_read(content)["until"])
 
 
 def notes_of(tenant: str, content: bytes, shard: str, first: int) -> list[ChangeNote]:
-    """The notes of a message, numbered from `first` on in the order of the bus; raises `MalformedMessage`."""
+    """The notes of a message, numbered from `first` in the order of the bus; raises `MalformedMessage`."""
     rows = _read(content)["notes"]
     try:
         return [_decode(tenant, row, shard, str(first + number)) for number, row in enumerate(rows)]
@@ -106,7 +106,7 @@ def _decode(tenant: str, row: Mapping[str, Any], shard: str, sequence: str) -> C
         sequence=sequence,
         expired=bool(row["expired"]),
     )
-    # INVARIANT: a note that comes by a tenant's subject is of that tenant, by every key in it.
+    # INVARIANT: a note under a tenant's subject belongs to that tenant, by every key in it.
     partitions = [note.pk, *(pk for keys in (note.before, note.after) for pk, _ in keys.values())]
     if not all(owns(TenantId(tenant), pk) for pk in partitions):
         raise MalformedMessage("a note names a key of another tenant")
@@ -117,7 +117,7 @@ def _read(content: bytes) -> dict[str, Any]:
     try:
         message = orjson.loads(content)
     except ValueError as error:
-        raise MalformedMessage("the message is no JSON") from error
+        raise MalformedMessage("the message is not JSON") from error
     if not isinstance(message, dict) or message.get("v") != _VERSION:
         raise MalformedMessage("the message is of another version")
     return message

@@ -1,4 +1,4 @@
-"""The reader of the table's stream: takes shards under leases, reads each in order and publishes its notes."""
+"""The stream reader: takes shards under leases, reads each in order and publishes its notes."""
 
 import asyncio
 import logging
@@ -23,9 +23,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ReaderRules:
-    # how often an owner writes its leases and looks for free ones
+    # how often an owner renews its leases and looks for free ones
     renew_seconds: float = 3.0
-    # a lease that has not changed for this long by our clock has no owner any more
+    # a lease that has not changed for this long by our clock has no owner
     failover_seconds: float = 10.0
     # how often the shards of the stream are listed
     discover_seconds: float = 20.0
@@ -33,18 +33,18 @@ class ReaderRules:
     poll_seconds: float = 0.25
     # the longest pause after a failure
     longest_pause: float = 5.0
-    # a shard whose task has neither read nor failed for this long starts again
+    # a shard whose task has neither read nor failed for this long is restarted
     stuck_seconds: float = 45.0
 
 
 @dataclass(slots=True)
 class ReaderCounts:
-    """What the metrics show; `dropped` are rows of neither a tenant nor the gateway, and must stay at zero."""
+    """The counts behind the metrics; `dropped` are rows of neither a tenant nor the gateway, and must stay at zero."""
 
     notes: int = 0
     dropped: int = 0
     system: int = 0
-    trimmed: int = 0  # times that records were gone before they were read
+    trimmed: int = 0  # how often records were deleted before they were read
     failures: int = 0
     leases_taken: int = 0
     leases_lost: int = 0
@@ -55,14 +55,14 @@ class ReaderCounts:
 
 @dataclass(slots=True)
 class OwnShard:
-    """A shard that this reader has under a lease."""
+    """A shard that this reader holds under a lease."""
 
     lease: Lease
     position: str
     renewed: float
-    stepped: float  # when its task has begun the last attempt
+    stepped: float  # when its task began the last attempt
     created: float = 0.0  # when the last record was written
-    behind: bool = True  # until a read finds nothing
+    behind: bool = True  # until a read returns nothing
     task: "asyncio.Task[None] | None" = None
     ended: bool = False
 
@@ -79,8 +79,8 @@ class StreamReader:
     clock: Callable[[], float] = time.monotonic
     counts: ReaderCounts = field(default_factory=ReaderCounts)
     own: dict[str, OwnShard] = field(default_factory=dict)
-    ticked: float = 0.0  # when a tick has succeeded last, by the clock
-    alive: float = 0.0  # when one has ended last, well or not
+    ticked: float = 0.0  # when a tick last succeeded, by the clock
+    alive: float = 0.0  # when a tick last ended, successfully or not
     _seen: dict[str, tuple[int, int, float]] = field(default_factory=dict)  # shard -> term, beat, when first seen
     _parents: dict[str, str | None] = field(default_factory=dict)
     _discovered: float = float("-inf")
@@ -88,12 +88,12 @@ class StreamReader:
 
     @property
     def lag_seconds(self) -> float:
-        """The age of the oldest record that is not published yet, as far as is known; zero once all is."""
+        """The age of the oldest unpublished record, as far as is known; zero if everything is published."""
         waiting = [shard.created for shard in self.own.values() if shard.behind and shard.created]
         return max(0.0, time.time() - min(waiting)) if waiting else 0.0
 
     async def run(self) -> None:
-        """Until it is cancelled; then the leases are released, so that another reader need not wait."""
+        """Runs until it is cancelled, and then releases the leases, so that another reader need not wait."""
         attempt = 0
         try:
             while True:
@@ -116,7 +116,7 @@ class StreamReader:
             await self._stop()
 
     async def tick(self) -> None:
-        """Renews what we have, then takes what is free."""
+        """Renews our leases, then takes free ones."""
         await self._renew_all()
         now = self.clock()
         leases = await self.leases.all()
@@ -132,15 +132,15 @@ class StreamReader:
             await self._take(lease)
 
     def _finished(self, leases: dict[str, Lease]) -> bool:
-        """Whether an open shard that we know of is read to its end: its children are wanted at once."""
+        """Whether an open shard was read to its end, so that its children should be taken immediately."""
         with_children = {lease.parent for lease in leases.values()}
         return any(leases[shard].finished and shard not in with_children for shard in self._parents if shard in leases)
 
     def _is_free(self, lease: Lease, leases: dict[str, Lease], now: float) -> bool:
-        # a shard that DynamoDB no longer names has nothing to read
+        # a shard that DynamoDB no longer lists has nothing to read
         if lease.finished or lease.shard in self.own or lease.shard not in self._parents:
             return False
-        # INVARIANT: a child is read after its parent, or the changes of an item could come in another order.
+        # INVARIANT: a child is read after its parent, or the changes of an item could arrive in another order.
         parent = leases.get(lease.parent or "")
         if parent is not None and not parent.finished and parent.shard in self._parents:
             return False
@@ -185,7 +185,7 @@ class StreamReader:
             shard.lease, shard.renewed = renewed, begun
 
     async def _restart(self, shard: OwnShard) -> None:
-        """A defect must not leave a shard under lease and unread."""
+        """A defect must not leave a shard leased and unread."""
         task = shard.task
         if task is None or shard.ended:
             return
@@ -204,7 +204,7 @@ class StreamReader:
         shard.task = asyncio.create_task(self._read(shard))
 
     async def _give_up(self, shard: OwnShard) -> None:
-        """Another reader has the lease, or may have it by now."""
+        """Another reader has the lease, or may have it."""
         self.counts.leases_lost += 1
         self.own.pop(shard.lease.shard, None)
         if shard.task is not None:
@@ -221,7 +221,7 @@ class StreamReader:
         self.own.clear()
 
     async def _read(self, shard: OwnShard) -> None:
-        """Until the shard ends or the task is cancelled; a failure is tried again from the last position."""
+        """Reads until the shard ends or the task is cancelled; after a failure it continues from the last position."""
         iterator, attempt = None, 0
         while True:
             shard.stepped = self.clock()
@@ -258,7 +258,7 @@ class StreamReader:
             else:
                 self.counts.dropped += 1
         if notes:
-            # while the bus takes no notes, they grow old
+            # while the bus accepts no notes, they grow old
             shard.behind, shard.created = True, _created(batch.records[0]) or shard.created
             await self.bus.publish(notes)
             self.counts.notes += len(notes)
@@ -269,7 +269,8 @@ class StreamReader:
             shard.created = _created(batch.records[-1])
 
     async def _is_gone(self, shard: OwnShard) -> bool:
-        """Records went before they were read: subscribers read again. True where the whole shard went."""
+        """Records were deleted before they were read, so subscribers must read again. True if the whole shard is
+        gone."""
         try:
             known = await self.shards.parents()
             await self.bus.gap()

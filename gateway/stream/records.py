@@ -1,4 +1,4 @@
-"""From a record of the table's stream to a change note: names and keys, never values."""
+"""Turns a record of the table's stream into a change note: names and keys, never values."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,11 +14,11 @@ _TIME_TO_LIVE = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 
 
 def note_of(table: TableSpec, shard: str, record: Mapping[str, Any]) -> ChangeNote | None:
-    """None where the item is of no tenant."""
+    """None if the item belongs to no tenant."""
     content = record["dynamodb"]
     pk, sk = content["Keys"][table.pk]["S"], content["Keys"][table.sk]["S"]
     tenant = tenant_of(pk)
-    # INVARIANT: a note is of the tenant in the item's own partition key, and of nobody else.
+    # INVARIANT: a note belongs to the tenant in the item's own partition key, and to no other.
     if tenant is None:
         return None
     old, new = content.get("OldImage", {}), content.get("NewImage", {})

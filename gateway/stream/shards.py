@@ -1,4 +1,4 @@
-"""The shards of a table's stream: found, opened and read over the wire."""
+"""The shards of a table's stream: lists, opens and reads them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ VIEW = "NEW_AND_OLD_IMAGES"
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Records of a shard, and the iterator of what follows: None at the end of a closed shard."""
+    """Records of a shard, and the iterator for the next ones: None at the end of a closed shard."""
 
     records: list[dict[str, Any]]
     following: str | None
@@ -40,7 +40,8 @@ class StreamShards:
         self._arn = ""
 
     async def parents(self) -> dict[str, str | None]:
-        """Every shard that DynamoDB names, with its parent; a stream that was switched off and on is another one."""
+        """Every shard that DynamoDB lists, with its parent. A stream that was switched off and on again is a new
+        one."""
         body = {"TableName": self._table}
         credentials = await self._credentials.get()
         answer = await self._dynamodb.call("DescribeTable", body, credentials=credentials, target=self._target)

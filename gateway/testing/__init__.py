@@ -1,4 +1,5 @@
-"""Tests of a domain of your own: `serve`, and a pytest plugin with the fixtures `gateway_client` and `sandbox_client`.
+"""Test support for your own domain: `serve`, and a pytest plugin with the fixtures `gateway_client` and
+`sandbox_client`.
 
 Put `pytest_plugins = ["gateway.testing"]` into the top `conftest.py` and define the fixture `gateway_domains`; see
 docs/your-own-domain.md.
@@ -30,7 +31,7 @@ def gateway_domains() -> Sequence[str]:
 
 @pytest.fixture
 def gateway_client(gateway_domains: Sequence[str]) -> Iterator[GatewayClient]:
-    """Your domains on an engine in memory, without rows."""
+    """Your domains on the in-memory engine, without rows."""
     with serve(*gateway_domains) as client:
         yield client
 

@@ -1,4 +1,4 @@
-"""Clients of a gateway under test: one for async tests, one for plain ones."""
+"""Clients of a gateway under test, for async and for plain tests."""
 
 import asyncio
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ Variables = Mapping[str, Any]
 
 
 class GraphQLErrors(AssertionError):
-    """An operation was answered with errors. `data` is what was answered beside them."""
+    """The response of an operation has errors. `data` is the data next to them."""
 
     def __init__(self, status: int, content: Mapping[str, Any]) -> None:
         self.status = status
@@ -35,7 +35,7 @@ def _code(error: Mapping[str, Any]) -> str:
 
 
 class AsyncGatewayClient:
-    """Sends operations as any tenant, role and subject; each one goes through tokens, sessions and policies."""
+    """Sends operations as any tenant, role and subject; each passes tokens, sessions and policies."""
 
     def __init__(self, endpoint: ASGIApp, log: CallLog, roles: tuple[str, ...], socket: ASGIApp) -> None:
         self._endpoint = endpoint
@@ -97,7 +97,7 @@ class AsyncGatewayClient:
 
 
 class GatewayClient:
-    """The same for tests that are not async; the gateway runs in a thread of its own."""
+    """The same for tests that are not async; the gateway runs in its own thread."""
 
     def __init__(self, client: AsyncGatewayClient, portal: BlockingPortal) -> None:
         self._client = client
@@ -163,7 +163,7 @@ async def _posted(endpoint: ASGIApp, body: bytes, bearer: str) -> tuple[int, dic
     async def receive() -> Message:
         if requests:
             return requests.pop()
-        # the caller stays until it has its response
+        # the caller stays connected until it has its response
         await asyncio.Event().wait()
         return {"type": "http.disconnect"}
 

@@ -1,4 +1,4 @@
-"""Filter expressions as DynamoDB evaluates them, of the forms that the gateway sends."""
+"""Evaluates filter expressions as DynamoDB does, in the forms that the gateway sends."""
 
 import operator
 import re
@@ -23,7 +23,7 @@ _CALLED = re.compile(r"(begins_with|contains)\((#f\d+), (:f\d+)\)")
 
 
 def matches(body: Row, row: Row) -> bool:
-    """Whether a row passes the filter of a Query; one without a filter leaves nothing out."""
+    """Whether a row passes the filter of a Query; every row passes if there is none."""
     text = body.get("FilterExpression")
     return text is None or all(_holds(part, body, row) for part in text.split(" AND "))
 

@@ -1,4 +1,4 @@
-"""A small DynamoDB in memory: strict about requests as AWS is, and able to fail as told."""
+"""A small DynamoDB in memory: as strict about requests as AWS, with injectable failures."""
 
 import asyncio
 import math
@@ -36,15 +36,15 @@ class Memory(DynamoDB):
     rows: dict[tuple[str, str], Row] = field(default_factory=dict)
     sent: list[tuple[str, Row]] = field(default_factory=list)
     revoked: set[str] = field(default_factory=set)
-    # what happens instead of, or to, the next answers of an operation
+    # replaces or modifies the next answers of an operation
     script: defaultdict[str, deque[Exception | Change]] = field(default_factory=lambda: defaultdict(deque))
-    # changes that stay
+    # permanent modifications
     always: dict[str, Change] = field(default_factory=dict)
     # how many items the next calls of BatchWriteItem leave unprocessed
     left_out: Iterator[int] = field(default_factory=lambda: iter(()))
     running: int = 0
     most_running: int = 0
-    # told of the rows before and after each write, as the table's stream is
+    # called with the rows before and after each write, like the table's stream
     on_change: Callable[[Mapping[tuple[str, str], Row], Mapping[tuple[str, str], Row]], Awaitable[None]] | None = None
 
     def put(self, rows: Iterable[Row]) -> None:
@@ -135,7 +135,7 @@ class Memory(DynamoDB):
         _require(carried is None or carried >= _named(body), "the index does not project these attributes")
         matches = _matcher(body, sk)
         near = self._partition(pk, body["ExpressionAttributeValues"][":pk"])
-        # an item of the partition that has no sort key of a local index is not in the index
+        # an item without the sort key of a local index is not in the index
         rows = sorted(filter(matches, (row for row in near if sk in row)), key=lambda row: self._order(row, sk))
         if not body["ScanIndexForward"]:
             rows.reverse()
@@ -158,7 +158,7 @@ class Memory(DynamoDB):
                 read if carried is None else [_part(row, carried) for row in read], body.get("ConsistentRead", False)
             ),
         }
-        # as AWS: a page that is full has a next one, even where nothing is left
+        # as on AWS, a full page has a next one, even if no items are left
         if read and (len(read) < len(rows) or len(read) == body["Limit"]):
             keys = {self.spec.pk, self.spec.sk, pk, sk}
             answer["LastEvaluatedKey"] = {name: read[-1][name] for name in keys}
@@ -208,7 +208,7 @@ def _part(row: Row, names: Iterable[str]) -> Row:
 
 
 def _named(body: Row) -> set[str]:
-    """The attributes that a Query asks for or filters by."""
+    """The attributes that a Query selects or filters by."""
     aliases: dict[str, str] = body["ExpressionAttributeNames"]
     return {aliases[alias] for alias in {*body["ProjectionExpression"].split(","), *filtering.used(body)[0]}}
 

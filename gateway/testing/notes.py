@@ -1,4 +1,4 @@
-"""Change notes of the engine in memory, by way of the records that the table's stream would have."""
+"""Change notes of the in-memory engine, made from the records that the table's stream would have."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ SHARD = "memory"
 
 
 class NotesOfMemory:
-    """Compares the rows before and after a write, and publishes what has changed."""
+    """Compares the rows before and after a write, and publishes the changes."""
 
     def __init__(self, spec: TableSpec, bus: InProcessBus) -> None:
         self._spec = spec

@@ -1,4 +1,4 @@
-"""Serves domains for tests: on an engine in memory, or on the sandbox, which enforces IAM."""
+"""Serves domains for tests: on the in-memory engine, or on the sandbox, which enforces IAM."""
 
 import secrets
 from collections.abc import AsyncIterator
@@ -33,16 +33,16 @@ Backend = Literal["memory", "sandbox"]
 def serve(*domains: str, on: Backend = "memory", demo: bool = False, **changes: Any) -> "ServedForTests":
     """A gateway that serves these domains, as a context manager: `with` gives a client, `async with` an async one.
 
-    `on="memory"` is fast. The gateway evaluates the policies of the domain itself, as always. `on="sandbox"` also opens
-    sessions with STS, and the sandbox evaluates the policies of every call. The tables start empty, or with the rows of
-    the domain's `Demo`. `changes` are settings of the gateway.
+    `on="memory"` is fast; the gateway evaluates the policies of the domain itself, as always. `on="sandbox"` also
+    opens sessions with STS, and the sandbox evaluates the policies for every call. The tables start empty, or with
+    the rows of the domain's `Demo`. `changes` are settings of the gateway.
     """
     return ServedForTests(domains, on, demo, changes)
 
 
 @dataclass
 class ServedForTests:
-    """What `serve` answers; use it in `with` or in `async with`."""
+    """The result of `serve`; use it in `with` or in `async with`."""
 
     domains: tuple[str, ...]
     on: Backend
@@ -72,7 +72,7 @@ class ServedForTests:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the gateway under test finds its services, and with which settings and credentials."""
+    """The services of the gateway under test, with its settings and credentials."""
 
     services: Services
     settings: Settings
@@ -104,7 +104,7 @@ async def _memory(wanted: ServedForTests, model: Model) -> AsyncIterator[_Place]
 
 @asynccontextmanager
 async def _sandbox(wanted: ServedForTests) -> AsyncIterator[_Place]:
-    # moto keeps the tables of an account in the process: another account has none of them
+    # moto keeps the tables of an account in the process; another account has none of them
     account = "".join(secrets.choice("123456789") for _ in range(12))
     options = Options(port=0, account=account, region=REGION, log="WARNING", domains=wanted.domains)
     engine = engine_for(options)

@@ -1,4 +1,4 @@
-"""What a gateway under test calls instead of AWS and an identity provider, and its settings."""
+"""The settings of a gateway under test, and stand-ins for AWS and the identity provider."""
 
 import time
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _ISSUER = "http://issuer.test"
 
 @cache
 def issuer() -> TokenIssuer:
-    """Signs for any tenant; made once in a process, because making a key takes a while."""
+    """Signs for any tenant; created once per process, because generating a key is slow."""
     return TokenIssuer(_ISSUER, None)
 
 
@@ -43,7 +43,7 @@ async def fetch_keys(url: str) -> bytes:
 
 
 class MemorySts(Sts):
-    """Gives a session to whoever asks; the engine in memory checks no signature."""
+    """Opens a session for any caller; the in-memory engine checks no signature."""
 
     def __init__(self) -> None:
         self.requests: list[AssumeRole] = []
@@ -54,7 +54,7 @@ class MemorySts(Sts):
 
 
 class CallLog(DynamoDB):
-    """Passes every call on and remembers its operation."""
+    """Forwards every call and records its operation."""
 
     def __init__(self, engine: DynamoDB) -> None:
         self._engine = engine
@@ -96,7 +96,7 @@ def _settings() -> Settings:
         issuers=[IssuerSettings(issuer=_ISSUER, audience=[AUDIENCE], jwks_url=f"{_ISSUER}/keys", algorithms=["RS256"])],
         cursor_secret=SecretStr("c" * 32),
         introspection=True,
-        # where time is not what is tested, a slow machine has enough of it
+        # generous limits for slow machines, where time is not what is tested
         request_timeout_seconds=60,
     )
 

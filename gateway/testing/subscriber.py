@@ -1,4 +1,4 @@
-"""A subscription to a gateway under test, over the same WebSocket protocol as any client's, without a network."""
+"""A subscription to a gateway under test, over the usual WebSocket protocol but without a network."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -29,7 +29,7 @@ class SocketClient:
         self._sent.put_nowait({"type": "websocket.receive", "text": text})
 
     async def receive(self, patience: float = PATIENCE) -> dict[str, Any]:
-        """The next message, as JSON; `{"close": code, "reason": ...}` where the gateway closes."""
+        """The next message, as JSON; `{"close": code, "reason": ...}` if the gateway closes."""
         async with asyncio.timeout(patience):
             while True:
                 message = await self._received.get()
@@ -45,7 +45,7 @@ class SocketClient:
 
 
 class SubscriptionFailed(AssertionError):
-    """The gateway ended the subscription; `errors` or `code` tell why."""
+    """The gateway ended the subscription; `errors` or `code` say why."""
 
     def __init__(self, message: Mapping[str, Any]) -> None:
         self.errors: list[dict[str, Any]] = message.get("payload") or []
@@ -70,7 +70,7 @@ class Events:
         return payload
 
     async def silence(self, seconds: float = 0.2) -> None:
-        """Nothing is told for so long."""
+        """Fails if an event arrives within this time."""
         try:
             event = await self.next(seconds)
         except TimeoutError:

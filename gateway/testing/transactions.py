@@ -1,4 +1,4 @@
-"""Transactions for the table in memory: all or nothing, with AWS's reasons for a cancellation."""
+"""Transactions for the in-memory table: all or nothing, with AWS's cancellation reasons."""
 
 import re
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ def _holds(member: Row, row: Row) -> bool:
 
 
 def _true(condition: str, row: Row, names: Mapping[str, str], values: Row) -> bool:
-    """Parentheses may stand around a whole operand of AND, and are not nested."""
+    """Parentheses may surround a whole operand of AND, and are not nested."""
     inner = re.fullmatch(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)", condition)
     if inner is not None:
         return _true(inner[1], row, names, values)
@@ -59,7 +59,7 @@ def _true(condition: str, row: Row, names: Mapping[str, str], values: Row) -> bo
 
 
 def _split(condition: str, word: str) -> list[str]:
-    """The parts between the words that stand outside of all parentheses."""
+    """The parts between words that are outside of all parentheses."""
     parts, depth, start = [], 0, 0
     for position, sign in enumerate(condition):
         depth += (sign == "(") - (sign == ")")
@@ -81,7 +81,7 @@ def _term(text: str, row: Row, names: Mapping[str, str], values: Row) -> bool:
         return False
     left, right = _comparable(stored), _comparable(values[match["right"]])
     if left[0] != right[0]:
-        return False  # another type: as AWS, no comparison holds
+        return False  # another type: as on AWS, the comparison is false
     return {"=": left == right, "<=": left <= right, ">=": left >= right}[match["op"]]
 
 

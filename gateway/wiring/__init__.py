@@ -1,1 +1,1 @@
-"""Settings become the values that the rooms take."""
+"""Turns settings into the objects that the other rooms take."""

@@ -1,4 +1,4 @@
-"""The bus: inside this process, or on NATS between processes."""
+"""Builds the bus: inside this process, or on NATS between processes."""
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def bus_of(settings: Settings) -> Bus:
-    """Where this process learns of changes from; raises `ConfigurationError` where the client of NATS is missing."""
+    """The bus that notifies this process of changes; raises `ConfigurationError` if the NATS client is missing."""
     if settings.stream != "bus":
         return InProcessBus() if settings.stream == "inside" else NoBus()
     address = _address(settings)
@@ -24,7 +24,8 @@ def bus_of(settings: Settings) -> Bus:
 
 
 def publisher_of(settings: Settings) -> "JetStreamPublisher":
-    """Where `gateway stream` puts notes; raises `ConfigurationError` where the client of NATS is missing."""
+    """The side of the bus that `gateway stream` publishes to; raises `ConfigurationError` if the NATS client is
+    missing."""
     address = _address(settings)
     from gateway.stream.jetstream_publisher import JetStreamPublisher  # noqa: PLC0415
 
@@ -32,9 +33,9 @@ def publisher_of(settings: Settings) -> "JetStreamPublisher":
 
 
 def check_client(settings: Settings) -> None:
-    """Only who uses the bus needs the client."""
+    """Only processes that use the bus need the client."""
     if find_spec("nats") is None:
-        fault = "bus_servers: the client of NATS is missing; install the extra `nats`, or build the image with it"
+        fault = "bus_servers: the NATS client is missing; install the extra `nats`, or build the image with it"
         raise ConfigurationError([fault])
 
 
@@ -54,7 +55,7 @@ def _address(settings: Settings) -> "BusAddress":
 
 
 def bus_metrics(metrics: Metrics, bus: Bus) -> None:
-    """Of a process that learns of changes from NATS."""
+    """Metrics of a process that is notified by NATS."""
     from gateway.stream.jetstream_bus import JetStreamBus  # noqa: PLC0415
 
     if not isinstance(bus, JetStreamBus):
@@ -62,8 +63,10 @@ def bus_metrics(metrics: Metrics, bus: Bus) -> None:
     counts = bus.counts
     metrics.gauge("gateway_bus_connected", "1 while change notes arrive from the bus.", lambda: bus.connected)
     metrics.counter("gateway_bus_notes", "Change notes that arrived from the bus.", lambda: counts.notes)
-    missed = "Times that change notes may have been lost, so that caches were emptied and subscriptions read again."
+    missed = "How often change notes may have been lost, so that caches were emptied and subscriptions read again."
     metrics.counter("gateway_bus_missed", missed, lambda: counts.missed)
-    metrics.counter("gateway_bus_interruptions", "Times that the bus was lost.", lambda: counts.interruptions)
+    metrics.counter(
+        "gateway_bus_interruptions", "How often the connection to the bus was lost.", lambda: counts.interruptions
+    )
     rejected = "Messages of the bus that are not the gateway's own; always 0."
     metrics.counter("gateway_bus_rejected", rejected, lambda: counts.rejected)

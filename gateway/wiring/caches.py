@@ -1,4 +1,4 @@
-"""The read path: which caches stand between the table and DynamoDB."""
+"""Builds the read path: which caches sit between the table and DynamoDB."""
 
 import boto3
 
@@ -19,7 +19,7 @@ ReadPath = ReadCache | DaxReads | Layers
 
 
 def read_path(settings: Settings, model: Model, aws: boto3.Session) -> ReadPath | None:
-    """The cache between the table and DynamoDB: none, that of the process, DAX, or both."""
+    """The cache between the table and DynamoDB: none, the process's own, DAX, or both."""
     match settings.cache:
         case "off":
             return None
@@ -37,7 +37,7 @@ def _ttl_cache(settings: Settings, model: Model) -> ReadCache:
 
 
 def _group_of(settings: Settings) -> GroupOf:
-    """Few groups, because they become labels of metrics."""
+    """Only a few groups, because they become labels of metrics."""
     return lambda tenant: "silo" if tenant in settings.silos else "pooled"
 
 
@@ -64,7 +64,7 @@ def _dax_reads(settings: Settings, model: Model, aws: boto3.Session) -> DaxReads
 
 
 def _check_staleness(model: Model, ages: Ages) -> None:
-    """A cluster would be of no use where every declared staleness is below the age of its answers."""
+    """A cluster would be useless if every declared staleness were below the age of its entries."""
     listings = [pattern for pattern in model.patterns.values() if isinstance(pattern, Listing)]
     items = any(entity.cached and entity.cached.seconds >= ages.items for entity in model.entities.values())
     pages = any(listing.cached and listing.cached.seconds >= ages.pages for listing in listings)

@@ -1,4 +1,4 @@
-"""What is counted, and where it can be read."""
+"""Builds the metrics of a process and the page that serves them."""
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -34,13 +34,13 @@ def metrics_of(
     stream: ReaderProcess | None = None,
     bus: Bus | None = None,
 ) -> Metrics | None:
-    """None where no one could read them."""
+    """None if no one could read them."""
     if settings.metrics_port is None and settings.environment != "sandbox":
         return None
     metrics = Metrics(documents.trusted_hashes)
     metrics.gauge("gateway_sessions", "Tenant sessions that are kept.", lambda: len(sessions))
-    metrics.gauge("gateway_operations_running", "Operations that run.", lambda: queue.running)
-    metrics.gauge("gateway_operations_queued", "Operations that wait to run.", lambda: queue.waiting)
+    metrics.gauge("gateway_operations_running", "Operations that are running.", lambda: queue.running)
+    metrics.gauge("gateway_operations_queued", "Operations that are waiting in the queue.", lambda: queue.waiting)
     metrics.gauge("gateway_ready", "1 once the process has reached everything it depends on.", lambda: readiness.ready)
     metrics.counter(
         "gateway_foreign_rows",
@@ -62,7 +62,7 @@ def metrics_of(
 
 
 def stream_metrics(metrics: Metrics, stream: ReaderProcess) -> None:
-    """Of the reader of the table's stream."""
+    """Metrics of the reader of the table's stream."""
     lag = "Age of the last record that was read, while more follow."
     metrics.gauge("gateway_stream_lag_seconds", lag, lambda: stream.lag_seconds)
     metrics.gauge("gateway_stream_shards", "Shards that this process reads.", lambda: stream.shards)
@@ -77,7 +77,7 @@ def stream_metrics(metrics: Metrics, stream: ReaderProcess) -> None:
 
 
 def metrics_page(settings: Settings, metrics: Metrics | None) -> list[Route]:
-    """The page `/metrics`, in the sandbox only: in production metrics have their own port, since it needs no token.
+    """The page `/metrics`, in the sandbox only: in production, metrics have their own port, since they need no token.
 
     One of several workers has no page, because it would show only its own numbers.
     """

@@ -1,4 +1,4 @@
-"""What an operation may do: limits on its document, its cost and its size, and which documents are trusted."""
+"""Builds the limits of operations (document, cost, size) and the trusted documents from the settings."""
 
 from gateway.errors import ConfigurationError
 from gateway.graph.http.endpoint import EndpointLimits

@@ -1,4 +1,4 @@
-"""Pages beside the endpoint: the playground, and what only the sandbox serves."""
+"""Builds the pages next to the endpoint: the playground, and the pages of the sandbox."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ DEMO_PATH: Final = "/demo"
 
 
 def playground(settings: Settings) -> list[Route]:
-    """GraphiQL, where it is on; in the sandbox with a token switcher and the examples of the domains."""
+    """GraphiQL, if it is on; in the sandbox with a token switcher and the examples of the domains."""
     if not settings.playground:
         return []
     # INVARIANT: in production, the page shows no name of the schema to a visitor without a token
@@ -37,7 +37,7 @@ def playground(settings: Settings) -> list[Route]:
 
 
 def sandbox_pages(settings: Settings) -> list[Route]:
-    """The front end that a domain's demo has, and the tokens for it and for the playground.
+    """The front end of a domain's demo, and the tokens for it and for the playground.
 
     INVARIANT: only a gateway in the sandbox environment has these pages.
     """
@@ -66,7 +66,7 @@ def token_command(settings: Settings, model: Model, tenant: str) -> str:
 
 
 def _offered(model: Model) -> tuple[Role, ...]:
-    """The roles that the pages offer: one of own rows needs a subject, which the demo names."""
+    """The roles that the pages offer: a role of own rows needs a subject from the demo."""
     known = any(tenant.subjects for tenant in demo_tenants(model))
     return tuple(role for role in model.roles.values() if known or not role.own)
 

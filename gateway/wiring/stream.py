@@ -1,4 +1,4 @@
-"""The reader of the table's stream: with which role, from which endpoints, in which process."""
+"""Builds the reader of the table's stream: its role, its endpoints, and the process it runs in."""
 
 import asyncio
 import secrets
@@ -23,7 +23,7 @@ SESSION_NAME = "gateway-stream"
 
 
 class ReaderProcess:
-    """A reader that runs while its context is entered; before and after, its counts are those of the last one."""
+    """A reader that runs while its context is entered; otherwise its counts are those of the last run."""
 
     def __init__(self, settings: Settings, spec: TableSpec, aws: boto3.Session, bus: NotePublisher) -> None:
         self._settings = settings
@@ -38,12 +38,12 @@ class ReaderProcess:
 
     @property
     def ticked(self) -> float:
-        """When the leases were last looked after, by the monotonic clock; 0 where they never were."""
+        """When the leases were last maintained, by the monotonic clock; 0 if never."""
         return self._reader.ticked if self._reader is not None else 0.0
 
     @property
     def alive(self) -> float:
-        """When a look at the leases has ended last, well or not."""
+        """When an attempt to maintain the leases last ended, successfully or not."""
         return self._reader.alive if self._reader is not None else 0.0
 
     @property
@@ -79,7 +79,7 @@ class ReaderProcess:
 
 
 def targets(settings: Settings) -> tuple[AwsTarget, AwsTarget]:
-    """Of the table, and of its stream, which has an endpoint of its own."""
+    """The endpoints of the table and of its stream, which differ."""
     region = settings.region
     table, stream = settings.dynamodb_endpoint, settings.dynamodb_streams_endpoint
     return (

@@ -1,4 +1,4 @@
-"""Subscriptions: what they are made of, and what is counted of them."""
+"""Builds the subscriptions of a process and their metrics."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from gateway.wiring.tenants import pooled_tenancy
 
 @dataclass(frozen=True, slots=True)
 class Streaming:
-    """The subscriptions of a process, the two ways to them, and the change feed."""
+    """The subscriptions of a process, their two transports, and the change feed."""
 
     subscriptions: Subscriptions
     socket: Socket
@@ -70,7 +70,7 @@ def _table(tenancy: Tenancy) -> tuple[object, ...]:
 
 
 def changes_page(settings: Settings, streams: Streaming) -> list[Route]:
-    """The change feed, where this process learns of changes."""
+    """The change feed, if this process is notified of changes."""
     return [Route(CHANGES_PATH, streams.changes)] if settings.stream != "off" else []
 
 

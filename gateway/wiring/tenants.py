@@ -1,4 +1,4 @@
-"""Who is served and where their data is: issuers, tenants and the rules of their sessions."""
+"""Builds issuers, tenants and the rules of their sessions from the settings."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -24,7 +24,7 @@ _POOLED = SiloSettings()  # sets nothing of its own
 
 
 def issuers(settings: Settings, roles: Collection[str]) -> list[Issuer]:
-    """The trusted token issuers; `roles` are those of the model, which a token names unless a `role_map` does."""
+    """The trusted token issuers; `roles` are the model's, which tokens name unless a `role_map` translates them."""
     return [issuer_of(issuer, roles, allow_http=settings.environment == "sandbox") for issuer in settings.issuers]
 
 
@@ -80,7 +80,7 @@ def _support(settings: IssuerSettings) -> SupportRules | None:
 
 
 def pooled_tenancy(settings: Settings) -> Tenancy:
-    """Of all tenants that have no table of their own."""
+    """The tenancy of all tenants without a table of their own."""
     return _tenancy(settings, _POOLED)
 
 
@@ -93,7 +93,7 @@ def tenants(settings: Settings) -> Tenants:
 
 
 def pools(settings: Settings) -> list[TenantPool]:
-    """What readiness checks: the shared table, where a tenant is named for it, and every silo that is not suspended."""
+    """What readiness checks: the shared table, if a tenant is named for it, and every silo that is not suspended."""
     known, name = tenants(settings), settings.readiness_tenant
     silos = [_tenant("silos", silo) for silo in settings.silos if silo not in settings.suspended_tenants]
     checked = [TenantPool(f"silo {tenant}", tenant, known.lookup(tenant), required=False) for tenant in silos]
@@ -114,7 +114,7 @@ def session_rules(settings: Settings) -> SessionRules:
 
 
 def check_roles(settings: Settings, roles: Roles) -> None:
-    """Raises `ConfigurationError` where a machine or support access would have a role that does not exist."""
+    """Raises `ConfigurationError` if a machine or support access would have a role that does not exist."""
     named = [(f"issuers.{number}", issuer) for number, issuer in enumerate(settings.issuers)]
     used = [
         (f"{where}.client_roles.{client}", role)
@@ -123,7 +123,7 @@ def check_roles(settings: Settings, roles: Roles) -> None:
         for role in entry.roles
     ]
     if settings.environment == "production":
-        # the sandbox grants support access whatever the roles of the domains are
+        # the sandbox grants support access whichever roles the domains have
         used += [(f"{where}.support", issuer.support.role) for where, issuer in named if issuer.support is not None]
     if unknown := [(where, role) for where, role in used if role not in roles.names]:
         raise ConfigurationError([f"{where}: there is no role `{role}`" for where, role in unknown])
@@ -147,7 +147,7 @@ def _tenant(where: str, name: str) -> TenantId:
 
 
 def _tenancy(settings: Settings, silo: SiloSettings) -> Tenancy:
-    """What a silo does not set is as for the pooled tenants, except the endpoint of another region."""
+    """Values that a silo does not set are those of the pooled tenants, except the endpoint in another region."""
     region = silo.region or settings.region
     pooled_endpoint = settings.dynamodb_endpoint if region == settings.region else None
     endpoint = silo.dynamodb_endpoint or pooled_endpoint
@@ -172,7 +172,7 @@ def _files(settings: Settings, silo: SiloSettings, region: str) -> FileBucket | 
 
 
 def check_files(settings: Settings, model: Model) -> None:
-    """Raises `ConfigurationError` where the model has files and some tenants have no bucket for them."""
+    """Raises `ConfigurationError` if the model has files and some tenants have no bucket for them."""
     first = next((f"{entity.name}.{entity.files[0].name}" for entity in model.entities.values() if entity.files), None)
     if first is None:
         return

@@ -1,7 +1,7 @@
-"""Lanes of trusted documents, made at start: the first caller of such a query does not wait for its lane.
+"""Prepares the lanes of trusted documents at start, so that their first caller does not wait.
 
-They are made for every role on the table that tenants share. A tenant with a table of its own has its lanes from the
-first use of a document on.
+They are prepared for every role on the shared table. A tenant with its own table gets a lane on the first use of a
+document.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _ANY_TENANT, _ANY_SUBJECT = tenant_id("any"), "anybody"
 
 
 def example_sessions(model: Model, tenancy: Tenancy, permissions: PermissionsFor) -> list[Session]:
-    """One for each role; they have no credentials, so that nothing can be sent with them."""
+    """One session for each role; they have no credentials, so nothing can be sent with them."""
     sessions = []
     for role in model.roles.values():
         subject = _ANY_SUBJECT if role.own else None
@@ -30,7 +30,7 @@ def example_sessions(model: Model, tenancy: Tenancy, permissions: PermissionsFor
 
 
 async def prepare_trusted(endpoint: Endpoint, sessions: list[Session]) -> None:
-    """One lane after the other and beside the event loop; requests are served meanwhile."""
+    """Prepares one lane after another outside the event loop; requests are served in the meantime."""
     try:
         for session in sessions:
             documents = endpoint.views[session.role][0] if session.role in endpoint.views else endpoint.documents

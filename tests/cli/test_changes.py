@@ -121,7 +121,7 @@ def test_it_ends_after_a_limit(served: tuple[str, str]) -> None:
     out, err = running.communicate(timeout=PATIENCE)
     lines = [json.loads(each) for each in out.splitlines()]
     assert (running.returncode, len(lines)) == (0, 2)
-    assert f"go on with --after {lines[-1]['position']}" in err
+    assert f"continue with --after {lines[-1]['position']}" in err
 
 
 @pytest.mark.parametrize(

@@ -73,8 +73,8 @@ def test_isolation_is_proved_for_the_project_in_the_folder(clinic: Path) -> None
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("class", "is a keyword of Python"),
-        ("match", "is a keyword of Python"),
+        ("class", "is a Python keyword"),
+        ("match", "is a Python keyword"),
         ("my-clinic", "cannot be the name of a package"),
         ("Clinic", "cannot be the name of a package"),
         ("1clinic", "cannot be the name of a package"),

@@ -30,7 +30,7 @@ def test_what_no_listing_answers_is_refused_with_what_there_is(given: set[str]) 
         chosen(MODEL, ORDERS, given)
     more = "(optionally `filter`, `order`, `placedAt`, `userId`)"
     ways = f"nothing {more.replace('(optionally', '(optionally `consistent`,')}; `status` {more}"
-    assert caught.value.message.endswith(f"; it can be asked by {ways}")
+    assert caught.value.message.endswith(f"; it can be queried by {ways}")
 
 
 def test_a_window_adds_an_argument() -> None:

@@ -40,7 +40,7 @@ def test_a_window_is_never_cached() -> None:
         window=timedelta(days=1),
         cached=GOOD,
     )
-    assert "ends now" in fault(thing(indexes=(on(sk="{madeAt}#{thingId}"),)), patterns=(listing,))
+    assert "ends at the current time" in fault(thing(indexes=(on(sk="{madeAt}#{thingId}"),)), patterns=(listing,))
 
 
 def test_what_makes_sense_is_taken() -> None:

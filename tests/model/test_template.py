@@ -47,7 +47,7 @@ def test_a_prefix_stops_at_the_first_open_hole() -> None:
     ],
 )
 def test_a_part_is_a_word_in_capitals_or_one_attribute(text: str) -> None:
-    with pytest.raises(ModelError, match=r"entity Order: key `.*` has the part `.*`; between two `#` stands"):
+    with pytest.raises(ModelError, match=r"entity Order: key `.*` has the part `.*`; between two `#` there must be"):
         parse_template("entity Order", text)
 
 

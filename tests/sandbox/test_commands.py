@@ -83,7 +83,7 @@ def test_it_runs_on_free_ports_until_it_is_told_to_end(monkeypatch: pytest.Monke
         wanted = replace(WANTED, host=EVERYWHERE, port=ports[0], aws_port=ports[1], dynamodb_endpoint=url)
         assert dev(wanted, Console(file=out, width=200)) == 0
     for port in ports:
-        assert f"port {port} is taken: using http://127.0.0.1:" in out.getvalue()
+        assert f"port {port} is in use: using http://127.0.0.1:" in out.getvalue()
     assert "stopped" in out.getvalue()
     assert "left as it is" in out.getvalue()
     assert seen["GATEWAY_ENVIRONMENT"] == "sandbox"

@@ -1,4 +1,4 @@
-"""What a user has besides orders: sessions that expire, notifications and subscriptions."""
+"""A user's account: sessions that expire, notifications and subscriptions."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ from gateway import (
 
 _USER_ID = Attribute("userId", Id(), "The user.", immutable=True)
 _CREATED_AT = Attribute("createdAt", Timestamp(), "When it was created.")
-_MINE = {"userId": Subject()}  # callers who name nobody ask for what is their own
+_MINE = {"userId": Subject()}  # callers who name no user get their own
 _USER = Reference(name="user", pattern="user", description="The user.", required=True)
 
 SESSION = Entity(
@@ -40,7 +40,7 @@ SESSION = Entity(
     ),
     key=Key(pk="SESSION#{sessionId}", sk="META"),
     owner="userId",
-    # who knows the id of a session may act in it
+    # anyone who knows the id of a session may act in it
     confidential=True,
     indexes=(OnIndex(index="GSI1", pk="SESSION#OF#{userId}", sk="{createdAt}#{sessionId}"),),
     relations=(_USER,),

@@ -6,8 +6,8 @@ EXAMPLES = (
     Example(
         title="A user with the newest orders",
         about=(
-            "Two entities, one Query: profile and orders lie side by side. Ask as `support`: the name is "
-            "refused, the rest is answered."
+            "Two entities, one Query: profile and orders share a partition. As `support`, the name is "
+            "refused and the rest is returned."
         ),
         tab=True,
         query="""query UserWithOrders($userId: ID!) {
@@ -32,8 +32,8 @@ EXAMPLES = (
     Example(
         title="All orders of the shop",
         about=(
-            "Every order once, on a sharded index, filtered; and how many orders are "
-            "active, which is counted in the transactions that change them."
+            "All orders, from a sharded index, filtered; and the number of orders that are "
+            "active, which is maintained in the transactions that change them."
         ),
         query="""query AllOrders {
   allOrders(first: 10, filter: { total: { ge: "50" } }) {
@@ -142,7 +142,7 @@ EXAMPLES = (
         title="Place an order",
         about=(
             "One transaction: the order, its lines, the user's copy and the stock. Needs `editor`; a "
-            "`viewer` is refused before anything is read. The key makes a repeat harmless."
+            "`viewer` is refused before anything is read. The idempotency key makes a retry harmless."
         ),
         tab=True,
         query="""mutation PlaceOrder($input: PlaceOrderInput!, $key: String) {
@@ -178,7 +178,7 @@ EXAMPLES = (
     ),
     Example(
         title="Many users at once",
-        about="One BatchGetItem; the answer has the order of the ids, with null for what does not exist.",
+        about="One BatchGetItem; the result has the order of the ids, with null for each user that does not exist.",
         query="""query ManyUsers($userIds: [ID!]!) {
   users(userIds: $userIds) {
     userId
@@ -193,7 +193,7 @@ EXAMPLES = (
     Example(
         title="Orders of a user, page by page",
         about=(
-            "Give `endCursor` back as `after`. A cursor is sealed: it works for this list, these arguments "
+            "Send `endCursor` as `after`. A cursor is encrypted: it works for this list, these arguments "
             "and this tenant only."
         ),
         query="""query OrdersOfUser($userId: ID!, $placedAt: DateTimeRange, $after: String) {
@@ -231,7 +231,7 @@ EXAMPLES = (
     ),
     Example(
         title="The review queue",
-        about="An index that holds only what a person has still to look at.",
+        about="A sparse index that holds only orders that still need a review.",
         query="""query ReviewQueue {
   reviewQueue(first: 10) {
     nodes {
@@ -296,8 +296,8 @@ EXAMPLES = (
     Example(
         title="Anything by its global id",
         about=(
-            "The id of one tenant names nothing for another: after a switch the answer is null, as for an id "
-            "that never was."
+            "An id of one tenant is not valid for another: after a switch, the result is null, as for an id "
+            "that never existed."
         ),
         query="""query AnyNode($id: ID!) {
   node(id: $id) {
@@ -315,7 +315,7 @@ EXAMPLES = (
     Example(
         title="Change a product, safely",
         about=(
-            "Give back the version that you have read: another caller's change in between is reported as "
+            "Send the version that you have read: a change by another caller in between is reported as "
             "CONFLICT, not overwritten. Needs `editor`."
         ),
         query="""mutation UpdateProduct($input: UpdateProductInput!) {

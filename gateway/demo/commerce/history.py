@@ -1,4 +1,4 @@
-"""The history of an order: who moved it when, written in the same transaction as the order."""
+"""The history of an order: each change of its status, written in the same transaction as the order."""
 
 from gateway import (
     Attribute,
@@ -23,13 +23,13 @@ from gateway.demo.commerce.order import OrderStatus
 ENTITIES = (
     Entity(
         name="OrderEvent",
-        description="One step in the history of an order: its new status, when it got it, and from whom.",
+        description="One step in the history of an order: its new status, the time, and who changed it.",
         attributes=(
             Attribute("orderId", Id(), "The order."),
             Attribute("eventId", Id(), "The event's id; ids sort by time."),
             Attribute("at", Timestamp(), "When it happened."),
-            Attribute("status", EnumOf(OrderStatus), "The status that the order got."),
-            Attribute("actor", Text(256), "Who did it: the subject of the token.", personal=True),
+            Attribute("status", EnumOf(OrderStatus), "The new status of the order."),
+            Attribute("actor", Text(256), "Who changed it: the subject of the token.", personal=True),
         ),
         # before the lines and the order itself, which one Query reads
         key=Key(pk="ORDER#{orderId}", sk="HISTORY#{eventId}"),
@@ -49,6 +49,6 @@ PATTERNS = (
 
 
 def moved(writer: Writer, change: Change, order: Item) -> None:
-    """Adds to the change that the order got its status now, by the caller."""
+    """Adds to the change that the caller has just given the order its status."""
     event = {"orderId": order.values["orderId"], "eventId": new_id(), "at": now(), "status": order.values["status"]}
     change.create("OrderEvent", {**event, "actor": writer.access.subject or "unknown"})

@@ -39,14 +39,14 @@ class OrderStatus(enum.Enum):
     """The status of an order."""
 
     PENDING = "placed, not yet paid"
-    REVIEW = "held until a person has looked at it"
+    REVIEW = "held until a person has reviewed it"
     CONFIRMED = "paid, being packed"
     SHIPPED = "on its way"
     DELIVERED = "arrived"
-    CANCELLED = "called off before it was shipped"
+    CANCELLED = "cancelled before it was shipped"
 
 
-# a customer has its orders, and not the partitions of their lines: what was ordered lies in the order itself
+# a customer can read its orders but not the partitions of their lines, so the order itself holds what was ordered
 ORDERED = Struct(
     "OrderedProduct",
     (
@@ -76,7 +76,7 @@ ENTITIES = (
             Attribute(
                 "items",
                 ListOf(ORDERED, max_items=100),
-                "What was ordered, as a part of the order; its lines can be asked further, such as for the product.",
+                "What was ordered, as part of the order. Use `lines` to read more, such as the product.",
                 required=False,
             ),
             Attribute("note", Text(100_000), "A remark by the user.", required=False, personal=True, compressed=True),
@@ -101,7 +101,7 @@ ENTITIES = (
                 pk="REVIEW",
                 sk=_NEWEST,
                 when=When("status", ("REVIEW",)),
-                low_cardinality_reason="it holds only what a person has still to look at",
+                low_cardinality_reason="it holds only orders that still need a review",
             ),
             whole_list("GSI5", "ORDERS", sort="{placedAt}", by="orderId"),
         ),

@@ -89,7 +89,7 @@ def _add(attribute: str) -> Mutation:
         item = _contact(change, values["userId"], attribute, values[attribute])
         return await writer.commit(change, MutationResult(item))
 
-    name, words = f"add{entity.name}", f"Give a user another {entity.name.lower()}; it must not be taken in the tenant."
+    name, words = f"add{entity.name}", f"Give a user another {entity.name.lower()}; it must be unique in the tenant."
     return Mutation(name=name, description=words, returns=entity.name, input=_key(entity), run=run)
 
 
@@ -120,7 +120,7 @@ def _verify(attribute: str) -> Mutation:
         change = writer.change()
         return await writer.commit(change, MutationResult(change.update(item, {"verified": True})))
 
-    name, words = f"verify{entity.name}", f"Note that the user has confirmed this {entity.name.lower()}."
+    name, words = f"verify{entity.name}", f"Record that the user has confirmed this {entity.name.lower()}."
     return Mutation(name=name, description=words, returns=entity.name, input=(*_key(entity), VERSION), run=run)
 
 

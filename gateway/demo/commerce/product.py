@@ -1,4 +1,4 @@
-"""A product of the tenant's catalogue, and its stock: an item of its own, which a sale changes and nothing else."""
+"""A product of the tenant's catalogue, and its stock, a separate item that only sales and stock mutations change."""
 
 from gateway import (
     Attribute,
@@ -22,7 +22,7 @@ from gateway import (
 )
 from gateway.demo.commerce.shipping import DELIVERY_DAYS
 
-# readers may see an old price for a moment; an order is placed with the current price
+# readers may briefly see an old price; an order is placed with the current price
 _CACHED = Staleness(30, absence_seconds=5)
 
 ENTITIES = (

@@ -116,7 +116,7 @@ class OrderLine(Record):
 
 
 class OrderEvent(Record):
-    """One step in the history of an order: its new status, when it got it, and from whom."""
+    """One step in the history of an order: its new status, the time, and who changed it."""
 
     orderId: str
     eventId: str

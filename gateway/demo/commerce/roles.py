@@ -1,6 +1,5 @@
-"""The roles of the shop: the standard ones for its staff, the customer, who has its own rows only, and the one in which
-orders of a customer are placed.
-"""
+"""The roles of the shop: the standard ones for its staff, the customer, who sees only its own rows, and the role in
+which customers' orders are placed."""
 
 from dataclasses import replace
 
@@ -8,13 +7,13 @@ from gateway import STANDARD_ROLES, Role
 
 CUSTOMER = Role(
     name="customer",
-    description="reads the catalogue, and of users, orders and accounts its own; orders, and keeps subscriptions",
+    description="reads the catalogue and its own user, orders and account; places orders and manages subscriptions",
     reads=(
         *("product", "stock", "productsByCategory", "category", "categories"),
         *("User", "Order", "Email", "Phone", "Session", "Notification", "UserSubscription"),
     ),
     writes=("UserSubscription",),
-    # they lie in the partition of the user, and no mutation that a customer may call changes them
+    # they are in the partition of the user, and no mutation that a customer may call changes them
     beside=("User", "Order", "Email", "Phone", "Notification"),
     own=True,
     mutations=(
@@ -22,7 +21,7 @@ CUSTOMER = Role(
         *("createUserSubscription", "updateUserSubscription", "removeUserSubscription"),
     ),
 )
-# support finds the customer who calls by the address that it is told, and never reads one
+# support finds a customer by the e-mail address that the customer states, and never reads one
 FINDS = {"support": ("userByEmail",)}
 ORDERING = Role(
     name="ordering",
@@ -30,7 +29,7 @@ ORDERING = Role(
     reads=("product", "stock", "order", "orderLine", "orderEvent"),
     writes=("Order", "OrderLine", "OrderEvent", "Stock"),
     removes=(),
-    # they lie in the partitions of the customer and of the products, and ordering changes none of them
+    # they are in the partitions of the customer and of the products, and ordering changes none of them
     beside=("User", "Email", "Phone", "Notification", "UserSubscription", "Product"),
     own=True,
     acting=True,

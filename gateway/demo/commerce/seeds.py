@@ -24,7 +24,7 @@ _STATUSES: tuple[tuple[int, tuple[str, ...]], ...] = (
     (2, ("SHIPPED", "CONFIRMED", "REVIEW")),
     (0, ("PENDING", "CONFIRMED", "REVIEW")),
 )
-# what an order in a status has been through
+# the earlier statuses of an order
 _STEPS = {
     "PENDING": ("PENDING",),
     "REVIEW": ("PENDING", "REVIEW"),
@@ -177,7 +177,7 @@ def _history(head: Values, status: str, actors: tuple[str, str], clock: _Clock) 
     steps, placed = _STEPS[status], head["placedAt"]
     for number, step in enumerate(steps):
         at = (placed + (clock.now - placed) * number / len(steps)).replace(microsecond=0)
-        # as `new_id` begins, so that what happens later is listed later
+        # like the start of `new_id`, so that later events are listed later
         event_id = f"{int(at.timestamp() * 1_000):011x}{number:016x}"
         event = {"orderId": head["orderId"], "eventId": event_id, "at": at, "status": step}
         yield "OrderEvent", {**event, "actor": actors[min(number, 1)]}

@@ -1,4 +1,4 @@
-"""Shipping: fields of the shop that code answers."""
+"""Shipping: fields of the shop with code."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -24,7 +24,7 @@ LINE_TOTAL = Computed(
 
 
 async def delivery_days(reader: CallerReader, rows: list[dict[str, Any]], arguments: Mapping[str, Any]) -> list[int]:
-    """Stands for the service of a carrier, which is asked for all products at once."""
+    """A stand-in for the service of a carrier, which is called once for all products."""
     fewest = 1 if arguments.get("express") else 3
     return [fewest + len(row["categoryId"]) % 3 for row in rows]
 

@@ -19,7 +19,7 @@ from gateway import (
 )
 from gateway.demo.commerce.product import ENTITIES as PRODUCTS
 
-OUT_OF_STOCK = ErrorCode("OUT_OF_STOCK", "there is not enough left")
+OUT_OF_STOCK = ErrorCode("OUT_OF_STOCK", "there is not enough stock left")
 _PRODUCT = Field("productId", Id(), "The product.")
 
 
@@ -50,7 +50,7 @@ async def adjust_stock(writer: Writer, values: dict[str, Any]) -> MutationResult
 
 
 async def remove_product(writer: Writer, values: dict[str, Any]) -> MutationResult:
-    """Its stock goes with it, or a product that later has the same id would begin with it."""
+    """Also removes its stock, or a later product with the same id would start with it."""
     key = {"productId": values["productId"]}
     product = await writer.stored("Product", key, values.get("version"))
     change = writer.change()

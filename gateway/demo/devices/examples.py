@@ -6,7 +6,7 @@ EXAMPLES = (
     Example(
         title="Devices and what they measured",
         about=(
-            "Readings lie in one partition for each hour: the last hours touch as many, however long a "
+            "Readings are stored in one partition per hour: the last five hours read five partitions, however long the "
             "device has been running."
         ),
         tab=True,

@@ -1,9 +1,9 @@
-"""What devices measure: a partition for each device and hour, and the latest reading beside the device.
+"""Readings of devices: a partition for each device and hour, and the latest reading next to the device.
 
-The latest reading is an item of its own that is written with the reading. On the device itself it would make every
-reading a new version of the device, which whoever edits the device would trip over, and move its index entry along;
-an index over all readings would write each of them twice, into one partition for each device, which is what the hours
-avoid. A device that is asked for its latest reading so costs one read, whenever it measured last.
+The latest reading is a separate item that is written with the reading. As part of the device, it would give the
+device a new version with every reading, so editors of the device would get conflicts, and its index entry would move
+each time. An index over all readings would write each of them twice, into one partition for each device, which the
+hours avoid. So reading the latest value of a device takes one read, whenever it was measured.
 """
 
 from datetime import timedelta

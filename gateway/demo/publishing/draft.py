@@ -29,9 +29,7 @@ DRAFT = Entity(
         Attribute("postId", Id(), "The id of the post, unique in the tenant.", default=new_id),
         *TEXT,
         Attribute("createdAt", Timestamp(), "When it was created.", default=now, immutable=True),
-        Attribute(
-            "publishedAt", Timestamp(), "When it was published; null while readers do not find it.", required=False
-        ),
+        Attribute("publishedAt", Timestamp(), "When it was published; null while it is not published.", required=False),
     ),
     key=Key(pk="DRAFT#{postId}", sk="DRAFT"),
     copies=(Copy(name="byAuthor", pk="DRAFT#BY#{authorId}", sk="{createdAt}#{postId}"),),

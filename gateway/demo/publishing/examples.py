@@ -4,10 +4,10 @@ from gateway import Example
 
 EXAMPLES = (
     Example(
-        title="The posts that are liked most",
+        title="The most liked posts",
         about=(
             "A leaderboard: scores are sort keys, so the top of the list is the end of an index. The likes "
-            "beside it are counted from their shards."
+            "next to it are the sum of the counter's shards."
         ),
         tab=True,
         query="""query TopPosts {
@@ -52,7 +52,7 @@ EXAMPLES = (
     ),
     Example(
         title="Posts of a category",
-        about="A sparse index: only what has been published is in it.",
+        about="A sparse index: it holds only published posts.",
         query="""query PostsOfCategory($category: ID!) {
   postsByCategory(category: $category, first: 5) {
     nodes {
@@ -68,8 +68,8 @@ EXAMPLES = (
     Example(
         title="Like a post",
         about=(
-            "A like and one shard of its counter in one transaction: many can like at once, nobody twice. "
-            "Needs `editor`."
+            "A like and one shard of its counter in one transaction: many readers can like a "
+            "post at the same time, none of them twice. Needs `editor`."
         ),
         query="""mutation LikePost($input: LikePostInput!) {
   likePost(input: $input) {

@@ -101,7 +101,7 @@ WRITING: tuple[Mutation, ...] = (
     ),
     Mutation(
         name="publishPost",
-        description="Publish a draft as a post, or what has changed in the draft since.",
+        description="Publish a draft as a post, or update the post with what has changed in the draft since.",
         returns="Post",
         input=(_POST_ID, replace(VERSION, description="The version of the draft that you have read.")),
         run=publish_post,

@@ -48,7 +48,7 @@ _IMMUTABLE: Final = "public, max-age=31536000, immutable"
 
 
 def page_routes(path: str, folder: Path, config: Mapping[str, Any]) -> list[Route]:
-    """`config` is public: everybody who can reach the page can read it at `config.json`."""
+    """`config` is public: anyone who can reach the page can read it at `config.json`."""
     content = json.dumps(config).encode()
     # INVARIANT: a requested name is looked up in this dict and never joined to a path.
     assets = {asset.name: asset for asset in (folder / ASSETS).iterdir()}
@@ -87,7 +87,7 @@ def page_routes(path: str, folder: Path, config: Mapping[str, Any]) -> list[Rout
 
 
 def _media_type(name: str) -> str:
-    # scripts and styles must have the right type, whatever the tables of the machine say
+    # scripts and styles must have the right type, whatever the machine's MIME tables say
     fixed = {".js": "text/javascript", ".css": "text/css"}
     return fixed.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "application/octet-stream"
 

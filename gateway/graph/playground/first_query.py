@@ -13,7 +13,7 @@ _COUNT = 3
 
 
 def first_query(model: Model) -> str:
-    """Three items of the listing with the fewest arguments; `__typename` where every listing needs an id."""
+    """Three items of the listing with the fewest arguments; `__typename` if every listing needs an id."""
     patterns = model.patterns.values()
     listings = [pattern for pattern in patterns if isinstance(pattern, Listing) and _returns_pages(model, pattern)]
     candidates = [(arguments, listing) for listing in listings if (arguments := _arguments(model, listing)) is not None]
@@ -31,7 +31,7 @@ def _returns_pages(model: Model, listing: Listing) -> bool:
 
 
 def _arguments(model: Model, listing: Listing) -> Mapping[str, Any] | None:
-    """Values for the parameters of the listing; None where only the caller can know one of them."""
+    """Values for the parameters of the listing; None if only the caller can know one of them."""
     values = {name: _value(model.entities[listing.entity], name) for name in parameters(model, listing)}
     return None if None in values.values() else values
 

@@ -1,1 +1,1 @@
-"""Queries: a document understood once, priced, and run by the reference executor or in a lane."""
+"""Queries: parses and binds a document once, estimates its cost, and runs it in a lane or in the reference executor."""

@@ -1,4 +1,4 @@
-"""Variables and arguments: read from the document once, filled for each request."""
+"""Variables and arguments: parsed from the document once, filled for each request."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
@@ -27,25 +27,25 @@ from gateway.model.types import AttributeType, Field, ListOf, SetOf, Struct
 
 Variables = Mapping[str, Any]
 
-MAX_ERRORS = 5  # that one answer tells of a document or its variables
+MAX_ERRORS = 5  # reported for a document or its variables in one response
 
 
 class InvalidArguments(Exception):
-    """An argument that a field does not take; graphql-core words why."""
+    """A field does not accept an argument; graphql-core words the reason."""
 
 
 def coerced(
     schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode], given: Mapping[str, Any], *, discreet: bool
 ) -> dict[str, Any] | list[GraphQLError]:
-    """The variables as an operation takes them, or the errors why not; `discreet` ones spell out no names."""
+    """The coerced variables of an operation, or the errors; with `discreet`, errors do not suggest names."""
     found = get_variable_values(schema, definitions, dict(given), MAX_ERRORS, discreet)
     return found if isinstance(found, list) else found.coerced
 
 
 class Arguments:
-    """The arguments of one field: literals are read once, variables by each request.
+    """The arguments of one field: literals are read once, variables for each request.
 
-    `subjects` are those that are the token's subject where they are not given; the binder knows them.
+    `subjects` are those that default to the token's subject; the binder knows them.
     """
 
     __slots__ = ("_names_in", "_nested", "_variables", "fixed", "names", "subjects")
@@ -85,14 +85,14 @@ class Arguments:
         return frozenset[str]().union(*(self._names_in.get(name, ()) for name in arguments))
 
     def present(self, given: frozenset[str]) -> frozenset[str]:
-        """The arguments that have a value, where only these variables have one."""
+        """The arguments that have a value if only these variables have one."""
         variables = {name for name, variable, required, _ in self._variables if required or variable in given}
         return frozenset({*self.fixed, *variables, *(name for name, _, _ in self._nested)})
 
     def values(self, variables: Variables, subject: str | None = None) -> dict[str, Any]:
-        """Those that are given and not null; raises `InvalidArguments` where graphql-core would answer an error.
+        """The arguments that are set and not null; raises `InvalidArguments` if graphql-core would return an error.
 
-        With a `subject`, those that are left to it are filled in.
+        With a `subject`, arguments that default to it are filled in.
         """
         values = dict(self.fixed)
         for name, variable, required, default in self._variables:

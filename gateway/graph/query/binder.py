@@ -1,4 +1,4 @@
-"""Binds the fields of a validated operation to the model: which pattern, relation or attribute answers each."""
+"""Binds the fields of a validated operation to the model: which pattern, relation or attribute serves each."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -88,12 +88,12 @@ class Tree:
 
     roots: tuple[RootField, ...]
     places: Places
-    # every selection on items with its response keys; None below a global id, whose type only its item tells
+    # every selection on items with its response keys; None below a global id, whose type is only known from its item
     items: tuple[tuple[ItemSelection, Path | None], ...]
 
 
 class Binder:
-    """Made once for a model and its schema."""
+    """Created once for a model and its schema."""
 
     def __init__(self, model: Model, schema: GraphQLSchema) -> None:
         self.model = model
@@ -109,11 +109,11 @@ class Binder:
     def bind(
         self, owner: GraphQLObjectType, selected: Iterable[Selected], holds: Holds, given: frozenset[str] = frozenset()
     ) -> Tree:
-        """`given` are those of the `choosing` variables that have a value."""
+        """`given` are the `choosing` variables that have a value."""
         return _Binding(self, holds, given).tree(owner, selected)
 
     def choosing(self, selected: Iterable[Selected]) -> frozenset[str]:
-        """The variables that decide which listing answers a field, by having a value or none."""
+        """The variables that decide which listing serves a field, by being set or not."""
         return frozenset(
             argument.value.name.value
             for selection in selected
@@ -128,7 +128,7 @@ class Binder:
         return kind
 
     def needed(self, entity: Entity, name: str) -> set[str]:
-        """The attributes that answering a field of an item takes."""
+        """The attributes that a field of an item needs."""
         if name in entity.attribute or name == VERSION:
             return {name}
         if name == ID:
@@ -197,9 +197,9 @@ class _Binding:
         return PageField(key, None, pattern, arguments, self._page(pattern, group, definition, (key,)))
 
     def _as_asked(self, pattern: Readable, group: list[Selected]) -> Readable:
-        """The pattern as this field reads it: strongly consistent where the caller asks for that.
+        """The pattern as this field reads it: strongly consistent if the caller requests it.
 
-        INVARIANT: this is the one place that decides it; price and both executors read it from the tree.
+        INVARIANT: only this function decides it; price and both executors read it from the tree.
         """
         if not pattern.consistent:
             return pattern
@@ -243,7 +243,7 @@ class _Binding:
     def _changed(
         self, mutation: Mutation, owner: GraphQLObjectType, path: Path, selected: list[Selected]
     ) -> Iterator[ItemSelection]:
-        """What is selected of the item in a payload, or in one result of a bulk mutation."""
+        """The selection on the item in a payload, or in one result of a bulk mutation."""
         entity = self._model.entities[mutation.returns]
         for key, inner in grouped(selected, owner, self._holds).items():
             if inner[0].name == mutation.item_field:
@@ -252,7 +252,7 @@ class _Binding:
     def _watch(
         self, key: str, watch: Watch, arguments: Arguments, definition: GraphQLField, group: list[Selected]
     ) -> LookupField | WatchListField:
-        """INVARIANT: what a note of a change leads to is read consistently, or the change might not be seen at all."""
+        """INVARIANT: reads after a change note are consistent, or the change might not be seen at all."""
         pattern = self._model.patterns[watch.pattern]
         assert isinstance(pattern, Lookup | Listing)  # noqa: S101  checked with the model
         arguments.subjects = subject_arguments(self._model, pattern, pattern.name)
@@ -313,7 +313,7 @@ class _Binding:
         return ItemTarget(lookup, item, None if lookup.strong else self._collection(item))
 
     def _collection(self, item: ItemSelection) -> CollectionSelection | None:
-        """INVARIANT: this is the one place that decides whether one Query reads an item with a collection of it."""
+        """INVARIANT: only this function decides whether one Query reads an item with one of its collections."""
         relations = item.relations
         for field in relations:
             pattern = (

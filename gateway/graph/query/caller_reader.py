@@ -1,4 +1,4 @@
-"""What code of a domain reads with: the lookups and listings of the model, as the caller of the request."""
+"""The reader for a domain's own code: the lookups and listings of the model, as the caller of the request."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,9 @@ Key = Mapping[str, Any]
 
 
 class CallerReader:
-    """INVARIANT: it reads with the session of one request; nothing that it takes names a tenant or a role.
+    """INVARIANT: it reads with the session of one request; none of its arguments names a tenant or a role.
 
-    Items have all of their attributes. `item["email"]` raises where the role may not read it.
+    Items have all of their attributes. `item["email"]` raises if the role may not read it.
     """
 
     __slots__ = ("_found", "_reader")
@@ -39,25 +39,25 @@ class CallerReader:
 
     @property
     def subject(self) -> str:
-        """Who asks, as the token says."""
+        """The subject of the token."""
         return self._reader.access.subject
 
     @property
     def deadline(self) -> float | None:
-        """When the request has to be answered, on the clock of the event loop."""
+        """When the request times out, on the clock of the event loop."""
         return self._reader.access.deadline
 
     def ran_code(self, field: str, rows: int, started: float) -> None:
-        """For `explain`: this field's code was called for so many rows."""
+        """For `explain`: records that this field's code was called for so many rows."""
         self._reader.access.ran_code(field, rows, started)
 
     async def find(self, entity: str, key: Key) -> Item | None:
-        """One item by its key; None where there is none."""
+        """One item by its key, or None."""
         [item] = await self.many(entity, [key])
         return item
 
     async def many(self, entity: str, keys: Sequence[Key]) -> list[Item | None]:
-        """Items by their keys, in the order of these; what is asked for at one time is read in one batch."""
+        """Items by their keys, in the same order; concurrent requests are read in one batch."""
         items = await self._reader.items(self._lookup(entity), keys, self._everything(entity))
         return [self._handed(item) for item in items]
 
@@ -73,11 +73,11 @@ class CallerReader:
         return [self._handed(item) for item in page.items]
 
     def downloads(self, entity: str, attribute: str, rows: Sequence[Key]) -> list[Any]:
-        """A signed address for the file of each row; the rows have what its key is made of."""
+        """A signed address for the file of each row; the rows have the attributes of its key."""
         return downloads(self._reader.access, self._reader.model.entities[entity], attribute, rows)
 
     def has_found(self, item: object) -> bool:
-        """Whether the item was read by this reader, and so is the caller's own."""
+        """Whether this reader has read the item, so that the caller may see it."""
         return item is not None and self._found.get(id(item)) is item
 
     def _lookup(self, entity: str) -> Lookup:

@@ -1,4 +1,4 @@
-"""Runs the code of a domain: its arguments and its results are checked against their declared types."""
+"""Runs a domain's own code and checks its arguments and results against their declared types."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ _WRONG = (BadUserInput, LookupError, TypeError, ValueError, ArithmeticError, Att
 
 
 def code_arguments(fields: tuple[Field, ...], given: Values) -> dict[str, Any]:
-    """The arguments as values of the model; raises `BadUserInput` where one is not of its type."""
+    """The arguments as values of the model; raises `BadUserInput` if one has the wrong type."""
     values = {name: value for name, value in model_values(fields, given).items() if value is not None}
     for field in fields:
         if field.name in values:
@@ -28,7 +28,7 @@ def code_arguments(fields: tuple[Field, ...], given: Values) -> dict[str, Any]:
 
 
 def result_check(owner: str, name: str, kind: AttributeType) -> Check:
-    """Makes a result a value of the type: as if it had been stored and read again."""
+    """Turns a result into a value of the type, as if it had been stored and read again."""
     decode = kind.decoder()
 
     def check(value: Any) -> Any:
@@ -77,10 +77,10 @@ class LoadedCode:
     async def values(
         self, reader: CallerReader, access: Access, rows: Sequence[Values], arguments: Values
     ) -> list[Any]:
-        """A value or an exception for each row, from one call for all rows that this request does not know yet."""
+        """A value or an exception for each row, from one call for all rows that this request has not loaded yet."""
         known = access.loaded = access.loaded if access.loaded is not None else {}
         asked = repr(sorted(arguments.items()))
-        # the values of a type show in their `repr`
+        # values of a type have a complete `repr`
         keys = [(self.owner, self.declared.name, asked, repr(row)) for row in rows]
         missing = {key: row for key, row in zip(keys, rows, strict=True) if key not in known}
         if missing:
@@ -130,13 +130,15 @@ class QueryCode:
         if not isinstance(found, list | tuple):
             raise Internal(f"`{query.name}` did not return a list")
         if len(found) > query.max_items:
-            raise Internal(f"`{query.name}` returned {len(found)} members, and declares at most {query.max_items}")
+            raise Internal(f"`{query.name}` returned {len(found)} members, but declares at most {query.max_items}")
         return [self._member(reader, member) for member in found]
 
     def _member(self, reader: CallerReader, value: Any) -> Any:
         if self._check is not None:
             return self._check(value)
-        # INVARIANT: an item is answered only if this request has read it with the session of its caller.
+        # INVARIANT: an item is returned only if this request has read it with the session of its caller.
         if not reader.has_found(value) or value.entity != self.query.returns:
-            raise Internal(f"`{self.query.name}` returned what is not an item of {self.query.returns} from its reader")
+            raise Internal(
+                f"`{self.query.name}` returned a value that is not an item of {self.query.returns} from its reader"
+            )
         return value

@@ -1,7 +1,7 @@
-"""Values of variables as graphql-core coerces them, by functions that are made once for each input type.
+"""Coerces variables like graphql-core, with functions that are compiled once for each input type.
 
-graphql-core finds out the kind of each type again for each value. What these functions do not read as it is, they leave
-to graphql-core, which words what is wrong with it.
+graphql-core determines the kind of each type again for each value. Values that these functions do not accept are
+left to graphql-core, which reports the error.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class Unusual(Exception):
 
 
 def reader(kind: GraphQLInputType) -> Read | None:
-    """Reads a value, null included, or raises `Unusual`; None for a type that is left to graphql-core."""
+    """Coerces a value, including null, or raises `Unusual`; None for a type that is left to graphql-core."""
     try:
         return _reader(kind, ())
     except Unusual:
@@ -34,7 +34,7 @@ def reader(kind: GraphQLInputType) -> Read | None:
 
 
 def _reader(kind: Any, around: tuple[Any, ...]) -> Read:
-    """`around` are the input objects that this type is part of."""
+    """`around` are the input objects that contain this type."""
     if isinstance(kind, GraphQLNonNull):
         return _required(_reader(kind.of_type, around))
     if isinstance(kind, GraphQLList):
@@ -78,7 +78,7 @@ def _list(read: Read) -> Read:
         if value is None:
             return None
         if type(value) is not list:
-            raise Unusual  # one value may stand for a list of one
+            raise Unusual  # a single value may represent a list of one
         return [read(member) for member in value]
 
     return members

@@ -1,4 +1,4 @@
-"""The limits on a document and on the variables that come with it."""
+"""Limits on a document and its variables."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from graphql import (
 from gateway.errors import BadUserInput, LimitExceeded
 from gateway.model.patterns import CONSISTENT
 
-# no value of the schema has as many, and Python refuses to read more than 4,300
+# no value of the schema needs more, and Python refuses to parse more than 4,300
 _DIGITS = 400
 
 
@@ -36,9 +36,10 @@ class DocumentLimits:
 
 
 class _Merging(OverlappingFieldsCanBeMergedRule):
-    """Compares fields of the same name, each with each: the one rule whose work grows with the square of a document.
+    """Compares fields of the same name with each other: the only rule whose work grows with the square of a document.
 
-    A hundred of one name in one place are within its budget; graphql-core's own would keep the loop busy for seconds.
+    A hundred fields of one name in one place are within its budget; graphql-core's own rule would block the loop for
+    seconds.
     """
 
     _BUDGET = 20_000
@@ -70,7 +71,7 @@ RULES = (*(rule for rule in specified_rules if rule not in _REPLACED), _Merging,
 
 
 def check_text(text: str, limits: DocumentLimits) -> None:
-    """Before it is parsed, which takes time for every character."""
+    """Runs before parsing, which takes time for every character."""
     if len(text) > limits.chars:
         raise LimitExceeded(
             f"the document has {len(text)} characters, at most {limits.chars} are allowed; send values as variables"
@@ -91,7 +92,7 @@ def check_tokens(document: DocumentNode, text: str, limits: DocumentLimits) -> N
 
 
 def check_variables(variables: dict[str, Any], limits: DocumentLimits) -> None:
-    """Before they are coerced: graphql-core would word an error for each of a million wrong values."""
+    """Runs before coercion: graphql-core would word an error for each of a million wrong values."""
     pending: list[Any] = [variables]
     values = 0
     while pending:

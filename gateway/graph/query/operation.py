@@ -1,4 +1,4 @@
-"""A document's text, understood once: parsed, limited, validated, and its operations bound to the model."""
+"""A document, prepared once: parsed, limited, validated, and its operations bound to the model."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -41,29 +41,29 @@ from gateway.store.plan import ReadLimits
 
 _READS = ReadLimits()
 _REMEMBERED_BYTES = 16_000_000
-# measured with tracemalloc over documents of 30 to 4,000 characters: what the syntax tree and the bound tree take
+# measured with tracemalloc over documents of 30 to 4,000 characters: the size of the syntax tree and the bound tree
 _BYTES_EACH, _BYTES_A_CHARACTER = 8_000, 160
 _INT = 2**31
-# types whose values coercion leaves as they are
+# types whose values coercion leaves unchanged
 _PLAIN: dict[str, type] = {"String": str, "ID": str, "Int": int, "Boolean": bool}
-_VARIANTS = 16  # choices of conditions that are kept of one operation
+_VARIANTS = 16  # combinations of conditions that are kept for one operation
 
 _TOO_DEEP = "the document is nested too deeply, or repeats the same fields too often"
 
 
 @dataclass(slots=True, eq=False)
 class Variant:
-    """An operation under one choice of its conditions: what it asks for, what that may cost, how often it was run."""
+    """An operation under one combination of its conditions: its tree, its price, and how often it was run."""
 
     tree: Tree
     price: Price
     document: "ParsedDocument"
     uses: int = 0
-    execution: Any = None  # what the reference has read of the document
+    execution: Any = None  # what the reference executor has collected from the document
 
 
 class Admitted(msgspec.Struct, eq=False):
-    """An operation that may run, with its variables as it takes them, and the capacity units that it may cost."""
+    """An operation that may run, with its coerced variables and its estimated capacity units."""
 
     operation: "Operation"
     variant: Variant
@@ -86,7 +86,7 @@ class Operation:
         self._selected = selected
         self._conditions = tuple(sorted(condition_variables(selected)))
         self._choosing = tuple(sorted(binder.choosing(selected)))
-        # a consistent read is another read: as with a condition, its variable decides what is bound
+        # a consistent read is a different read: as with a condition, its variable decides what is bound
         self._consistent = tuple(sorted(argument_variables(selected, CONSISTENT) - {*self._conditions}))
         self._varies = bool(self._conditions or self._choosing or self._consistent)
         self._binder = binder
@@ -101,7 +101,7 @@ class Operation:
         self._defaults = defaults if isinstance(defaults, dict) else None
 
     def admit(self, given: dict[str, Any], sizes: LearnedSizes = NOTHING_LEARNED) -> Admitted | list[GraphQLError]:
-        """What is to run with these variables, or the errors why they do not fit; `sizes` are those of the tenant."""
+        """What to run with these variables, or the errors if they are invalid; `sizes` are those of the tenant."""
         variables = self._values(given)
         if isinstance(variables, list):
             return variables
@@ -111,7 +111,7 @@ class Operation:
         return Admitted(self, variant, variables, _estimate(variant.price, variables, sizes))
 
     def _values(self, given: dict[str, Any]) -> dict[str, Any] | list[GraphQLError]:
-        """Values of plain types are taken as they are, others are read; graphql-core words what is wrong with one."""
+        """Takes values of plain types as they are and coerces others; graphql-core reports invalid ones."""
         if self._declared is None or self._defaults is None:
             return self._coerced(given)
         if self._has_parts:
@@ -140,7 +140,7 @@ class Operation:
         return coerced(self._binder.schema, self._definitions, given, discreet=self.document.discreet)
 
     def variant(self, variables: Mapping[str, Any]) -> Variant:
-        """What is asked for with these variables, which have been read already."""
+        """The tree for these coerced variables."""
         truths = tuple([variables.get(name) for name in self._conditions])
         if self._consistent:
             truths += tuple([variables.get(name) is True for name in self._consistent])
@@ -157,11 +157,11 @@ class Operation:
 
     @property
     def only_variant(self) -> Variant | None:
-        """What it asks for, where no variable decides that."""
+        """The tree, if no variable affects it."""
         return None if self._varies else self.variant({})
 
     def bind_at_once(self) -> None:
-        """While it is prepared, beside the loop, where no variable decides what is asked for."""
+        """Binds it during preparation, outside the event loop, if no variable affects the tree."""
         if not self._varies:
             self.variant({})
 
@@ -194,9 +194,9 @@ def _estimate(price: Price, variables: dict[str, Any], sizes: LearnedSizes) -> f
 def _declared(
     schema: GraphQLSchema, definitions: Sequence[VariableDefinitionNode]
 ) -> tuple[tuple[str, Any, Read, bool], ...] | None:
-    """Their names, their plain types if they have one, how they are read otherwise, and whether they are required.
+    """Their names, their plain types if they have one, how to coerce them otherwise, and whether they are required.
 
-    None where graphql-core has to read them.
+    None if graphql-core has to coerce them.
     """
     found = []
     for definition in definitions:
@@ -211,20 +211,20 @@ def _declared(
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """A document that may run, or the errors why not; `code` tells what kind they are."""
+    """A document that may run, or its errors; `code` is their error code."""
 
     hash: str
     size: int
     ast: DocumentNode | None = None
     errors: tuple[GraphQLError, ...] = ()
     code: str = ""
-    discreet: bool = False  # whether its errors keep the names of the schema to themselves
+    discreet: bool = False  # whether its errors omit names of the schema
     operations: dict[str | None, Operation] = field(default_factory=dict, compare=False)
-    # by the name in a request, which may be missing where there is only one
+    # by the name in a request, which may be missing if there is only one
     by_name: dict[str | None, Operation] = field(default_factory=dict, compare=False)
 
     def operation(self, name: str | None) -> Operation | None:
-        """The operation that will run, if the document leaves no doubt."""
+        """The operation to run, if the document and the name are unambiguous."""
         return self.by_name.get(name)
 
 
@@ -243,10 +243,10 @@ class Documents:
         self._binder = Binder(model, schema)
         self._pricing = Pricing(model, reads)
         self.limits = limits
-        # suggestions spell out the schema: they go where introspection goes
+        # suggestions reveal the schema: they are allowed only with introspection
         self.discreet = not introspection
         self._rules = (*RULES, *(() if introspection else (NoSchemaIntrospectionCustomRule,)))
-        # two halves: what is asked for moves to the recent one, and when that is full, the older one goes
+        # two generations: a requested document moves to the recent one, and when that is full, the older one is dropped
         self.recent: dict[str, ParsedDocument] = {}
         self._older: dict[str, ParsedDocument] = {}
         self._recent_bytes = 0
@@ -278,7 +278,7 @@ class Documents:
         self._recent_bytes += size
 
     def prepare(self, text: str) -> ParsedDocument:
-        """Changes nothing, so that it may run in another thread."""
+        """Changes nothing, so it may run in another thread."""
         raw = text.encode(errors="replace")
         made = ParsedDocument(hashlib.sha256(raw).hexdigest(), len(raw))
         try:
@@ -297,7 +297,7 @@ class Documents:
         nodes = [node for node in ast.definitions if isinstance(node, OperationDefinitionNode)]
         selected = [expand(ast, node, self.limits) for node in nodes]
         errors = validate(self.schema, ast, self._rules, MAX_ERRORS, hide_suggestions=self.discreet)
-        # with MAX_ERRORS before it, validation was aborted for the number of errors, not for the work it takes
+        # after MAX_ERRORS, validation was aborted because of the number of errors, not because of its work
         if errors and isinstance(errors[-1], ValidationAbortedError) and len(errors) <= MAX_ERRORS:
             raise LimitExceeded(_TOO_DEEP)
         if errors:
@@ -324,7 +324,7 @@ def _parsed(text: str, limits: DocumentLimits) -> DocumentNode:
 
 
 def _tokens(text: str) -> int:
-    """How many tokens the text has, comments included; 0 where it ends inside of one."""
+    """The number of tokens in the text, including comments; 0 if it ends inside one."""
     lexer, count = Lexer(Source(text)), 0
     token = lexer.token
     try:
@@ -338,7 +338,7 @@ def _tokens(text: str) -> int:
 
 
 def bytes_of(document: ParsedDocument) -> int:
-    """About what a document takes, with all that is understood of it."""
+    """The approximate size of a document, with everything that was derived from it."""
     return _BYTES_EACH + _BYTES_A_CHARACTER * document.size
 
 

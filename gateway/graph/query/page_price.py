@@ -1,4 +1,4 @@
-"""What a page of a listing takes: a Query on each shard, and on each time bucket until the page is full."""
+"""The cost of a page of a listing: a Query on each shard, and on each time bucket until the page is full."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ _SIZES = {"hour": _HOUR, "day": 24 * _HOUR, "month": 28 * 24 * _HOUR}
 
 
 def count_units(listing: Listing) -> float:
-    """What `totalCount` takes: the rows of the counter, each read by its key."""
+    """The cost of `totalCount`: the rows of the counter, each read by its key."""
     shards = listing.counter.shards if listing.counter is not None else 0
     return shards * read_units(1, strong=listing.strong)
 
 
 @dataclass(frozen=True)
 class PagePrice:
-    """`probed` tells that `pageInfo` is asked for, which may read one item beyond each end that a cursor gives."""
+    """`probed` means that `pageInfo` is selected, which may read one item beyond each end with a cursor."""
 
     model: Model
     listing: Listing
@@ -46,7 +46,7 @@ class PagePrice:
         spread = self._buckets(arguments)
         full = query_units(count + 1, size, strong=strong)
         empty = query_units(1, size, strong=strong)
-        # so many buckets are read ahead, each as if the whole page lay in it; further ones only while it is not full
+        # this many buckets are read ahead, each as if it held the whole page; more only while the page is not full
         ahead = min(spread, PARALLEL_GROUPS)
         units = shards * (ahead * full + (spread - ahead) * empty)
         if self.probed:
@@ -59,11 +59,11 @@ class PagePrice:
         return reads_through(self.model, self.listing, self.attributes)
 
     def _item_units(self, sizes: LearnedSizes) -> float:
-        """What reading one item from the table takes."""
+        """The cost of reading one item from the table."""
         return read_units(expected_item_bytes(self.model, self.listing.entity, sizes), strong=self.listing.strong)
 
     def _filtered(self, arguments: Mapping[str, Any], size: float) -> float:
-        """All that the page may read, whatever the filter leaves of it; each of its Queries is rounded up."""
+        """Everything that the page may read, whatever the filter keeps; each of its Queries is rounded up."""
         listing, place = self.listing, self.model.place(self.listing)
         shards = place.shards.read if place.shards is not None else 1
         reads = listing.max_read // shards
@@ -73,7 +73,7 @@ class PagePrice:
         return (1 + ends) * once
 
     def _size(self, arguments: Mapping[str, Any]) -> int:
-        """What is too large is refused when it runs."""
+        """A size that is too large is refused at run time."""
         wanted: int = arguments.get("first", arguments.get("last", self.limits.default_page))
         return min(max(wanted, 0), self.limits.page)
 

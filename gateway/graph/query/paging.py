@@ -1,4 +1,4 @@
-"""The arguments of a list: which of its items are asked for, and Relay's four as a window of them."""
+"""The arguments of a list: which items are requested, and Relay's paging arguments as a window of them."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -14,9 +14,10 @@ PAGING = dict.fromkeys(("first", "after", "last", "before")).keys()
 
 
 def take_arguments(listing: Listing, given: dict[str, Any]) -> list[Any]:
-    """Takes Relay's arguments out of those given, and leaves the others in the form that a plan reads.
+    """Removes Relay's arguments and leaves the others in the form that a plan reads.
 
-    Cursors are bound to what is left. An order that the listing has by itself is none that is asked for.
+    Cursors are bound to the remaining arguments. Requesting the default order of a listing is the same as omitting
+    it.
     """
     span = given.get(listing.between or "")
     if span is not None and listing.between is not None:
@@ -28,7 +29,7 @@ def take_arguments(listing: Listing, given: dict[str, Any]) -> list[Any]:
         if asked is not None:
             given[FILTER] = asked
     if listing.consistent:
-        given.pop(CONSISTENT, None)  # the binder has read it; a cursor serves both kinds of read
+        given.pop(CONSISTENT, None)  # the binder has read it; a cursor works for both kinds of read
     return [given.pop(name, None) for name in PAGING]
 
 
@@ -43,12 +44,12 @@ def page_window(
     last: int | None,
     before: str | None,
 ) -> Window:
-    """The page that is asked for, or `BadUserInput`; cursors are bound to the other arguments."""
+    """The requested page, or `BadUserInput`; cursors are bound to the other arguments."""
     if first is not None and last is not None:
         raise BadUserInput("give either `first` or `last`, not both")
     limit = first if first is not None else last if last is not None else limits.default_page
     if not 0 <= limit <= limits.page:
-        raise BadUserInput(f"`{'last' if last is not None else 'first'}` lies between 0 and {limits.page}")
+        raise BadUserInput(f"`{'last' if last is not None else 'first'}` must be between 0 and {limits.page}")
     reverse = ORDER in arguments
     if after is None and before is None:
         return first_window(limit, last is not None, reverse)
@@ -60,5 +61,5 @@ def page_window(
 
 @lru_cache(maxsize=1_024)
 def first_window(limit: int, backward: bool = False, reverse: bool = False) -> Window:
-    """Most pages are the first of their list, and of few sizes."""
+    """Cached, because most pages are the first of their list, and of few sizes."""
     return Window(limit, backward=backward, reverse=reverse)

@@ -1,7 +1,7 @@
-"""What an operation may cost, in capacity units: made once of its tree, estimated for every request.
+"""The price of an operation in capacity units: derived once from its tree, estimated for every request.
 
-An estimate is what an operation takes where every page is full and every reference leads to another item. What several
-fields ask for in common is read once but counted each time, so an operation mostly takes less than its estimate.
+The estimate assumes that every page is full and every reference leads to a different item. Reads that several fields
+share are counted each time, so an operation usually takes less than its estimate.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ from gateway.store.item_sizes import NOTHING_LEARNED, LearnedSizes, expected_ent
 from gateway.store.plan import ReadLimits
 from gateway.store.write.bulk import ITEMS
 
-# What a mutation takes: its item with copies, marks and index entries, and what its lists write beside it.
+# The cost of a mutation: its item with copies, markers and index entries, and what the lists in its input write.
 
 
 def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> "Each":
@@ -59,7 +59,7 @@ def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> "Each
     def each(variables: Variables, sizes: LearnedSizes) -> tuple[float, float]:
         try:
             values: dict[str, Any] = arguments.values(variables)
-        except InvalidArguments:  # refused when it runs
+        except InvalidArguments:  # refused at run time
             return declared[False], 1
         learned_here = sizes and any([place.entity == entity.name for place in sizes])  # noqa: C419  a list is faster
         item = item_units(model, entity, sizes) if learned_here else declared[False]
@@ -73,7 +73,8 @@ def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> "Each
 
 
 def item_units(model: Model, entity: Entity, sizes: LearnedSizes = NOTHING_LEARNED, *, record: bool = False) -> float:
-    """One item read and written in a transaction, with its copies, unique values, counters and index entries."""
+    """The cost of reading one item and writing it in a transaction, with copies, unique values, counters and index
+    entries."""
     size = expected_item_bytes(model, entity.name, sizes)
     indexes = {place.index for place in entity.placements if place.index is not None}
     entries = sum(index_write_units(expected_entry_bytes(model, entity.name, index, sizes)) for index in indexes)
@@ -83,9 +84,9 @@ def item_units(model: Model, entity: Entity, sizes: LearnedSizes = NOTHING_LEARN
 
 
 COST = "cost"
-CURSORS = frozenset({"after", "before"})  # arguments whose value changes with every page, and the price does not
+CURSORS = frozenset({"after", "before"})  # arguments whose value changes with every page, while the price does not
 _CHANGED = 4  # items of a list that one event is expected to have
-_MEMBERS = 10  # of a collection by keys about which the model says nothing
+_MEMBERS = 10  # of a collection by keys without a declared length
 _REMEMBERED = 256  # estimates of one operation
 
 # for one parent: the units it takes, and how many items it leads to
@@ -94,7 +95,7 @@ Each = Callable[[Variables, LearnedSizes], tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class PricedReads:
-    """A field that reads or writes; `below` is what is read for its items, and one of these alternatives comes true."""
+    """A field that reads or writes; `below` is what is read for its items, and one of these alternatives applies."""
 
     each: Each
     below: tuple[tuple["PricedReads", ...], ...] = ()
@@ -102,9 +103,9 @@ class PricedReads:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """`names` are the variables that it reads; None where it also reads the clock.
+    """`names` are the variables that it depends on; None if it also depends on the clock.
 
-    Of a variable in `cursors` it only reads whether it is given. `known` has estimates by all of these.
+    For a variable in `cursors` it only matters whether it is set. `known` has the estimates by all of these.
     """
 
     reads: tuple[PricedReads, ...]
@@ -113,7 +114,7 @@ class Price:
     known: dict[Any, float] = field(default_factory=dict, compare=False, repr=False)
 
     def estimate(self, variables: Variables, sizes: LearnedSizes = NOTHING_LEARNED) -> float:
-        """With the sizes of the tenant's items, where they are larger than declared."""
+        """Uses the sizes of the tenant's items if they are larger than declared."""
         return _sum(self.reads, variables, sizes, 1)
 
     def remember(self, key: tuple[Any, ...], estimate: float) -> None:
@@ -134,7 +135,7 @@ def _sum(reads: tuple[PricedReads, ...], variables: Variables, sizes: LearnedSiz
 
 @dataclass(frozen=True, slots=True)
 class CostLimits:
-    """Capacity units that one operation may take by its estimate; a role may have a limit of its own."""
+    """The estimated capacity units that one operation may take; a role may have its own limit."""
 
     units: float = 2_000
     by_role: Mapping[str, float] = field(default_factory=dict)
@@ -144,12 +145,12 @@ class CostLimits:
         if estimate > limit:
             raise LimitExceeded(
                 f"the operation may take {estimate:.15g} capacity units, at most {limit:g} are allowed for the role"
-                f" `{role}`; ask for smaller pages or for less in each item"
+                f" `{role}`; request smaller pages or fewer fields of each item"
             )
 
 
 class Pricing:
-    """Makes prices; one for a model."""
+    """Creates prices; one instance for a model."""
 
     def __init__(self, model: Model, limits: ReadLimits) -> None:
         self._model = model
@@ -191,7 +192,7 @@ class Pricing:
         return None
 
     def _watched_list(self, root: WatchListField) -> PricedReads:
-        """The first event has the page and every other one a few items: the estimate is that of the more expensive."""
+        """The first event has the page and later ones a few items: the estimate is the more expensive of both."""
         pages = tuple(self._page(page) for page in root.pages)
         unit: Units = _item_units(self._model, root.changes[0].lookup) if root.changes else lambda _: 0.0
         below = tuple(read for changes in root.changes for item in changes.items for read in self._below(item))
@@ -199,7 +200,7 @@ class Pricing:
         return PricedReads(lambda *_: (0.0, 1), (pages, (changed,)))
 
     def _node(self, root: NodeField) -> PricedReads:
-        """By global id: of the types that it may name, the most expensive."""
+        """By global id: the most expensive of the possible types."""
         lookups = [_item_units(self._model, lookup) for lookup, _ in root.items.values()]
         below = tuple(self._below(item) for _, item in root.items.values())
         count = self._count(root.arguments, "ids") if root.plural else lambda _: 1
@@ -211,11 +212,11 @@ class Pricing:
         return PricedReads(each, below)
 
     def _count(self, arguments: Arguments, plural: str) -> Callable[[Variables], int]:
-        """Of a list argument; more than a page are refused when it runs."""
+        """The length of a list argument; more than a page are refused at run time."""
         return lambda variables: min(len(given(arguments, variables).get(plural, ())), self._limits.page)
 
     def _target(self, target: ItemTarget) -> PricedReads:
-        """One item; with the members of a collection where one Query answers both."""
+        """One item, with the members of a collection if one Query returns both."""
         alone = _item_units(self._model, target.lookup)
         collection = target.collection
         if collection is None:
@@ -228,7 +229,7 @@ class Pricing:
         def each(variables: Variables, sizes: LearnedSizes) -> tuple[float, float]:
             if not collection.applies(variables):
                 return alone(sizes), 1
-            # the item itself, and one more member that tells whether there is a next page
+            # the item itself, and one more member that shows whether there is a next page
             root = learned(sizes, size, self._model, entity.name)
             members = (found.each(variables, sizes)[1] + 1) * learned(sizes, size, self._model, member_entity)
             return query_units(1, root + members), 1
@@ -283,7 +284,7 @@ class Pricing:
 
 
 def _reads_arguments(field: Any) -> bool:
-    """Whether what it costs depends on its arguments; one item costs the same whatever its key is."""
+    """Whether its cost depends on its arguments; one item costs the same whatever its key is."""
     match field:
         case PageField() | LookupManyField() | ChangeField() | WatchListField():
             return True
@@ -293,7 +294,7 @@ def _reads_arguments(field: Any) -> bool:
 
 
 def given(arguments: Arguments, variables: Variables) -> dict[str, Any]:
-    """What is refused when it runs costs nothing until then."""
+    """Invalid arguments cost nothing; they are refused at run time."""
     try:
         return arguments.values(variables)
     except InvalidArguments:

@@ -1,7 +1,7 @@
-"""The fields of an operation, expanded once through its fragments, within the limits on what a document may ask.
+"""The fields of an operation, expanded once through its fragments, within the limits on documents.
 
-This is the only code that walks the syntax tree of a document; everything else reads what it makes. The walk stops as
-soon as a limit is passed, so a fragment bomb costs no more than a large document.
+This is the only code that walks the syntax tree of a document; everything else uses its result. The walk stops as
+soon as a limit is exceeded, so a fragment bomb costs no more than a large document.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,13 +27,13 @@ from gateway.errors import LimitExceeded
 from gateway.graph.query.limits import DocumentLimits
 
 _CONDITIONS = {"include": True, "skip": False}
-# tools ask for the schema in 15 levels; it is no data, and a rule of GraphQL's own bounds how it nests
+# tools request the schema in 15 levels; it is not data, and a rule of GraphQL itself limits its nesting
 _INTROSPECTION, _SCHEMA_DEPTH = frozenset({"__schema", "__type"}), -1_000
 
 
 @dataclass(frozen=True, slots=True)
 class IncludeCondition:
-    """`@include` or `@skip` on a variable; what the document decides itself is decided while it is expanded."""
+    """`@include` or `@skip` on a variable; constant conditions are decided during the expansion."""
 
     variable: str
     wanted: bool
@@ -41,7 +41,7 @@ class IncludeCondition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selected:
-    """One field of a document in one place; `on` are the types that the fragments around it are for."""
+    """One field of a document in one place; `on` are the type conditions of the fragments around it."""
 
     node: FieldNode
     on: tuple[str, ...]
@@ -58,7 +58,7 @@ class Selected:
 
 
 def expand(document: DocumentNode, operation: OperationDefinitionNode, limits: DocumentLimits) -> tuple[Selected, ...]:
-    """The fields of one operation; raises `LimitExceeded` where it asks for too much."""
+    """The fields of one operation; raises `LimitExceeded` if it exceeds a limit."""
     definitions = (node for node in document.definitions if isinstance(node, FragmentDefinitionNode))
     expansion = _Expansion({node.name.value: node for node in definitions}, limits)
     expansion.directives(operation.directives)
@@ -87,7 +87,7 @@ class _Expansion:
                 if own is not None:
                     yield from inner
                 else:
-                    _exhaust(inner)  # it is never asked for, but it counts
+                    _exhaust(inner)  # it is never included, but it counts
 
     def directives(self, nodes: Iterable[DirectiveNode] | None) -> None:
         for _ in nodes or ():
@@ -109,7 +109,7 @@ class _Expansion:
     def _fragment(
         self, node: SelectionNode, depth: int, on: tuple[str, ...], above: tuple[IncludeCondition, ...]
     ) -> Iterator[Selected]:
-        # a fragment without fields of its own costs work all the same
+        # a fragment without fields of its own still costs work
         self._count("fragments", self._limits.fields)
         if isinstance(node, InlineFragmentNode):
             inner = on if node.type_condition is None else (*on, node.type_condition.name.value)
@@ -135,7 +135,7 @@ def _exhaust(fields: Iterator[Selected]) -> None:
 
 
 def _conditions(node: SelectionNode) -> tuple[IncludeCondition, ...] | None:
-    """What decides whether the node is there; None where it never is."""
+    """What decides whether the node is included; None if it never is."""
     conditions: list[IncludeCondition] = []
     for directive in node.directives or ():
         wanted = _CONDITIONS.get(directive.name.value)
@@ -152,7 +152,7 @@ Holds = Callable[[IncludeCondition], bool]
 
 
 def grouped(selected: Iterable[Selected], owner: GraphQLObjectType, holds: Holds) -> dict[str, list[Selected]]:
-    """The fields of one object by response key, in the order in which an answer has them."""
+    """The fields of one object by response key, in the order of the response."""
     types = {owner.name, *(interface.name for interface in owner.interfaces)}
     groups: dict[str, list[Selected]] = {}
     for selection in selected:
@@ -180,7 +180,7 @@ def argument_value(selected: Selected, name: str) -> ValueNode | None:
 
 
 def condition_variables(selected: Iterable[Selected]) -> frozenset[str]:
-    """The variables that decide which fields there are."""
+    """The variables that decide which fields are included."""
     names: set[str] = set()
     for selection in selected:
         names |= {condition.variable for condition in selection.conditions}

@@ -1,6 +1,6 @@
-"""What an operation asks for, as values: its fields bound to attributes, relations and access patterns of the model.
+"""The tree of an operation: its fields bound to attributes, relations and access patterns of the model.
 
-Limits, price, needed attributes and both executors read this tree; nobody else reads the document.
+Limits, price, needed attributes and both executors read this tree; no other code reads the document.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Typename:
 
 @dataclass(frozen=True, slots=True)
 class StructField:
-    """One field inside a struct: `field` is declared by the model, `below` is selected of it."""
+    """One field inside a struct: `field` is declared by the model, `below` is selected from it."""
 
     key: str
     field: Field
@@ -36,7 +36,7 @@ StructFields = tuple[StructField | Typename, ...]
 
 @dataclass(frozen=True, slots=True)
 class AttributeField:
-    """`nodes` are its places in the document, for an error that names them."""
+    """`nodes` are its places in the document, for errors that refer to them."""
 
     key: str
     attribute: Attribute
@@ -46,7 +46,7 @@ class AttributeField:
 
 @dataclass(frozen=True, slots=True)
 class CodeField:
-    """A field that code answers; `nodes` are its places in the document."""
+    """A field with code; `nodes` are its places in the document."""
 
     key: str
     declared: Computed | Loaded
@@ -62,7 +62,7 @@ class VersionField:
 
 @dataclass(frozen=True, slots=True)
 class IdField:
-    """The global id, made of the attributes of the item's key."""
+    """The global id, derived from the attributes of the item's key."""
 
     key: str
 
@@ -113,7 +113,7 @@ ItemField = Typename | AttributeField | CodeField | VersionField | IdField | Rel
 
 @dataclass(frozen=True, slots=True)
 class ItemSelection:
-    """What is selected of the items of one entity; `attributes` are all that answering it needs."""
+    """What is selected from the items of one entity; `attributes` are all that it needs."""
 
     entity: Entity
     attributes: Attributes
@@ -178,7 +178,7 @@ class PageSelection:
 
     @property
     def counts_only(self) -> bool:
-        """Nothing of the items is asked for, so none is read."""
+        """Nothing of the items is selected, so none is read."""
         return self.counted and all(isinstance(field, TotalCountField | Typename) for field in self.fields)
 
     @property
@@ -218,7 +218,7 @@ class CollectionSelection:
         return True if self.member.arguments.names <= {"first"} else None
 
     def applies(self, variables: Variables) -> bool:
-        """A page that starts at a cursor, ends at one or covers a range is a Query of its own."""
+        """A page that starts or ends at a cursor, or covers a range, needs its own Query."""
         if isinstance(self.member, MembersField):
             return True
         try:
@@ -229,7 +229,7 @@ class CollectionSelection:
 
 @dataclass(frozen=True, slots=True)
 class ItemTarget:
-    """One item by its key; `collection` is what the same Query may answer."""
+    """One item by its key; `collection` is what the same Query may return."""
 
     lookup: Lookup
     item: ItemSelection
@@ -260,7 +260,7 @@ class LookupManyField:
 
 @dataclass(frozen=True, slots=True)
 class SingleField:
-    """The one item that a listing finds, or what its reference `follow` leads to."""
+    """The only item that a listing finds, or the item that its reference `follow` leads to."""
 
     key: str
     arguments: Arguments
@@ -273,7 +273,7 @@ class SingleField:
 
 @dataclass(frozen=True, slots=True)
 class NodeField:
-    """By global id; `plural` is whether it asks for many. `lookups` has what each type is asked for."""
+    """By global id; `plural` says whether it requests many. `lookups` has the selection for each type."""
 
     key: str
     arguments: Arguments
@@ -283,7 +283,7 @@ class NodeField:
 
 @dataclass(frozen=True, slots=True)
 class CustomField:
-    """A query that code answers; `item` is what is selected of its items, if it returns some."""
+    """A custom query; `item` is the selection on its items, if it returns some."""
 
     key: str
     query: CustomQuery
@@ -293,7 +293,7 @@ class CustomField:
 
 @dataclass(frozen=True, slots=True)
 class ChangeField:
-    """A mutation: the item in its payload, and what is selected of it."""
+    """A mutation: the item in its payload, and the selection on it."""
 
     key: str
     name: str
@@ -303,14 +303,14 @@ class ChangeField:
 
 @dataclass(frozen=True, slots=True)
 class SchemaField:
-    """Introspection, which only graphql-core answers."""
+    """Introspection, which only graphql-core executes."""
 
     key: str
 
 
 @dataclass(frozen=True, slots=True)
 class ListChangesField:
-    """The changes in an event of a watched list, and what is selected of their items."""
+    """The changes in an event of a watched list, and the selection on their items."""
 
     key: str
     watch: Watch

@@ -50,7 +50,7 @@ def changes(old: str, new: GraphQLSchema) -> Changes:
 
 
 def _change(description: str) -> SchemaChange:
-    """graphql-core names what has changed in the description only."""
+    """graphql-core names the changed element only in the description."""
     if coordinate := _COORDINATE.search(description):
         return SchemaChange(coordinate[0], description)
     owner = _OWNER.search(description) or _TYPE.match(description)

@@ -13,7 +13,7 @@ from strawberry.schema.schema_converter import GraphQLCoreConverter
 from strawberry.types.field import StrawberryField
 from strawberry.types.fields.resolver import StrawberryResolver
 
-Types = dict[str, Any]  # the types of one schema by name, where forward references are looked up
+Types = dict[str, Any]  # the types of one schema by name, for forward references
 
 
 def basic(

@@ -64,7 +64,9 @@ def _field(types: Types, annotations: Annotations, mutation: Mutation) -> Strawb
         if mutation.bulk is None
         else _bulk_payload(types, mutation, title)
     )
-    key_description = "Makes retries safe: for 24 hours, a repeat with the same key and input changes nothing again."
+    key_description = (
+        "Makes retries safe: for 24 hours, repeating a request with the same key and input changes nothing more."
+    )
     arguments = [
         argument("input", input_type, "The values of the mutation.", required=True),
         argument("idempotencyKey", str, key_description, required=False),
@@ -103,9 +105,9 @@ def _bulk_payload(types: Types, mutation: Mutation, title: str) -> Any:
         resolved(types, mutation.item_field, f"{mutation.returns} | None", item_description, attribute("item")),
         basic(types, "faults", "list[UserError]", errors, alias="errors"),
     ]
-    object_type(types, f"{title}Result", f"What came of one item of `{mutation.name}`.", result)
+    object_type(types, f"{title}Result", f"The result for one item of `{mutation.name}`.", result)
     fields = [
-        basic(types, RESULTS, f"list[{title}Result]", "One for each item, in the order of the input."),
+        basic(types, RESULTS, f"list[{title}Result]", "One result for each item, in the order of the input."),
         resolved(types, "writtenCount", int, "How many items were written.", _written_count),
         basic(types, "errors", "list[UserError]", "The errors of all items, or of the input as a whole."),
     ]

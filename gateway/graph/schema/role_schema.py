@@ -1,6 +1,6 @@
-"""The schema that a role has: the fields, patterns and mutations that it can never use are not in it.
+"""The schema of a role: it omits the fields, patterns and mutations that the role can never use.
 
-It is made from the whole schema once for each role. What a role cannot use is unknown to it, in validation and in
+It is derived from the whole schema once for each role. Omitted elements are unknown to the role in validation and in
 introspection, and nothing is read to find that out.
 """
 
@@ -84,7 +84,7 @@ class _RoleSchema:
 
 
 def _unknown(model: Model, role: Role) -> Iterator[tuple[str, str]]:
-    """The fields that the role can never use, each with its type; `node` stands for an entity that has no id."""
+    """The fields that the role can never use, each with its type; `node` is among them for an entity without an id."""
     known = gateway_role(model, role)
     for pattern in model.patterns.values():
         if pattern.name not in known.patterns:

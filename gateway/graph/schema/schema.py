@@ -63,7 +63,7 @@ _CONSISTENT = argument(
     required=False,
 )
 _BY_DEFAULT = "By default the token's subject."
-_NOT_WATCHED = frozenset({"after", "last", "before", CONSISTENT})  # arguments of a list that its watch has not
+_NOT_WATCHED = frozenset({"after", "last", "before", CONSISTENT})  # arguments of a list that its watch does not have
 _ID_DESCRIPTION = "The global id: unique across all types and valid for one tenant."
 
 
@@ -121,7 +121,7 @@ class _Build:
 
     def subscription(self) -> Any:
         fields = [self._watch(watch) for watch in self._model.watches.values()]
-        return object_type(self._types, "Subscription", "All items and lists that can be watched.", fields)
+        return object_type(self._types, "Subscription", "All items and lists that clients can subscribe to.", fields)
 
     def _watch(self, watch: Watch) -> StrawberryField:
         pattern = self._model.patterns[watch.pattern]
@@ -158,9 +158,7 @@ class _Build:
             basic(self._types, "kind", kinds, "What happened to the item."),
             # not `id`: caches of clients keep every object with an `id` under it, and this is not the item
             basic(self._types, "node_id", strawberry.ID, "The global id of the item.", alias="nodeId"),
-            basic(
-                self._types, "node", f"{entity} | None", "The item as it is; null if it is not in the list any more."
-            ),
+            basic(self._types, "node", f"{entity} | None", "The current item; null if it is no longer in the list."),
         ]
         object_type(self._types, name, f"A change in a watched list of {entity}.", fields)
 
@@ -263,7 +261,7 @@ class _Build:
         ]
         object_type(self._types, f"{name}Connection", f"One page of a list of {name}.", fields)
         if any(each.total_count is not None for each in self._model.counted.get(entity.name, ())):
-            count = "How many items the list has, whatever ranges, filters and pages leave out."
+            count = "How many items the list has, regardless of ranges, filters and pages."
             total = basic(self._types, "total_count", int, count, alias="totalCount")
             described = f"One page of a list of {name} whose items are counted."
             object_type(self._types, f"Counted{name}Connection", described, [*fields, total])
@@ -296,7 +294,7 @@ class _Build:
         return resolved(self._types, name, kind, description, resolver, arguments, deprecated=deprecated)
 
     def _narrowed(self, listing: Listing) -> Iterator[Any]:
-        """The arguments of a list that callers may leave out."""
+        """The optional arguments of a list."""
         yield from self._range(listing)
         if listing.reversible:
             own = ListOrder.NEWEST_FIRST if listing.newest_first else ListOrder.OLDEST_FIRST
@@ -311,11 +309,11 @@ class _Build:
         entity = self._model.entities[listing.entity]
         name = f"{listing.name[0].upper()}{listing.name[1:]}Filter"
         kind = self._annotations.filter(
-            name, f"What `{listing.name}` leaves out.", [entity.attribute[attribute] for attribute in listing.filter]
+            name, f"A filter for `{listing.name}`.", [entity.attribute[attribute] for attribute in listing.filter]
         )
         description = (
-            f"Return only items that match. A page reads at most {listing.max_read} items: it may hold fewer than "
-            "asked for, and even none, while `hasNextPage` is true and `endCursor` goes on from where it ended."
+            f"Return only items that match. A page reads at most {listing.max_read} items: it may have fewer than "
+            "requested, or none, while `hasNextPage` is true; continue from `endCursor`."
         )
         return argument(FILTER, kind, description, required=False)
 
@@ -326,14 +324,14 @@ class _Build:
             description = f"Return only items whose `{listing.between}` is in this range"
             if listing.window is not None:
                 description += f"; the default is the last {length_words(listing.window)}"
-                hours = f"Return only items of the last so many hours; replaces a range of `{listing.between}`."
+                hours = f"Return only items of this many last hours; replaces a range of `{listing.between}`."
                 yield argument(LAST_HOURS, int, hours, required=False)
             elif self._model.place(listing).bucket is not None:
                 description += "; both of its ends are required"
             yield argument(listing.between, kind, f"{description}.", required=False)
 
     def _parameters(self, pattern: Lookup | Listing, needed: set[str] | None = None) -> list[Any]:
-        """`needed` are those that are required; if it is not given, all that have no default."""
+        """`needed` are the required ones; by default, all without a default value."""
         attribute = self._model.entities[pattern.entity].attribute
         return [
             argument(
@@ -353,7 +351,7 @@ class _Build:
         return resolved(self._types, name, kind, description, resolver, arguments, deprecated=pattern.deprecated)
 
     def _root(self, pattern: AccessPattern) -> Iterator[StrawberryField]:
-        """Nullable, as every field of the query: one that fails does not remove the results of the others."""
+        """Nullable, like every field of the query, so that a failure does not remove the results of other fields."""
         match pattern:
             case Lookup():
                 yield from self._root_lookup(pattern)
@@ -365,7 +363,7 @@ class _Build:
                 yield self._query_field(pattern, pattern.name, kind, resolvers.listing_page(), arguments)
 
     def _choice(self, choice: Choice) -> StrawberryField:
-        """The arguments of all its listings; only those that each of them needs are required."""
+        """The arguments of all its listings; only those that every listing needs are required."""
         listings = [self._model.listing(name) for name in choice.patterns]
         needed = set.intersection(*(set(parameters(self._model, listing)) for listing in listings))
         found: dict[str, Any] = {}

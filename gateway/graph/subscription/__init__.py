@@ -1,1 +1,1 @@
-"""HOW WATCHED: subscriptions, from a note of a change to an event that the subscriber's own session has read."""
+"""Subscriptions: from a change note to an event that is read with the subscriber's own session."""

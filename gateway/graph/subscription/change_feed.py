@@ -1,4 +1,4 @@
-"""The change feed: every change of a tenant's items as one caller may see it, in order, from a position on."""
+"""The change feed: every change of a tenant's items that a caller may see, in order, starting at a position."""
 
 import asyncio
 from collections import deque
@@ -27,20 +27,20 @@ from gateway.store.rows import Item
 from gateway.stream.bus import Bus
 from gateway.stream.note import ChangeNote
 
-WATCH = "changes"  # what the positions of a feed are bound to
-MOST_NOTES = 1_000  # that wait for a slow reader; what comes after them is replayed by the bus
-MOST_ITEMS = 100  # that are read at once
-LOST = "changes after this position are no longer kept; read the present state, and begin again without a position"
+WATCH = "changes"  # positions of a feed are bound to this name
+MOST_NOTES = 1_000  # notes that wait for a slow reader; the bus replays later ones
+MOST_ITEMS = 100  # items that are read together
+LOST = "changes after this position are no longer kept; read the current state, and start again without a position"
 
 
 @dataclass(frozen=True, slots=True)
 class FeedChange:
-    """`item` has the attributes that the caller may read; it is None where the item is gone, or has an `error`.
+    """`item` has the attributes that the caller may read; it is None if the item was removed or has an `error`.
 
-    A reader that comes back with `position` is told what comes after this change, and perhaps this one again.
+    A reader that resumes from `position` gets the changes after this one, and perhaps this one again.
     """
 
-    change: str  # the same whenever this change is told
+    change: str  # stays the same if the change is reported again
     kind: str
     type: str
     id: str
@@ -69,7 +69,8 @@ class FeedCounts:
 
 @dataclass(eq=False, slots=True)
 class _Buffer:
-    """Notes that have come and were not told yet. INVARIANT: what it has no room for is replayed, never dropped."""
+    """Notes that have arrived but were not reported yet. INVARIANT: a note that does not fit is replayed, never
+    dropped."""
 
     notes: deque[ChangeNote] = field(default_factory=deque)
     full: bool = False
@@ -91,7 +92,8 @@ class _Buffer:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFeed:
-    """INVARIANT: every item is read with the caller's own session, also one that is gone: AWS judges what is told.
+    """INVARIANT: every item is read with the caller's own session, even a removed one, so AWS authorizes what is
+    reported.
 
     `patterns` are those that each role can use.
     """
@@ -106,18 +108,19 @@ class ChangeFeed:
     async def follow(
         self, lasting: LastingCaller, log: RequestLog, after: str | None, idle_seconds: float
     ) -> AsyncGenerator[FeedChange | str]:
-        """First the position, then changes as they come, and after each pause of `idle_seconds` the position again.
+        """Yields the position, then changes as they arrive, and the position again after each `idle_seconds` without
+        one.
 
-        Without `after` they are those from now on.
-        Raises `PositionExpired` where changes were lost, `BadUserInput` for a position of somebody else, and what
-        `lasting` raises when its caller no longer holds.
+        Without `after`, it starts with the next change. Raises `PositionExpired` if changes were lost,
+        `BadUserInput` for a position of another caller, and the error of `lasting` once the caller is no longer
+        valid.
         """
         scope = (await lasting.caller()).session.scope
         vector = None if after is None else self.positions.open(scope, WATCH, {}, after)
         self.counts.resumes += vector is not None
         with self._listening(lasting) as buffer:
             seen = dict(self.bus.position() if vector is None else vector)
-            # what came before it listened
+            # the changes before it started to listen
             buffer.full = vector is not None
             taken = await self._taken(lasting, buffer, seen)
             yield self._sealed(scope, seen)
@@ -174,7 +177,7 @@ class ChangeFeed:
         return self.positions.seal(scope, WATCH, {}, vector)
 
     async def _told(self, lasting: LastingCaller, log: RequestLog, notes: Sequence[ChangeNote]) -> list[FeedChange]:
-        """What the caller is told of these changes: of each item its newest state, once."""
+        """The changes as the caller may see them: each item once, with its newest state."""
         caller = await lasting.caller()
         newest = _newest(self.model, caller, notes)
         found: list[FeedChange] = []
@@ -201,15 +204,15 @@ class ChangeFeed:
                 return None
             raise
         except GatewayError as error:
-            # a damaged row must not hold up the feed
+            # a damaged row must not block the feed
             return replace(told, error=error.code)
         if item is None:
-            return told if note.kind == "removed" else None  # removed since: the note of that follows
-        # an item that is there again was removed and created anew
+            return told if note.kind == "removed" else None  # it was removed since; the note of its removal follows
+        # the item exists again, so it was removed and created anew
         return replace(told, kind="changed" if note.kind == "removed" else note.kind, item=self._shown(entity, item))
 
     def _shown(self, entity: Entity, item: Item) -> dict[str, Any]:
-        """As JSON; without what the role may not read."""
+        """The item as JSON, without the attributes that the role may not read."""
         found: dict[str, Any] = {"version": item.values.get(self.model.table.version)}
         for attribute in entity.attributes:
             value = item.values.get(attribute.name)
@@ -220,7 +223,7 @@ class ChangeFeed:
     async def _read(
         self, caller: Caller, log: RequestLog, lookup: Lookup, keys: tuple[ItemKey, ...]
     ) -> ItemsByKey | None:
-        """None where the role may not read such items."""
+        """None if the role may not read such items."""
         endpoint, session = self.endpoint, caller.session
         self.counts.reads += 1
         reference = endpoint.reference
@@ -250,11 +253,11 @@ def _chunks(notes: Sequence[ChangeNote]) -> list[Sequence[ChangeNote]]:
 
 
 def _newest(model: Model, caller: Caller, notes: Sequence[ChangeNote]) -> dict[ItemKey, ChangeNote]:
-    """By item; an item that was created among these changes is told as created."""
+    """The newest note of each item; an item that was created among these changes is reported as created."""
     foreign = caller.session.permissions.foreign
     found: dict[ItemKey, ChangeNote] = {}
     for note in notes:
-        # INVARIANT: a feed tells of items of its own tenant and, in a role of own rows, of its own subject.
+        # INVARIANT: a feed reports only items of its own tenant and, in a role of own rows, of its own subject.
         if note.tenant != caller.session.tenant or foreign(None, note.pk):
             continue
         if note.entity in model.entities and note.place == PRIMARY:

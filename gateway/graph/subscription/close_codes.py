@@ -1,4 +1,4 @@
-"""Why a WebSocket is closed: the codes of graphql-transport-ws, and those of WebSocket itself."""
+"""WebSocket close codes: those of graphql-transport-ws and those of WebSocket itself."""
 
 from enum import IntEnum
 
@@ -7,7 +7,7 @@ from gateway.graph.subscription.subscriptions import Draining
 
 
 class CloseCode(IntEnum):
-    """Why a socket is closed; clients connect again by themselves after those below 4400 and after FORBIDDEN."""
+    """Why a socket is closed. Clients reconnect by themselves after codes below 4400 and after FORBIDDEN."""
 
     TOO_BIG = 1009
     RESTART = 1012
@@ -22,7 +22,7 @@ class CloseCode(IntEnum):
 
 
 class SocketClosed(Exception):
-    """Ends a connection with this code."""
+    """Closes the connection with this code."""
 
     def __init__(self, code: CloseCode, reason: str) -> None:
         super().__init__(reason)
@@ -31,7 +31,7 @@ class SocketClosed(Exception):
 
 
 def close_code(error: Exception) -> CloseCode:
-    """How a connection ends for this reason."""
+    """The close code for this error."""
     if isinstance(error, Draining):
         return CloseCode.RESTART
     return CloseCode.TRY_AGAIN if isinstance(error, Unavailable | Throttled | LimitExceeded) else CloseCode.FORBIDDEN

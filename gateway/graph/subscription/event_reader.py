@@ -1,4 +1,4 @@
-"""Reads the payload of an event: with the session of a subscriber, in its tenant's turn, as a query would be read."""
+"""Reads the payload of an event with the session of a subscriber, as a query of the same tenant would be read."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _RETRIED = frozenset({Throttled.code, Unavailable.code, DeadlineExceeded.code})
 
 @dataclass(frozen=True, slots=True)
 class WatchOperation:
-    """A subscription that may run: its one root field, and what runs it."""
+    """A validated subscription: its only root field, and the executor that runs it."""
 
     root: LookupField | WatchListField
     admitted: Admitted
@@ -43,7 +43,8 @@ class WatchOperation:
 
 @dataclass(frozen=True, slots=True)
 class EventPayload:
-    """`content` is a GraphQL response without its closing brace, so that each subscriber's extensions can be added."""
+    """`content` is a GraphQL response without its closing brace, so that each subscriber's extensions can be
+    appended."""
 
     content: bytes
 
@@ -52,7 +53,7 @@ class EventPayload:
 
 
 class WatchFailed(Exception):
-    """Nothing could be read; `errors` are for the subscriber, and `passing` is whether another try may help."""
+    """Nothing could be read. `errors` are for the subscriber; `passing` says whether another attempt may succeed."""
 
     def __init__(self, errors: list[dict[str, Any]], *, passing: bool) -> None:
         super().__init__(errors[0]["message"] if errors else "")
@@ -68,7 +69,8 @@ class EventReader:
     endpoint: Endpoint
 
     async def read(self, operation: WatchOperation, caller: Caller, event: ListEvent) -> EventPayload | None:
-        """None where nothing is left to tell: a filter leaves it out, or it is gone again. Raises `WatchFailed`."""
+        """None if nothing is left to report: a filter excludes the item, or it was removed again. Raises
+        `WatchFailed`."""
         admitted = operation.admitted
         log = RequestLog(operation.request_id, operation.trace_id)
         log.caller, log.principal = caller, caller.principal
@@ -143,5 +145,5 @@ def _is_empty(root: LookupField | WatchListField, content: dict[str, Any]) -> bo
 
 
 def _breaks(root: LookupField | WatchListField, error: dict[str, Any]) -> bool:
-    """Whether the error leaves nothing to tell: it is one of the watched item or list itself, and not of a field."""
+    """Whether the error concerns the watched item or list itself, and not one of its fields."""
     return len(error.get("path") or ()) <= (1 if isinstance(root, LookupField) else 2)

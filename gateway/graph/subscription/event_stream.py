@@ -1,7 +1,7 @@
-"""GraphQL over server-sent events: graphql-sse's mode of distinct connections, one operation for each request.
+"""GraphQL over server-sent events: the "distinct connections mode" of graphql-sse, one operation per request.
 
 https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md. Each event has the position as its `id`, so that a
-client which comes back with `Last-Event-ID` goes on where it was.
+client can resume with `Last-Event-ID`.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from gateway.graph.subscription.socket import LastingCallers
 from gateway.graph.subscription.subscription import Subscription
 from gateway.graph.subscription.subscriptions import Draining
 
-HEARTBEAT_SECONDS: Final = 15.0  # proxies cut connections that stay silent for longer
+HEARTBEAT_SECONDS: Final = 15.0  # proxies close connections that stay silent for longer
 LAST_WORD_SECONDS: Final = 5.0  # for a client to take it; one that does not read must not keep its connection
 _HEAD = [
     (b"content-type", EVENT_STREAM + b"; charset=utf-8"),
@@ -43,7 +43,7 @@ _HEAD = [
     (b"x-accel-buffering", b"no"),
     (b"x-content-type-options", b"nosniff"),
 ]
-_STREAMS = "a subscription is sent over a WebSocket (graphql-transport-ws) or with `Accept: text/event-stream`"
+_STREAMS = "send a subscription over a WebSocket (graphql-transport-ws) or with `Accept: text/event-stream`"
 _COMPLETE = b"event: complete\ndata:\n\n"
 
 
@@ -88,7 +88,7 @@ class EventStream:
             endpoint.running.finish(running)
 
     async def _refuse(self, answer: HttpResponse, log: RequestLog, send: Send) -> None:
-        """Before anything has begun, the answer is one of plain HTTP, with the status that fits it."""
+        """An error before the stream has started is a plain HTTP response with a fitting status."""
         content = answer.text()
         endpoint = self.operations.endpoint
         log.write(answer.status, answer.codes, endpoint.write)
@@ -180,7 +180,8 @@ def _set(ended: "asyncio.Future[GatewayError]", error: GatewayError) -> None:
 
 
 def _ending(error: GatewayError, log: RequestLog) -> bytes:
-    """A process that drains leaves without a word, so that client libraries come back at once; else it tells why."""
+    """A draining process ends the stream without a message, so that client libraries reconnect at once; otherwise it
+    sends the reason."""
     if isinstance(error, Draining):
         return b""
     return _event(orjson.dumps({"errors": [failure(error, log.request_id)]})) + _COMPLETE
@@ -193,7 +194,7 @@ def _event(text: bytes, position: str | None = None) -> bytes:
 
 
 def _heartbeat(position: str | None) -> bytes:
-    """A comment; with the position, so that an idle subscription does not fall behind what is kept."""
+    """A comment with the position, so that the position of an idle subscription does not expire."""
     return b":\n\n" if position is None else b":\nid: %b\n\n" % position.encode()
 
 

@@ -1,4 +1,4 @@
-"""`GET /changes`: the change feed as JSON lines, for as long as the caller stays."""
+"""`GET /changes`: the change feed as JSON lines, for as long as the caller stays connected."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ from gateway.graph.subscription.socket import LastingCallers
 from gateway.graph.subscription.subscriptions import Subscriptions
 
 CHANGES_PATH: Final = "/changes"
-IDLE_SECONDS: Final = 15.0  # between two lines; proxies cut connections that stay silent for longer
+IDLE_SECONDS: Final = 15.0  # between two lines; proxies close connections that stay silent for longer
 _HEAD = [
     (b"content-type", b"application/jsonl; charset=utf-8"),
     (b"cache-control", b"no-store"),
@@ -52,7 +52,7 @@ class FeedEndpoint:
             self.subscriptions.check_streamed(await lasting.caller())
             with self.subscriptions.connected(lasting, lambda error: _end(ended, error)):
                 async with aclosing(self.feed.follow(lasting, log, after, self.idle_seconds)) as changes:
-                    # before this first line nothing is sent, so that whatever is wrong with the request has its status
+                    # nothing is sent before this first line, so that an invalid request still gets its HTTP status
                     first = await anext(changes)
                     await send({"type": "http.response.start", "status": 200, "headers": _HEAD})
                     await _write(send, _line(first))
@@ -64,7 +64,7 @@ class FeedEndpoint:
             return  # the server closes what is not complete
 
     async def _refuse(self, error: GatewayError, log: RequestLog, send: Send) -> None:
-        # with plain JSON, GraphQL answers 200 to a wrong request
+        # with plain JSON, GraphQL answers 200 to an invalid request
         answer = failed(error, log, GRAPHQL_JSON)
         content = answer.text()
         log.write(answer.status, answer.codes, self.feed.endpoint.write)
@@ -100,15 +100,15 @@ class FeedEndpoint:
 
 
 def _asked(scope: Scope, lasting: LastingCaller) -> str | None:
-    """The position to begin at; `tenant` may say whose changes are expected."""
+    """The position to start at; the parameter `tenant` asserts whose changes are expected."""
     if scope["method"] != "GET":
-        raise BadUserInput("changes are asked for by GET")
+        raise BadUserInput("the change feed accepts only GET")
     asked = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
     if unknown := asked.keys() - {"after", "tenant"}:
-        raise BadUserInput(f"`{min(unknown)[:50]}` is no parameter of the feed; it has `after` and `tenant`")
+        raise BadUserInput(f"`{min(unknown)[:50]}` is not a parameter of the feed, which are `after` and `tenant`")
     tenant = asked.get("tenant", [lasting.principal.tenant])[-1]
     if tenant != lasting.principal.tenant:
-        raise Forbidden("the token is not one of this tenant")
+        raise Forbidden("the token belongs to another tenant")
     return asked["after"][-1] if "after" in asked else None
 
 

@@ -1,4 +1,4 @@
-"""Which changes concern a subscription, decided from the keys in a note: it has no values, and none is needed."""
+"""Decides from the keys in a change note whether a subscription is affected; values are not needed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,14 +19,14 @@ from gateway.store.key_ranges import KeyRange, contains
 from gateway.store.plan import Attributes, Window, plan_listing
 from gateway.stream.note import ChangeNote
 
-MOST_CHANGES = 100  # items that one event tells of; beyond, it tells the page
+MOST_CHANGES = 100  # items that one event reports; beyond that, it reports the whole page
 
 
 @dataclass(slots=True)
 class Pending:
-    """What may have changed and was not told yet, by item: whether it was in the list before, and whether it is now.
+    """Unreported changes by item: whether it was in the list before, and whether it is now.
 
-    `everything` stands for the present state: of a new subscription, and where single changes are not known.
+    `everything` means the current state: for a new subscription, or if the single changes are not known.
     """
 
     everything: bool = False
@@ -51,7 +51,7 @@ class Pending:
             self.add(key, *change)
 
     def event(self) -> ListEvent | None:
-        """What to read for it; None where nothing is left to tell."""
+        """What to read for the event; None if nothing is left to report."""
         if self.everything:
             return ListEvent()
         changes = tuple(
@@ -68,10 +68,11 @@ def _kind(was: bool, now: bool) -> ListChangeKind:
 
 @dataclass(frozen=True, slots=True)
 class Interest:
-    """Of a watched item its `key`; of a watched list its partitions in the table, or on `index`, and its range.
+    """What a subscription watches: an item by its `key`, or a list by its partitions in the table or on `index`, and
+    its range.
 
-    `shown` are the attributes whose change is worth an event; None where every change is. `arguments` tell one
-    subscription from another.
+    `shown` are the attributes whose change causes an event; None if every change does. `arguments` distinguish
+    subscriptions of the same watch.
     """
 
     tenant: TenantId
@@ -82,14 +83,14 @@ class Interest:
     place: Placement | None = None
     partitions: frozenset[str] = frozenset()
     bounds: KeyRange = field(default_factory=KeyRange)
-    whole: bool = False  # every event tells the page, since only that is selected
+    whole: bool = False  # every event reports the page, because only the page is selected
 
     @property
     def index(self) -> str | None:
         return self.place.index if self.place is not None else None
 
     def add(self, note: ChangeNote, pending: Pending) -> bool:
-        """Adds what the note tells of this subscription's items; False where it concerns none of them."""
+        """Adds the changes in the note that affect this subscription; False if there are none."""
         # INVARIANT: a subscription learns of nothing that happens to another tenant's items.
         if note.tenant != self.tenant or note.entity != self.entity.name:
             return False
@@ -108,7 +109,7 @@ class Interest:
         return True
 
     def _there(self, note: ChangeNote) -> tuple[bool, bool]:
-        """Whether the item was there before the change, and whether it is there now."""
+        """Whether the item existed before the change, and whether it exists now."""
         before, after = note.kind != "created", note.kind != "removed"
         if self.place is None:
             there = note.place == self.entity.primary.name and (note.pk, note.sk) == self.key
@@ -124,14 +125,14 @@ class Interest:
         return key is not None and key[0] in self.partitions and contains(self.bounds, key[1])
 
     def _unseen(self, note: ChangeNote) -> bool:
-        """Whether the change leaves everything as it is that is shown."""
+        """Whether the change affects nothing that is shown."""
         return self.shown is not None and note.kind == "changed" and self.shown.isdisjoint(note.attributes)
 
 
 def interest_of(
     model: Model, root: LookupField | WatchListField, variables: Variables, session: Session, subject: str
 ) -> Interest:
-    """Raises `BadUserInput` or `InvalidArguments` where the arguments make no key; `subject` is the caller's."""
+    """Raises `BadUserInput` or `InvalidArguments` if the arguments form no key; `subject` is the caller's."""
     given, tenant = root.arguments.values(variables, subject), session.tenant
     if isinstance(root, LookupField):
         entity = model.entities[root.target.lookup.entity]
@@ -141,7 +142,7 @@ def interest_of(
     take_arguments(listing, given)
     plan = plan_listing(model, listing, tenant, given, Window(1), frozenset())
     place, queries = model.place(listing), [query for group in plan.groups for query in group]
-    # INVARIANT: a session of own rows is told nothing of another subject's partition, not even that an item is gone.
+    # INVARIANT: a session of own rows learns nothing of another subject's partition, not even that an item was removed.
     foreign = session.permissions.foreign
     partitions = frozenset(query.partition for query in queries if not foreign(place.index, query.partition))
     selected = [page.page.attributes for page in root.pages] + [changes.attributes for changes in root.changes]
@@ -152,5 +153,5 @@ def interest_of(
 
 
 def _shown(entity: Entity, attributes: Attributes) -> Attributes | None:
-    # an upgrade makes attributes of others, so any change may show
+    # an upgrade derives attributes from others, so any change may be visible
     return None if entity.upgrades else attributes

@@ -1,4 +1,4 @@
-"""Operations on a connection that stays: a subscription begins, a query or a mutation is answered as over HTTP."""
+"""Runs operations on a persistent connection: subscriptions, and queries and mutations as over HTTP."""
 
 import asyncio
 from collections.abc import MutableMapping
@@ -16,7 +16,7 @@ from gateway.graph.subscription.event_reader import WatchOperation
 from gateway.graph.subscription.subscription import Subscription
 from gateway.graph.subscription.subscriptions import Subscriptions, watched_root
 
-AFTER = "after"  # the member of `extensions` with the position of the last event
+AFTER = "after"  # the member of `extensions` that holds the position of the last event
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +34,10 @@ class Operations:
         after: object = None,
         scope: MutableMapping[str, Any] | None = None,
     ) -> Subscription | HttpResponse:
-        """What was asked for; every failure is an answer in GraphQL's form, and is logged as one of a request is.
+        """The started subscription, or a GraphQL response; failures are responses too and are logged like those of a
+        request.
 
-        `scope` tells meanwhile who wants to know that the caller has left.
+        `scope` receives the callback that is called if the caller disconnects meanwhile.
         """
         running = self.endpoint.running.begin(self.endpoint.limits.seconds)
         scope = {} if scope is None else scope

@@ -1,7 +1,7 @@
-"""Positions: how far a subscriber has seen the changes, opaque and bound to tenant, subject and subscription.
+"""Positions: which changes a subscriber has seen, encrypted and bound to tenant, subject and subscription.
 
-They are sealed as cursors are. A position is worth nothing to another tenant, to another subject of a role of own rows,
-or for another subscription.
+They are sealed like cursors. A position is useless to another tenant, to another subject of a role of own rows, and
+for another subscription.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ import orjson
 from gateway.errors import BadUserInput
 from gateway.store.cursor import Cursors
 
-Vector = Mapping[str, str]  # shard -> the sequence of its last change that was seen
+Vector = Mapping[str, str]  # shard -> the sequence of the last change that was seen
 _LONGEST: Final = 65_536
 
 
@@ -24,8 +24,8 @@ class Positions:
         return self._cursors.seal(scope, _purpose(watch), arguments, orjson.dumps(dict(vector)).decode())
 
     def open(self, scope: str, watch: str, arguments: Mapping[str, Any], text: object) -> dict[str, str]:
-        """The vector, or `BadUserInput`: forged positions and those of other subscriptions look alike."""
-        wrong = "the position does not belong to this subscription; leave it out to get the present state"
+        """The vector, or `BadUserInput`: forged positions and those of other subscriptions get the same error."""
+        wrong = "the position does not belong to this subscription; leave it out to get the current state"
         if not isinstance(text, str):
             raise BadUserInput(wrong)
         try:
@@ -38,5 +38,5 @@ class Positions:
 
 
 def _purpose(watch: str) -> str:
-    # no listing has such a name, so that no cursor is a position
+    # no listing has such a name, so no cursor is a valid position
     return f"position of {watch}"

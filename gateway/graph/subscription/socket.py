@@ -1,7 +1,7 @@
 """GraphQL over WebSocket: the protocol graphql-transport-ws, as an ASGI app for one path.
 
-https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md. The token comes with `connection_init`, as
-`{"authorization": "Bearer ..."}`, or in the header of the request for the WebSocket.
+https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md. The token is in the payload of `connection_init`, as
+`{"authorization": "Bearer ..."}`, or in a header of the WebSocket request.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ from gateway.graph.subscription.subscriptions import WatchLimits
 from gateway.identity.principal import Principal
 
 PROTOCOL: Final = "graphql-transport-ws"
-_LONGEST_REASON = 123  # bytes that a close frame has room for
-_MOST_ID = 256  # letters of a subscription's id
+_LONGEST_REASON = 123  # bytes that fit into a close frame
+_MOST_ID = 256  # characters of a subscription's id
 
 
 class LastingCallers(Protocol):
-    """`gateway.aws.sts.callers.Callers`; the seam that tests replace."""
+    """The interface of `gateway.aws.sts.callers.Callers` that tests replace."""
 
     async def lasting(self, authorization: bytes | None, identified: Callable[[Principal], None]) -> LastingCaller: ...
 
@@ -50,7 +50,7 @@ class Socket:
             return
         if PROTOCOL not in scope.get("subprotocols", ()):
             await send({"type": "websocket.accept"})
-            await send(_close(CloseCode.BAD_PROTOCOL, f"the subprotocol is {PROTOCOL}"))
+            await send(_close(CloseCode.BAD_PROTOCOL, f"the subprotocol must be {PROTOCOL}"))
             return
         await send({"type": "websocket.accept", "subprotocol": PROTOCOL})
         connection = SocketConnection(self.operations, self.callers, merged_headers(scope["headers"]), receive, send)
@@ -82,7 +82,9 @@ class SocketConnection:
     _acknowledged: bool = False
     _begun: bool = False
     _running: dict[str, SocketOperation] = field(default_factory=dict)
-    _carried_out: set["asyncio.Task[None]"] = field(default_factory=set)  # what the client waits for no longer
+    _carried_out: set["asyncio.Task[None]"] = field(
+        default_factory=set
+    )  # operations that the client no longer waits for
     _ended: "asyncio.Future[SocketClosed] | None" = None
     _open: ExitStack = field(default_factory=ExitStack)
     _heard: bool = True
@@ -92,11 +94,11 @@ class SocketConnection:
         return self.operations.subscriptions.limits
 
     async def run(self) -> None:
-        """Until the client leaves; raises `SocketClosed` where it is to be closed."""
+        """Runs until the client disconnects; raises `SocketClosed` if the connection must be closed."""
         loop = asyncio.get_running_loop()
         self._ended = loop.create_future()
         timer = loop.call_later(
-            self.limits.init_seconds, self._end, CloseCode.INIT_TIMEOUT, "connection_init did not come in time"
+            self.limits.init_seconds, self._end, CloseCode.INIT_TIMEOUT, "connection_init did not arrive in time"
         )
         reading = loop.create_task(self._read())
         pinging = loop.create_task(self._ping())
@@ -132,7 +134,7 @@ class SocketConnection:
             await self._handle(_parsed(message, self.limits.message_bytes))
 
     async def _ping(self) -> None:
-        """A client that has not said anything since the last ping has gone without a word."""
+        """Closes the connection of a client that has sent nothing since the last ping."""
         while True:
             await asyncio.sleep(self.limits.ping_seconds)
             if not self._heard:
@@ -155,7 +157,7 @@ class SocketConnection:
             case {"type": "complete", "id": str(number)}:
                 self._leave(number)
             case _:
-                raise SocketClosed(CloseCode.BAD_MESSAGE, "the message is none of graphql-transport-ws")
+                raise SocketClosed(CloseCode.BAD_MESSAGE, "the message is not part of graphql-transport-ws")
 
     async def _init(self, payload: object) -> None:
         if self._begun:
@@ -180,11 +182,11 @@ class SocketConnection:
         if self._lasting is None or not self._acknowledged:
             raise SocketClosed(CloseCode.UNAUTHORIZED, "subscribe came before the connection was acknowledged")
         if number in self._running:
-            raise SocketClosed(CloseCode.ID_TAKEN, f"a subscription with the id {number} exists already")
+            raise SocketClosed(CloseCode.ID_TAKEN, f"a subscription with the id {number} already exists")
         log = self.operations.endpoint.ids.begin(self.headers)
         carried_out = sum(not task.cancelling() for task in self._carried_out)
         if len(self._running) + carried_out >= self.limits.subscriptions:
-            limit = LimitExceeded(f"a connection has at most {self.limits.subscriptions} subscriptions")
+            limit = LimitExceeded(f"a connection may have at most {self.limits.subscriptions} subscriptions")
             await self._send({"type": "error", "id": number, "payload": [failure(limit, log.request_id)]})
             return
         operation = self._running[number] = SocketOperation()
@@ -217,13 +219,13 @@ class SocketConnection:
             self._free(number)
 
     def _free(self, number: str) -> None:
-        """The id may be used again; perhaps it is already, by an operation that came after `complete`."""
+        """Makes the id available again, unless a later operation already uses it after `complete`."""
         operation = self._running.get(number)
         if operation is not None and operation.task is asyncio.current_task():
             del self._running[number]
 
     async def _answer(self, number: str, answer: HttpResponse) -> None:
-        """A query or mutation was run, or nothing was: then it is an error of the operation."""
+        """Sends the response of a query or mutation, or the error of an operation that did not run."""
         if answer.data is None and answer.content.get("data") is None:
             await self._finish(number, {"type": "error", "payload": answer.content["errors"]})
             return
@@ -244,7 +246,7 @@ class SocketConnection:
             subscription.close()
 
     async def _finish(self, number: str, message: dict[str, Any]) -> None:
-        # the client may use the id again as soon as it has the message
+        # the client may use the id again as soon as it receives the message
         self._free(number)
         await self._send({"id": number, **message})
 
@@ -258,10 +260,10 @@ class SocketConnection:
 def _parsed(message: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
     text = message.get("text")
     if text is None:
-        raise SocketClosed(CloseCode.BAD_MESSAGE, "messages are text")
+        raise SocketClosed(CloseCode.BAD_MESSAGE, "messages must be text")
     raw = text.encode(errors="replace")
     if len(raw) > limit:
-        raise SocketClosed(CloseCode.TOO_BIG, f"a message has at most {limit} bytes")
+        raise SocketClosed(CloseCode.TOO_BIG, f"a message may have at most {limit} bytes")
     try:
         found = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -272,7 +274,7 @@ def _parsed(message: Mapping[str, Any], limit: int) -> Mapping[str, Any]:
 
 
 def _authorization(payload: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> bytes | None:
-    """That of the payload counts: browsers cannot set the header of a WebSocket."""
+    """The payload takes precedence, because browsers cannot set headers of a WebSocket."""
     given = next((value for name, value in payload.items() if name.lower() == "authorization"), None)
     if isinstance(given, str):
         return given.encode("latin-1", "replace")

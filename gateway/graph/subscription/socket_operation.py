@@ -1,4 +1,4 @@
-"""One operation on a WebSocket, from `subscribe` until its task ends, and what happens when its client leaves it."""
+"""One operation on a WebSocket, from `subscribe` until its task ends or its client stops it."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,7 +10,7 @@ from gateway.graph.http.running import DISCONNECT, notify_disconnect
 
 @dataclass(eq=False, slots=True)
 class SocketOperation:
-    """`scope` is where a query or mutation under way says how it is told that its caller has left."""
+    """`scope` is where a running query or mutation registers the callback for a disconnected caller."""
 
     scope: dict[str, Any] = field(default_factory=dict)
     task: "asyncio.Task[None] | None" = None
@@ -20,7 +20,7 @@ class SocketOperation:
         self.task = asyncio.get_running_loop().create_task(work)
 
     def leave(self) -> "asyncio.Task[None]":
-        """INVARIANT: as over HTTP, a mutation that has begun is carried out; everything else is ended."""
+        """INVARIANT: as over HTTP, a mutation that has started is completed; everything else is cancelled."""
         assert self.task is not None  # noqa: S101  only an operation that was started can be left
         self.left = True
         if DISCONNECT in self.scope:

@@ -1,4 +1,4 @@
-"""One subscriber: what it is owed, at most one event ahead, and when it is over."""
+"""One subscriber: the next event to send, the changes merged behind it, and the reason for its end."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,21 +13,21 @@ from gateway.graph.subscription.event_reader import WatchFailed
 from gateway.graph.subscription.interest import Pending
 from gateway.graph.subscription.position import Positions, Vector
 
-_EXPIRED = PositionExpired("changes after this position are no longer kept; this is the present state")
+_EXPIRED = PositionExpired("changes after this position are no longer kept; this is the current state")
 _RETRY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class NextEvent:
-    """An event as a transport sends it: the text of a GraphQL response, and the position after it."""
+    """An event ready to send: the text of a GraphQL response, and the position after it."""
 
     text: bytes
     position: str
 
 
 class Subscription:
-    """INVARIANT: a slow subscriber holds one event; what comes meanwhile is merged by item and read when it is taken,
-    so that nothing is dropped and the newest state wins."""
+    """INVARIANT: a slow subscriber holds one event; later changes are merged by item and read when it takes them, so
+    that nothing is dropped and the newest state wins."""
 
     __slots__ = (
         "_coalesced",
@@ -63,8 +63,8 @@ class Subscription:
         self._leave = leave
         self._notice = False
         self._event: WatchEvent | None = None
-        self._newest = 0  # the number of the event that was told last
-        self._told = b""  # of a watched item: what was told last, so that the same is not told twice
+        self._newest = 0  # the number of the last event that was sent
+        self._told = b""  # for a watched item: the last content that was sent, so that it is not repeated
         self._coalesced = 0
         self._ended: BaseException | None = None
         self._waiter: asyncio.Future[None] | None = None
@@ -75,7 +75,7 @@ class Subscription:
 
     @property
     def waiting(self) -> bool:
-        """Whether its subscriber has had everything, and waits."""
+        """Whether its subscriber has received everything and waits for the next event."""
         return self._waiter is not None and not self._waiter.done()
 
     def owe(self, owed: Pending, *, expired: bool) -> None:
@@ -90,11 +90,11 @@ class Subscription:
         self._owed = owed
 
     def offer(self, event: WatchEvent) -> None:
-        """An event of the cohort; merged with what waits already."""
+        """Takes an event of the cohort, merged with what is already waiting."""
         if self._event is None and not self._owed:
             self._event = event
         elif self._cohort.interest.key is not None:
-            # of one item the newest state is all there is to tell
+            # for a single item, only the newest state matters
             self._coalesced += 1
             self._cohort.counts.coalesced += 1
             self._event, self._owed = event, Pending()
@@ -108,20 +108,20 @@ class Subscription:
         self._wake()
 
     def end(self, reason: Exception) -> None:
-        """Whatever is owed is not told any more."""
+        """Ends it; changes that were not sent yet are discarded."""
         if self._ended is None:
             self._ended = reason
             self._leave(self)
             self._wake()
 
     def close(self) -> None:
-        """The subscriber has left."""
+        """The subscriber has disconnected."""
         if self._ended is None:
             self._ended = asyncio.CancelledError()
             self._leave(self)
 
     async def next(self) -> NextEvent:
-        """The next event, when there is one; raises `SubscriptionEnded` or `WatchFailed` when it is over."""
+        """Waits for the next event; raises `SubscriptionEnded` or `WatchFailed` when there are no more."""
         while True:
             if self._ended is not None:
                 raise self._ended
@@ -135,7 +135,8 @@ class Subscription:
             if self._ended is not None:
                 raise self._ended
             if event.number < self._newest:
-                # INVARIANT: nothing goes back: a read that began before the last told one is made again.
+                # INVARIANT: nothing goes backwards: an event whose read began before that of the last sent one is read
+                # again.
                 self._owed.merge(event.pending)
                 continue
             self._newest = event.number
@@ -162,7 +163,7 @@ class Subscription:
         except WatchFailed as failed:
             owed.merge(self._owed)
             self._owed = owed
-            # a subscription that has told nothing yet fails at once; a later one is tried again
+            # a subscription that has sent nothing yet fails immediately; a later failure is retried
             if not failed.passing or not self.events:
                 self.end(failed)
                 return None
@@ -170,9 +171,9 @@ class Subscription:
             return None
 
     async def _checked(self) -> bool:
-        """INVARIANT: nothing is told to a caller whose token, grant, tenant or policies no longer hold.
+        """INVARIANT: nothing is sent to a caller whose token, grant, tenant or policies are no longer valid.
 
-        False where that cannot be known now.
+        False if that cannot be checked now.
         """
         if not self.lasting.unchanged:
             try:
@@ -199,7 +200,7 @@ class Subscription:
         return NextEvent(event.payload.text(extensions), position)
 
     def position(self) -> str | None:
-        """Where an idle subscription stands; None where something is still owed."""
+        """The position of an idle subscription; None if there are changes that were not sent yet."""
         if self._event is not None or self._owed or not self.events:
             return None
         return self._sealed(self._cohort.position())

@@ -6,7 +6,7 @@ from gateway.errors import Forbidden
 class NotUnderstood(Forbidden):
     """The authorisations that a request needs are unknown, so the caller must deny it.
 
-    `action` and `resource` are set where at least these are known.
+    `action` and `resource` are set if at least these are known.
     """
 
     def __init__(self, message: str, action: str = "", resource: str = "") -> None:

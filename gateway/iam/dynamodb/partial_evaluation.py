@@ -1,9 +1,9 @@
-"""Partial evaluation: what policies say of a request before its tenant and its leading keys are known.
+"""Partial evaluation: decides policies for a kind of request before its tenant and its leading keys are known.
 
-The request is an example, read by `authorisations` like every other one: a wire form that the evaluator does not
-understand cannot be prepared. Its leading keys and the tenant's tag are left open. Each condition that looks at
-neither is decided at once; one that looks at them is decided for all keys that begin with the tenant's own prefix, or
-becomes part of the residual, or is not understood. What is not understood is not prepared.
+The request is an example, parsed by `authorisations` like any other, so a wire form that the evaluator does not
+understand cannot be prepared. Its leading keys and the tenant's tag are left open. A condition on neither is decided
+immediately. A condition on them is either decided for all keys that start with the tenant's own prefix, or becomes
+part of the residual. Anything else is not prepared.
 """
 
 from collections.abc import Mapping
@@ -31,22 +31,22 @@ TENANT: Final = PRINCIPAL_TENANT.lower()
 LEADING: Final = frozenset((LEADING_KEYS.lower(), "dynamodb:firstpartitionkeyvalues"))
 SUBJECT: Final = PRINCIPAL_SUBJECT.lower()
 OPEN: Final = LEADING | {TENANT, SUBJECT}
-"""The keys of a context that are not known yet, lower-case."""
+"""The context keys that are not known yet, in lower case."""
 
 _SECOND: Final = "dynamodb:secondpartitionkeyvalues"
 _WILDCARDS: Final = {"StringEquals": False, "StringNotEquals": False, "StringLike": True, "StringNotLike": True}
 _OWN: Final = variables.template(partition(TenantId(f"${{{PRINCIPAL_TENANT}}}"), ""), wildcards=False, variables=True)
 _CHECKS_KEPT: Final = 4_096
-# Any set that is not empty: for conditions that ask no more than that.
+# Any non-empty set: for conditions that only test for presence.
 _SOME: Final = ("some",)
 
-# What is left of a pattern behind the tenant's own prefix; False: it matches no key that begins with that prefix.
+# The part of a pattern after the tenant's own prefix; False: it matches no key with that prefix.
 Tail = Pattern | Literal[False]
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedPermission:
-    """The verdict on each request like the example whose leading keys meet the residual."""
+    """The verdict on every request like the example whose leading keys satisfy the residual."""
 
     verdict: Allow
     residual: Residual
@@ -58,7 +58,7 @@ class PreparedPermission:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A condition on the leading keys: what makes it hold, and what makes it fail; None where nothing is known to."""
+    """A condition on the leading keys: what makes it hold, and what makes it fail; None if nothing is known to."""
 
     holds: Residual | None
     fails: Residual | None
@@ -67,9 +67,9 @@ class Undecided:
 def prepare(
     policies: PolicySet, operation: str, body: Mapping[str, Any], place: TableRegistry, principal: Context
 ) -> PreparedPermission | None:
-    """None: not understood, or never allowed; the evaluator decides. Never raises.
+    """None if it is not understood or never allowed; then the evaluator decides. Never raises.
 
-    `principal` is what the tenants have in common, with lower-case keys: all but the tenant's tag.
+    `principal` is what the tenants have in common, with lower-case keys: everything but the tenant's tag.
     """
     try:
         return _prepare(policies, operation, body, place, principal)
@@ -78,7 +78,7 @@ def prepare(
 
 
 def depends_on_tenant(policies: PolicySet, action: str) -> bool:
-    """Whether verdicts on this action may differ between tenants that ask the same behind their own prefix."""
+    """Whether verdicts on this action may differ between tenants for the same request below their own prefix."""
     rules = (rule for layer in policies.layers for rule in layer if rule.acts(action.lower()))
     return not all(rule.fixed and all(outcome(row, {}) is not None for row in rule.checks) for rule in rules)
 
@@ -86,7 +86,7 @@ def depends_on_tenant(policies: PolicySet, action: str) -> bool:
 def _prepare(
     policies: PolicySet, operation: str, body: Mapping[str, Any], place: TableRegistry, principal: Context
 ) -> PreparedPermission | None:
-    # A whole item on failure has a rule of its own in `Permissions`.
+    # Returning a whole item on failure has its own rule in `Permissions`.
     if not OPEN.isdisjoint(principal) or body.get(ON_FAILURE) == "ALL_OLD":
         return None
     left, granted = Residual(), list[str]()
@@ -94,7 +94,7 @@ def _prepare(
         found = _authorised(policies, one, principal)
         if found is None:
             return None
-        # Asked of the keys of the whole request: never laxer than of each part's own.
+        # Checked for the keys of the whole request, which is never less strict than for each part.
         left = left.also(found.residual)
         granted.extend(found.statements)
     return PreparedPermission(Allow(tuple(dict.fromkeys(granted))), left)
@@ -136,7 +136,7 @@ def _first(allows: tuple[Rule, ...], known: Context) -> tuple[str, Residual] | N
         outcomes = [outcome(row, known) for row in rule.checks]
         if False in outcomes:
             continue
-        # A resource with a variable is reached by some tenants and not by others.
+        # Some tenants reach a resource with a variable and others do not.
         residual = _all_hold(outcomes) if rule.fixed else None
         return None if residual is None else (rule.name, residual)
     return None
@@ -153,9 +153,9 @@ def _all_hold(outcomes: list[bool | Undecided | None]) -> Residual | None:
 
 
 def outcome(row: Check, known: Context) -> bool | Undecided | None:
-    """What a condition says where there is a tenant, and leading keys that all begin with its own prefix.
+    """The outcome of a condition, if there is a tenant and all leading keys start with its own prefix.
 
-    None: it cannot be told.
+    None if it cannot be determined.
     """
     found = _outcome_of_open(row)
     return row.holds(known) if found == "closed" else found
@@ -163,7 +163,7 @@ def outcome(row: Check, known: Context) -> bool | Undecided | None:
 
 @lru_cache(maxsize=_CHECKS_KEPT)
 def _outcome_of_open(row: Check) -> bool | Undecided | Literal["closed"] | None:
-    """As `outcome` for a condition that looks at an open key; such a one looks at nothing else."""
+    """Like `outcome`, for a condition on an open key; such a condition involves nothing else."""
     kind = None if row.row is None else operation(row.row.operator)
     if row.row is None or kind is None:
         return None
@@ -174,21 +174,21 @@ def _outcome_of_open(row: Check) -> bool | Undecided | Literal["closed"] | None:
     if OPEN.isdisjoint((row.key, *variables.keys(templates))):
         return "closed"
     if kind.name == "Null" and row.key == SUBJECT:
-        # Not every session has a subject: the residual asks for one.
+        # Not every session has a subject, so the residual requires one.
         with_subject = Residual(subject=True)
         held = row.holds({SUBJECT: "somebody"})
         return Undecided(with_subject, None) if held else Undecided(None, with_subject)
-    # Neither looks at a value: the one asks whether there is any, the other cannot be told for a set.
+    # Neither depends on a value: one tests for presence, the other cannot be determined for a set.
     if kind.name == "Null" or (row.key in LEADING and kind.quantifier is None):
         return row.holds({row.key: _SOME})
-    # INVARIANT: a condition that names the tenant in another way than by the prefix of a key is not understood.
+    # INVARIANT: a condition that refers to the tenant in any other way than as the prefix of a key is not understood.
     if row.key not in LEADING or kind.name not in _WILDCARDS:
         return None
     return _on_keys(kind, [_tail(parts) for parts in templates])
 
 
 def _on_keys(kind: ConditionOperation, tails: list[Tail | None]) -> bool | Undecided | None:
-    """A set operator on the leading keys. Where all keys match, or none does, the quantifier makes no difference."""
+    """A set operator on the leading keys. If all keys match, or none does, the quantifier makes no difference."""
     if None in tails:
         return None
     negated = kind.operator.negated
@@ -204,7 +204,7 @@ def _on_keys(kind: ConditionOperation, tails: list[Tail | None]) -> bool | Undec
 
 
 def _all_match(tails: list[Pattern]) -> Residual | None:
-    """Enough for it: each key begins with one of the patterns that are plain prefixes, or is one of the others."""
+    """Sufficient: each key starts with one of the patterns that are plain prefixes, or equals one of the others."""
     prefixes = [tail[0] for tail in tails if len(tail) == 2 and tail[1] is Wild.MANY]
     whole = [f"{tail[0]}{END}" for tail in tails if len(tail) == 1 and isinstance(tail[0], str)]
     plain = (*(prefix for prefix in prefixes if isinstance(prefix, str)), *whole)
@@ -212,20 +212,20 @@ def _all_match(tails: list[Pattern]) -> Residual | None:
 
 
 def _none_match(tails: list[Pattern]) -> Residual | None:
-    """Enough for it: no key begins with the text before the first wildcard of a pattern."""
+    """Sufficient: no key starts with the text before the first wildcard of a pattern."""
     heads = tuple(tail[0] for tail in tails if isinstance(tail[0], str))
     return Residual(forbidden=heads) if len(heads) == len(tails) else None
 
 
 def _tail(parts: Template) -> Tail | None:
-    """A pattern in relation to the tenant's own prefix; None where it may match some of the keys behind it."""
+    """A pattern relative to the tenant's own prefix; None if it may match some of the keys below it."""
     if parts and all(part is Wild.MANY for part in parts):
         return (Wild.MANY,)
     for part, own in zip(parts, _OWN, strict=False):
         if isinstance(part, Variable) and isinstance(own, Variable) and part.key == own.key:
             continue
         if part != own:
-            # Two characters that differ never match; a wildcard or another variable may.
+            # Two different characters never match; a wildcard or another variable may.
             return False if isinstance(part, str) and isinstance(own, str) else None
     if len(parts) < len(_OWN):
         return False
@@ -235,7 +235,8 @@ def _tail(parts: Template) -> Tail | None:
 
 
 def _marked(part: str | Wild | Variable) -> str | Wild | None:
-    """A part with the mark for the subject; None for any other variable, and for a text that has a mark."""
+    """A part with the placeholder for the subject; None for any other variable, and for a text that contains a
+    placeholder."""
     if isinstance(part, Variable):
         return SUBJECT_MARK if part.key == SUBJECT and part.default is None else None
     return None if part in (SUBJECT_MARK, END) else part

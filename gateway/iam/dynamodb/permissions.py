@@ -23,7 +23,7 @@ _DISCLOSURE: Final = frozenset(("dynamodb:attributes", "dynamodb:returnvalues"))
 
 @dataclass(frozen=True, slots=True, init=False)
 class Permissions:
-    """What all sessions with the same policies share, plus the tags of tenant and subject, which is all they add."""
+    """Shares everything with sessions of the same policies, except the tags of tenant and subject."""
 
     shared: SharedPermissions
     tenant: Value | None
@@ -60,7 +60,7 @@ class Permissions:
 
     @property
     def reader(self) -> str | None:
-        """The subject, where the session is one of own rows: part of the key of whatever is kept for it."""
+        """The subject, if the session only sees its own rows: part of every cache key for it."""
         return self.subject if isinstance(self.subject, str) else None
 
     @property
@@ -69,7 +69,7 @@ class Permissions:
         return self.own + self.shared.rows.sample.replace(role_reach.SUBJECT, self.reader or "")
 
     def foreign(self, index: str | None, partition_key: str) -> bool:
-        """Whether the partition holds another subject of the tenant, whose rows are as good as missing."""
+        """Whether the partition belongs to another subject of the tenant, whose rows are treated as missing."""
         owned = self.shared.rows.owned
         if not owned:
             return False
@@ -130,7 +130,7 @@ class Permissions:
         """
         if leading_key is None:
             leading_key, there = self.sample_key, self.shared.rows.sample_index
-            if there is not None:  # a role that reads from indexes only
+            if there is not None:  # a role that only reads from indexes
                 operation, index = "Query", there
         own, subject, answer, denied = self.own, self.reader, self.shared.answer, {}
         for name in names:

@@ -150,5 +150,5 @@ def _select(body: Body, projection: tuple[str, ...]) -> str:
     default = "ALL_ATTRIBUTES" if body.get("IndexName") is None else "ALL_PROJECTED_ATTRIBUTES"
     select = wire.choice(body, "Select", _SPECIFIC if projection else default, _SELECT)
     if select == _SPECIFIC and not projection:
-        raise NotUnderstood("Select asks for specific attributes, but the request names none")
+        raise NotUnderstood("Select requests specific attributes, but the request names none")
     return select

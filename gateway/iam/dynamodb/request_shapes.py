@@ -1,7 +1,7 @@
-"""The shape of a request: everything of it that the evaluator reads, except the texts of the leading keys.
+"""The shape of a request: everything that the evaluator reads, except the values of the leading keys.
 
-Requests of one shape differ only in their keys and values, so that one prepared permission serves all of them. Only
-forms that the store sends have a shape; anything else is left to the evaluator.
+Requests of one shape differ only in their keys and values, so one prepared permission serves all of them. Only forms
+that the store sends have a shape; anything else is left to the evaluator.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ _MEMBERS: Final = frozenset(("Put", "Update", "Delete", "ConditionCheck"))
 
 
 class RequestPart(NamedTuple):
-    """What is authorised on its own: a whole request, or one member of a transaction.
+    """A separately authorised part: a whole request, or one member of a transaction.
 
     `holders` are the objects that hold the leading keys. `operation` and `body` are an example of the shape.
     """
@@ -47,7 +47,7 @@ class RequestPart(NamedTuple):
 
 
 def parts_of(operation: str, body: Body) -> list[RequestPart] | None:
-    """None where the request has no shape; may raise on a body of wrong types, which has none either."""
+    """None if the request has no shape; may raise on a body of wrong types, which has none either."""
     if operation == "TransactWriteItems":
         if not body.keys() <= PARAMETERS[operation]:
             return None
@@ -66,13 +66,13 @@ def key_name(part: RequestPart, place: TableRegistry) -> str | None:
     if part.operation != "Query":
         table = next(iter(body["RequestItems"])) if part.operation == "BatchGetItem" else _written(body)["TableName"]
         return place.table(table).keys.pk
-    # The evaluator reads each value that is compared for equality: with one there is no other to read.
+    # The evaluator reads every value that is compared for equality; a single one leaves no doubt.
     equalities = key_condition(body["KeyConditionExpression"]).equalities
     return equalities[0][1] if len(equalities) == 1 else None
 
 
 def leading_keys(holders: list[dict[str, Any]], name: str) -> list[str] | None:
-    """The text of each leading key; None where one is no text."""
+    """The text of each leading key; None if one is not a string."""
     if set(map(type, holders)) != {dict}:
         return None
     values = [holder[name] for holder in holders]
@@ -139,7 +139,7 @@ def _written(body: Body) -> Body:
 
 
 def _read(body: Body) -> tuple[object, ...]:
-    # With the names of its parameters, because one that is null is not the same as one that is absent.
+    # Includes the names of its parameters, because null is not the same as absent.
     return tuple(body), body.get("ProjectionExpression"), body.get("ReturnConsumedCapacity"), _aliases(body)
 
 

@@ -1,4 +1,4 @@
-"""What is left to ask of a request once its policies are evaluated: the leading keys, as they are sent."""
+"""The residual: what remains to be checked of the leading keys once the policies are evaluated."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,33 +10,33 @@ from gateway.model.tenant import TenantId, partition
 _NOBODY: Final = partition(TenantId(""), "")
 _WORD, _END = _NOBODY[:-1], _NOBODY[-1]
 _PLAIN = re.compile(r'[^"\\\x00-\x1f\x7f-\U0010ffff]+')
-# a prefix as `_is_own` has it, in which each character stands for itself in JSON
+# a prefix as in `_is_own`, whose characters all represent themselves in JSON
 _PLAIN_OWN = re.compile(f"{re.escape(_WORD)}{_PLAIN.pattern}{re.escape(_END)}").fullmatch
 
 
 SUBJECT: Final = "\x00"
-"""Stands in a prefix for the session's subject."""
+"""The placeholder for the session's subject in a prefix."""
 END: Final = "\x01"
-"""Stands at the end of a prefix that is a whole key."""
+"""Marks a prefix that is a whole key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """Prefixes that follow the tenant's own one: every key begins with its own prefix, and then
+    """Conditions on the leading keys: every key starts with the tenant's own prefix, and then
 
     - with one prefix of each group of `required`,
     - with no prefix of `forbidden`.
 
-    `subject` means that the session must have one. `tail` follows the tenant's prefix in every key, where the requests
-    are made of a template that has it there: see `below`. False never means "denied", only "not decided here": then the
-    evaluator decides.
+    `subject` means that the session must have one. `tail` follows the tenant's prefix in every key, if the requests
+    are rendered from a template that has it there: see `below`. False never means "denied", only "not decided here":
+    then the evaluator decides.
     """
 
     required: tuple[tuple[str, ...], ...] = ()
     forbidden: tuple[str, ...] = ()
     subject: bool = False
     tail: str = ""
-    # as they stand in JSON; a required one with a quote would be met by the end of a string, so it is left out
+    # as they appear in JSON; a required one with a quote could be satisfied by the end of a string, so it is left out
     _forbidden_texts: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _required_texts: tuple[tuple[str, ...], ...] = field(init=False, repr=False, compare=False)
 
@@ -51,8 +51,8 @@ class Residual:
         object.__setattr__(self, "_required_texts", texts)
 
     def also(self, other: "Residual") -> "Residual":
-        """What holds where both hold; of whole residuals, before `below`."""
-        # INVARIANT: a tail decides what was left out because of it, so it is never lost on the way.
+        """The conjunction of both; only for whole residuals, before `below`."""
+        # INVARIANT: a tail decides what was left out because of it, so it is never lost.
         if self.tail or other.tail:
             raise ValueError("a residual with a tail cannot be combined")
         if not other.required and not other.forbidden and not other.subject:
@@ -61,9 +61,10 @@ class Residual:
         return Residual(required, forbidden, self.subject or other.subject)
 
     def below(self, tail: str) -> "Residual":
-        """The same for keys that begin with `tail` behind the tenant's prefix, without what that decides.
+        """The same for keys that start with `tail` after the tenant's prefix, without what the tail already decides.
 
-        A key that does not begin so is not decided here, and a tail without a JSON text of its own changes nothing.
+        A key that does not start with it is not decided here, and a tail without a JSON text of its own changes
+        nothing.
         """
         if not tail or not _PLAIN.fullmatch(tail):
             return self
@@ -72,7 +73,7 @@ class Residual:
         return Residual(required, forbidden, self.subject, tail)
 
     def of_subject(self, subject: str | None) -> "Residual | None":
-        """With the subject in its place; None without one, and then nothing is decided here."""
+        """With the subject inserted; None without one, and then nothing is decided here."""
         # INVARIANT: prefixes are made disjoint again, or one key could be counted twice.
         if not subject or SUBJECT in subject or END in subject:
             return None
@@ -84,7 +85,7 @@ class Residual:
         if self.subject:
             mine = self.of_subject(subject)
             return mine is not None and mine.allows(keys, own)
-        # INVARIANT: no keys are no permission: "all of none" would be an approval.
+        # INVARIANT: no keys means no permission: "all of none" would be an approval.
         if not keys or not _is_own(own):
             return False
         start = own + self.tail
@@ -109,27 +110,28 @@ class Residual:
         return True
 
     def allows_text(self, text: str, marker: str, own: str, keys: int, subject: str | None = None) -> bool:
-        r"""As `allows`, asked of the request's JSON text, without reading it.
+        r"""Like `allows`, but decided on the request's JSON text without parsing it.
 
-        The caller promises: `text` is JSON without spaces between its tokens, `marker` was made by `marker_of`, and
-        each of the `keys` leading keys stands in the text as the marker and the rest of a JSON string, as in a text
-        that is made from a template. Nothing is promised about the keys' texts or about any other value.
+        The caller guarantees that `text` is JSON without spaces between its tokens, that `marker` comes from
+        `marker_of`, and that each of the `keys` leading keys appears in the text as the marker and the rest of a JSON
+        string, as in a text rendered from a template. Nothing is assumed about the keys' values or any other value.
 
-        Why this never allows what `allows` does not:
+        Why this never allows what `allows` does not allow:
 
-        1. Each leading key is an occurrence of the marker. In `"PK":{"S":"` every quote but the first stands behind
-           a character that is no backslash, so it begins or ends a string of the JSON. So two occurrences cannot
-           overlap (a string behind `"S":` would be followed by a colon, which is no JSON), and `count` misses none.
-        2. `text.count(marker) == keys` says that these are the only occurrences. A value that contains the marker
-           has its quotes escaped and is no occurrence; an attribute of the same name elsewhere, or a name that ends
+        1. Each leading key is an occurrence of the marker. In `"PK":{"S":"` every quote but the first follows a
+           character other than a backslash, so it starts or ends a string of the JSON. So two occurrences cannot
+           overlap (a string after `"S":` would be followed by a colon, which is not JSON), and `count` misses none.
+        2. `text.count(marker) == keys` means that these are the only occurrences. A value that contains the marker
+           has its quotes escaped and is not an occurrence; an attribute of the same name elsewhere, or a name that ends
            in `\"PK`, is one more, and the numbers differ.
-        3. `text.count(marker + own + tail) == keys` says that each of them is followed by `own` and `tail`. There is
-           no backslash and no quote in these, so their characters stand for themselves: each leading key begins so.
+        3. `text.count(marker + own + tail) == keys` means that each of them is followed by `own` and `tail`.
+           These contain no backslash and no quote, so their characters represent themselves: each leading key starts
+           with them.
         4. For `forbidden` and `required` a key could still hide a prefix behind an escape (`\u0045MAIL#`). So a text
-           with a backslash anywhere is not decided here; without one each string is its own text. A required prefix
-           with a quote would be met by the end of a string, so it is not counted; one that is a whole key is looked
-           for with the quote that ends it. No prefix of a group begins with another one of it, so a key is counted
-           once at most.
+           with a backslash anywhere is not decided here; without one, each string equals its text. A required prefix
+           with a quote could be satisfied by the end of a string, so it is not counted; one that is a whole key is
+           searched with its closing quote. No prefix of a group starts with another one of the group, so a key is
+           counted at most once.
         """
         if self.subject:
             mine = self.of_subject(subject)
@@ -144,7 +146,7 @@ class Residual:
     def _allows_prefixes(self, text: str, start: str, keys: int) -> bool:
         if "\\" in text:
             return False
-        # loops: this is asked for every call, and a generator costs as much as all of it
+        # loops: this runs for every call, and a generator costs as much as all of it
         for prefix in self._forbidden_texts:
             if start + prefix in text:
                 return False
@@ -152,7 +154,7 @@ class Residual:
             left = keys
             for prefix in group:
                 left -= text.count(start + prefix)
-                if left <= 0:  # no key is counted twice, so the other prefixes are nowhere
+                if left <= 0:  # no key is counted twice, so the other prefixes do not occur
                     break
             if left:
                 return False
@@ -160,30 +162,30 @@ class Residual:
 
 
 def marker_of(name: str) -> str:
-    """What stands before the text of a key in a request; `name` is its attribute, or its value such as `:pk`."""
+    """The text before a key in a request; `name` is its attribute, or its value placeholder such as `:pk`."""
     if not _PLAIN.fullmatch(name):
         raise ValueError("the name of a key has no JSON text of its own")
     return f'"{name}":{{"S":"'
 
 
 def _may_meet(prefix: str, tail: str) -> bool:
-    """Whether a key that begins with `tail` may begin with this prefix; the subject in it may be anything."""
+    """Whether a key that starts with `tail` may start with this prefix; the subject in it may be anything."""
     known = prefix.partition(SUBJECT)[0].removesuffix(END)
     return known.startswith(tail) or tail.startswith(known)
 
 
 def _as_text(prefix: str) -> str:
-    """A prefix as it stands in JSON: a whole key is followed by the quote that ends it."""
+    """A prefix as it appears in JSON: a whole key is followed by its closing quote."""
     return f'{prefix[:-1]}"' if prefix.endswith(END) else prefix
 
 
 def _is_own(own: str) -> bool:
-    # INVARIANT: a prefix ends behind the tenant's id, or `TENANT#acme` would also be a prefix of tenant `acme-2`.
+    # INVARIANT: a prefix ends after the tenant's id, or `TENANT#acme` would also be a prefix of tenant `acme-2`.
     return len(own) > len(_NOBODY) and own.startswith(_WORD) and own.endswith(_END)
 
 
 def _shortest(prefixes: Iterable[str]) -> tuple[str, ...]:
-    """The prefixes that begin with no other one, in order: they match the same texts."""
+    """The prefixes that start with no other one, in order: they match the same texts."""
     kept: list[str] = []
     for prefix in sorted(set(prefixes)):
         if not kept or not prefix.startswith(kept[-1]):

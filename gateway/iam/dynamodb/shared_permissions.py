@@ -1,6 +1,7 @@
-"""What tenants with the same policies share: prepared permissions by the shape of a request, and answers on attributes.
+"""What tenants with the same policies share: prepared permissions by the shape of a request, and decisions on
+attributes.
 
-Nothing of it names a tenant, so a tenant adds nothing to it.
+Nothing of it names a tenant, so further tenants add nothing to it.
 """
 
 import logging
@@ -25,7 +26,7 @@ _log = logging.getLogger("gateway.permissions")
 
 
 class AttributeRead(NamedTuple):
-    """One attribute that somebody wants to read; `index_name` is None in the table itself."""
+    """One attribute to be read; `index_name` is None in the table itself."""
 
     operation: str
     table: str
@@ -34,10 +35,10 @@ class AttributeRead(NamedTuple):
 
 
 class RoleRows(NamedTuple):
-    """`sample` is a path that the role may read, `owned` those that hold the subject, each with its index.
+    """`sample` is a path that the role may read, `owned` are those that contain the subject, each with its index.
 
-    Paths stand behind the tenant's prefix; `{subject}` stands for the subject. `sample_index` is None for a path in
-    the table, which every role has that reads something there.
+    Paths follow the tenant's prefix; `{subject}` is a placeholder for the subject. `sample_index` is None for a path
+    in the table, which every role has that reads something there.
     """
 
     sample: str = "ANY"
@@ -45,7 +46,7 @@ class RoleRows(NamedTuple):
     sample_index: str | None = None
 
     def foreign(self, index: str | None, path: str, subject: str) -> bool:
-        """Whether the path is one that holds another subject, so that the session has no rows there."""
+        """Whether the path belongs to another subject, so that the session has no rows there."""
         shapes = [owned.split("#") for there, owned in self.owned if there == index]
         parts = path.split("#")
         return any(_is_shaped(parts, shape, None) for shape in shapes) and not any(
@@ -54,7 +55,7 @@ class RoleRows(NamedTuple):
 
 
 def _is_shaped(parts: list[str], shape: list[str], subject: str | None) -> bool:
-    """Whether the parts are those of the shape; without a subject, whoever's they are."""
+    """Whether the parts have this shape; without a subject, any subject matches."""
     return len(parts) == len(shape) and all(
         expected in (part, "*") or (expected == _SUBJECT and subject in (part, None))
         for part, expected in zip(parts, shape, strict=True)
@@ -65,7 +66,7 @@ _ALL_ROWS: Final = RoleRows()
 
 
 class SharedPermissions:
-    """`principal` is what the tenants have in common, as given; `known` the same with lower-case keys."""
+    """`principal` is what the tenants have in common, as passed in; `known` is the same with lower-case keys."""
 
     __slots__ = ("_answers", "_apart", "_prepared", "known", "place", "policies", "principal", "rows")
 
@@ -77,36 +78,36 @@ class SharedPermissions:
         self.principal = principal
         self.known = {key.lower(): value for key, value in principal.items()}
         self.place = place
-        # by shape, with the name of the leading key; None: this shape is for the evaluator
+        # by shape, with the name of the leading key; None: the evaluator decides this shape
         self._prepared: dict[tuple[object, ...], tuple[PreparedPermission, str] | None] = {}
         self._answers: dict[tuple[object, ...], Deny | None] = {}
         self._apart: dict[str, bool] = {}
 
     def prepare(self, operation: str, body: Mapping[str, Any]) -> PreparedPermission | None:
-        """For whoever sends many requests like this one, and asks the residual of each."""
+        """For callers that send many requests like this one and check the residual of each."""
         return prepare(self.policies, operation, body, self.place, self.known)
 
     def allowed(self, operation: str, body: Mapping[str, Any], own: str, subject: str | None = None) -> Allow | None:
-        """The verdict by what is prepared; None: the evaluator has to decide. Never raises."""
+        """The prepared verdict; None: the evaluator has to decide. Never raises."""
         try:
             parts = parts_of(operation, body)
             # INVARIANT: a request without parts is not allowed: "all of none" would be an approval.
             if not parts:
                 return None
             return self._one(parts[0], own, subject) if len(parts) == 1 else self._all(parts, own, subject)
-        except Exception:  # INVARIANT: what is odd is left to the evaluator
+        except Exception:  # INVARIANT: unexpected input is left to the evaluator
             return None
 
     def learn(
         self, operation: str, body: Mapping[str, Any], own: str, verdict: Allow, subject: str | None = None
     ) -> None:
-        """Prepares for the next request of this shape; kept only where it says of this one what the evaluator said."""
+        """Prepares the next request of this shape; kept only if it agrees with the evaluator about this one."""
         try:
             found = parts_of(operation, body)
             parts = [part for part in found or () if part.shape not in self._prepared]
             for part in parts:
                 _keep(self._prepared, part.shape, self._entry(part))
-        except Exception:  # INVARIANT: what is odd is left to the evaluator
+        except Exception:  # INVARIANT: unexpected input is left to the evaluator
             return
         again = self.allowed(operation, body, own, subject) if parts else verdict
         for part in parts:
@@ -115,7 +116,9 @@ class SharedPermissions:
             elif again is not None and again != verdict:
                 self._prepared[part.shape] = None
         if again is not None and again != verdict:
-            _log.error("a prepared permission for `%s` is not what the evaluator says: it is not used", operation)
+            _log.error(
+                "a prepared permission for `%s` differs from the evaluator's decision and is not used", operation
+            )
 
     def answer(
         self,
@@ -125,13 +128,13 @@ class SharedPermissions:
         ask: Callable[[AttributeRead, str], Deny | None],
         subject: str | None = None,
     ) -> Deny | None:
-        """The kept answer on one attribute; asked anew where tenants may get different ones."""
+        """The cached decision on one attribute; decided again if it may differ between tenants."""
         apart = self._apart.get(read.operation)
         if apart is None:
             apart = self._apart[read.operation] = self._tells_apart(read.operation)
         if apart or not leading_key.startswith(own):
             return ask(read, leading_key)
-        # INVARIANT: what was found out for one subject is not told to another, unless the key has nothing of either.
+        # INVARIANT: a decision for one subject is not reused for another, unless the key contains neither of them.
         path = leading_key[len(own) :]
         key = (*read, path, None if path == self.rows.sample and _SUBJECT not in path else subject)
         if key not in self._answers:
@@ -141,7 +144,7 @@ class SharedPermissions:
     def _tells_apart(self, operation: str) -> bool:
         try:
             return not OPEN.isdisjoint(self.known) or depends_on_tenant(self.policies, f"dynamodb:{operation}")
-        except Exception:  # INVARIANT: what is odd is not shared
+        except Exception:  # INVARIANT: unexpected input is not shared
             return True
 
     def _one(self, part: RequestPart, own: str, subject: str | None) -> Allow | None:
@@ -167,7 +170,7 @@ class SharedPermissions:
 
 
 def _keep(kept: dict[K, V], key: K, value: V) -> None:
-    """The oldest goes: shapes and questions are few, and making one anew is cheap."""
+    """Drops the oldest entry: there are few shapes and decisions, and making one again is cheap."""
     if len(kept) >= _KEPT:
         kept.pop(next(iter(kept)), None)  # lanes are prepared in a thread, which may have been faster
     kept[key] = value

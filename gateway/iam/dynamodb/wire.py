@@ -93,7 +93,7 @@ def legacy_names(body: Body, parameter: str) -> tuple[str, ...]:
 
 
 def projected(body: Body) -> tuple[str, ...]:
-    """The attributes a read asks for; none when it asks for everything."""
+    """The attributes that a read requests; none if it requests everything."""
     legacy = legacy_names(body, "AttributesToGet")
     # It is not documented whether a legacy entry may be a path, so it must be allowed both as a name and as a path.
     heads = (name.split(".", 1)[0].split("[", 1)[0] for name in legacy)

@@ -80,7 +80,7 @@ class Counterexample:
         lines += [
             f"    {key} = {value if isinstance(value, str) else ', '.join(value)}" for key, value in context.items()
         ]
-        lines += [f"    asked by {self.caller}"] if self.caller else []
+        lines += [f"    sent by {self.caller}"] if self.caller else []
         lines += [f"    where {name}" for name, holds in self.unknowns.items() if holds]
         return lines + ([f"    which reaches rows of {self.other!r}"] if self.other else [])
 
@@ -197,7 +197,7 @@ def _one(
 
 
 def _names(authorisation: Authorisation, spec: TableSpec) -> tuple[str, ...]:
-    """The attributes in the projection of a read; none if it asks for whole items."""
+    """The attributes in the projection of a read; none if it requests whole items."""
     if authorisation.context.get("dynamodb:Select") not in (None, "SPECIFIC_ATTRIBUTES"):
         return ()
     attributes = _texts(authorisation.context.get("dynamodb:Attributes"))

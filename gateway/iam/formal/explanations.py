@@ -22,7 +22,7 @@ EXPLAINED: Final[Mapping[str, str]] = {
     ),
     "no foreign file": (
         "Whatever the action in S3, no request is allowed for an object that is not below the tenant's own prefix of "
-        "the bucket, nor for the bucket itself or another one; of a model without files, for nothing in S3."
+        "the bucket, nor for the bucket itself or another one; in a model without files, nothing in S3 is allowed."
     ),
     "only actions on items": (
         "In DynamoDB, a role is allowed only its item actions: no Scan, PartiQL, streams, exports, "
@@ -33,7 +33,7 @@ EXPLAINED: Final[Mapping[str, str]] = {
         "write and mark them."
     ),
     "hidden attributes stay hidden": (
-        "No allowed request of a role that does not see personal attributes names one, asks for whole items "
+        "No allowed request of a role that does not see personal attributes names one, requests whole items "
         "(`Select`), has an item returned (`ReturnValues`), or uses a partition whose key contains one."
     ),
     "confidential rows stay closed": (
@@ -170,9 +170,9 @@ ASSUMPTIONS: Final = (
 NOT_CLAIMED: Final = (
     "Organisation policies and resource policies are outside of the proof; the table has no resource policy.",
     (
-        "A personal attribute in a sort key: IAM hides attributes and partitions, not sort keys. Whoever calls AWS "
-        "with the credentials of a session that hides the attribute can read it in the sort keys of a partition that "
-        "the session reads. The gateway does not show it; policies/README.md lists these keys."
+        "A personal attribute in a sort key: IAM hides attributes and partitions, not sort keys. A caller of "
+        "AWS with the credentials of a session that hides the attribute can read it in the sort keys of a partition "
+        "that the session reads. The gateway does not show it; policies/README.md lists these keys."
     ),
 )
 

@@ -29,7 +29,7 @@ def file_acts(*actions: str) -> Formula:
 
 
 def own_file(model: Model, deployment: Deployment) -> Formula:
-    """An object of the bucket, below the tenant of the session; nothing where the model has no files."""
+    """An object of the bucket, below the tenant of the session; nothing if the model has no files."""
     if not has_files(model):
         return FALSE
     named = matches(ARN[-1], (f"{deployment.bucket}/", Ref(TENANT), "/", Wild.MANY))
@@ -64,7 +64,7 @@ def files_endpoint_means(deployment: Deployment) -> Formula:
 
 
 def includes_files(strong: RoleMeaning, weak: RoleMeaning) -> bool:
-    """Whether every file that the weak role reaches is one of the strong one's, for the same actions."""
+    """Whether the strong role reaches every file that the weak role reaches, with the same actions."""
     return all(
         _reaches(strong, action, path) for grant in weak.files for action in grant.actions for path in _of(grant)
     )

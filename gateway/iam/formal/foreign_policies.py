@@ -53,7 +53,7 @@ REASONS: Final[Mapping[str, str]] = {
     ),
     "nothing without a key": (
         "ForAllValues holds where AWS fills in no key: add Null `false` for dynamodb:LeadingKeys. No documented "
-        "request of this action has no key; this is what stands between the table and one that AWS adds"
+        "request of this action has no key; this condition protects the table from a future action without keys"
     ),
 }
 """What it means if a theorem does not hold."""

@@ -122,7 +122,7 @@ class _Evaluation:
                 return _tested(subject, _arn_test(patterns), patterns)
             case Scalar(subject, _, _, test):
                 return _tested(subject, lambda texts: test, ())
-        raise TypeError(f"nothing is known of `{formula}` for one request")
+        raise TypeError(f"`{formula}` cannot be decided for one request")
 
     def _like(self, formula: Like, key: str) -> Holds:
         piece = formula.piece

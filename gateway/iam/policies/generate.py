@@ -43,7 +43,7 @@ GATEWAY_FILE: Final = "gateway-role.json"
 ENDPOINT_FILE: Final = "vpc-endpoint.json"
 STREAM_FILE: Final = "stream-role.json"
 FILES_ENDPOINT_FILE: Final = "vpc-endpoint-files.json"
-"""Only where the model has files, as every statement about them."""
+"""Only for models with files, like every statement about them."""
 
 _KINDS: Final[dict[str, Kind]] = {
     TENANT_FILE: "identity",
@@ -144,7 +144,7 @@ def _hiding(role: GatewayRole) -> tuple[Clause, ...]:
 
 
 def _finding(role: GatewayRole) -> Iterator[Clause]:
-    """Where a hidden attribute names the partition and the role may find items by it, a read may name their id only."""
+    """If a hidden attribute is the partition key and the role may find items by it, a read may name only their id."""
     tenant = TenantId(f"${{{PRINCIPAL_TENANT}}}")
     for number, attributes in enumerate(dict.fromkeys(find.attributes for find in role.finds), 1):
         keys = [partition(tenant, find.path) for find in role.finds if find.attributes == attributes]
@@ -191,7 +191,7 @@ def _tagged(roles: Sequence[str], null: Mapping[str, str], *tags: str) -> Clause
 
 
 def _alone(roles: Sequence[str], *tags: str) -> Clause:
-    """The session has these tags and its role, no others, and none that goes on into a further role."""
+    """The session has these tags and its role, no others, and none that is passed on to another role."""
     unlinked = {"aws:TagKeys": "false", "sts:TransitiveTagKeys": "true"}
     only = {"ForAllValues:StringEquals": {"aws:TagKeys": sorted((ROLE_TAG, *tags))}}
     return {**_tagged(roles, unlinked, *tags), **only}

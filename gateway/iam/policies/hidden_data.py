@@ -1,4 +1,4 @@
-"""What roles do not see: the attributes that a model marks as personal, and the keys that contain hidden ones."""
+"""Hidden data: the attributes that a model marks as personal, and the keys that contain hidden ones."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

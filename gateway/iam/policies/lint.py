@@ -23,7 +23,7 @@ _VARIABLE_FAMILIES: Final = ("String", "Arn")
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """An error can open a way between tenants or does not mean what it says; a warning has no effect at AWS."""
+    """An error can let one tenant reach another, or does not mean what it says; a warning has no effect on AWS."""
 
     level: Literal["error", "warning"]
     statement: str
@@ -104,7 +104,7 @@ def _pattern(value: str, key: str, guarded: set[str], *, wildcards: bool) -> Ite
     for part, after in zip(parts, (*parts[1:], None), strict=True):
         if isinstance(part, Variable):
             if isinstance(after, Wild):
-                yield f"`{value}`: a wildcard right behind a variable matches longer names, too"
+                yield f"`{value}`: a wildcard right after a variable also matches longer names"
             if part.key not in guarded:
                 yield f"`{value}`: `{part.key}` may be absent: add Null `false`"
     if key == _LEADING and not any(isinstance(part, Variable) for part in parts):
@@ -113,12 +113,12 @@ def _pattern(value: str, key: str, guarded: set[str], *, wildcards: bool) -> Ite
 
 def _granting_actions(statement: Statement, of_stream: bool) -> Iterator[str]:
     if statement.excludes_actions:
-        yield "NotAction grants whatever is not listed, also what AWS adds later"
+        yield "NotAction grants every action that is not listed, including those that AWS adds later"
         return
     for action in statement.actions:
         name = _dynamodb(action)
         if "*" in action or "?" in action:
-            yield f"`{action}`: a wildcard grants also what AWS adds later"
+            yield f"`{action}`: a wildcard also grants actions that AWS adds later"
         elif of_stream and name in (*STREAM_READS, "DescribeTable"):
             continue
         elif name is not None and (name not in KEYED or name.startswith("PartiQL")):
@@ -129,23 +129,25 @@ def _granting_resources(statement: Statement, of_stream: bool) -> Iterator[str]:
     if not any(action == "*" or _dynamodb(action) is not None for action in statement.actions):
         return
     if statement.excludes_resources:
-        yield "NotResource grants whatever is not listed"
+        yield "NotResource grants every resource that is not listed"
         return
     for resource in statement.resources:
-        # a stream has another name each time that it is switched on
+        # a stream gets another name each time it is switched on
         table = resource.removesuffix("/stream/*") if of_stream else resource
         if table == "*" or any(mark in table.split(":", 5)[5] for mark in "*?"):
             yield f"resource `{resource}` may hold a table or index that is not keyed by tenant"
 
 
 def _granting_files(statement: Statement, kind: Kind) -> Iterator[str]:
-    """Objects are told apart by their keys, which begin with the tenant."""
+    """Objects are distinguished by their keys, which start with the tenant."""
     actions = [action for action in statement.actions if action.lower().startswith("s3:")]
     if not actions or statement.excludes_actions:
         return
-    yield from (f"`{action}` is none of {', '.join(FILE_ACTIONS)}" for action in actions if action not in FILE_ACTIONS)
+    yield from (
+        f"`{action}` is not one of {', '.join(FILE_ACTIONS)}" for action in actions if action not in FILE_ACTIONS
+    )
     if statement.excludes_resources:
-        yield "NotResource grants whatever is not listed"
+        yield "NotResource grants every resource that is not listed"
         return
     guarded = {row.key.lower() for row in statement.conditions if row.operator == "Null" and row.values == ("false",)}
     for resource in () if kind == "endpoint" else statement.resources:
@@ -188,7 +190,7 @@ def _trust(document: PolicyDocument) -> Iterator[str]:
 
 
 def _tag_texts(statement: Statement) -> Iterator[str]:
-    """A tag that must be there has a pattern as well: whether an empty tag is null is not documented."""
+    """A required tag also has a pattern, because AWS does not document whether an empty tag is null."""
     rows = [row for row in statement.conditions if row.key.lower().startswith("aws:requesttag/")]
     pinned = {row.key for row in rows if row.operator == "Null" and row.values == ("false",)}
     like = {row.key for row in rows if row.operator == "StringLike"}

@@ -52,7 +52,7 @@ class PatternRequest:
 def questions(model: Model, tenant: TenantId, subject: str = SAMPLE_SUBJECT) -> tuple[PatternRequest, ...]:
     """At least one request for every access pattern: one for each operation that can serve it.
 
-    `subject` is the owner of the rows that it asks for, where they have one.
+    `subject` is the owner of the requested rows, if they have one.
     """
     return tuple(question for pattern in model.patterns.values() for question in _of(model, pattern, tenant, subject))
 
@@ -79,7 +79,7 @@ def _request(
 def transaction(
     model: Model, mutation: Mutation, tenant: TenantId, table: str, more: Body, subject: str = SAMPLE_SUBJECT
 ) -> Body:
-    """What a mutation sends: one transaction over all places of an item in the table; `more` is added to each write."""
+    """The transaction that a mutation sends over all places of an item in the table; `more` is added to each write."""
     entity = model.entities[mutation.returns]
     kind, make = ("Delete", sample_requests.delete) if mutation.removes else ("Put", sample_requests.put)
     keys = (
@@ -92,7 +92,7 @@ def transaction(
 
 
 def sample(entity: Entity, place: Placement, subject: str = SAMPLE_SUBJECT) -> dict[str, Any]:
-    """Values with which an item of this entity and this owner has this placement."""
+    """Values for which an item of this entity and this owner has this placement."""
     values = {name: subject if name == entity.owner else entity.attribute[name].type.sample for name in place.names}
     if place.when is not None:
         kind: Any = entity.attribute[place.when.attribute].type  # a key type: checked with the entity

@@ -19,7 +19,7 @@ from gateway.model.tenant import TenantId
 
 
 class PermissionsAt(Protocol):
-    """The permissions of a tenant's session; `subject` is None where the role is not one of own rows."""
+    """The permissions of a tenant's session; `subject` is None unless the role only sees its own rows."""
 
     def __call__(
         self, deployment: Deployment, tenant: TenantId, role: str, subject: str | None = None

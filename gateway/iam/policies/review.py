@@ -57,7 +57,7 @@ def _defaults(document: PolicyDocument) -> Iterator[tuple[str, str]]:
             for value in row.values:
                 parts = template(value, wildcards=True, variables=True)
                 if any(isinstance(part, Variable) and part.default is not None for part in parts):
-                    yield statement.label, f"`{value}`: a default would stand for a tenant that is missing"
+                    yield statement.label, f"`{value}`: a default would replace a missing tenant"
 
 
 def _grants(rule: Rule, action: str) -> bool:
@@ -100,7 +100,7 @@ def _tenant_rows(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator
     contexts: dict[str, dict[str, Value]] = {
         "the rows of a tenant": {_KEYS: (_OWN,)},
         "a batch with a row of a tenant": {_KEYS: (LEASE_PARTITION, _OWN)},
-        "a row of nobody": {_KEYS: ("*",)},
+        "a row of no tenant": {_KEYS: ("*",)},
         "a row that looks like a tenant's": {_KEYS: ("TENANT#*",)},
         "a request without partition keys": {},
     }
@@ -132,7 +132,7 @@ def _foreign_files(document: PolicyDocument, denials: tuple[Rule, ...]) -> Itera
 def _whole_items(denials: tuple[Rule, ...], granted: frozenset[str]) -> Iterator[tuple[str, str]]:
     """IAM checks the attributes that a request names, so a policy that hides some must deny whole items.
 
-    What is not granted is denied as a whole, which `_second_line` has looked at.
+    Actions that are not granted are denied completely, which `_second_line` checks.
     """
     if not any(row.key == "dynamodb:attributes" for rule in denials for row in rule.checks):
         return

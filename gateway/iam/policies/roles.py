@@ -27,7 +27,7 @@ from gateway.model.role_reach import (
 READS: Final = ("BatchGetItem", "GetItem", "Query")
 WRITES: Final = ("BatchWriteItem", "ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem")
 CHANGES: Final = ("ConditionCheckItem", "PutItem", "UpdateItem")
-"""Writes that remove nothing. BatchWriteItem can remove items, and IAM does not see which of both it does."""
+"""Writes that remove nothing. BatchWriteItem can remove items, and IAM does not see whether it puts or deletes."""
 REMOVALS: Final = ("BatchWriteItem", "DeleteItem")
 RETURNING: Final = ("ConditionCheckItem", "DeleteItem", "PutItem", "UpdateItem")
 """Writes that can return the item."""
@@ -36,8 +36,8 @@ ITEM_ACTIONS: Final = tuple(sorted((*READS, *WRITES)))
 
 
 FILE_ACTIONS: Final = ("s3:GetObject", "s3:PutObject", "s3:PutObjectTagging")
-"""All S3 actions that any policy grants, and only where the model has files. Nothing deletes: a tag marks what the
-bucket's lifecycle removes."""
+"""All S3 actions that any policy grants, only for models with files. None of them deletes: a tag marks objects that
+the bucket's lifecycle removes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,9 @@ class GatewayRole:
     patterns: frozenset[str] = frozenset()
     """The access patterns that it can use."""
     finds: tuple[Find, ...] = ()
-    """Partitions with a hidden attribute in their keys where it may read an id, and nothing else."""
+    """Partitions with a hidden attribute in their keys, where it may read only an id."""
     acting: bool = False
-    """Whether mutations act in it, and no token carries it."""
+    """Whether only mutations act in it, and no token carries it."""
     files: tuple[FileGrant, ...] = ()
 
     @property
@@ -86,27 +86,27 @@ class GatewayRole:
         return tuple(sorted({action for grant in self.grants for action in grant.actions}))
 
     def sample_path(self, action: str, index: str | None = None) -> str | None:
-        """A partition, behind the tenant's prefix, in which the role may do this; None where there is none.
+        """A partition, after the tenant's prefix, in which the role may do this; None if there is none.
 
-        One that is the same for every subject, where there is one, so that what is found out about it can be shared.
+        Prefers one that is the same for every subject, so that decisions about it can be shared.
         """
         granted = [grant for grant in self.grants if action in grant.actions and grant.index == index]
         if any(grant.paths is None for grant in granted):
             return "ANY"
         paths = [path for grant in granted for path in grant.paths or ()]
-        # where a hidden attribute is in the key, the role reads nothing, or an id only
+        # if a hidden attribute is in the key, the role reads nothing, or only an id
         narrow = {*self.hidden_paths, *(find.path for find in self.finds)}
         found = min(paths, key=lambda path: (path in narrow, SUBJECT in path), default=None)
         return None if found is None else found.replace("*", "ANY")
 
     @property
     def whole(self) -> bool:
-        """Whether all that it may do, it may do with every row of the tenant."""
+        """Whether its permissions cover every row of the tenant."""
         return all(grant.paths is None for grant in self.grants)
 
 
 def roles_of(model: Model) -> tuple[GatewayRole, ...]:
-    """All that have a session policy, strongest first, as declared."""
+    """All roles with a session policy, strongest first, as declared."""
     return tuple(gateway_role(model, role) for role in model.all_roles.values())
 
 
@@ -134,7 +134,7 @@ def gateway_role(model: Model, role: Role) -> GatewayRole:
 
 
 def _file_grants(model: Model, role: Role) -> Iterator[FileGrant]:
-    """One for each set of paths with the same actions; one over everything where it reads everything."""
+    """One grant for each set of paths with the same actions; a single one if the role reads everything."""
     reached = file_reach(model, role)
     read, write, mark = FILE_ACTIONS
     actions: dict[str, set[str]] = {}
@@ -154,7 +154,7 @@ def _finds(model: Model, role: Role, hidden: tuple[str, ...]) -> Iterator[Find]:
 
 
 def _patterns(model: Model, role: Role, hidden: frozenset[str]) -> Iterator[str]:
-    """Those of which no partition key contains a hidden attribute, and exact lookups: other such keys are denied."""
+    """The patterns whose partition keys contain no hidden attribute, and exact lookups: other such keys are denied."""
     for name in visible_patterns(model, role):
         places = pattern_places(model, model.patterns[name])
         if name in role.finds or not any(place.pk.names & hidden for _, place in places):
@@ -162,9 +162,9 @@ def _patterns(model: Model, role: Role, hidden: frozenset[str]) -> Iterator[str]
 
 
 def _grants(reached: RoleReach) -> list[Grant]:
-    """One for each set of partitions, on the table or on an index, with all that may be done there."""
+    """One grant for each set of partitions, on the table or on an index, with everything that may be done there."""
     actions: dict[tuple[str | None, tuple[str, ...] | None], set[str]] = {}
-    # marks of unique values are deleted in transactions only
+    # markers of unique values are deleted only in transactions
     marks_only = reached.removes is not None and all(each.path.startswith(UNIQUE) for each in reached.removes)
     removals = ("DeleteItem",) if marks_only else REMOVALS
     for partitions, granted in ((reached.reads, READS), (reached.writes, CHANGES), (reached.removes, removals)):
@@ -182,7 +182,7 @@ def _by_index(partitions: tuple[Partitions, ...] | None) -> list[tuple[str | Non
 
 
 def owned_partitions(role: GatewayRole) -> RoleRows:
-    """What a session of the role needs to know of its rows besides its policies."""
+    """What a session of the role needs to know about its rows in addition to its policies."""
     owned = {(grant.index, path) for grant in role.grants for path in grant.paths or () if SUBJECT in path}
     paths = tuple(sorted((each for each in owned if not each[1].startswith(IDEMPOTENCY)), key=str))
     path, index = role.sample_path("GetItem"), None

@@ -34,7 +34,7 @@ NEVER: Final[dict[str, tuple[str, ...]]] = {
 
 STREAM_READS: Final = ("DescribeStream", "GetRecords", "GetShardIterator")
 LEASE_ACTIONS: Final = ("GetItem", "PutItem", "Query", "UpdateItem")
-"""What the reader of the table's stream does with its leases."""
+"""What the stream reader does with its leases."""
 
 
 def named(*actions: str) -> list[str]:
@@ -42,7 +42,7 @@ def named(*actions: str) -> list[str]:
 
 
 def stream_reader(table: str) -> list[Clause]:
-    """The reader of the table's stream: its records, which are those of all tenants, and the rows of its leases."""
+    """The stream reader: the stream's records, which belong to all tenants, and the rows of its leases."""
     leases = {"ForAllValues:StringEquals": {LEADING_KEYS: [LEASE_PARTITION]}, "Null": {LEADING_KEYS: "false"}}
     granted = named(*STREAM_READS, "DescribeTable", *LEASE_ACTIONS)
     return [
@@ -65,7 +65,7 @@ def own_rows() -> Clause:
 
 
 def some_rows(paths: Sequence[str]) -> Clause:
-    """As `own_rows`, of these partitions; a path with the subject needs a session that has one."""
+    """Like `own_rows`, for these partitions; a path with the subject needs a session that has one."""
     keys = [f"{_PREFIX}{path.replace(SUBJECT, f'${{{PRINCIPAL_SUBJECT}}}')}" for path in paths]
     present = {LEADING_KEYS: "false", PRINCIPAL_TENANT: "false"}
     if any(SUBJECT in path for path in paths):
@@ -78,17 +78,17 @@ OWN_FILES: Final = f"{BUCKET}/{_FILES}*"
 
 
 def own_files() -> Clause:
-    """The objects of the bucket whose keys begin with the tenant and a slash."""
+    """The objects of the bucket whose keys start with the tenant and a slash."""
     return allow("OwnFiles", FILE_ACTIONS, [OWN_FILES], {"Null": {PRINCIPAL_TENANT: "false"}})
 
 
 def never_foreign_files() -> Clause:
-    """Without a tenant the element names no object, so that everything is denied."""
+    """Without a tenant the element names no object, so everything is denied."""
     return {"Sid": "NeverForeignFiles", "Effect": "Deny", "Action": ["s3:*"], "NotResource": [OWN_FILES]}
 
 
 def granted_files(grant: FileGrant, number: int) -> Clause:
-    """Of whichever bucket the tenant's role names."""
+    """Files in any bucket that the tenant's role names."""
     paths = ("*",) if grant.paths is None else grant.paths
     resources = [f"arn:*:s3:::*/{_FILES}{path.replace(SUBJECT, f'${{{PRINCIPAL_SUBJECT}}}')}" for path in paths]
     present = {PRINCIPAL_TENANT: "false"}
@@ -101,7 +101,7 @@ INDEX_ARN: Final = "arn:*:dynamodb:*:*:table/*/index/"
 
 
 def granted(grant: Grant) -> Clause:
-    """What a role may do with some partitions of whichever table the tenant's role names, or of one of its indexes."""
+    """What a role may do with some partitions of any table that the tenant's role names, or of one of its indexes."""
     if grant.paths is None:
         return allow("OwnItems", named(*grant.actions), "*", own_rows())
     rows = some_rows(grant.paths)
@@ -111,14 +111,14 @@ def granted(grant: Grant) -> Clause:
     clause = allow(kind, named(*grant.actions), "*", rows)
     if "Query" not in grant.actions:
         return clause
-    # `*` in an ARN spans `/`, so only the complement tells the table from its indexes
+    # `*` in an ARN spans `/`, so only the complement separates the table from its indexes
     return {("NotResource" if key == "Resource" else key): value for key, value in clause.items()} | {
         "NotResource": f"{INDEX_ARN}*"
     }
 
 
 def _word(index: str) -> str:
-    """AWS takes letters and digits in a statement's id."""
+    """AWS accepts letters and digits in a statement's id."""
     return "".join(char for char in index if char.isalnum())
 
 
@@ -139,7 +139,8 @@ def deny(sid: str, actions: Sequence[str], condition: Clause | None = None) -> C
 
 
 def table_key() -> Clause:
-    """If the table has a customer managed key, DynamoDB decrypts with the permissions of whoever reads the table."""
+    """If the table has a customer managed key, DynamoDB decrypts with the permissions of the session that reads the
+    table."""
     condition = {
         "StringLike": {"kms:ViaService": "dynamodb.<region>.*"},
         "StringEquals": {"kms:EncryptionContext:aws:dynamodb:tableName": "<table>"},

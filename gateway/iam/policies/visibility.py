@@ -34,7 +34,7 @@ class Visibility:
         return _sentence(self.unreadable.get(name, ()))
 
     def of_attributes(self, names: Iterable[str]) -> str:
-        """Of a field that needs all of these."""
+        """For a field that needs all of these attributes."""
         denied = {role for name in names for role in self.unreadable.get(name, ())}
         return _sentence(tuple(sorted(denied)))
 

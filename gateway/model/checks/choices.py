@@ -1,4 +1,4 @@
-"""Checks of what stands over patterns: choices that no set of arguments leaves in doubt, and watches."""
+"""Checks of choices and watches: no set of arguments may fit two listings of a choice."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def choice_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[str]:
-    """`entities` are those that are right by themselves."""
+    """`entities` are the ones without faults of their own."""
     members = [name for choice in model.choices.values() for name in choice.patterns]
     for choice in model.choices.values():
         faults = [*_faults(model, choice)] or [*_argument_faults(model, entities, choice)]
@@ -34,15 +34,15 @@ def _faults(model: "Model", choice: Choice) -> Iterator[str]:
     if shape:
         return
     if len(choice.patterns) < 2:
-        yield "it needs two patterns or more; one alone is a field by itself"
+        yield "it needs two patterns or more; a single pattern is already a field"
     patterns = {name: model.patterns.get(name) for name in choice.patterns}
     strange = [name for name, pattern in patterns.items() if not isinstance(pattern, Listing) or pattern.single]
-    yield from (f"`{name}` is no listing of many" for name in strange)
+    yield from (f"`{name}` is not a listing of many items" for name in strange)
     counted = {isinstance(pattern, Listing) and pattern.total_count is not None for pattern in patterns.values()}
     if len(counted) > 1:
-        yield "some of its patterns have a counter and others have none; one field has a `totalCount` or none"
+        yield "either all of its patterns must have a counter, or none, because they share one `totalCount`"
     if len({pattern.entity for pattern in patterns.values() if pattern is not None}) > 1:
-        yield "its patterns list different entities; one field lists one"
+        yield "its patterns must all list the same entity"
 
 
 def _argument_faults(model: "Model", entities: Mapping[str, Entity], choice: Choice) -> Iterator[str]:
@@ -50,22 +50,22 @@ def _argument_faults(model: "Model", entities: Mapping[str, Entity], choice: Cho
     if not all(
         listing.entity in entities and entities[listing.entity].placement(listing.index) for listing in listings
     ):
-        return  # said where the listing or its entity is checked
+        return  # reported where the listing or its entity is checked
     taken = [(listing, listing_arguments(model, listing)) for listing in listings]
     for (one, here), (other, there) in combinations(taken, 2):
         if here.fits(here.required | there.required) and there.fits(here.required | there.required):
             both = ", ".join(f"`{name}`" for name in sorted(here.required | there.required))
             yield f"{both} fits `{one.name}` and `{other.name}`; give one of them another required argument"
         if one.filter and other.filter and one.filter != other.filter:
-            yield f"`{one.name}` and `{other.name}` have different filters; one field has one"
+            yield f"`{one.name}` and `{other.name}` must have the same filter, because they share one field"
         ranges = {one.between, other.between} & (here.required | there.required)
         yield from (
-            f"`{name}` is one value for one pattern and a range for the other" for name in sorted(ranges, key=str)
+            f"`{name}` is a single value in one pattern and a range in the other" for name in sorted(ranges, key=str)
         )
 
 
 def watch_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[str]:
-    """`entities` are those that are right by themselves."""
+    """`entities` are the ones without faults of their own."""
     declared = [watch for domain in model.domains for watch in domain.watches]
     for watch in declared:
         faults = [*shape_faults(watch)] or [*_watch_faults(model, entities, watch)]
@@ -83,7 +83,7 @@ def _watch_faults(model: "Model", entities: Mapping[str, Entity], watch: Watch) 
     elif isinstance(pattern, ItemCollection):
         yield f"`{watch.pattern}` reads an item with a collection; watch the lookup of {pattern.entity} instead"
     elif pattern.entity in entities and entities[pattern.entity].internal:
-        yield f"{pattern.entity} is internal, so nobody can watch it"
+        yield f"{pattern.entity} is internal, so it cannot be watched"
     elif isinstance(pattern, Listing) and pattern.entity in entities:
         yield from _watched_list_faults(model, entities[pattern.entity], pattern)
 
@@ -91,10 +91,10 @@ def _watch_faults(model: "Model", entities: Mapping[str, Entity], watch: Watch) 
 def _watched_list_faults(model: "Model", entity: Entity, listing: Listing) -> Iterator[str]:
     place = entity.placement(listing.index)
     if place is None:
-        return  # said where the listing is checked
+        return  # reported where the listing is checked
     if listing.single:
-        yield f"`{listing.name}` answers one item; watch the lookup of {entity.name} instead"
+        yield f"`{listing.name}` returns one item; watch the lookup of {entity.name} instead"
     if place.bucket is not None or listing.window is not None:
-        yield f"`{listing.name}` lists a stretch of time that moves on; watch a listing without buckets and window"
+        yield f"`{listing.name}` lists a moving time range; watch a listing without buckets and window"
     if item_lookup(model, entity.name) is None:
-        yield f"{entity.name} has no lookup, and a change has the id of its item; declare a Lookup"
+        yield f"{entity.name} has no lookup, which the id of a changed item needs; declare a Lookup"

@@ -1,4 +1,4 @@
-"""Checks of fields that code answers: what they need, what they return, and whether their functions fit."""
+"""Checks of fields with code: what they need, what they return, and whether their functions fit."""
 
 import inspect
 import math
@@ -20,14 +20,14 @@ _NODES = frozenset({"node", "nodes"})
 
 
 def derived_faults(entity: Entity) -> Iterator[str]:
-    """Of an entity whose tuples hold what they should."""
+    """The faults of an entity whose tuples have the right types."""
     for field in entity.derived.values():
         yield from (f"`{field.name}`: {fault}" for fault in _derived_faults(entity, field))
 
 
 def _derived_faults(entity: Entity, field: Computed | Loaded) -> Iterator[str]:
     if not field.needs:
-        yield "`needs` is empty; name the attributes that its code gets"
+        yield "`needs` is empty; name the attributes that its function reads"
     for name in dict.fromkeys(field.needs):
         if name not in entity.attribute:
             yield f"`needs` names the unknown attribute `{name}`{closest(name, entity.attribute)}"
@@ -57,7 +57,7 @@ def _query_faults(model: "Model", query: CustomQuery) -> Iterator[str]:
         yield from (fault for fault in fields_faults([Field("returns", query.returns, "")]))
     elif query.returns not in model.entities:
         yield f"it returns `{query.returns}`, which is neither an entity nor a type"
-    # the other fields have checks of their own, which say more
+    # the other fields have their own, more precise checks
     shape = [fault for fault in shape_faults(query) if fault.startswith("`arguments")]
     yield from shape or argument_faults(query)
     yield from _function_faults("run", query.run, ("reader", "arguments"), is_async=True)
@@ -78,7 +78,7 @@ def _function_faults(name: str, function: Any, words: tuple[str, ...], *, is_asy
     elif isinstance(function, type):
         yield f"`{name}` is the class {function.__name__}; write a function, `{form}`"
     elif _is_async(function) is not is_async:
-        instead = "it is not async" if is_async else "it is async, and only a Loaded field may wait"
+        instead = "it is not async" if is_async else "it is async, but only a Loaded field may be"
         yield f"`{name}` does not fit: {instead}; write `{form}`"
     elif not _takes(function, len(words)):
         yield f"`{name}` must take {', '.join(words)}; write `{form}`"
@@ -94,11 +94,11 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
         inspect.signature(function).bind(*range(count))
     except TypeError:
         return False
-    except ValueError:  # a function of C without a signature
+    except ValueError:  # a C function without a signature
         return True
     return True
 
 
 def _cost_faults(cost: Any) -> Iterator[str]:
     if isinstance(cost, bool) or not isinstance(cost, int | float) or not math.isfinite(cost) or cost < 0:
-        yield f"`cost` must be a number of capacity units from 0 on, not {cost!r}"
+        yield f"`cost` must be a number of capacity units, 0 or more, not {cost!r}"

@@ -28,7 +28,7 @@ _SET_MEMBERS = ("S", "N")
 
 
 def type_faults(kind: Any) -> Iterator[str]:
-    """What is wrong with what stands where a type of the model is expected, and what to write instead."""
+    """The faults of a value that should be a type of the model, and what to write instead."""
     match kind:
         case type() if issubclass(kind, AttributeType):
             yield f"its type is the class {kind.__name__}; write `{_called(kind)}`"
@@ -54,7 +54,7 @@ def type_faults(kind: Any) -> Iterator[str]:
 
 
 def _parameter_faults(kind: AttributeType) -> list[str]:
-    """A type's own words, unless its parameters are of kinds that it cannot even compare."""
+    """The type's own message, unless its parameters have types that it cannot compare."""
     try:
         found = [*kind.declaration_faults()]
     except (TypeError, ValueError):
@@ -67,7 +67,7 @@ def _is_enum(kind: object) -> bool:
 
 
 def field_faults(declared: object, name: str) -> Iterator[str]:
-    """What is wrong with the fields under this name, and with their types."""
+    """The faults of the fields under this name, and of their types."""
     for field in getattr(declared, name):
         yield from (f"`{field.name}`: {fault}" for fault in type_faults(field.type))
 

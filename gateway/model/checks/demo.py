@@ -1,4 +1,4 @@
-"""Checks of a domain's demo: tenants that are valid and at least two, and examples that can be told apart."""
+"""Checks of a domain's demo: at least two valid tenants, and examples with distinct titles."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def demo_faults(demo: object) -> Iterator[str]:
 
 def _tenant_faults(demo: Demo) -> Iterator[str]:
     if len(demo.tenants) < _FEWEST_TENANTS:
-        yield f"it has {len(demo.tenants)} tenants; declare two or more, so that everybody sees that they are isolated"
+        yield f"it has {len(demo.tenants)} tenants; declare two or more, to show that they are isolated"
     names = Counter(tenant.name for tenant in demo.tenants)
     yield from (f"tenant `{name}` is declared twice" for name, count in names.items() if count > 1)
     for name in names:
@@ -39,4 +39,4 @@ def _example_faults(demo: Demo) -> Iterator[str]:
     known = {tenant.name for tenant in demo.tenants}
     for example in demo.examples:
         strange = sorted(set(example.tenants) - known)
-        yield from (f"example `{example.title}` has variables for `{name}`, which is no tenant" for name in strange)
+        yield from (f"example `{example.title}` has variables for `{name}`, which is not a tenant" for name in strange)

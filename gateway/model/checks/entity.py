@@ -50,7 +50,7 @@ def _template_faults(entity: Entity) -> Iterator[str]:
 
 
 def _place_faults(entity: Entity) -> Iterator[str]:
-    """What is wrong with where its items lie, and with what they lead to."""
+    """The faults of its places and of its relations."""
     for place in entity.placements:
         yield from key_faults(entity, place)
         if place.when is not None:
@@ -149,11 +149,11 @@ def _step_faults(entity: Entity, upgrade: Upgrade, number: int) -> Iterator[str]
         if name not in known:
             yield f"gives `{name}`, which neither the entity declares nor a later upgrade needs"
         elif name in fixed:
-            # INVARIANT: an upgraded item stays where it is, with its copies and what it alone may have.
+            # INVARIANT: an upgraded item stays where it is, with its copies and its unique values.
             yield f"gives `{name}`, which is part of a key, of a copy's key or unique: that would be another item"
         elif any(need.personal for need in upgrade.needs) and not known[name].personal:
-            # or a role that may read what it gives would need what it may not read
-            yield f"gives `{name}`, which is not personal, from what is"
+            # otherwise a role that may read the result would need attributes that it may not read
+            yield f"gives `{name}`, which must be personal, because it is derived from a personal attribute"
 
 
 def _afterwards(entity: Entity, number: int) -> dict[str, Attribute]:

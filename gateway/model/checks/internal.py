@@ -1,4 +1,4 @@
-"""Checks of internal entities: nothing in the schema leads to what is not in it."""
+"""Checks of internal entities: nothing in the schema may lead to an entity that is not in it."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ _FIX = "answer with another entity, or remove `internal`"
 
 
 def internal_faults(model: "Model") -> Iterator[str]:
-    """Only totals read an internal entity, and mutations that answer with another one."""
+    """Only totals, and mutations that return another entity, may read an internal entity."""
     internal = {entity.name for entity in model.entities.values() if entity.internal}
     yield from _relation_faults(model, internal)
     for choice in model.choices.values():
@@ -20,7 +20,7 @@ def internal_faults(model: "Model") -> Iterator[str]:
             if model.patterns[name].entity in internal:
                 yield f"choice {choice.name}: `{name}` lists {model.patterns[name].entity}, which is internal"
     for mutation in model.mutations:
-        returned: object = mutation.returns  # a declaration that is wrong may have anything here
+        returned: object = mutation.returns  # a faulty declaration may have any value here
         if isinstance(returned, str) and returned in internal:
             yield f"mutation {mutation.name}: answers with {mutation.returns}, which is internal: {_FIX}"
     for query in model.queries.values():
@@ -35,5 +35,5 @@ def _relation_faults(model: "Model", internal: set[str]) -> Iterator[str]:
             if pattern is not None and pattern.entity in internal and not isinstance(relation, Total):
                 yield (
                     f"entity {entity.name}: relation `{relation.name}` leads to {pattern.entity}, which is internal: "
-                    "only a Total may; remove one of both"
+                    "only a Total may refer to an internal entity; remove the relation or `internal`"
                 )

@@ -27,13 +27,13 @@ def _faults(model: "Model", entities: Mapping[str, Entity], together: ItemCollec
     pattern = model.patterns[relation.pattern]
     place = member_place(model, pattern)
     if place.index is not None or root.primary.sk.holes or not place.sk.leading_literals or not place.sk.holes:
-        yield "both must lie in the table, the members under fixed sort key words and the item under nothing else"
+        yield "both must be in the table: the item with a fixed sort key, the members with a word at the start of it"
         return
     yield from _partition_faults(root, relation, place)
     if isinstance(pattern, Listing):
         yield from _order_faults(root, place, pattern)
     yield from (
-        f"items of {other.name} (`{there.sk.text}`) lie in between"
+        f"items of {other.name} (`{there.sk.text}`) are in between"
         for other, there in _neighbours(entities, root, place)
         if _between(root.primary.sk, place.sk, there.sk)
     )
@@ -51,9 +51,9 @@ def _bound(relation: Collection, segment: Segment) -> Segment:
 
 def _order_faults(root: Entity, place: Placement, listing: Listing) -> Iterator[str]:
     if listing.where:
-        yield f"`{listing.name}` is narrowed by {list(listing.where)}, one Query for both cannot be"
+        yield f"`{listing.name}` is narrowed by {list(listing.where)}, which one Query for both cannot be"
     if listing.window is not None:
-        yield f"`{listing.name}` reads a window of time, one Query for both cannot"
+        yield f"`{listing.name}` reads a window of time, which one Query for both cannot"
     if (root.primary.sk.text > place.sk.leading_literals[0]) is not listing.newest_first:
         yield f"`{root.primary.sk.text}` must come before the members in reading order"
 
@@ -67,7 +67,7 @@ def _neighbours(entities: Mapping[str, Entity], root: Entity, place: Placement) 
 
 
 def _between(root: Template, members: Template, other: Template) -> bool:
-    """Whether the other keys can lie in the range that starts at the item and ends with its last member."""
+    """Whether the other keys can be in the range that starts at the item and ends with its last member."""
     low, high = sorted([members.leading_literals[0] + KEY_SEPARATOR, root.text])
     words = other.leading_literals
     return not words or low <= words[0] + (KEY_SEPARATOR if len(other.segments) > 1 else "") <= high

@@ -1,4 +1,4 @@
-"""Whether two key templates can produce the same text; when in doubt, they can."""
+"""Whether two key templates can produce the same text; in doubt, they can."""
 
 from gateway.model.entity import Entity
 from gateway.model.template import DERIVED, Hole, Literal, Segment, Template
@@ -8,7 +8,7 @@ Owned = tuple[Entity, Template]
 
 
 def can_collide(one: Owned, other: Owned) -> bool:
-    """Key parts hold no `#`, so two keys are equal only if they have as many parts and each pair can be equal."""
+    """Key parts contain no `#`, so two keys are equal only if they have as many parts and each pair can be equal."""
     (here, first), (there, second) = one, other
     if len(first.segments) != len(second.segments):
         return False

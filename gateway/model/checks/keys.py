@@ -34,7 +34,7 @@ def _hole(entity: Entity, place: Placement, hole: Hole) -> Iterator[str]:
     elif not isinstance(attribute.type, KeyType):
         yield f"`{hole.name}` can contain `#`; use Id, KeyString, EnumOf, Boolean, Timestamp or a number"
     elif not attribute.required and place.index is None:
-        yield f"`{hole.name}` may be absent; only an index key may be made of optional attributes"
+        yield f"`{hole.name}` may be absent; only an index key may contain optional attributes"
     elif attribute.type.padded:
         if not 0 < hole.width <= MAX_DIGITS - hole.scale:
             yield f"the number `{hole.name}` needs a width of 1 to 38 digits to sort, such as {{{hole.name}:10.2}}"
@@ -52,7 +52,7 @@ def _derived(place: Placement) -> Iterator[str]:
         if declared is not None and not used:
             yield f"key `{place.pk.text}` declares a {part} but has no {{{part}}}"
     if any(hole.name in DERIVED for hole in place.sk.holes):
-        yield f"key `{place.sk.text}`: shard and bucket belong into the partition key"
+        yield f"key `{place.sk.text}`: shard and bucket belong in the partition key"
 
 
 def _shards(entity: Entity, place: Placement) -> Iterator[str]:
@@ -70,7 +70,7 @@ def _shards(entity: Entity, place: Placement) -> Iterator[str]:
         if count is not None and not 2 <= count <= _MAX_SHARDS:
             yield f"has {count} shards; it may have 2 to {_MAX_SHARDS}"
     if place.shards.previous is not None and place.index is None:
-        yield "has another number of shards than before; only on an index can they change, a key stays where it is"
+        yield "has another number of shards than before; only an index can change its shards, the key of an item cannot"
 
 
 def _bucket(entity: Entity, place: Placement) -> Iterator[str]:

@@ -26,7 +26,7 @@ from gateway.model.role_reach import RESERVED_WORDS
 from gateway.model.table import Index, Projection, TableSpec
 from gateway.model.types import KEY_SEPARATOR
 
-# What makes the table wrong: key attributes that are not its own, indexes that DynamoDB refuses.
+# Faults of the table: key attributes that are not its own, indexes that DynamoDB refuses.
 
 _INDEX_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 _MAX_INDEXES = 20
@@ -36,7 +36,7 @@ _MOST_INCLUDED = 100  # by all indexes of the table
 
 
 def declared_indexes(model: "Model") -> list[Index]:
-    """Of all domains, without those that are no indexes: these are faults of their domains."""
+    """The indexes of all domains, without values that are not indexes, which their domains report."""
     if any(shape_faults(model, deep=False)):
         return []
     found = (index for domain in model.domains if not any(shape_faults(domain, deep=False)) for index in domain.indexes)
@@ -50,7 +50,7 @@ def _contradictions(model: "Model") -> Iterator[str]:
             homes = [
                 domain.name for domain in model.domains for declared in domain.indexes if declared.name == index.name
             ]
-            yield f"index {index.name}: the domains {' and '.join(homes)} declare it, and not the same way"
+            yield f"index {index.name}: the domains {' and '.join(homes)} declare it differently"
 
 
 def table_faults(table: TableSpec) -> Iterator[str]:
@@ -60,7 +60,7 @@ def table_faults(table: TableSpec) -> Iterator[str]:
         return
     own = [table.pk, table.sk, table.ttl, table.entity_type, table.version, table.copy_of]
     if len(set(own)) != len(own):
-        yield f"table: an attribute of its own is used twice: {own}"
+        yield f"table: one of its own attributes is used twice: {own}"
     taken = [*own, *(name for index in table.indexes for name in _own_keys(index))]
     for index in table.indexes:
         # INVARIANT: an index has key attributes of its own; over SK, for one, its partitions would mix all tenants.
@@ -92,24 +92,24 @@ def _own_keys(index: Index) -> tuple[str, ...]:
 def _projection_faults(table: TableSpec, index: Index) -> Iterator[str]:
     included = table.included(index)
     if index.local and index.pk != table.pk:
-        yield f"a local index has the partition key `{table.pk}` of the table; leave out `pk`"
+        yield f"a local index uses the partition key `{table.pk}` of the table; leave out `pk`"
     if index.projection not in get_args(Projection):
-        yield f"its projection is one of {', '.join(get_args(Projection))}, not `{index.projection}`"
+        yield f"its projection must be one of {', '.join(get_args(Projection))}, not `{index.projection}`"
     elif index.attributes and index.projection != "INCLUDE":
-        yield f'it names attributes, and its projection is {index.projection}; give it `projection="INCLUDE"`'
+        yield f'it names attributes, but its projection is {index.projection}; give it `projection="INCLUDE"`'
     elif not index.attributes and index.projection == "INCLUDE":
-        yield "its projection is INCLUDE and names no attributes; name those that lists show, or use KEYS_ONLY"
+        yield "its projection is INCLUDE, but it names no attributes; name those that lists show, or use KEYS_ONLY"
     elif len(included) > _MOST_OF_INDEX:
         yield (
             f"it includes {len(index.attributes)} attributes, and the gateway needs"
             f" {len(included) - len(index.attributes)} more; DynamoDB allows {_MOST_OF_INDEX}, so use ALL"
         )
     twice = sorted({name for name in included if included.count(name) > 1})
-    yield from (f"it includes `{name}` by itself; leave it out" for name in twice)
+    yield from (f"it always includes `{name}`; leave it out" for name in twice)
 
 
 def projection_faults(table: TableSpec, entities: Mapping[str, Entity]) -> Iterator[str]:
-    """Attributes that no entity on the index has: a misspelt one would be read from the table for ever."""
+    """Attributes that no entity on the index has: a misspelt one would always be read from the table."""
     for index in table.indexes:
         here = [
             entity
@@ -120,7 +120,7 @@ def projection_faults(table: TableSpec, entities: Mapping[str, Entity]) -> Itera
         for name in index.attributes if here else ():
             if name not in known and name not in table.reserved:
                 yield (
-                    f"index {index.name}: it includes `{name}`, which is no attribute of"
+                    f"index {index.name}: it includes `{name}`, which is not an attribute of"
                     f" {' or '.join(entity.name for entity in here)}; they have {sorted(known)}"
                 )
 
@@ -130,7 +130,7 @@ if TYPE_CHECKING:
 
 
 def check_model(model: "Model") -> None:
-    """Raises one error with every fault; what relies on a faulty declaration is checked once that is right."""
+    """Raises one error with every fault; declarations that rely on a faulty one are checked once it is fixed."""
     faults = [*shape_faults(model, deep=False)]
     faults = faults or [fault for domain in model.domains for fault in _domain_faults(domain)]
     if faults:
@@ -140,7 +140,7 @@ def check_model(model: "Model") -> None:
 
 
 def _domain_faults(domain: "Domain") -> Iterator[str]:
-    """Of its own fields, and of the names of what it holds, which other checks rely on."""
+    """The faults of its own fields and of the names of its members, which other checks rely on."""
     shape = [*shape_faults(domain, deep=False)]
     yield from (f"domain {domain.name}: {fault}" for fault in shape)
     for part in () if shape else ("entities", "patterns", "mutations", "queries", "error_codes", "roles", "watches"):
@@ -188,7 +188,7 @@ def _faults(model: "Model") -> Iterator[str]:
 
 
 def _pattern_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[str]:
-    """Of patterns and of relations, as far as they are about these entities, which are right by themselves."""
+    """The faults of patterns and relations about these entities, which have no faults of their own."""
     own = {pattern.name: [*pattern_faults(model, entities, pattern)] for pattern in model.patterns.values()}
     yield from (fault for faults in own.values() for fault in faults)
     waiting = {name for name, faults in own.items() if faults or model.patterns[name].entity not in entities}
@@ -198,7 +198,7 @@ def _pattern_faults(model: "Model", entities: Mapping[str, Entity]) -> Iterator[
         yield from (fault for faults in wrong.values() for fault in faults)
         right = {name for name, faults in wrong.items() if not faults}
         for together in (pattern for pattern in model.patterns.values() if isinstance(pattern, ItemCollection)):
-            # one that names no relation at all is told so
+            # a pattern that names no relation at all is reported
             if together.entity == entity.name and together.collection not in set(entity.relation) - right:
                 yield from item_collection_faults(model, entities, together)
 
@@ -226,7 +226,7 @@ def _doubles(model: "Model") -> Iterator[str]:
 
 
 def _homes(model: "Model", entity: str) -> str:
-    """Which domains declare the entity, where there are several."""
+    """The domains that declare the entity, if there are several."""
     homes = [domain.name for domain in model.domains for declared in domain.entities if declared.name == entity]
     return f", in the domains {' and '.join(homes)}; rename one of them" if len(set(homes)) > 1 else ""
 
@@ -255,7 +255,7 @@ def _indexes(model: "Model", entity: Entity) -> Iterator[str]:
 def _local_faults(table: TableSpec, entity: Entity) -> Iterator[str]:
     for place in entity.indexes:
         index = table.index(place.index)
-        # INVARIANT: an entry of a local index lies in the partition of its item, whatever its place says.
+        # INVARIANT: an entry of a local index is in the partition of its item, whatever its place says.
         same = (place.pk, place.shards, place.bucket) == (entity.key.pk, entity.key.shards, entity.key.bucket)
         if index is not None and index.local and not same:
             yield (
@@ -265,7 +265,7 @@ def _local_faults(table: TableSpec, entity: Entity) -> Iterator[str]:
 
 
 def _reserved_words(entities: tuple[Entity, ...]) -> Iterator[str]:
-    """Partitions of the gateway's own: marks of unique values, records of changes, counters."""
+    """The gateway's own partitions: markers of unique values, records of changes, counters."""
     for entity in entities:
         for place in entity.placements:
             word = place.pk.text.partition(KEY_SEPARATOR)[0]
@@ -278,7 +278,7 @@ def _collisions(entities: tuple[Entity, ...]) -> Iterator[str]:
     for (one, here), (other, there) in combinations(places, 2):
         if here.index != there.index:
             continue
-        # INVARIANT: two items of a tenant never have one key, whichever entities they are.
+        # INVARIANT: two items of a tenant never have the same key, whichever entities they are.
         if can_collide((one, here.pk), (other, there.pk)) and can_collide((one, here.sk), (other, there.sk)):
             yield (
                 f"entity {one.name}: its key `{here.pk.text}` / `{here.sk.text}` can collide with "

@@ -1,4 +1,4 @@
-"""Checks of mutations and of the error codes in their payloads: types, names, and the entities they answer with."""
+"""Checks of mutations and of the error codes in their payloads: types, names, and the entities they return."""
 
 import re
 from collections import Counter
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def mutation_faults(mutation: Mutation) -> Iterator[str]:
-    """What is wrong with a mutation by itself."""
+    """The faults of a mutation on its own."""
     shape = [*shape_faults(mutation)] or [*_default_faults(mutation)]
     faults = shape or [*mutation.faults, *field_faults(mutation, "input"), *field_faults(mutation, "extras")]
     faults = faults or [*input_faults(mutation.input)]
@@ -46,20 +46,20 @@ def all_mutation_faults(model: "Model") -> Iterator[str]:
         yield from mutation_faults(mutation)
         if not any(shape_faults(mutation)) and mutation.returns not in model.entities:
             meant = closest(mutation.returns, model.entities)
-            yield f"mutation {mutation.name}: answers with `{mutation.returns}`, which no domain declares{meant}"
+            yield f"mutation {mutation.name}: returns `{mutation.returns}`, which no domain declares{meant}"
         yield from (f"mutation {mutation.name}: {fault}" for fault in _acting_faults(model, mutation))
     counts = Counter(mutation.name for mutation in model.mutations)
     yield from (f"mutation {name}: is declared twice" for name, count in counts.items() if count > 1)
 
 
-# Bulk mutations: what they repeat, how many items they take, and what fits into one transaction.
+# Bulk mutations: the mutation they repeat, how many items they take, and what fits into one transaction.
 
 MAX_BULK_ITEMS = 500
-MAX_WRITES = 100  # of one transaction
+MAX_WRITES = 100  # in one transaction
 
 
 def bulk_faults(model: "Model") -> Iterator[str]:
-    """Of a model whose entities, patterns and mutations are right by themselves."""
+    """For a model whose entities, patterns and mutations have no faults of their own."""
     for mutation in model.mutations:
         if mutation.bulk is not None:
             yield from (f"mutation {mutation.name}: {fault}" for fault in _bulk_faults(model, mutation.bulk))
@@ -68,13 +68,13 @@ def bulk_faults(model: "Model") -> Iterator[str]:
 def _bulk_faults(model: "Model", bulk: Bulk) -> Iterator[str]:
     single = bulk.of
     if single.step is None:
-        yield f"`{single.name}` is not as `create`, `update`, `remove` or `crud` have made it; only such have a bulk"
+        yield f"`{single.name}` was not created by `create`, `update`, `remove` or `crud`; only those can be bulk"
         return
     if not 1 <= bulk.max_items <= MAX_BULK_ITEMS:
         yield f"`max_items` is {bulk.max_items}; it may be 1 to {MAX_BULK_ITEMS}"
     other = next((mutation for mutation in model.mutations if mutation.name == single.name), single)
     if other.input != single.input:
-        yield f"it repeats a `{single.name}` with another input than the one that is declared; give both the same"
+        yield f"it uses a `{single.name}` whose input differs from the declared one; use the same for both"
     if bulk.atomic:
         yield from _atomic_faults(model, bulk)
 
@@ -83,22 +83,23 @@ def _atomic_faults(model: "Model", bulk: Bulk) -> Iterator[str]:
     cascades = [referrer for referrer in model.referrers.get(bulk.of.returns, ()) if referrer.cascade]
     if bulk.of.removes and cascades:
         source = cascades[0].source.name
-        yield f"`atomic`: {source} items are removed with it, as many as there are; leave `atomic` out"
+        yield f"`atomic`: any number of {source} items are removed with it; leave `atomic` out"
         return
     writes = _writes(model, bulk.of, bulk.max_items)
     if writes > MAX_WRITES:
         fitting = max(n for n in range(bulk.max_items) if n == 0 or _writes(model, bulk.of, n) <= MAX_WRITES)
         yield (
-            f"`atomic`: {bulk.max_items} items take up to {writes} writes and a transaction has {MAX_WRITES}; "
+            f"`atomic`: {bulk.max_items} items take up to {writes} writes, but a transaction has {MAX_WRITES}; "
             f"declare `max_items={fitting}` or leave `atomic` out"
         )
 
 
 def _writes(model: "Model", mutation: Mutation, items: int) -> int:
-    """The most writes that so many items take: with copies, unique values, references, counters, and the record."""
+    """The maximum number of writes for this many items: with copies, unique values, references, counters, and the
+    record."""
     entity = model.entities[mutation.returns]
     updates = mutation.step is not None and mutation.step.reads and not mutation.removes
-    moves = 2 if updates else 1  # an update leaves one place for another
+    moves = 2 if updates else 1  # an update moves from one place to another
     checked = sum(isinstance(relation, Reference) and relation.checked for relation in entity.relations)
     each = 1 + moves * (len(entity.copies) + len(entity.unique)) + (0 if mutation.removes else checked)
     counters = 0

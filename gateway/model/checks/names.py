@@ -42,15 +42,15 @@ def name_faults(entity: Entity) -> Iterator[str]:
     names = [*(field.name for field in fields), *(relation.name for relation in entity.relations)]
     yield from field_name_faults(names)
     for name in sorted(_EVERY_ENTITY & set(names)):
-        yield f"`{name}` is a name that every entity has"
+        yield f"`{name}` is a field of every entity"
     for name in sorted(DERIVED & set(names)):
-        yield f"`{name}` means something else inside a key; choose another name"
+        yield f"`{name}` has another meaning inside a key; choose another name"
     yield from _place_names(entity)
     yield from fields_faults(fields)
 
 
 def fields_faults(fields: Iterable[Field]) -> Iterator[str]:
-    """What is wrong with their types, and with the names inside of these."""
+    """The faults of their types, and of the names inside these."""
     for field in fields:
         wrong = [*type_faults(field.type)]
         faults = wrong or (fault for kind in _kinds(field.type) for fault in _kind_faults(kind))
@@ -74,7 +74,7 @@ def field_name_faults(names: list[str]) -> Iterator[str]:
 
 def _place_names(entity: Entity) -> Iterator[str]:
     given = [*(copy.name for copy in entity.copies), *(place.name for place in entity.indexes if place.name)]
-    yield from (f"the place `{name}` has not a name such as byUser" for name in given if not is_field_name(name))
+    yield from (f"the place `{name}` does not have a name such as byUser" for name in given if not is_field_name(name))
     named = (*(copy.name for copy in entity.copies), *(place.name or place.index for place in entity.indexes))
     places = [PRIMARY, *named]
     for name in dict.fromkeys(places):
@@ -91,7 +91,7 @@ def _kind_faults(kind: AttributeType) -> Iterator[str]:
                 yield f"{name} has no fields"
         case EnumOf(enum):
             yield from _type_name(enum.__name__)
-            # INVARIANT: a member is a word in capitals, so it holds no '#' and is no timestamp or number.
+            # INVARIANT: a member is a word in capitals, so it contains no '#' and is not a timestamp or number.
             strange = [name for name in enum.__members__ if not _MEMBER.fullmatch(name)]
             yield from (f"`{name}` of {enum.__name__} is not a word in capitals" for name in strange)
             if not enum.__members__:
@@ -112,7 +112,7 @@ def _kinds(kind: AttributeType) -> Iterator[AttributeType]:
 
 
 def clashes(entities: tuple[Entity, ...], queries: tuple[CustomQuery, ...]) -> Iterator[str]:
-    """GraphQL has one space of type names for entities, nested records and enums."""
+    """GraphQL has one namespace for the types of entities, nested records and enums."""
     meanings: dict[str, object] = {entity.name: entity.name for entity in entities}
     for entity in entities:
         yield from _clashes(f"entity {entity.name}", _entity_fields(entity), meanings)

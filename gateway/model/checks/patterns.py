@@ -24,7 +24,7 @@ _ARGUMENTS = frozenset({"first", "after", "last", "before", LAST_HOURS, FILTER, 
 
 
 def pattern_faults(model: "Model", entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[str]:
-    """`entities` are those that are right by themselves; of the others it is only known whether they are declared."""
+    """`entities` are the ones without faults of their own; for the others only their names are known."""
     shape = [*shape_faults(pattern)]
     if shape:
         yield from (f"pattern {pattern.name}: {fault}" for fault in shape)
@@ -44,7 +44,7 @@ def _consistency_faults(model: "Model", listing: Listing) -> Iterator[str]:
         return
     if index.local:
         if index.projection != "ALL" and (listing.strong or listing.consistent):
-            yield f"it is read consistently, and {index.name} does not carry whole items: give it the projection ALL"
+            yield f"it is read consistently, but {index.name} does not carry whole items: give it the projection ALL"
         return
     if listing.strong:
         yield "an index cannot be read consistently, unless it is a local one"
@@ -56,7 +56,7 @@ def _consistency_faults(model: "Model", listing: Listing) -> Iterator[str]:
 
 
 def _carried_faults(model: "Model", listing: Listing) -> Iterator[str]:
-    """A filter is applied to what the index carries."""
+    """A filter can only use attributes that the index contains."""
     place = model.entities[listing.entity].placement(listing.index)
     index = place.index if place is not None else None
     carried = model.table.carried(model.table.index(index))
@@ -83,7 +83,7 @@ def _faults(entities: Mapping[str, Entity], pattern: AccessPattern) -> Iterator[
 
 
 def _subject_faults(entity: Entity, lookup: Lookup) -> Iterator[str]:
-    """What is asked for by the token's subject has that subject for a key."""
+    """A pattern with the token's subject as its argument must have the subject in its key."""
     ids = [name for name in entity.key_names if isinstance(entity.attribute[name].type, Id)]
     if lookup.subject is not None and (len(entity.key_names) != 1 or len(ids) != 1):
         key = ", ".join(f"`{name}`" for name in entity.key_names)
@@ -100,7 +100,7 @@ def _default_faults(entity: Entity, defaults: Mapping[str, Subject], names: Iter
         if name not in taken:
             yield f"`defaults` names `{name}`; its arguments are {', '.join(f'`{name}`' for name in taken) or 'none'}"
         elif default != Subject() or not isinstance(entity.attribute[name].type, Id):
-            yield f"`defaults` of `{name}`: the only default is Subject(), of an Id"
+            yield f"`defaults` of `{name}`: the only default is Subject(), for an Id"
 
 
 def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Listing) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Lis
     if place.filling:
         yield f"`{listing.index}` is still being filled; read it when `gateway migrate verify` finds nothing missing"
     if listing.lag not in get_args(Lag):
-        yield f"`lag` is one of {', '.join(f'`{name}`' for name in get_args(Lag))}, not `{listing.lag}`"
+        yield f"`lag` must be one of {', '.join(f'`{name}`' for name in get_args(Lag))}, not `{listing.lag}`"
     if listing.follow is not None:
         target = entity.relation.get(listing.follow)
         if not listing.single or not isinstance(target, Reference):
@@ -131,7 +131,7 @@ def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Lis
 def _range_faults(entity: Entity, place: Placement, listing: Listing) -> Iterator[str]:
     wanted = (*listing.where, *((listing.between,) if listing.between else ()))
     if wanted != tuple(hole.name for hole in place.sk.holes)[: len(wanted)]:
-        yield f"`{place.sk.text}` cannot be narrowed by {list(wanted)}, only from its left"
+        yield f"`{place.sk.text}` cannot be narrowed by {list(wanted)}, only by its leading parts"
     elif listing.between and not entity.attribute[listing.between].type.ordered:
         yield f"a range needs a timestamp or a number; `{listing.between}` is neither"
     if place.bucket is not None and listing.between != place.bucket.of:
@@ -155,7 +155,7 @@ def _order_faults(entity: Entity, place: Placement, listing: Listing) -> Iterato
 
 
 def _argument_faults(place: Placement, listing: Listing) -> Iterator[str]:
-    """Arguments that every list has; an attribute of that name could not be asked for."""
+    """Arguments that every list has; an attribute with such a name could not be an argument."""
     taken = (place.pk.names | {*listing.where, listing.between or ""}) & _ARGUMENTS
     yield from (f"`{name}` is an argument of lists; give the attribute another name" for name in sorted(taken))
 
@@ -167,32 +167,32 @@ def _filter_faults(entity: Entity, place: Placement, listing: Listing) -> Iterat
     for name in listing.filter:
         attribute = entity.attribute.get(name)
         if attribute is None:
-            yield f"it filters by `{name}`, which is no attribute of {entity.name}{closest(name, entity.attribute)}"
+            yield f"it filters by `{name}`, which is not an attribute of {entity.name}{closest(name, entity.attribute)}"
         elif not operators(attribute):
-            yield f"it cannot filter by `{name}`: what is stored of it cannot be compared"
+            yield f"it cannot filter by `{name}`: its stored form cannot be compared"
         elif name in upgraded:
-            yield f"it cannot filter by `{name}`, which older items get by an upgrade; run `gateway migrate` first"
+            yield f"it cannot filter by `{name}`, which older items get from an upgrade; run `gateway migrate` first"
     if place.bucket is not None or listing.single:
         yield "only a list without time buckets can be filtered"
     least = place.shards.read if place.shards is not None else 1
     if not least <= listing.max_read <= _MOST_READ:
-        yield f"`max_read` lies between {least} and {_MOST_READ:,}"
+        yield f"`max_read` must be between {least} and {_MOST_READ:,}"
 
 
 def _counter_faults(entity: Entity, place: Placement, listing: Listing) -> Iterator[str]:
     if listing.counter is None:
         return
     if not 1 <= listing.counter.shards <= _MOST_SHARDS:
-        yield f"its counter has between 1 and {_MOST_SHARDS} shards"
+        yield f"its counter must have between 1 and {_MOST_SHARDS} shards"
     if listing.single or place.bucket is not None:
         yield "only a list without time buckets can be counted"
     if entity.expiry is not None:
-        yield f"it cannot be counted: {entity.name} expires, and what DynamoDB deletes is not taken from a counter"
+        yield f"it cannot be counted: {entity.name} expires, and a counter does not notice items that DynamoDB deletes"
     decided = place.decided_by | set(listing.where)
     upgraded = sorted(decided & {name for upgrade in entity.upgrades for name in upgrade.gives})
-    yield from (f"it cannot be counted by `{name}`, which older items get by an upgrade" for name in upgraded)
+    yield from (f"it cannot be counted by `{name}`, which older items get from an upgrade" for name in upgraded)
     if SLOT in decided:
-        yield f"`{SLOT}` is a word of counters; give the attribute another name"
+        yield f"`{SLOT}` is reserved for counters; give the attribute another name"
 
 
 def _staleness_faults(listing: Listing) -> Iterator[str]:
@@ -200,11 +200,12 @@ def _staleness_faults(listing: Listing) -> Iterator[str]:
     if listing.cached is not None and listing.strong:
         yield "a strong read is never cached"
     if listing.cached is not None and listing.window is not None:
-        yield "a window ends now, so its answers cannot be cached"
+        yield "a window ends at the current time, so its pages cannot be cached"
 
 
 def _strangers(entities: Mapping[str, Entity], entity: Entity, place: Placement) -> Iterator[str]:
-    """Items of another entity that a listing would return: the words its sort key starts with must tell them apart."""
+    """Items of another entity that a listing would return, unless the words at the start of its sort key exclude
+    them."""
     prefix = place.sk.leading_literals
     for other in entities.values():
         for there in other.placements:

@@ -31,7 +31,7 @@ def relation_faults(model: "Model", entity: Entity, relation: Relation) -> Itera
 def _faults(model: "Model", entity: Entity, relation: Relation) -> Iterator[str]:
     pattern = model.patterns.get(relation.pattern)
     if pattern is None:
-        yield f"is served by the unknown pattern `{relation.pattern}`{closest(relation.pattern, model.patterns)}"
+        yield f"names the unknown pattern `{relation.pattern}`{closest(relation.pattern, model.patterns)}"
         return
     wrong_kind = [*_kind_faults(relation, pattern)]
     if wrong_kind:
@@ -65,7 +65,7 @@ def _total_faults(model: "Model", relation: Total, pattern: AccessPattern) -> It
         yield f"counts over `{relation.over}`, which is not a whole number"
     summed = target.attribute.get(relation.attribute)
     if summed is None or not isinstance(summed.type, Integer | DecimalNumber):
-        yield f"sums `{relation.attribute}`, which is no number of {target.name}"
+        yield f"sums `{relation.attribute}`, which is not a number of {target.name}"
     if not 1 <= relation.count <= _MOST_ITEMS:
         yield f"sums {relation.count} items; it may sum 1 to {_MOST_ITEMS}"
 
@@ -86,7 +86,7 @@ def _binding_faults(model: "Model", entity: Entity, relation: Relation, pattern:
 
 
 def _fills(own: AttributeType, target: AttributeType) -> bool:
-    """Whether a value of one type finds what was stored by the other; their bounds and patterns do not matter."""
+    """Whether a value of one type finds what was stored with the other; their bounds and patterns do not matter."""
     if isinstance(own, EnumOf):
         return own == target
     return type(own) is type(target) and getattr(own, "normalise", None) == getattr(target, "normalise", None)

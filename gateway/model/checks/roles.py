@@ -1,4 +1,4 @@
-"""Checks of roles: every name is known, and IAM can enforce what is declared, no more and no less."""
+"""Checks of roles: every name is known, and IAM can enforce exactly what is declared."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,19 +30,19 @@ from gateway.suggestions import closest
 if TYPE_CHECKING:
     from gateway.model.model import Model
 
-# INVARIANT: no '@', so that a role and a tenant stay apart in the name of a session.
+# INVARIANT: no '@', so that a role and a tenant stay separate in the name of a session.
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _KNOWS_PARTITIONS = "IAM knows partitions, not sort keys"
 
 
 def role_faults(model: "Model") -> Iterator[str]:
-    """Of a model whose entities and patterns are right by themselves."""
+    """For a model whose entities and patterns have no faults of their own."""
     yield from _personal_faults(model)
     yield from _confidential_faults(model)
     declared = [role for domain in model.domains for role in domain.roles]
     for role in model.all_roles.values():
         if any(other.name == role.name and other != role for other in declared):
-            yield f"role {role.name}: is declared twice, and not the same way"
+            yield f"role {role.name}: is declared twice, in different ways"
         shape = [*_shape_faults(role)] or [*_name_faults(model, role)]
         yield from (f"role {role.name}: {fault}" for fault in shape or _faults(model, role))
 
@@ -58,7 +58,7 @@ def owner_faults(entity: Entity) -> Iterator[str]:
 
 
 def _personal_faults(model: "Model") -> Iterator[str]:
-    """INVARIANT: IAM only knows names, so a name is personal in all entities or in none."""
+    """INVARIANT: IAM only sees names, so a name is personal in all entities or in none."""
     declared = [(attribute, entity) for entity in model.entities.values() for attribute in stored(entity)]
     personal = {attribute.name: entity.name for attribute, entity in declared if attribute.personal}
     for attribute, entity in declared:
@@ -70,7 +70,7 @@ def _personal_faults(model: "Model") -> Iterator[str]:
 
 
 def _confidential_faults(model: "Model") -> Iterator[str]:
-    """INVARIANT: only what is confidential is denied: a denial by key holds on the table and every index."""
+    """INVARIANT: only confidential data is denied: a denial by key applies to the table and every index."""
     places = [(entity, place) for entity in model.entities.values() for place in entity.placements]
     for entity, place in places:
         path = path_of(place.pk)
@@ -120,7 +120,7 @@ def _faults(model: "Model", role: Role) -> Iterator[str]:
     yield from (fault for name in role.finds for fault in _find_faults(model, role, name))
     yield from _writing_faults(model, role)
     if role.acting and all(mutation.acts_as != role.name for mutation in model.mutations):
-        yield "no mutation acts in it: name it in the `acts_as` of one"
+        yield "no mutation acts in it: name it in the `acts_as` of a mutation"
     if role.own:
         yield from _own_faults(model, role)
     places = read_places(model, role)
@@ -158,7 +158,7 @@ def _hiding_faults(model: "Model", role: Role) -> Iterator[str]:
 
 
 def _find_faults(model: "Model", role: Role, name: str) -> Iterator[str]:
-    """An exact lookup has the partition for itself, and answers with an id that the role may see."""
+    """An exact lookup has its partition to itself, and returns an id that the role may see."""
     listing, hidden = model.patterns[name], set(hidden_attributes(model, role))
     if not isinstance(listing, Listing) or not listing.single:
         yield f"`finds` names `{name}`, which does not find one item: give it `single`, or name it in `reads`"
@@ -172,7 +172,7 @@ def _find_faults(model: "Model", role: Role, name: str) -> Iterator[str]:
             "take it out of `finds`"
         )
     for secret in sorted(hidden & set(found_ids(model, listing))):
-        yield f"`finds` names `{name}`, which answers with `{secret}`, and the role hides that: hide it no more"
+        yield f"`finds` names `{name}`, which returns `{secret}`, but the role hides that: stop hiding it"
     for other in model.entities.values():
         for there in other.placements:
             if (other.name, there.name) != (entity.name, place.name) and covers(path_of(place.pk), there.pk):
@@ -245,7 +245,7 @@ def _own_faults(model: "Model", role: Role) -> Iterator[str]:
 
 
 def _reachable(model: "Model", entity: Entity) -> str:
-    """Patterns of the entity that a role with `own` can have, or the place that would make one."""
+    """Patterns of the entity that a role with `own` can have, or the place that would allow one."""
     owned = [
         pattern.name
         for pattern in model.patterns.values()
@@ -281,7 +281,7 @@ def _own_count_faults(model: "Model", entity: Entity) -> Iterator[str]:
 
 
 def _acting_write_faults(entity: Entity) -> Iterator[str]:
-    """An acting role writes every place, so one that holds the owner must be among them: there AWS refuses others."""
+    """An acting role writes every place, so one with the owner must be among them: there AWS refuses others."""
     if not any(place.index is None and holds_owner(entity, place) for place in entity.placements):
         yield (
             f"it writes {entity.name} for a subject, and no place of it in the table holds its owner `{entity.owner}`: "
@@ -300,7 +300,8 @@ def _tables(model: "Model", name: str) -> tuple[str, ...]:
 def _neighbours(
     model: "Model", verb: str, places: tuple[RolePlace, ...], allowed: set[tuple[str, str]], hint: str
 ) -> Iterator[str]:
-    """INVARIANT: nothing is widened in silence: what lies where the role gets to is declared, or refused here."""
+    """INVARIANT: nothing is widened silently: whatever is in a partition that the role reaches is declared, or
+    refused here."""
     owned = {(reached.entity.name, reached.place.name) for reached in places if reached.owned}
     for reached in places:
         for entity, place in _everywhere(model.entities, reached.place.index):
@@ -334,13 +335,13 @@ def _follow_faults(model: "Model", role: Role, places: tuple[RolePlace, ...]) ->
             ]
             if pattern.name in (*role.reads, *role.finds) and missing:
                 yield (
-                    f"`{pattern.name}` answers with {missing[0]}, which it does not read by its key: add {missing[0]} "
+                    f"`{pattern.name}` returns {missing[0]}, which the role does not read by its key: add {missing[0]} "
                     "to `reads`"
                 )
 
 
 def _through_faults(model: "Model", role: Role, places: tuple[RolePlace, ...]) -> Iterator[str]:
-    """INVARIANT: nothing is widened in silence: that a list reads through the table does not open the table."""
+    """INVARIANT: nothing is widened silently: a list that also reads the table does not give access to the table."""
     names = (*role.finds, *(role.reads if isinstance(role.reads, tuple) else ()))
     for pattern in (model.patterns[name] for name in names if name in model.patterns):
         if isinstance(pattern, Listing) and unread_items(model, role, pattern, _names(places)):

@@ -13,9 +13,9 @@ _WORDS: Mapping[Any, str] = {str: "a string", int: "a whole number", float: "a n
 
 
 def shape_faults(declared: Any, path: str = "", *, deep: bool = True) -> Iterator[str]:
-    """What is wrong with the fields of a declaration and, if `deep`, of the declarations in it, each by its path."""
+    """The faults of the fields of a declaration and, if `deep`, of the declarations in it, each with its path."""
     for field in fields(declared):
-        # types have checks of their own, which say what to write instead
+        # types have their own checks, which say what to write instead
         if field.type is not AttributeType and not isinstance(field.type, str):
             yield from _value_faults(getattr(declared, field.name), field.type, f"{path}{field.name}", deep)
 
@@ -47,7 +47,7 @@ def _tuple_faults(value: Any, member: Any, path: str, deep: bool) -> Iterator[st
 
 
 def _label(member: Any, number: int) -> object:
-    """The name of a member, which is easier to find than its number."""
+    """The name of a member, which is easier to find than its index."""
     name = getattr(member, "name", None)
     return name if isinstance(name, str) and name else number
 
@@ -72,7 +72,7 @@ def _fix(value: Any, expected: Any) -> str:
 
 
 def _called(value: Any, expected: Any) -> str:
-    """What to write where a class stands for an instance of it."""
+    """What to write if a class is used instead of an instance."""
     return f"; write `{value.__name__}(...)`" if isinstance(value, type) and _is_kind(value, expected) else ""
 
 

@@ -1,1 +1,1 @@
-"""What a model prints about itself: the access patterns and the keys behind them."""
+"""Documentation generated from a model: its access patterns, keys and roles."""

@@ -1,4 +1,4 @@
-"""How keys, types and patterns read in the documentation."""
+"""Formats keys, types and patterns for the documentation."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -21,7 +21,7 @@ def code(text: str) -> str:
 
 
 def partition_words(place: Placement) -> str:
-    """Such as `T#STATUS#<status>#<shard 0..3>`."""
+    """For example `T#STATUS#<status>#<shard 0..3>`."""
     return TENANT + KEY_SEPARATOR.join(_segment(place, segment) for segment in place.pk.segments)
 
 

@@ -1,4 +1,4 @@
-"""The page of access patterns, line by line: the table, and for each domain its patterns and entities."""
+"""Generates the page of access patterns: the table, and the patterns and entities of each domain."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -48,7 +48,7 @@ def _lines(model: Model) -> Iterator[str]:
 
 def _table(model: Model) -> Iterator[str]:
     table = model.table
-    yield from ("# Access patterns", "", "Every way in which the gateway reads the table.")
+    yield from ("# Access patterns", "", "Every read of the table that the gateway can make.")
     yield "This page is printed from the model by `gateway docs`, and a test fails when it is stale: change the model."
     yield from ("", "## The table", "")
     rows = [("the table", code(table.pk), code(table.sk), "whole items")]
@@ -58,7 +58,7 @@ def _table(model: Model) -> Iterator[str]:
     yield "`T#` stands for `TENANT#<tenant>#`: every partition key, of the table and of every index, starts with it."
     yield f"Every item has {code(table.entity_type)} (what it is) and {code(table.version)} (how often it was written),"
     yield f"one that expires has {code(table.ttl)} (epoch seconds), and a copy has {code(table.copy_of)}."
-    yield f"One that cannot be removed while others refer to it has {code(table.references)}: how often one began to."
+    yield f"One that cannot be removed while others refer to it has {code(table.references)}: how many were made."
     if model.counters:
         yield f"One that a list counts has {code(table.counted_by)}: the names of the lists."
     yield "An entity's sort keys are unique in a listing, so a position in it is a sort key, in every shard and bucket."
@@ -82,7 +82,7 @@ def _domain(model: Model, domain: Domain) -> Iterator[str]:
         yield from map(_query_line, domain.queries)
         yield ""
     if domain.watches:
-        yield from ("Subscriptions read by these patterns, consistently, whenever an item of them changes:", "")
+        yield from ("Subscriptions read with these patterns, consistently, whenever one of their items changes:", "")
         yield from (f"- {code(watch.name)}: {code(watch.pattern)}. {watch.description}" for watch in domain.watches)
         yield ""
     for entity in domain.entities:
@@ -146,12 +146,12 @@ def _consistency(pattern: AccessPattern) -> str:
         return "eventual"
     if isinstance(pattern, Listing) and pattern.lag != "through_table":
         return f"eventual, own changes: {code(pattern.lag)}"
-    return "strong" if pattern.strong else "eventual, strong if asked for" if pattern.consistent else "eventual"
+    return "strong" if pattern.strong else "eventual, strong on request" if pattern.consistent else "eventual"
 
 
 def _purpose(model: Model, pattern: AccessPattern) -> str:
     if isinstance(pattern, Listing) and pattern.follow is not None:
-        return f"{pattern.description} Answers with {code(pattern.follow)}, read by its own pattern."
+        return f"{pattern.description} Returns {code(pattern.follow)}, read by its own pattern."
     if isinstance(pattern, Listing) and pattern.total_count is not None:
         key = partition_words(model.counters[pattern.name].primary)
         rows = f"{pattern.total_count.shards} rows {code(key)}"
@@ -173,7 +173,7 @@ def _through(model: Model, listing: Listing) -> str:
     if reads_through(model, listing, frozenset()):
         return f", and BatchGetItem of what {place.index} does not carry"
     more = ", ".join(code(name) for name in entity.attribute if name not in carried)
-    return f", and BatchGetItem where {more} is asked for"
+    return f", and BatchGetItem if {more} is selected"
 
 
 def _members(model: Model, together: ItemCollection) -> Placement:

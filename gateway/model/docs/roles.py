@@ -23,7 +23,7 @@ def role_matrix(model: Model) -> str:
 
 
 def with_matrix(text: str, model: Model) -> str:
-    """The page with the matrix between its two marks; a page without them stays as it is."""
+    """The page with the matrix between its two marks; a page without marks stays unchanged."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     return f"{before}{begin}\n\n{role_matrix(model)}\n\n{end}{after}" if begin and end else text
@@ -41,7 +41,7 @@ def _cell(model: Model, entity: Entity, role: Role) -> str:
 
 
 def _unreached(model: Model) -> list[str]:
-    """The relations of own rows that their owner cannot follow, and the place that would make each reachable."""
+    """The relations of own rows that their owner cannot follow, and the place that would allow each."""
     lines = []
     for role in (role for role in model.roles.values() if role.own):
         visible = set(visible_patterns(model, role))
@@ -55,7 +55,7 @@ def _unreached(model: Model) -> list[str]:
                     else f"an `owner` of {target.name}, and a copy or an index of it"
                 )
                 lines.append(
-                    f"- `{role.name}` does not reach `{place.entity.name}.{relation.name}`: the partitions of "
+                    f"- `{role.name}` has no access to `{place.entity.name}.{relation.name}`: the partitions of "
                     f"`{relation.pattern}` do not hold the subject. It would take {fix} in `{place.place.pk.text}`."
                 )
     return lines

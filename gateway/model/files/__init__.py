@@ -1,1 +1,1 @@
-"""Files in S3: where they lie, which of them a role reaches, and what a declaration must not do."""
+"""Files in S3: their keys, which of them a role may access, and checks of their declarations."""

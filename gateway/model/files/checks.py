@@ -1,4 +1,4 @@
-"""Checks of attributes that are files: what their keys are made of, and that nothing leaves a file behind."""
+"""Checks of file attributes: what their keys contain, and that no file is orphaned."""
 
 from collections.abc import Iterator
 
@@ -16,12 +16,12 @@ def file_faults(entity: Entity) -> Iterator[str]:
         yield from _entity_faults(entity, entity.files[0].name)
 
 
-_NESTED = "has a file inside; a File is an attribute by itself"
+_NESTED = "has a file inside; a File must be an attribute of its own"
 
 
 def _attribute_faults(attribute: Attribute) -> Iterator[str]:
     if attribute.required:
-        yield "is a file and required; it is uploaded when the item exists: declare `required=False`"
+        yield "is a file and required, but it can only be uploaded once the item exists: declare `required=False`"
     if attribute.default is not None:
         yield "is a file and has a default; leave the default out"
     if attribute.compressed:
@@ -32,20 +32,20 @@ def _entity_faults(entity: Entity, file: str) -> Iterator[str]:
     for name in dict.fromkeys((*entity.key_names, *((entity.owner,) if entity.owner else ()))):
         kind = entity.attribute[name].type if name in entity.attribute else None
         if kind is not None and not isinstance(kind, Id):
-            yield f"`{file}` is a file, whose key in the bucket has `{name}` in it: that must be an Id()"
+            yield f"`{file}` is a file, and its key in the bucket contains `{name}`, which must be an Id()"
     if entity.owner is not None and entity.owner in entity.attribute:
         fixed = entity.owner in entity.key_names or entity.attribute[entity.owner].immutable
         if not fixed:
-            yield f"`{file}` is a file, which lies below its owner: declare `{entity.owner}` with `immutable=True`"
+            yield f"`{file}` is a file, stored below its owner: declare `{entity.owner}` with `immutable=True`"
     if entity.expiry is not None:
-        yield f"`{file}` is a file, and DynamoDB deletes what expires without it: leave out `expiry`, or the file"
+        yield f"`{file}` is a file, and DynamoDB would delete expired items without it: leave out `expiry`, or the file"
 
 
 def input_faults(fields: tuple[Field, ...]) -> Iterator[str]:
-    """A file gets into an item by its upload only."""
+    """A file can only be attached to an item by an upload."""
     for field in fields:
         if any(isinstance(kind, File) for kind in (field.type, *_inside(field.type))):
-            yield f"`{field.name}` is a File, which is no input; use the mutations of `file_mutations(entity)`"
+            yield f"`{field.name}` is a File, which cannot be an input; use the mutations of `file_mutations(entity)`"
 
 
 def _inside(kind: AttributeType) -> Iterator[AttributeType]:

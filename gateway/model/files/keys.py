@@ -1,7 +1,8 @@
-"""Where files lie in the bucket.
+"""The keys of files in the bucket.
 
-The key of a file is `<tenant>/<entity>/<attribute>/<key of the item>/<upload>`; of an entity with an owner, the owner
-stands before the key of the item. So IAM can tell tenants, attributes and subjects apart by the beginning of the key.
+The key of a file is `<tenant>/<entity>/<attribute>/<key of the item>/<upload>`; for an entity with an owner, the
+owner comes before the key of the item. So IAM can distinguish tenants, attributes and subjects by the start of the
+key.
 """
 
 from collections.abc import Mapping
@@ -30,14 +31,14 @@ def has_files(model: "Model") -> bool:
 
 
 def object_prefix(tenant: TenantId) -> str:
-    # INVARIANT: the key of every object begins with the tenant, and is written here and in `object_key` only.
+    # INVARIANT: the key of every object starts with the tenant, and is written only here and in `object_key`.
     return f"{tenant}/"
 
 
 def object_key(tenant: TenantId, entity: Entity, attribute: str, values: Mapping[str, Any], upload: str) -> str:
-    """The key of a file of this item; made from the item, and never read from it.
+    """The key of a file of this item; derived from the item, never stored in it.
 
-    INVARIANT: every part is an id, which has no `/` and does not begin with `.`, so that no part leaves its place.
+    INVARIANT: every part is an id, which has no `/` and does not start with `.`, so that no part leaves its place.
     """
     owner = () if entity.owner is None else (entity.owner,)
     names = (*owner, *(name for name in entity.key_names if name not in owner))

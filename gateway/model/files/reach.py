@@ -1,4 +1,4 @@
-"""Which files a role reaches: those of the attributes that it reaches, of own rows only the subject's."""
+"""Which files a role may access: those of its attributes, and of own rows only the subject's."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FileReach:
-    """Beginnings of keys behind the tenant's: `Document/scan/*`, or `Document/scan/{subject}/*` of an owner's files."""
+    """Prefixes of keys after the tenant: `Document/scan/*`, or `Document/scan/{subject}/*` for files with an owner."""
 
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ def file_paths(model: "Model") -> tuple[str, ...]:
 
 
 def file_reach(model: "Model", role: Role) -> FileReach:
-    """A role reaches the files of an attribute as it reaches the attribute."""
+    """A role may access the files of an attribute as it may access the attribute."""
     hidden, read = hidden_attributes(model, role), {place.entity.name for place in read_places(model, role)}
     open_to = [(entity, attribute) for entity, attribute in _all(model) if attribute.name not in hidden]
 

@@ -1,6 +1,6 @@
 """The types that an attribute can have, one class each; import them from here.
 
-A new type is one file that subclasses `AttributeType`, or `KeyType` where its values may fill a key.
+A new type is one file that subclasses `AttributeType`, or `KeyType` if its values may fill a key.
 """
 
 from gateway.model.types.base import KEY_SEPARATOR, AttributeType, Decode, Field, KeyType, ScalarSpec, Subject, Wire

@@ -1,4 +1,4 @@
-"""What every attribute type defines: its stored form, its key form, its GraphQL scalar, its documentation."""
+"""The base classes of attribute types: stored form, key form, GraphQL scalar and documentation."""
 
 import re
 from abc import ABC, abstractmethod
@@ -18,8 +18,8 @@ Decode = Callable[[Wire], Any]
 class ScalarSpec:
     """A GraphQL scalar; GraphQL's own scalars need no functions.
 
-    `python` is the Python type of its values. Two scalars of one schema need different ones: a scalar whose values
-    are strings takes a `NewType` of `str`.
+    `python` is the Python type of its values, which must be unique in a schema: a scalar whose values are strings
+    uses a `NewType` of `str`.
     """
 
     name: str
@@ -34,16 +34,17 @@ STRING = ScalarSpec("String", str)
 
 
 class AttributeType(ABC):
-    """A type is a frozen dataclass; its values are immutable and their `repr` shows all of them.
+    """A type is a frozen dataclass; its values are immutable and have a complete `repr`.
 
-    Methods that take a value also take the name of the attribute, for the `BadUserInput` that a wrong value raises.
+    Methods that take a value also take the name of the attribute, for the `BadUserInput` that an invalid value
+    raises.
     """
 
     __slots__ = ()
 
     tag: ClassVar[str]  # DynamoDB's type descriptor, such as "S"
-    scalar: ClassVar[ScalarSpec | None] = None  # None for what GraphQL has a syntax for: enums, lists, objects
-    ordered: ClassVar[bool] = False  # whether callers may ask for a range of values
+    scalar: ClassVar[ScalarSpec | None] = None  # None for values with their own GraphQL syntax: enums, lists, objects
+    ordered: ClassVar[bool] = False  # whether callers may request a range of values
 
     @property
     @abstractmethod
@@ -64,13 +65,13 @@ class AttributeType(ABC):
         """The function that reads a stored value; compiled once, called for every row."""
 
     def normalised(self, value: Any) -> Any:
-        """The value in the one spelling in which it is stored and looked up."""
+        """The value in the single spelling in which it is stored and looked up."""
         return value
 
     def faults(self, path: str, value: Any) -> Iterator[BadUserInput]:
         """Everything that is wrong with a new value: its form, and the rules that it breaks; each with its path.
 
-        `encode` checks the form only, so that a value from before a rule was declared can be kept.
+        `encode` only checks the form, so that a value from before a rule was declared can be kept.
         """
         try:
             self.encode(path, value)
@@ -84,11 +85,11 @@ class AttributeType(ABC):
         return iter(())
 
     def declaration_faults(self) -> Iterator[str]:
-        """What is wrong with the declared rules themselves, such as a minimum above the maximum."""
+        """The faults of the declared rules themselves, such as a minimum above the maximum."""
         return iter(())
 
     def json(self) -> Callable[[Any], Any] | None:
-        """The function that turns a value into JSON, or None where the value is JSON already."""
+        """The function that turns a value into JSON, or None if the value already is JSON."""
         return self.scalar.serialize if self.scalar is not None else None
 
 
@@ -97,7 +98,7 @@ class KeyType(AttributeType):
 
     __slots__ = ()
 
-    many_values: ClassVar[bool] = True  # False: the values are few, so items that share one crowd a partition
+    many_values: ClassVar[bool] = True  # False: there are few values, so many items share a partition
     shardable: ClassVar[bool] = False  # many values with one spelling each: a hash of it spreads items evenly
     padded: ClassVar[bool] = False  # numbers: the key template gives a width, such as {price:10.2}
 
@@ -109,7 +110,7 @@ class KeyType(AttributeType):
 
     @property
     def key_values(self) -> tuple[str, ...] | None:
-        """Every text that a value can have inside a key, or None where they are not listed."""
+        """Every text that a value can have inside a key, or None if they cannot be listed."""
         return None
 
     @abstractmethod
@@ -118,7 +119,7 @@ class KeyType(AttributeType):
 
     @abstractmethod
     def key_value(self, text: str) -> Any:
-        """The value that a part of a key stands for, or None where the text is not valid."""
+        """The value of a key part, or None if the text is not valid."""
 
     @abstractmethod
     def key_length(self, width: int, scale: int) -> int:
@@ -127,7 +128,7 @@ class KeyType(AttributeType):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """As the default of a mutation's argument: the token's subject; a caller with own rows cannot name another one."""
+    """The default of a mutation's argument: the token's subject. A caller with own rows cannot name another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +139,9 @@ class Field:
     type: AttributeType
     description: str
     required: bool = True
-    # why clients should not use it any more and what they use instead: docs/schema-policy.md
+    # why clients should no longer use it, and what to use instead: docs/schema-policy.md
     deprecated: str | None = field(default=None, kw_only=True)
-    # of an argument that is left out
+    # used if an argument is left out
     default: Subject | None = field(default=None, kw_only=True)
 
 

@@ -50,7 +50,7 @@ class Blob(AttributeType):
         content: bytes = expect(name, value, bytes, "bytes")
         if len(content) > self.max_length:
             raise BadUserInput(f"`{name}` has {len(content)} bytes, at most {self.max_length} are allowed", name)
-        # content that starts like compressed bytes is compressed, or it could not be read back
+        # content that looks like compressed bytes is always compressed, or it could not be read back
         if content.startswith(BYTES_MAGIC):
             return deflated(name, BYTES_MAGIC, content)
         return {"B": _serialize(content)}

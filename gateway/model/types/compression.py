@@ -1,4 +1,4 @@
-"""Large text and bytes, compressed; a marker in front of the content tells which of them it is."""
+"""Compression of large text and bytes; a marker before the content says which of them it is."""
 
 import base64
 import zlib
@@ -13,7 +13,7 @@ _MAX_INFLATED = 4_000_000
 
 
 def compressed(name: str, value: str | bytes) -> Wire | None:
-    """The value in its compressed form, or None where it is too short to gain from it."""
+    """The value in its compressed form, or None if it is too short to benefit."""
     magic, raw = (TEXT_MAGIC, value.encode()) if isinstance(value, str) else (BYTES_MAGIC, value)
     return None if len(raw) < _COMPRESS_FROM else deflated(name, magic, raw)
 

@@ -1,4 +1,4 @@
-"""Types made of other types: sets, lists and nested records."""
+"""Types composed of other types: sets, lists and nested records."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -43,7 +43,7 @@ class Currency(AttributeType):
         return value.strip().upper() if isinstance(value, str) else value
 
     def encode(self, name: str, value: Any) -> Wire:
-        # that it is a currency is a rule for new values; one that was stored before it is kept
+        # being a currency is a rule for new values; an older stored value is kept
         return {"S": expect(name, value, str, "a string")}
 
     def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:

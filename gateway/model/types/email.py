@@ -10,7 +10,7 @@ from gateway.model.types.base import STRING, Wire
 from gateway.model.types.normalise import apply
 from gateway.model.types.text import MAX_KEY_STRING, KeyText, key_string
 
-_MAX = 254  # as RFC 5321 has it
+_MAX = 254  # the limit of RFC 5321
 _SPELLING = ("strip", "nfc", "casefold")
 _LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _ADDRESS = re.compile(rf"[^\s@\"(),:;<>\[\]\\#]{{1,64}}@(?=.{{1,253}}$){_LABEL}(?:\.{_LABEL}){{1,9}}")
@@ -20,7 +20,7 @@ _KEY = re.compile(r"[^#\x00-\x1f\x7f-\x9f\ud800-\udfff\U0010ffff]{1,254}")
 @final
 @dataclass(frozen=True, slots=True)
 class Email(KeyText):
-    """An e-mail address, without regard to case: it is stored and looked up folded."""
+    """An e-mail address, case-insensitive: it is stored and looked up in folded form."""
 
     scalar = STRING
     documentation = "e-mail address, case folded"

@@ -1,4 +1,4 @@
-"""Files: values that are too large for an item and lie in S3."""
+"""Files: values that are too large for an item and are stored in S3."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ DOWNLOAD = Struct(
 @final
 @dataclass(frozen=True, slots=True)
 class File(Struct):
-    """A file in S3. The item holds what is known of it; the gateway signs its upload and its downloads.
+    """A file in S3. The item holds its metadata; the gateway signs its upload and its downloads.
 
     `content_types` are the types that callers may upload, such as `application/pdf`; parameters are not compared.
     """
@@ -42,7 +42,7 @@ class File(Struct):
         Field("sha256", SHA256, "The SHA-256 of its content, in Base64."),
     )
     description: str = "What is known of a file; the field beside it answers with an address to download it."
-    # two attributes with other limits have the same GraphQL type
+    # two attributes with different limits have the same GraphQL type
     max_bytes: int = field(default=10_000_000, kw_only=True, compare=False)
     content_types: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
 
@@ -63,7 +63,7 @@ class File(Struct):
         yield from self.upload_faults(value["size"], value["contentType"], f"{path}.")
 
     def upload_faults(self, size: int, content_type: str, where: str = "") -> Iterator[BadUserInput]:
-        """What is wrong with an upload of this size and type."""
+        """The faults of an upload of this size and type."""
         if size > self.max_bytes:
             yield BadUserInput(
                 f"`{where}size` is {size:,} bytes, at most {self.max_bytes:,} are allowed", f"{where}size"

@@ -13,7 +13,7 @@ from gateway.model.types.numbers import DecimalNumber, decimals, with_places
 
 
 def with_digits(amount: Decimal, currency: str) -> Decimal:
-    """The amount with as many decimals as its currency has, unless it has more of its own."""
+    """The amount with as many decimals as its currency has, or more if it has more."""
     digits = DIGITS.get(currency)
     return amount if digits is None else with_places(amount, digits)
 
@@ -52,7 +52,7 @@ class Money(Struct):
 
     def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
         digits = DIGITS.get(value["currency"])
-        # what is not a currency is a fault of that field
+        # an invalid currency is a fault of that field
         if digits is not None and decimals(Decimal(value["amount"])) > digits:
             message = f"`{path}.amount` has more decimals than {value['currency']}, which has {digits}"
             yield BadUserInput(message, f"{path}.amount")

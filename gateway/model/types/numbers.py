@@ -18,7 +18,7 @@ _DECIMAL = re.compile(r"-?\d{1,38}(\.\d{1,38})?", re.ASCII)
 
 
 class _Number(KeyType):
-    """A subclass declares `min` and `max`; None is no bound."""
+    """A subclass declares `min` and `max`; None means no bound."""
 
     __slots__ = ()
 
@@ -54,7 +54,7 @@ class _Number(KeyType):
             yield f"its minimum {ends[0]} is above its maximum {ends[1]}"
 
     def _bounds(self, low: int | Decimal | None, high: int | Decimal | None) -> str:
-        """The declared bounds in words; those that every number of its kind has are not worth mentioning."""
+        """The declared bounds in words, without those that every number of its kind has."""
         least = f"{self.min:,}" if self.min is not None and self.min != low else None
         most = f"{self.max:,}" if self.max is not None and self.max != high else None
         if least is not None and most is not None:
@@ -121,7 +121,7 @@ class DecimalNumber(_Number):
     """A decimal of up to 38 digits; never a float. `places` is how many digits after the point it may have, and has
     whenever it is shown, such as the 2 of a price.
 
-    It is not called `Decimal`, since files that declare one also compute with Python's own `Decimal`.
+    It is not called `Decimal`, because files that declare one also use Python's `Decimal`.
     """
 
     min: int | Decimal | None = None
@@ -203,4 +203,4 @@ def exact(name: str, value: Any) -> Decimal:
     if len(number.as_tuple().digits) > MAX_DIGITS:
         # trailing zeros; the table drops them, but engines count them
         number = number.normalize(Context(prec=MAX_DIGITS))
-    return number or Decimal()  # one zero: -0 would be a second text for it
+    return number or Decimal()  # one zero: -0 would be a second spelling of it

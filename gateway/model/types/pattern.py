@@ -1,7 +1,7 @@
-"""Patterns that text must match, in time proportional to its length whatever the pattern and the text are.
+"""Regular expressions that match in time proportional to the text, whatever the pattern and the text are.
 
-Python's own `re` backtracks: `(a+)+b` takes hours for a text of forty letters. So a pattern is only parsed by `re`, and
-matched here by following all of its paths at once.
+Python's own `re` backtracks: `(a+)+b` takes hours for a text of forty letters. So a pattern is only parsed by `re`,
+and matched here by following all of its paths in parallel.
 """
 
 import re
@@ -17,7 +17,7 @@ Accepts = Callable[[str], bool]
 
 
 class UnsafePattern(Exception):
-    """What is wrong with a pattern."""
+    """The reason why a pattern is refused."""
 
 
 class LinearPattern:
@@ -30,7 +30,7 @@ class LinearPattern:
             raise UnsafePattern(f"does not compile: {error}") from error
         if parsed.state.flags & ~re.UNICODE.value:
             raise UnsafePattern("has flags; write them out, such as [Aa]")
-        # each state accepts one character and leads to the next states; those without a test lead on at once
+        # each state accepts one character and leads to the next states; those without a test continue immediately
         self._accepts: list[Accepts | None] = []
         self._next: list[tuple[int, ...]] = []
         self._end = self._state(None, ())

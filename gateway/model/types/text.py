@@ -16,8 +16,8 @@ MAX_ID = 128
 MAX_KEY_STRING = 256  # bytes, as DynamoDB counts the length of keys
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,127}")
-# INVARIANT: what fills a key part has no '#' and no control character, so one entity cannot imitate another's key.
-# Nor does it contain the last code point, which marks the upper end of a range of keys.
+# INVARIANT: what fills a key part has no '#' and no control character, so one entity cannot imitate another's key. Nor
+# does it contain the last code point, which marks the upper end of a range of keys.
 _KEY_STRING = re.compile(r"[^#\x00-\x1f\x7f-\x9f\ud800-\udfff\U0010ffff]{1,256}")
 
 
@@ -34,7 +34,7 @@ class Text(AttributeType):
     min: int = 1
     pattern: str | None = None
     normalise: Normalise = None
-    example: str = "sample-1"  # a valid text; needed where there is a pattern
+    example: str = "sample-1"  # a valid text; needed if there is a pattern
 
     tag = "S"
     scalar = STRING
@@ -88,7 +88,7 @@ def _decode(wire: Wire) -> str:
 
 
 class KeyText(KeyType):
-    """A string that stands in a key as it is."""
+    """A string that appears in a key unchanged."""
 
     __slots__ = ()
 
@@ -101,7 +101,7 @@ class KeyText(KeyType):
 
     @property
     def plain(self) -> bool:
-        """Whether a value stands in a key as it was given: no rule and no other spelling is declared for it."""
+        """Whether a value appears in a key exactly as passed: no rule and no other spelling is declared for it."""
         return True
 
     def encode(self, name: str, value: Any) -> Wire:
@@ -138,7 +138,7 @@ class Id(KeyText):
 class KeyString(KeyText):
     """Text that may fill a key, such as a phone number: no `#`, no control characters, at most 256 bytes.
 
-    `pattern` and `normalise` are as those of `Text`; they hold for what is looked up, too.
+    `pattern` and `normalise` work as in `Text`; they also apply to lookups.
     """
 
     pattern: str | None = None
@@ -164,7 +164,7 @@ class KeyString(KeyText):
         return apply(self.normalise, value) if self.normalise and isinstance(value, str) else value
 
     def encode(self, name: str, value: Any) -> Wire:
-        # the pattern is a rule for new values; one that was stored before it is kept
+        # the pattern is a rule for new values; an older stored value is kept
         return {"S": key_string(name, value)}
 
     def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
@@ -194,7 +194,7 @@ def _text_faults(kind: "Text | KeyString") -> Iterator[str]:
 
 
 def key_string(name: str, value: Any) -> str:
-    """The value, if it is text that may stand in a key."""
+    """The value, if it is text that may be part of a key."""
     if isinstance(value, str) and _KEY_STRING.fullmatch(value) and len(value.encode()) <= MAX_KEY_STRING:
         return value
     rule = f"1 to {MAX_KEY_STRING} bytes of text without `#` and control characters"

@@ -22,7 +22,7 @@ def utc(name: str, value: Any) -> datetime:
 
 
 def timestamp_text(name: str, value: Any) -> str:
-    """The timestamp as it is stored and as it stands in a key."""
+    """The timestamp as it is stored and as it appears in a key."""
     # always six decimals, so that texts sort in the order of their timestamps
     return utc(name, value).isoformat(timespec="microseconds")[:-6] + "Z"
 
@@ -86,6 +86,6 @@ class Timestamp(KeyType):
 def _decode(wire: Wire) -> datetime:
     text = wire["S"]
     value = datetime.fromisoformat(text)
-    # Python cuts off what is finer than a microsecond; lanes round it. The gateway itself never writes such a text.
+    # Python truncates beyond microseconds; lanes round. The gateway itself never writes such a text.
     finer = _FINER.search(text) if len(text) > len("2026-01-31T23:59:59.999999Z") else None
     return value + timedelta(microseconds=1) if finer and finer[1] >= "5" else value

@@ -33,7 +33,7 @@ class Throughput:
 
 @dataclass(frozen=True, slots=True)
 class IndexFacts:
-    """`limit` is the most that is served on demand, where one is set."""
+    """`limit` is the maximum that is served on demand, if one is set."""
 
     name: str
     keys: tuple[str, ...]
@@ -104,7 +104,7 @@ class Metric:
 class Alarm:
     """`rule` is that of a composite alarm, which has no metrics of its own; `expressions` counts its metric math.
 
-    It fires when in `points` of the last `periods` the value is bad; `actions` are empty where they are switched off.
+    It fires if the value is bad in `points` of the last `periods`; `actions` are empty if they are switched off.
     """
 
     name: str

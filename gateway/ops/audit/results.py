@@ -59,7 +59,7 @@ class AuditSubject:
     gateway_role: str | None = None
     vpc: str | None = None
     dax_roles: frozenset[str] = frozenset()
-    bucket: str = ""  # of the files, where the model has some
+    bucket: str = ""  # of the files, if the model has some
 
 
 @dataclass(frozen=True, slots=True)

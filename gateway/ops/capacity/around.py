@@ -1,4 +1,4 @@
-"""What a month costs around the table: its safety, its key and streams, the processes, the network, files."""
+"""The monthly cost of everything around the table: recovery, key, streams, processes, network, files."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from gateway.ops.capacity.cost import GB, MILLION, SECONDS_IN_HOUR
 from gateway.ops.capacity.demand import Demand
 from gateway.ops.capacity.prices import Prices
 
-_KEY_USES_AN_HOUR: Final = 12  # DynamoDB keeps a table's key for five minutes for each caller
+_KEY_USES_AN_HOUR: Final = 12  # DynamoDB caches a table's key for five minutes for each caller
 
 
 @dataclass(frozen=True, slots=True)
 class Expense:
-    """`how` tells the figures that the amount is made of."""
+    """`how` lists the figures behind the amount."""
 
     name: str
     month: float
@@ -22,7 +22,7 @@ class Expense:
 
 
 def expenses(wanted: Demand, assumed: Assumptions, prices: Prices) -> tuple[Expense, ...]:
-    """Without capacity, storage and the trail, which have their own tables; nothing that costs nothing."""
+    """Excludes capacity, storage and the trail, which have their own tables, and expenses of zero."""
     parts = (_keeping, _key_and_streams, _processes, _network, _files)
     return tuple(expense for part in parts for expense in part(wanted, assumed, prices) if expense.month)
 
@@ -68,7 +68,7 @@ def _files(_: Demand, assumed: Assumptions, prices: Prices) -> Iterator[Expense]
     around, files = assumed.around, prices.files
     yield Expense("files, kept", around.files_gb * files.gb_month, f"{around.files_gb:,.4g} GB in S3")
     up = _a_month(around.file_uploads, assumed, prices) / MILLION
-    # an upload is a signed write, the check of what has come, and the removal of what it replaces, which is free
+    # an upload is a signed write, a check of the object, and a free removal of the replaced one
     requests = up * (files.upload_million + files.download_million)
     yield Expense("files, uploads", requests, f"{up:,.2f} million")
     down = _a_month(around.file_downloads, assumed, prices)
@@ -78,5 +78,5 @@ def _files(_: Demand, assumed: Assumptions, prices: Prices) -> Iterator[Expense]
 
 
 def _a_month(per_second: float, assumed: Assumptions, prices: Prices) -> float:
-    """Rates mean a busy hour."""
+    """Rates describe a busy hour."""
     return per_second * assumed.average_share * SECONDS_IN_HOUR * prices.hours_in_month

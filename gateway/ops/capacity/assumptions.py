@@ -1,4 +1,5 @@
-"""What is assumed where the model says nothing: write rates, skew, the shape of a day; a JSON file overrides it."""
+"""Assumptions for what the model does not declare: write rates, skew, the shape of a day; a JSON file overrides
+them."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -27,47 +28,47 @@ class _AssumptionPart(BaseModel):
 
 
 class PatternOverride(_AssumptionPart):
-    """What is left out is as the model says."""
+    """Values that are left out are the model's."""
 
     per_second: Rate | None = None
     items: Count | None = None
     item_bytes: Bytes | None = None
     buckets: Count = 1  # time buckets that one call reads
-    counted: Share = 0.2  # of a listing with a counter: the part of the calls that ask for `totalCount`
-    filtered: Share = 0.5  # of a listing with filters: the part of the calls that use one
-    matches: PositiveShare = 0.25  # of the items that such a call reads, the part that it keeps
-    through: Share | None = None  # of a list on a projected index: the part of the calls that needs whole items
+    counted: Share = 0.2  # for a listing with a counter: the share of calls that select `totalCount`
+    filtered: Share = 0.5  # for a listing with filters: the share of calls that use one
+    matches: PositiveShare = 0.25  # the share of the items read by such a call that it keeps
+    through: Share | None = None  # for a list on a projected index: the share of calls that needs whole items
 
 
 class WriteOverride(_AssumptionPart):
-    """Writes of one entity: items created, changed or removed, copies and index entries not counted."""
+    """Writes of one entity: items created, changed or removed, not counting copies and index entries."""
 
     per_second: Rate | None = None
     item_bytes: Bytes | None = None
     transactional: bool | None = None  # as the model says: in transactions, unless the entity is `batched`
-    record: bool | None = None  # an idempotency record is written along; as the model says
-    creates: Share = 0.5  # the part that makes new items, and so claims their unique values
-    moves: Share = 0.1  # the part that changes an index key: the old entry is deleted, a new one written
-    in_index: Mapping[str, Share] = {}  # by place in an index: the part of the items that has an entry there
+    record: bool | None = None  # whether an idempotency record is written too; as the model says
+    creates: Share = 0.5  # the share that creates new items, and so claims their unique values
+    moves: Share = 0.1  # the share that changes an index key: the old entry is deleted, a new one written
+    in_index: Mapping[str, Share] = {}  # by place in an index: the share of items with an entry there
 
 
 class Around(_AssumptionPart):
-    """What runs beside the table, as the Terraform modules make it by default."""
+    """What runs around the table, as the Terraform modules create it by default."""
 
     tasks: Count = 2  # of the gateway, on average
     task_vcpu: PositiveNumber = 0.5
     task_gb: PositiveNumber = 1
     endpoints: Whole = 10  # interface endpoints: five services in two zones
     nat_gateways: Whole = 0
-    nat_gb: Rate = 0  # a month through them
+    nat_gb: Rate = 0  # per month through them
     response_bytes: Count = 4_000  # of an answer
     log_bytes: Count = 700  # of the log line of an operation
-    sessions: Whole = 100  # tenants and roles that are active at a time: each uses the key every five minutes
+    sessions: Whole = 100  # tenants and roles that are active at the same time; each uses the key every five minutes
     recovery: bool = True  # point-in-time recovery
     backup_copies: Rate = 0  # full backups that are kept
-    stream_reads: Rate = 0  # GetRecords a second that are billed; those of Lambda are not
+    stream_reads: Rate = 0  # billed GetRecords per second; those of Lambda are not
     files_gb: Rate = 0
-    file_uploads: Rate = 0  # a second in the busy hour, as all rates
+    file_uploads: Rate = 0  # per second in the busy hour, like all rates
     file_downloads: Rate = 0
     file_bytes: Count = 1_000_000
 
@@ -75,14 +76,14 @@ class Around(_AssumptionPart):
 class Assumptions(_AssumptionPart):
     patterns: Mapping[str, PatternOverride] = {}
     writes: Mapping[str, WriteOverride] = {}
-    writes_per_read: Rate = 0.1  # for entities without a write rate of their own
-    average_share: PositiveShare = 0.4  # the average load as a part of the busy hour's, which the rates describe
+    writes_per_read: Rate = 0.1  # for entities without their own write rate
+    average_share: PositiveShare = 0.4  # the average load as a share of the busy hour's, which the rates describe
     utilisation: PositiveShare = 0.7  # the target of autoscaling
-    busiest_tenant: PositiveShare = 0.3  # the part of all traffic that one tenant makes
-    busiest_key: PositiveShare = 0.1  # of a tenant's traffic, the part that goes to one user, product ...
-    busiest_value: PositiveShare = 0.5  # ... to one value of a choice, such as one status
+    busiest_tenant: PositiveShare = 0.3  # the share of all traffic that one tenant causes
+    busiest_key: PositiveShare = 0.1  # of a tenant's traffic, the share for one user, product ...
+    busiest_value: PositiveShare = 0.5  # ... for one value of an enum, such as one status
     storage_gb: Rate = 0  # table and indexes together
-    cache_hits: Share = 0.8  # of eventual reads, the part that DAX would answer
+    cache_hits: Share = 0.8  # the share of eventual reads that DAX would answer
     dax_nodes: Count = 3
     event_bytes: Count = 1_500  # of a CloudTrail event of one request
     around: Around = Around()
@@ -91,11 +92,11 @@ class Assumptions(_AssumptionPart):
 DEFAULTS: Final = Assumptions()
 _DEFAULT_PATTERN: Final = PatternOverride()
 _DEFAULT_WRITE: Final = WriteOverride()
-_NEED_MORE: Final = 0.1  # an index carries what its lists mostly show
+_NEED_MORE: Final = 0.1  # an index usually contains what its lists show
 
 
 def read_assumptions(path: Path, model: Model) -> Assumptions:
-    """The file's content over the defaults; `ConfigurationError` with every fault of it."""
+    """The content of the file over the defaults; raises `ConfigurationError` with every fault in it."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -140,11 +141,11 @@ def pattern_override(name: str, assumed: Assumptions) -> PatternOverride:
 
 
 def through_share(model: Model, listing: Listing, assumed: Assumptions) -> float:
-    """The part of a listing's calls that reads its items from the table, since the index does not carry them."""
+    """The share of a listing's calls that reads its items from the table, since the index does not contain them."""
     if not reads_through(model, listing, model.entities[listing.entity].attribute.keys()):
         return 0
     given = pattern_override(listing.name, assumed).through
-    bare = reads_through(model, listing, frozenset())  # not even what every row is checked by
+    bare = reads_through(model, listing, frozenset())  # not even the attributes that every row check needs
     return given if given is not None else 1 if bare else _NEED_MORE
 
 
@@ -163,7 +164,8 @@ def with_record(entity: Entity, assumed: Assumptions) -> bool:
 
 
 def entry_share(entity: Entity, place: Placement, assumed: Assumptions) -> float:
-    """The part of the entity's items that has an entry in this place of an index; as if all values were as frequent."""
+    """The share of the entity's items with an entry in this place of an index, as if all values were equally
+    frequent."""
     given = write_override(entity.name, assumed).in_index.get(place.name)
     if given is not None:
         return given
@@ -174,7 +176,7 @@ def entry_share(entity: Entity, place: Placement, assumed: Assumptions) -> float
 
 
 def entry_bytes(model: Model, entity: str, index: str, assumed: Assumptions) -> int:
-    """The size of an item's entry in an index: what its lists read, where it does not carry whole items."""
+    """The size of an item's entry in an index: what its lists read, if it does not contain whole items."""
     whole = write_traffic(model, entity, assumed).item_bytes
     if model.table.carried(model.table.index(index)) is None:
         return whole
@@ -186,7 +188,7 @@ def entry_bytes(model: Model, entity: str, index: str, assumed: Assumptions) -> 
 
 
 def write_traffic(model: Model, entity: str, assumed: Assumptions) -> Traffic:
-    """Without a figure of its own: a part of the entity's reads, with items of the largest size they declare."""
+    """Without a rate of its own: a share of the entity's reads, with items of the largest declared size."""
     given = write_override(entity, assumed)
     about = [name for name, pattern in model.patterns.items() if pattern.entity == entity]
     reads = [pattern_traffic(model, name, assumed) for name in about]

@@ -25,9 +25,9 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Monthly:
-    """`fixed` holds enough for the busy hour all the time; `autoscaled` follows the load without delay.
+    """`fixed` provisions the busy hour all the time; `autoscaled` follows the load without delay.
 
-    Real autoscaling lies between the two: it follows within minutes, and goes down only some times a day.
+    Real autoscaling is in between: it follows within minutes, and scales down only a few times a day.
     """
 
     on_demand: float
@@ -38,7 +38,7 @@ class Monthly:
 
     @property
     def cheapest(self) -> str:
-        """Of what can be left at any time: a reservation is a decision for years."""
+        """The cheapest of the modes that can be changed at any time: a reservation lasts for years."""
         modes = {"on demand": self.on_demand, "provisioned, fixed": self.fixed, "autoscaled": self.autoscaled}
         return min(modes, key=lambda mode: modes[mode])
 
@@ -47,8 +47,8 @@ class Monthly:
 class BreakEven:
     """`utilisation`: above it, a provisioned unit is cheaper than on demand.
 
-    `average_share`: above it, capacity that is fixed for the busy hour, with headroom, is cheaper than on demand; it
-    never is where this is more than 1.
+    `average_share`: above it, capacity fixed for the busy hour, with headroom, is cheaper than on demand; if it
+    exceeds 1, it never is.
     """
 
     read_utilisation: float
@@ -57,7 +57,7 @@ class BreakEven:
 
 
 def monthly(needs: Sequence[Need], shape: Shape, prices: Prices, storage_gb: float = 0) -> Monthly:
-    """`needs` are the busy hour's, one for the table and one for each index: capacity is bought for each."""
+    """`needs` are those of the busy hour, one for the table and one for each index: capacity is bought for each."""
     billed = max(0.0, storage_gb - prices.storage.free_gb)
     return Monthly(
         on_demand=sum(_on_demand(need, prices) for need in needs) * shape.average_share,
@@ -73,7 +73,8 @@ def monthly(needs: Sequence[Need], shape: Shape, prices: Prices, storage_gb: flo
 
 
 def _reserved(needs: Sequence[Need], shape: Shape, term: Reserved, prices: Prices) -> float:
-    """Reserved units count for the table and its indexes together; those beyond whole hundreds cost what they do."""
+    """Reserved units count for the table and its indexes together; units beyond whole hundreds have their normal
+    price."""
     bought = [provisioned(need, shape.utilisation) for need in needs]
     units = Need(sum(need.read for need in bought), sum(need.write for need in bought))
     blocks = Need(units.read // _BLOCK, units.write // _BLOCK)
@@ -84,8 +85,8 @@ def _reserved(needs: Sequence[Need], shape: Shape, term: Reserved, prices: Price
 
 
 def provisioned(need: Need, utilisation: float) -> Need:
-    """Whole units to buy, so that the busy hour uses this part of them."""
-    # a hair less, so that 70 of 0.7 is 100 and not 101
+    """The whole units to buy, so that the busy hour uses this share of them."""
+    # slightly less, so that 70 at 0.7 gives 100 and not 101
     return Need(*(float(max(1, ceil(units / utilisation - 1e-9))) for units in (need.read, need.write)))
 
 
@@ -121,7 +122,7 @@ WARNING: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Payoff:
-    """A month of a cluster against the reads it would save; `break_even` is in eventual read units a second."""
+    """A month of a cluster compared with the reads it would save; `break_even` is in eventual read units per second."""
 
     node: str
     nodes: int
@@ -168,7 +169,7 @@ class Trail:
 
 
 def trails(wanted: Demand, assumed: Assumptions, prices: Prices) -> tuple[Trail, ...]:
-    """Every choice of the module `audit`, the most expensive first."""
+    """Every option of the module `audit`, the most expensive first."""
     seconds = SECONDS_IN_HOUR * prices.hours_in_month * assumed.average_share
     reads, writes = wanted.requests("read") * seconds, wanted.requests("write") * seconds
     choices = {

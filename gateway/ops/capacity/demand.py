@@ -29,7 +29,7 @@ _BATCH: Final = 100  # items that one BatchGetItem reads
 
 @dataclass(frozen=True, slots=True)
 class Consumption:
-    """Units each second that one pattern or write takes in one place; `each` is what one call takes."""
+    """Units per second that one pattern or write takes in one place; `each` is what one call takes."""
 
     name: str
     place: str
@@ -37,8 +37,8 @@ class Consumption:
     per_second: float
     each: float
     remark: str = ""
-    eventual: bool = False  # a cache could answer it
-    requests: float = 1  # sent to DynamoDB by one call; an index entry follows its item without one
+    eventual: bool = False  # whether a cache could answer it
+    requests: float = 1  # requests to DynamoDB per call; an index entry is written with its item
 
     @property
     def units(self) -> float:
@@ -47,7 +47,7 @@ class Consumption:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Capacity units each second."""
+    """Capacity units per second."""
 
     read: float = 0
     write: float = 0
@@ -70,12 +70,12 @@ class Demand:
         return Need(sum(need.read for need in needs), sum(need.write for need in needs))
 
     def requests(self, kind: Literal["read", "write"]) -> float:
-        """Requests each second."""
+        """Requests per second."""
         return sum(row.per_second * row.requests for row in self.rows if row.kind == kind)
 
     @property
     def calls(self) -> float:
-        """Calls of patterns and writes each second, each as if it were a request of its own: the most there can be."""
+        """Calls of patterns and writes per second, as if each were a separate request: an upper bound."""
         return sum({(row.name, row.kind): row.per_second for row in reversed(self.rows)}.values())
 
     @property
@@ -110,7 +110,7 @@ def pattern_rows(model: Model, pattern: AccessPattern, assumed: Assumptions) -> 
 
 
 def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumption:
-    """Each shard may hold a whole page, and is asked for one; a range of time buckets shares the page out."""
+    """Each shard may hold a whole page and is queried for one; a range of time buckets divides the page among them."""
     traffic, place = pattern_traffic(model, listing.name, assumed), model.place(listing)
     shards = place.shards.read if place.shards is not None else 1
     buckets = pattern_override(listing.name, assumed).buckets if place.bucket is not None else 1
@@ -134,7 +134,7 @@ def _listing(model: Model, listing: Listing, assumed: Assumptions) -> Consumptio
 
 
 def _filtered(listing: Listing, traffic: Traffic, assumed: Assumptions) -> tuple[float, float]:
-    """The part of the calls that use a filter, and the items that such a call reads to fill its page."""
+    """The share of calls that use a filter, and the items that such a call reads to fill its page."""
     given = pattern_override(listing.name, assumed)
     return given.filtered if listing.filter else 0, min(listing.max_read, traffic.items / given.matches)
 
@@ -163,7 +163,7 @@ def _followed(model: Model, listing: Listing, rate: float, assumed: Assumptions)
 
 
 def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[Consumption]:
-    """One write of an item is also a write of its copies, its marks, its record and its index entries."""
+    """Writing an item also writes its copies, markers, record and index entries."""
     traffic, given = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
     name, rate = f"write {entity.name}", traffic.per_second
     each, remark = _table_write(model, entity, traffic.item_bytes, assumed)
@@ -178,7 +178,7 @@ def write_rows(model: Model, entity: Entity, assumed: Assumptions) -> Iterator[C
 
 
 def capacity_of(model: Model, index: str | None) -> str:
-    """Whose capacity units a place takes: a local index has those of the table."""
+    """The place whose capacity units are used: a local index uses those of the table."""
     known = model.table.index(index)
     return TABLE if known is None or known.local else known.name
 
@@ -186,7 +186,7 @@ def capacity_of(model: Model, index: str | None) -> str:
 def _table_write(model: Model, entity: Entity, size: int, assumed: Assumptions) -> tuple[float, str]:
     copies, counters = len(entity.copies), len(model.counted.get(entity.name, ()))
     transactional, record = in_transaction(entity, assumed), with_record(entity, assumed)
-    # an update that changes nothing of what is counted writes no counter: this is the most it can take
+    # an update that changes nothing counted writes no counter: this is an upper bound
     records = write_override(entity.name, assumed).creates * len(entity.unique) + record + counters
     each = item_write_units(size, copies=copies, records=records, transactional=transactional)
     parts = ["the item", *([f"{copies} copies" if copies > 1 else "a copy"] if copies else [])]
@@ -196,16 +196,16 @@ def _table_write(model: Model, entity: Entity, size: int, assumed: Assumptions) 
     return each, " + ".join(parts) + (", in a transaction" if transactional else "")
 
 
-# What the model's own traffic takes of each place, for Terraform: its alarms on consumed capacity start from it.
+# What the model's own traffic uses of each place, for Terraform: its alarms on consumed capacity start from it.
 
 
 def expected_units(model: Model) -> dict[str, dict[str, int]]:
-    """Capacity units each second in the busy hour, of the table and of each index by name."""
+    """Capacity units per second in the busy hour, of the table and of each index by name."""
     wanted = demand(model, DEFAULTS)
     needs = {place: wanted.need(place) for place in wanted.places}
     return {place: {"read": _whole(need.read), "write": _whole(need.write)} for place, need in needs.items()}
 
 
 def _whole(units: float) -> int:
-    # a sum of fractions may end a hair above a whole number
+    # a sum of fractions may end slightly above a whole number
     return ceil(round(units, 6))

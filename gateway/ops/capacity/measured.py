@@ -17,7 +17,7 @@ _MINUTE: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One operation; the log does not split its units, so a mutation counts as writes and all else as reads."""
+    """One operation; the log does not split its units, so a mutation counts as writes and everything else as reads."""
 
     at: float
     operation: str
@@ -44,7 +44,7 @@ class MeasuredOperation:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """`average` over the whole time from the first line to the last, `busiest` over its fullest minute."""
+    """`average` covers the time from the first line to the last, `busiest` the fullest minute."""
 
     seconds: float
     operations: tuple[MeasuredOperation, ...]
@@ -62,7 +62,7 @@ def read_logs(path: Path) -> Measured:
 
 
 def measure(lines: Iterable[str]) -> Measured:
-    """Lines that are no operations are counted and left out; `ConfigurationError` where none is one."""
+    """Lines that are not operations are counted and skipped; raises `ConfigurationError` if none is."""
     found: list[LogLine] = []
     skipped = 0
     for text in lines:
@@ -74,7 +74,7 @@ def measure(lines: Iterable[str]) -> Measured:
     if not found:
         raise ConfigurationError(["the log holds no operation line with time, dynamodb_calls and consumed_capacity"])
     first, last = min(line.at for line in found), max(line.at for line in found)
-    # less than a minute is no basis for a rate
+    # less than a minute is too short for a rate
     seconds = max(last - first, float(_MINUTE))
     total = _need(found)
     busiest = list(_minutes(found, first))

@@ -23,7 +23,7 @@ from gateway.store.capacity_units import index_write_units, write_units
 
 PARTITION_READS: Final = 3_000
 PARTITION_WRITES: Final = 1_000
-"""Capacity units that DynamoDB serves from one partition in a second, whatever the table's capacity."""
+"""Capacity units that DynamoDB serves from one partition per second, whatever the table's capacity."""
 
 _WARM: Final = 0.7
 _VALUES_OF_A_FLAG: Final = 2
@@ -31,7 +31,7 @@ _VALUES_OF_A_FLAG: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """The busiest partition of a key: units each second, in the busy hour, of the busiest tenant."""
+    """The busiest partition of a key: units per second, in the busy hour, of the busiest tenant."""
 
     place: str
     key: str
@@ -53,7 +53,7 @@ class Partition:
             return ""
         words = [f"{self.wanted_shards} shards instead of {self.shards}"] if self.wanted_shards > self.shards else []
         if self.read > _WARM * PARTITION_READS:
-            # a listing reads every shard, so more shards do not make one of them cooler
+            # a listing reads every shard, so more shards do not reduce the load of one
             words.append("read it less: cache it, ask for smaller pages, or keep a copy of what is read most")
         return "; ".join(words)
 
@@ -72,7 +72,7 @@ def _places(model: Model) -> Iterator[tuple[Entity, Placement]]:
 
 
 def _partition(model: Model, place: Placement, assumed: Assumptions) -> Partition:
-    # entities with one key template share the partition: orders lie under their user
+    # entities with the same key template share the partition: orders are stored under their user
     sharing = [(entity, each) for entity, each in _places(model) if _key(each) == _key(place)]
     declared = [each.shards.count for _, each in sharing if each.shards is not None]
     shards = max((*declared, *(_slots(model, entity, each) for entity, each in sharing)))
@@ -83,7 +83,7 @@ def _partition(model: Model, place: Placement, assumed: Assumptions) -> Partitio
 
 
 def _slots(model: Model, entity: Entity, place: Placement) -> int:
-    """The items that a sum is kept in, such as the shards of a counter, each with a partition of its own; or 1."""
+    """The items that a sum is spread over, such as the shards of a counter, each with its own partition; or 1."""
     relations = (relation for owner in model.entities.values() for relation in owner.relations)
     sums = (relation for relation in relations if isinstance(relation, Total) and relation.over in place.pk.names)
     return max((total.count for total in sums if model.patterns[total.pattern].entity == entity.name), default=1)
@@ -94,7 +94,7 @@ def _key(place: Placement) -> tuple[str | None, str]:
 
 
 def _reads(model: Model, entity: Entity, place: Placement, assumed: Assumptions) -> float:
-    """Units at one shard: a call to a sharded listing reads them all, each as much as the others."""
+    """Units at one shard: a call of a sharded listing reads all of them equally."""
     total = 0.0
     for pattern in model.patterns.values():
         here = model.place(pattern) if isinstance(pattern, Listing) else model.entities[pattern.entity].primary
@@ -107,7 +107,7 @@ def _reads(model: Model, entity: Entity, place: Placement, assumed: Assumptions)
 
 
 def _writes(model: Model, entity: Entity, place: Placement, assumed: Assumptions) -> float:
-    """Units at all shards together; those of a time bucket all go to the present one."""
+    """Units at all shards together; those of a time bucket all go to the current one."""
     traffic, given = write_traffic(model, entity.name, assumed), write_override(entity.name, assumed)
     if place.index is None:
         each = float(write_units(traffic.item_bytes, transactional=in_transaction(entity, assumed)))
@@ -118,7 +118,7 @@ def _writes(model: Model, entity: Entity, place: Placement, assumed: Assumptions
 
 
 def share_of_busiest(entity: Entity, place: Placement, assumed: Assumptions) -> float:
-    """The part of all traffic that the busiest key of the busiest tenant gets."""
+    """The share of all traffic that the busiest key of the busiest tenant gets."""
     kinds = [entity.attribute[name].type for name in place.pk.names]
     share = assumed.busiest_tenant
     if any(not isinstance(kind, EnumOf | Boolean) for kind in kinds):

@@ -35,7 +35,7 @@ class Storage(_PricePart):
 
 
 class Reserved(_PricePart):
-    """Of 100 units for the whole term: paid at its start, and by the hour, used or not."""
+    """For 100 units over the whole term: paid upfront, and by the hour, used or not."""
 
     years: Annotated[int, Field(ge=1)]
     read_start: Price
@@ -45,7 +45,7 @@ class Reserved(_PricePart):
 
 
 class Keeping(_PricePart):
-    """Of a GB of the table for a month."""
+    """Per GB of the table and month."""
 
     recovery_gb_month: Price
     backup_gb_month: Price
@@ -60,7 +60,7 @@ class ComputePrices(_PricePart):
     vcpu_hour: Price
     gb_hour: Price
     balancer_hour: Price
-    balancer_unit_hour: Price  # one takes a GB an hour
+    balancer_unit_hour: Price  # one unit handles a GB per hour
 
 
 class NetworkPrices(_PricePart):

@@ -1,4 +1,4 @@
-"""A client of the change feed: reads it line by line, and comes back where it was when the connection is lost."""
+"""A client of the change feed: reads it line by line, and resumes when the connection is lost."""
 
 import json
 import time
@@ -11,10 +11,10 @@ from urllib.parse import urlencode, urlsplit
 from gateway.backoff import full_jitter
 from gateway.errors import BadUserInput, GatewayError, Unavailable
 
-_SILENT_SECONDS = 60.0  # the gateway says something every 15
+_SILENT_SECONDS = 60.0  # the gateway sends a line every 15
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-_MAX_LINE = 4_000_000  # an item of DynamoDB has at most 400 KB
-# what another try, perhaps with another token, may repair
+_MAX_LINE = 4_000_000  # a DynamoDB item has at most 400 KB
+# another attempt, perhaps with a new token, may succeed
 _PASSING = frozenset({"UNAVAILABLE", "THROTTLED", "TIMEOUT", "UNAUTHENTICATED", "INTERNAL"})
 
 
@@ -28,9 +28,9 @@ class FeedRefused(GatewayError):
 
 @dataclass(slots=True)
 class FeedClient:
-    """`token` is asked for at each connection, since tokens expire; `position` is where to go on.
+    """`token` is called for each connection, since tokens expire; `position` is where to resume.
 
-    `moved` is told each new position, also while nothing changes: one that is kept does not grow old.
+    `moved` is called with each new position, also while nothing changes, so that a stored position does not expire.
     """
 
     url: str
@@ -42,7 +42,7 @@ class FeedClient:
     pause: Callable[[float], None] = field(default=time.sleep)
 
     def changes(self) -> Iterator[dict[str, Any]]:
-        """The changes after `position`, forever; raises `FeedRefused`, or `Unavailable` after too many tries."""
+        """The changes after `position`, forever; raises `FeedRefused`, or `Unavailable` after too many attempts."""
         failed = 0
         while True:
             try:
@@ -50,7 +50,7 @@ class FeedClient:
                     failed = 0
                     if "kind" in line:
                         yield line
-                    # a consumer that fails with a change is given it again
+                    # a consumer that fails on a change gets it again
                     self.position = line["position"]
                     self.moved(line["position"])
             except (OSError, HTTPException, ValueError, Unavailable) as error:

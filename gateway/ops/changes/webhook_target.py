@@ -1,4 +1,4 @@
-"""Where webhooks go: https on the internet, so that no tenant can make the gateway call its own network."""
+"""Where webhooks go: public https addresses only, so that no tenant can make the gateway call its own network."""
 
 import ipaddress
 import socket
@@ -21,7 +21,7 @@ Resolve = Callable[[str, int], Iterable[str]]
 
 
 class PrivateAddress(OSError):
-    """The host has an address that is not one of the internet."""
+    """The host has a private address."""
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -30,7 +30,7 @@ def resolve(host: str, port: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class WebhookTarget:
-    """`private` allows plain http and addresses of the own network: for development, or where operators choose them."""
+    """`private` allows plain http and private addresses, for development or targets that operators choose."""
 
     url: str
     private: bool = False
@@ -38,7 +38,7 @@ class WebhookTarget:
     tls: ssl.SSLContext = field(default_factory=ssl.create_default_context)
 
     def __post_init__(self) -> None:
-        wrong = "a webhook goes to an address such as https://example.org/hooks, without a password"
+        wrong = "the target of a webhook must be an address such as https://example.org/hooks, without a password"
         try:
             parts = urlsplit(self.url)
             parts.port  # noqa: B018  raises where it is none
@@ -48,7 +48,7 @@ class WebhookTarget:
         if not plain or not parts.hostname or parts.username is not None or parts.scheme not in ("https", "http"):
             raise BadUserInput(wrong)
         if parts.scheme != "https" and not self.private:
-            raise BadUserInput("a webhook goes to an https address")
+            raise BadUserInput("the target of a webhook must be an https address")
 
     def __call__(self, body: bytes, headers: Mapping[str, str]) -> int:
         parts = urlsplit(self.url)
@@ -56,20 +56,21 @@ class WebhookTarget:
         port = parts.port or (_HTTPS_PORT if parts.scheme == "https" else _HTTP_PORT)
         connection = HTTPConnection(host, port, timeout=_SECONDS)
         try:
-            # INVARIANT: the address that was checked is the one that is called, whatever the name means a moment later
+            # INVARIANT: the address that was checked is the one that is called, even if the name resolves differently a
+            # moment later
             plain = socket.create_connection((self._address(host, port), port), timeout=_SECONDS)
             connection.sock = plain
             if parts.scheme == "https":
                 connection.sock = self.tls.wrap_socket(plain, server_hostname=host)
             path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-            # a redirect is not followed: it could lead anywhere
+            # redirects are not followed, because they could lead anywhere
             connection.request("POST", path, body, {**headers, "host": parts.netloc, "connection": "close"})
             answer = connection.getresponse()
             answer.read(_MAX_ANSWER)
             return answer.status
         except (HTTPException, ValueError) as error:
-            # a name that cannot be one of a host is a `ValueError`
-            raise OSError(f"no answer of HTTP: {type(error).__name__}") from error
+            # an invalid host name raises `ValueError`
+            raise OSError(f"no HTTP response: {type(error).__name__}") from error
         finally:
             connection.close()
 
@@ -78,12 +79,12 @@ class WebhookTarget:
         if not found:
             raise OSError("the host has no address")
         if not self.private and not all(is_public(address) for address in found):
-            raise PrivateAddress("the host has an address that is not on the internet")
+            raise PrivateAddress("the host has a private address")
         return found[0]
 
 
 def is_public(address: str) -> bool:
-    """Whether it is of the internet, and none of a network of its own, of a cloud's metadata, or of this machine."""
+    """Whether the address is public: not in a private network, a cloud's metadata service, or this machine."""
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
         inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)

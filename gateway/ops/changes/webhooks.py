@@ -1,4 +1,4 @@
-"""Webhooks: each change of a feed is sent to a tenant's own address, signed as Standard Webhooks says.
+"""Webhooks: sends each change of a feed to a tenant's own address, signed according to Standard Webhooks.
 
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
@@ -32,7 +32,7 @@ class SigningSecret:
 
     @classmethod
     def parse(cls, text: str) -> "SigningSecret":
-        wrong = f"a webhook secret is `{PREFIX}` and 24 to 64 bytes in base64"
+        wrong = f"a webhook secret must be `{PREFIX}` followed by 24 to 64 bytes in base64"
         try:
             key = base64.b64decode(text.strip().removeprefix(PREFIX), validate=True)
         except (binascii.Error, ValueError):
@@ -48,13 +48,13 @@ class SigningSecret:
 
 @dataclass(frozen=True, slots=True)
 class WebhookMessage:
-    """The id is that of the change: a message that is sent again has the same one, so that receivers can drop it."""
+    """Has the id of its change: a repeated message has the same id, so that receivers can drop it."""
 
     id: str
     body: bytes
 
     def headers(self, secrets: Sequence[SigningSecret], now: float) -> dict[str, str]:
-        """Signed with every secret, so that a receiver can change to a new one."""
+        """Signed with every secret, so that a receiver can switch to a new one."""
         return {
             "content-type": "application/json",
             "webhook-id": self.id,
@@ -68,19 +68,20 @@ def message_of(tenant: str, change: Mapping[str, Any], now: float) -> WebhookMes
     event = f"{str(change['type']).lower()}.{change['kind']}"
     at = datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     body = json.dumps({"type": event, "timestamp": at, "data": {"tenant": tenant, **content}}).encode()
-    # INVARIANT: the same change has the same id, whichever process sends it and how often
+    # INVARIANT: the same change has the same id, whichever process sends it and however often
     return WebhookMessage(f"msg_{change['change']}", body)
 
 
 class Post(Protocol):
-    """Sends a message and answers the status; raises `OSError` where nobody answers."""
+    """Sends a message and returns the status; raises `OSError` if there is no response."""
 
     def __call__(self, body: bytes, headers: Mapping[str, str]) -> int: ...
 
 
 @dataclass(slots=True)
 class Webhooks:
-    """Messages of one tenant, one after the other: the next is sent when the last was taken or is a dead letter."""
+    """Messages of one tenant, one after another: the next is sent once the last was accepted or became a dead
+    letter."""
 
     tenant: str
     post: Post
@@ -93,7 +94,7 @@ class Webhooks:
     dead: int = 0
 
     def send(self, change: Mapping[str, Any]) -> bool:
-        """Whether it was taken; else it is kept as a dead letter."""
+        """Whether it was accepted; otherwise it is kept as a dead letter."""
         message, problem = message_of(self.tenant, change, self.clock()), ""
         for attempt in range(self.tries):
             if attempt:
@@ -113,7 +114,7 @@ class Webhooks:
         return False
 
     def _bury(self, message: WebhookMessage, problem: str) -> None:
-        """INVARIANT: a change that nobody took is kept on disk before the feed goes on."""
+        """INVARIANT: a change that was not accepted is kept on disk before the feed continues."""
         line = {"id": message.id, "problem": problem, "message": json.loads(message.body)}
         with self.dead_letters.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")

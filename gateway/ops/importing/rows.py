@@ -1,4 +1,5 @@
-"""The rows of a file as inputs of a mutation: JSON lines or CSV, each with its number, its values or its faults."""
+"""Reads the rows of a file as inputs of a mutation: JSON lines or CSV, each with its number and its values or
+faults."""
 
 import csv
 import hashlib
@@ -35,7 +36,7 @@ class RowError:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`number` counts from 1 and leaves out empty lines and the header; `errors` are those of the form."""
+    """`number` counts from 1, without empty lines and the header; `errors` are errors in its format."""
 
     number: int
     values: Any
@@ -43,7 +44,7 @@ class Row:
 
 
 class RowReader:
-    """Reads rows for one input type; `is_csv` tells the format."""
+    """Reads rows for one input type; `is_csv` is the format."""
 
     def __init__(self, kind: GraphQLInputObjectType, *, is_csv: bool) -> None:
         self._kind = kind
@@ -70,13 +71,16 @@ class RowReader:
             raise ConfigurationError([f"the file {named} are not fields of {self._kind.name}: {known}"])
         for number, cells in enumerate(rows, 1):
             if None in cells or None in cells.values():
-                yield Row(number, cells.get(None) or cells, (_invalid(None, f"the row has not {len(names)} cells"),))
+                yield Row(
+                    number, cells.get(None) or cells, (_invalid(None, f"the row does not have {len(names)} cells"),)
+                )
                 continue
             given = {name: _cell(self._kind.fields[name].type, text) for name, text in cells.items() if text}
             yield self._checked(number, given)
 
     def _checked(self, number: int, values: Any) -> Row:
-        """With every fault that GraphQL would find; one such row would have its whole request refused."""
+        """The row with every error that GraphQL would report; one such row would make GraphQL refuse the whole
+        request."""
         errors: list[RowError] = []
 
         def note(error: GraphQLError, path: Sequence[str | int]) -> None:
@@ -89,7 +93,7 @@ class RowReader:
 
 
 def _cell(kind: GraphQLInputType, text: str) -> Any:
-    """The text of a cell as the JSON of its type; what cannot be read stays text, and is then a fault of the row."""
+    """The text of a cell as the JSON of its type; an unreadable cell stays text, and is then a fault of the row."""
     inner: Any = get_nullable_type(kind)
     try:
         if isinstance(inner, GraphQLList | GraphQLInputObjectType):

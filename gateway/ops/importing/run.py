@@ -25,7 +25,7 @@ from gateway.ops.migrate.checkpoint import replace_file
 from gateway.store.write.idempotency import KEPT_SECONDS
 from gateway.suggestions import closest
 
-_TELL_SECONDS = 5.0  # between two lines of progress where there is no terminal
+_TELL_SECONDS = 5.0  # between two progress lines if there is no terminal
 _MARGIN_SECONDS = 3_600
 _INTERRUPTED = 130
 
@@ -47,7 +47,7 @@ class Import:
 
 @dataclass(slots=True)
 class ImportProgress:
-    """What is done: `rows` of the file, in its order, of which `rejected` were not written."""
+    """The progress: `rows` of the file, in order, of which `rejected` were not written."""
 
     digest: str
     mutation: str
@@ -65,7 +65,7 @@ class ImportProgress:
 
 
 def import_rows(options: Import, model: Model, console: Console | None = None) -> int:
-    """Returns the exit code: 0 where every row was written, 1 where some were rejected, 130 after an interruption."""
+    """Returns the exit code: 0 if every row was written, 1 if some were rejected, 130 after an interruption."""
     console = console or Console()
     try:
         return _ImportRun(options, model, console).carry_out()
@@ -98,7 +98,7 @@ class _ImportRun:
                 state.rows += len(rows)
                 state.rejected += len(lines)
                 state.rejected_bytes = rejected.tell()
-                # INVARIANT: what this says is done was answered, and its rejected rows are on disk.
+                # INVARIANT: rows that the checkpoint counts were answered, and the rejected ones are on disk.
                 state.save(self._checkpoint)
                 bar.update(task, completed=state.rows, rejected=state.rejected)
                 self._tell(f"{state.rows} rows, {state.rejected} rejected")
@@ -106,7 +106,7 @@ class _ImportRun:
         return self._verdict(state)
 
     def _sent(self, state: ImportProgress) -> Iterator[tuple[list[Row], list[tuple[RowError, ...]]]]:
-        """The chunks that are left, in the order of the file; some are sent at the same time."""
+        """The remaining chunks, in the order of the file; some are sent at the same time."""
         options, waiting = self._options, deque[tuple[list[Row], Future[list[tuple[RowError, ...]]]]]()
         token = BearerToken(options.token, options.token_command)
         sender = Sender(options.url, self._mutation, token, options.patience)
@@ -141,16 +141,16 @@ class _ImportRun:
         state = _stored(self._checkpoint)
         if (state.digest, state.mutation, state.url) != (fresh.digest, fresh.mutation, fresh.url):
             another = f"`{self._checkpoint}` belongs to an import of another file, entity or gateway"
-            raise ConfigurationError([f"{another}; remove it to start anew"])
+            raise ConfigurationError([f"{another}; remove it to start over"])
         if time.time() > state.saved_at + KEPT_SECONDS - _MARGIN_SECONDS:
             hours, after = KEPT_SECONDS // 3_600, f"compare the rows after {state.rows} with the table"
-            old = f"`{self._checkpoint}` is too old, since the gateway knows for {hours} hours what it has written"
-            raise ConfigurationError([f"{old}; {after}, and import the rest as a file of its own"])
+            old = f"`{self._checkpoint}` is too old: the gateway remembers for {hours} hours what it has written"
+            raise ConfigurationError([f"{old}; {after}, and import the rest as a separate file"])
         self._console.print(f"continuing after row {state.rows}, as `{self._checkpoint}` says", highlight=False)
         return state
 
     def _open_rejected(self, state: ImportProgress) -> BinaryIO:
-        """What was written after the last checkpoint is written again."""
+        """Truncates it to the last checkpoint; later rows are written again."""
         file = os.fdopen(os.open(self._rejected, os.O_RDWR | os.O_CREAT, 0o600), "r+b")
         file.truncate(state.rejected_bytes)
         file.seek(state.rejected_bytes)
@@ -202,7 +202,7 @@ def _mutation(model: Model, entity: str) -> tuple[Mutation, GraphQLInputObjectTy
 
 
 def _chunk(sender: Sender, run: str, rows: list[Row]) -> list[tuple[RowError, ...]]:
-    """The errors of each row; those of a wrong form are not sent."""
+    """The errors of each row; rows with a wrong format are not sent."""
     sound = [row for row in rows if not row.errors]
     # INVARIANT: the key of a chunk is the same in every run of an import, so nothing is written twice.
     sent = sender.send(f"import-{run}-{rows[0].number}", sound) if sound else []

@@ -1,4 +1,4 @@
-"""Sends rows to the bulk mutation of a running gateway, and repeats what is not known to be done."""
+"""Sends rows to the bulk mutation of a running gateway, and repeats requests whose result is unknown."""
 
 import http.client
 import re
@@ -27,12 +27,12 @@ _PATH = re.compile(r"items\.\d+\.?")
 
 
 class Refused(BadUserInput):
-    """The gateway refuses the import as a whole, such as for a role that may not write."""
+    """The gateway refuses the whole import, for example because the role may not write."""
 
 
 @dataclass(slots=True)
 class BearerToken:
-    """A bearer token, or the command that prints one; it is run again when the gateway does not accept the token."""
+    """A bearer token, or a command that prints one and runs again when the gateway does not accept the token."""
 
     text: str
     command: str | None = None
@@ -48,7 +48,7 @@ class BearerToken:
 
 
 def _output(command: str) -> str:
-    """Of the operator's own command, which stands on the command line."""
+    """The output of the operator's own command, from the command line."""
     try:
         done = subprocess.run(shlex.split(command), capture_output=True, text=True, timeout=_SECONDS, check=True)  # noqa: S603
     except (OSError, ValueError, subprocess.SubprocessError) as error:
@@ -69,12 +69,13 @@ class Sender:
     _opened: list[http.client.HTTPConnection] = field(default_factory=list, repr=False)
 
     def close(self) -> None:
-        """Closes the connections of all threads, which have ended."""
+        """Closes the connections of all threads once they have ended."""
         for connection in self._opened:
             connection.close()
 
     def send(self, key: str, rows: Sequence[Row]) -> list[tuple[RowError, ...]]:
-        """The errors of each row; none for a row that was written. A repeat with the same key writes nothing twice."""
+        """The errors of each row; none for a row that was written. Repeating it with the same key writes nothing
+        twice."""
         give_up = time.monotonic() + self.patience
         attempt = 0
         while True:

@@ -1,4 +1,5 @@
-"""The proof of isolation: every probe of every session is sent, every answer searched for other tenants' marks."""
+"""The empirical proof of isolation: sends every probe of every session and searches the responses for other tenants'
+data."""
 
 import asyncio
 import json
@@ -29,16 +30,16 @@ Outcome = Literal["denied", "answered", "refused", "failed"]
 Verdict = Literal["held", "leak", "not denied", "control failed", "unproven"]
 
 _AT_ONCE = 16
-# AWS may refuse the form of a request before it asks who sends it; whatever else it refuses, it has authorised.
+# AWS may refuse a malformed request before it authorizes it; any other refusal comes after authorization.
 _MALFORMED = frozenset(("ValidationException", "SerializationException", "UnknownOperationException"))
 _AUTHORISED = (Conflict, NotFound, TableMissing, InvalidRequest)
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What the proof is about: the model, each tenant's marker, and rows that exist, where they are known.
+    """What the proof runs against: the model, each tenant's marker, and existing rows, if known.
 
-    A marker is a text that stands in every row of its tenant and nowhere else; None where rows have none.
+    A marker is a string that is in every row of its tenant and nowhere else; None if rows have no marker.
     """
 
     model: Model
@@ -54,9 +55,9 @@ class ProbeResult:
     probe: Probe
     outcome: Outcome
     verdict: Verdict
-    # what AWS called the error
+    # AWS's name for the error
     code: str
-    # whether the gateway's own evaluator says the same as AWS
+    # whether the gateway's own evaluator agrees with AWS
     agreed: bool
     marks: tuple[TenantId, ...] = ()
 
@@ -67,7 +68,7 @@ class ProbeResult:
 
 @dataclass(frozen=True, slots=True)
 class _ProbeResponse:
-    """How AWS answered, what it called that, what it said, and the rows that came with it."""
+    """AWS's status, error name and message, and the rows in the response."""
 
     outcome: Outcome
     code: str
@@ -76,7 +77,7 @@ class _ProbeResponse:
 
 
 async def prove(client: DynamoDB, sessions: Sequence[Session], ground: Ground) -> tuple[ProbeResult, ...]:
-    """Sends everything; each session against each other tenant of the ground."""
+    """Sends everything: each session against each other tenant of the ground."""
     turns = asyncio.Semaphore(_AT_ONCE)
 
     async def run(session: Session, scene: ProbeScene, probe: Probe) -> ProbeResult:
@@ -85,7 +86,8 @@ async def prove(client: DynamoDB, sessions: Sequence[Session], ground: Ground) -
 
     attacks = list(_attacks(sessions, ground))
     results = list(await asyncio.gather(*(run(*attack) for attack in attacks)))
-    # a busy endpoint leaves requests without an answer: these are sent again, alone, unless it does not answer at all
+    # a busy endpoint leaves some requests unanswered: they are sent again, one by one, unless it does not respond at
+    # all
     for number in [number for number, result in enumerate(results) if result.outcome == "failed"]:
         results[number] = await run(*attacks[number])
         if results[number].outcome == "failed":
@@ -94,7 +96,7 @@ async def prove(client: DynamoDB, sessions: Sequence[Session], ground: Ground) -
 
 
 def _attacks(sessions: Iterable[Session], ground: Ground) -> Iterator[tuple[Session, ProbeScene, Probe]]:
-    """Every probe of every scene. A session sends a request once, also where several scenes have it."""
+    """Every probe of every scene. A session sends a request only once, even if several scenes contain it."""
     sent: set[tuple[int, str, str, str]] = set()
     for session, scene in _scenes(sessions, ground):
         for probe in probes(scene):
@@ -120,7 +122,7 @@ async def _judged(
     answer = await _send(client, session, probe)
     outcome, marks = answer.outcome, foreign_marks(session.tenant, markers, answer.rows, answer.words)
     expected = session.permissions.check(probe.operation, probe.body).allowed
-    # Where AWS refuses the form of a request, nobody knows what it would have said about the right to it.
+    # If AWS refuses a malformed request, its authorization decision is unknown.
     agreed = outcome in ("refused", "failed") or expected == (outcome == "answered")
     return ProbeResult(
         tenant=session.tenant,
@@ -157,7 +159,7 @@ def _outcome(error: AwsError) -> Outcome:
 
 
 def _items(error: AwsError) -> list[Any]:
-    """Items that came with an error."""
+    """Items in an error response."""
     if isinstance(error, ConditionFailed):
         return [error.item]
     return [reason.item for reason in error.reasons] if isinstance(error, TransactionCancelled) else []
@@ -166,9 +168,9 @@ def _items(error: AwsError) -> list[Any]:
 def foreign_marks(
     tenant: TenantId, markers: Mapping[TenantId, str | None], rows: str, words: str = ""
 ) -> tuple[TenantId, ...]:
-    """Other tenants that show: by their marker anywhere, by a partition key among the rows.
+    """Other tenants that are visible: by their marker anywhere, or by a partition key among the rows.
 
-    The words of an error may repeat a key that the request itself has named; that shows nothing new.
+    An error message may repeat a key that the request itself named; that reveals nothing new.
     """
 
     def shows(other: TenantId) -> bool:

@@ -1,4 +1,4 @@
-"""`gateway isolation prove --formal`: the policies of a model, or those in a directory, for every request."""
+"""`gateway isolation prove --formal`: proves the policies of a model, or those in a directory, for every request."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,15 +35,15 @@ EXAMPLE: Final = Deployment(
     f"arn:aws:iam::{_ACCOUNT}:role/gateway",
     "gateway-files",
 )
-"""What is proved does not depend on where the table is; see the assumptions."""
+"""The proof does not depend on the location of the table; see the assumptions."""
 
 
 Replay = Callable[[ProofSubject, Sequence[TheoremOutcome]], Iterator[str]]
-"""Sends the requests that refute theorems; what became of each, in words."""
+"""Sends the requests that refute theorems and returns a description of each outcome."""
 
 
 def prove_formally(domains: Sequence[str], directory: Path | None = None, replay: Replay | None = None) -> FormalReport:
-    """Of the documents that the model makes; of the files of a directory, where one is named."""
+    """Proves the documents generated from the model, or the files of a directory, if one is named."""
     model = load_domains(domains or DEMO_DOMAINS).model
     generated = documents(model)
     proved_documents = generated if directory is None else {name: read_document(directory / name) for name in generated}
@@ -53,7 +53,7 @@ def prove_formally(domains: Sequence[str], directory: Path | None = None, replay
 
 
 def without_sandbox(about: ProofSubject, outcomes: Sequence[TheoremOutcome]) -> Iterator[str]:
-    """Instead of sending anything, where the sandbox is not installed."""
+    """Sends nothing, because the sandbox is not installed."""
     return ("not sent to the sandbox: pip install 'tenant-graphql-gateway[sandbox]'" for _ in outcomes)
 
 
@@ -71,14 +71,14 @@ def formal_report(
 
 
 def _sent(about: ProofSubject, outcomes: Sequence[TheoremOutcome], send: Replay | None) -> tuple[TheoremOutcome, ...]:
-    """With what became of the requests that refute theorems."""
+    """The outcomes, with the results of the requests that refute theorems."""
     refuted = [outcome for outcome in outcomes if not outcome.proved and outcome.example is not None]
     words = send(about, refuted) if send is not None and refuted else iter(())
     return tuple(replace(outcome, replay=next(words, "")) if outcome in refuted else outcome for outcome in outcomes)
 
 
 def _lemma() -> Answer | None:
-    """None where the second solver is not installed; the extra has the first alone."""
+    """None if the second solver is not installed; the extra contains only the first."""
     try:
         return lemma()
     except NotProvable:
@@ -86,7 +86,7 @@ def _lemma() -> Answer | None:
 
 
 def _text(name: str, document: Mapping[str, Any], directory: Path | None) -> bytes:
-    """The file as it is, or as `gateway policies` would write it."""
+    """The text of the file, or what `gateway policies` would write."""
     return (json.dumps(document, indent=2) + "\n").encode() if directory is None else (directory / name).read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""The report of a formal proof: for an auditor as Markdown, for machines as JSON."""
+"""The report of a formal proof: Markdown for an auditor, JSON for programs."""
 
 import json
 import platform
@@ -20,17 +20,17 @@ _SHOWN = 20
 _SETTLED: Final[Mapping[Settled, str]] = {
     "documented": "AWS documents it",
     "aws": "only AWS can settle it",
-    "gateway": "the gateway sees to it",
+    "gateway": "the gateway ensures it",
 }
 _USES = (
-    "Each access pattern and each kind of write of each entity, as every role sends it, was decided by the same "
+    "Each access pattern and each kind of write of each entity, as every role sends it, was decided with the same "
     "formulas: allowed where the role is declared to use it, denied elsewhere."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class FormalReport:
-    """`documents` are the SHA-256 of each file that was proved, as `sha256sum` tells it; `lemma` is its outcome."""
+    """`documents` are the SHA-256 hashes of the proved files, as `sha256sum` prints them; `lemma` is its outcome."""
 
     at: datetime
     about: str
@@ -41,7 +41,7 @@ class FormalReport:
 
     @property
     def passed(self) -> bool:
-        """The lemma counts where it was put to a solver: without cvc5 it rests on the proof in the project's tests."""
+        """The lemma counts if a solver decided it: without cvc5 it rests on the proof in the project's tests."""
         held = all(outcome.proved for outcome in self.outcomes) and all(use.held for use in self.uses)
         return bool(self.outcomes) and held and self.lemma in (None, "impossible")
 
@@ -176,7 +176,7 @@ def _record(outcome: TheoremOutcome) -> dict[str, Any]:
 
 
 def _request(outcome: TheoremOutcome) -> dict[str, Any]:
-    """As an authorisation, so that a machine can put it to another evaluator; and as people read it."""
+    """The request as an authorization, for another evaluator, and in readable form."""
     assert outcome.example is not None  # noqa: S101  asked for only where there is one
     asked = outcome.example.asked
     return {

@@ -1,4 +1,4 @@
-"""Attacks by what mutations write: each mutation of the model with another tenant's rows, and with another subject's.
+"""Attacks through writes: each mutation of the model with the rows of another tenant or another subject.
 
 A mutation sends one transaction over all places of an item in the table. The probes are such transactions, with a
 condition that no item meets.
@@ -24,7 +24,7 @@ _OTHERS = {
 
 
 def mutation_probes(scene: ProbeScene) -> Iterator[Probe]:
-    """Every mutation with the other tenant's rows, and as a control with one's own."""
+    """Every mutation with the other tenant's rows, and with the session's own as a control."""
     role = scene.model.all_roles.get(scene.role.name)
     for mutation in scene.model.mutations:
         foreign = _written(scene, mutation, scene.victim)
@@ -50,11 +50,12 @@ def other_subject_probes(scene: ProbeScene) -> Iterator[Probe]:
 
 
 def _expected(scene: ProbeScene, role: Role | None, mutation: Mutation) -> Expected:
-    # a role that the model does not declare is that of the tenant, without a session policy
+    # for a role that the model does not declare, the tenant's own policy applies, without a session policy
     if role is None or role.writes_result(mutation):
         return "allowed"
     entity, changed = scene.model.entities[mutation.returns], role.removable if mutation.removes else role.writes
-    # IAM knows partitions: what lies in one that the role writes is protected by the gateway's mutations alone
+    # IAM only sees partitions: within a partition that the role writes, only the gateway's mutations protect other
+    # items
     beside = changed != () and entity.name in role.beside
     confined = role.own and entity.owner is not None
     reached = not confined or any(holds_owner(entity, place) for place in entity.placements)

@@ -1,4 +1,4 @@
-"""Attacks by operations that no tenant has, by odd spellings, and on attributes that a role may not read."""
+"""Attacks with operations that no tenant may use, with unusual spellings, and on hidden attributes."""
 
 from collections.abc import Iterator
 from string import Template
@@ -17,7 +17,7 @@ from gateway.ops.isolation.probes import (
     write_probes,
 )
 
-# A table that does not exist: what is not denied finds nothing.
+# A table that does not exist, so that a request that is not denied finds nothing.
 _ABSENT: Final = "isolation-probe-absent"
 _STATEMENTS: Final = {
     "SELECT of everything": 'SELECT * FROM "$table"',
@@ -44,7 +44,7 @@ def probes(scene: ProbeScene) -> tuple[Probe, ...]:
 
 
 def wording_probes(scene: ProbeScene) -> Iterator[Probe]:
-    """The other tenant's partition in spellings that a careless reader of requests would miss."""
+    """The other tenant's partition in spellings that a careless request parser would miss."""
     table, spec, few = scene.table, scene.model.table, scene.keys_only
     pk = partition(scene.victim, "USER#1")
     plain = sample_requests.query(table, spec, pk, few)
@@ -75,7 +75,7 @@ def wording_probes(scene: ProbeScene) -> Iterator[Probe]:
 
 
 def whole_table_probes(scene: ProbeScene) -> Iterator[Probe]:
-    """Ways to rows that know no leading keys."""
+    """Operations that reach rows without leading keys."""
     table = scene.table
     yield Probe("whole table", "Scan", "Scan", {"TableName": table})
     yield Probe("whole table", "Scan of a segment", "Scan", {"TableName": table, "Segment": 0, "TotalSegments": 2})
@@ -144,7 +144,8 @@ def _on_streams(table: str, absent: str) -> dict[str, dict[str, Any]]:
 
 
 def attribute_probes(scene: ProbeScene) -> Iterator[Probe]:
-    """One's own rows, but attributes that the role may not read: named, filtered by, nested, or with everything."""
+    """The session's own rows, but attributes that the role may not read: named, filtered by, nested, or with
+    everything."""
     table, spec, few = scene.table, scene.model.table, scene.keys_only
     own, pk = scene.own(), partition(scene.tenant, scene.own_path("GetItem"))
     for name in scene.role.hidden:

@@ -1,7 +1,7 @@
-"""Attacks on another tenant's rows as requests in wire form, from the model: what a session must not get through.
+"""Attacks on another tenant's rows, derived from the model as requests in wire form: AWS must refuse them.
 
-They are sent below the gateway's own checks. Writes carry a condition that no item meets, and operations on tables name
-one that does not exist: where a fence has a hole, the probe finds it without doing harm.
+They are sent below the gateway's own checks. Writes have a condition that no item meets, and operations on tables
+name one that does not exist, so a probe that finds a gap does no harm.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -34,7 +34,7 @@ _OTHERS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """`harmless`: IAM cannot decide it, so anything is right that shows nothing of another tenant."""
+    """`harmless`: IAM cannot decide it, so any result is right that reveals nothing of another tenant."""
 
     group: str
     name: str
@@ -69,7 +69,7 @@ class ProbeScene:
         return self.item(partition(self.tenant, self.own_path(action)), sk)
 
     def own_path(self, action: str) -> str:
-        """A partition in which the role may do this, or any other where it may do it in none."""
+        """A partition in which the role may do this, or any other if there is none."""
         path = self.role.sample_path(action)
         return "ISOLATION" if path in (None, "ANY") else str(path).replace(SUBJECT, SAMPLE_SUBJECT)
 
@@ -78,7 +78,7 @@ class ProbeScene:
 
 
 def pattern_probes(scene: ProbeScene) -> Iterator[Probe]:
-    """Every access pattern with the other tenant's keys, and as a control with one's own."""
+    """Every access pattern with the other tenant's keys, and with the session's own as a control."""
     spec, table, few = scene.model.table, scene.table, scene.keys_only
     for asked in questions(scene.model, scene.victim):
         name = f"{asked.pattern} by {asked.operation} on {asked.index or 'the table'}"
@@ -114,7 +114,7 @@ def subject_probes(scene: ProbeScene) -> Iterator[Probe]:
 
 
 def row_probes(scene: ProbeScene) -> Iterator[Probe]:
-    """Rows that the other tenant really has: whoever gets through would show its marker."""
+    """Rows that the other tenant really has: a request that succeeds would show its marker."""
     table, spec = scene.table, scene.model.table
     for key in scene.rows:
         item = scene.item(key.pk, key.sk)
@@ -125,7 +125,7 @@ def row_probes(scene: ProbeScene) -> Iterator[Probe]:
 
 
 def key_probes(scene: ProbeScene) -> Iterator[Probe]:
-    """Keys that look like one's own."""
+    """Keys that resemble the session's own."""
     few, table, spec = scene.keys_only, scene.table, scene.model.table
     for name, pk in forged_keys(scene.tenant, scene.victim).items():
         yield Probe("keys", f"GetItem, {name}", "GetItem", sample_requests.get(table, scene.item(pk), few))
@@ -162,7 +162,7 @@ def forged_keys(tenant: TenantId, victim: TenantId) -> dict[str, str]:
 
 
 def write_probes(scene: ProbeScene) -> Iterator[Probe]:
-    """Writes to the other tenant's partition, alone and among one's own; none of them could change an item."""
+    """Writes to the other tenant's partition, alone and mixed with own rows; none of them could change an item."""
     table, spec = scene.table, scene.model.table
     guard = sample_requests.guarded(spec)
     loud = {**guard, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
@@ -196,7 +196,7 @@ def write_probes(scene: ProbeScene) -> Iterator[Probe]:
 
 
 def _poisoning(scene: ProbeScene) -> Probe:
-    """IAM does not see the values of attributes: this one is stopped where rows are read."""
+    """IAM does not see attribute values, so the gateway must reject this row when it reads it."""
     index = scene.model.table.indexes[0]
     row = {**scene.own("PutItem"), index.pk: {"S": partition(scene.victim, "X")}, index.sk: {"S": _SK}}
     body = sample_requests.put(scene.table, row, sample_requests.guarded(scene.model.table))

@@ -28,12 +28,12 @@ async def proof(
 ) -> ProofReport:
     """Opens the tenants' sessions as a request would, and attacks with them.
 
-    `watches` probes subscriptions; it is given a session of each tenant, in its strongest role."""
+    `watches` probes subscriptions; it gets a session of each tenant, in its strongest role."""
     if len(ground.markers) < 2:
         raise ConfigurationError(["a proof of isolation needs two tenants"])
     opened = [await _open(sessions, tenant, role) for tenant in ground.markers for role in ground.model.roles]
     acting = [role.name for role in ground.model.all_roles.values() if role.acting]
-    # as a mutation would, for whoever calls it
+    # as a mutation would, for any caller
     callers = [session for session in opened if session.role == next(iter(ground.model.roles))]
     opened += [await sessions.act(session, role, SAMPLE_SUBJECT) for session in callers for role in acting]
     results = await prove(client, opened, ground)

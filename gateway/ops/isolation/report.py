@@ -30,7 +30,7 @@ class ProofReport:
 
     @property
     def passed(self) -> bool:
-        """Nothing leaked, nothing was left open, and there was something to prove."""
+        """Nothing leaked, nothing was left open, and at least one probe was sent."""
         controls = any(result.probe.expected == "allowed" for result in self.results)
         return controls and all(result.passed for result in self.results)
 
@@ -91,7 +91,7 @@ def _summary(made: ProofReport) -> str:
 
 
 def _table(results: Sequence[ProbeResult]) -> list[str]:
-    """One row for each group, one column for each role: how many held, of how many."""
+    """One row per group, one column per role: how many probes held, of how many."""
     roles = list(dict.fromkeys(result.role for result in results))
     sent = Counter((result.probe.group, result.role) for result in results)
     held = Counter((result.probe.group, result.role) for result in results if result.passed)

@@ -1,7 +1,7 @@
 """Probes of subscriptions: every watch as every tenant, role and subject, while marked items of all tenants change.
 
-The marker of an item is its version, a number that no other item has. The changes are real: they are written with the
-sessions of the tenants, come back by the table's stream, and what is told of them is read as for any subscriber.
+The marker of an item is its version, a number that no other item has. The changes are real: they are written with
+the tenants' sessions, arrive through the table's stream, and are read as for any subscriber.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ from gateway.stream.note import ChangeNote
 Row = Mapping[str, Any]
 _GROUP = "subscriptions"
 _OPERATION = "Subscribe"
-_FIRST_MARKER = 1_700_000_001  # no version that a row has by itself; it fits GraphQL's Int
-_SUBJECTS = 2  # of each tenant
+_FIRST_MARKER = 1_700_000_001  # not a version that any row already has; fits GraphQL's Int
+_SUBJECTS = 2  # per tenant
 _PATIENCE = 60.0  # seconds for the changes to arrive
 
 
 @dataclass(frozen=True, slots=True)
 class WatchGround:
-    """`writers` are sessions that may write, `rows` all rows of the tenants, `subjects` people who have some."""
+    """`writers` are sessions that may write, `rows` all rows of the tenants, `subjects` people who own some."""
 
     model: Model
     operations: Operations
@@ -113,7 +113,7 @@ async def _prove(ground: WatchGround, watch: Watch, markers: Iterator[int]) -> l
         await _settled(ground)
         before = [len(watcher.told) for watcher in watchers]
         await _change(ground, items, markers)
-        # or both changes could become one event, in which an item that leaves its list has no marker
+        # otherwise both changes could become one event, in which an item that leaves its list has no marker
         await _settled(ground)
         await _change(ground, items, markers, poisoned=True)
         await _settled(ground)
@@ -127,7 +127,7 @@ async def _prove(ground: WatchGround, watch: Watch, markers: Iterator[int]) -> l
 
 
 def _marked(ground: WatchGround, watch: Watch) -> Iterator[_MarkedItem]:
-    """One item of each subject, or any one where the rows are nobody's own; of a listing, one that is in it."""
+    """One item of each subject, or any item if rows have no owner; for a listing, one that is in it."""
     model, spec = ground.model, ground.model.table
     pattern = model.patterns[watch.pattern]
     index = spec.index(model.place(pattern).index) if isinstance(pattern, Listing) else None
@@ -163,13 +163,13 @@ async def _open(ground: WatchGround, watch: Watch, watcher: _Watcher, opened: Ex
     watcher.subscription = found
     opened.callback(found.close)
     listening = asyncio.get_running_loop().create_task(watcher.listen(found))
-    # one after the other: hundreds of first reads at once would be refused for their number
+    # one after another: hundreds of concurrent first reads would exceed the limits
     await watcher.begun.wait()
     return listening
 
 
 def document(ground: WatchGround, watch: Watch) -> str:
-    """The subscription with its markers, and the arguments that it needs."""
+    """The subscription that selects the markers, with its arguments."""
     model, schema = ground.model, ground.operations.endpoint.reference.schema
     pattern = model.patterns[watch.pattern]
     assert schema.subscription_type is not None  # noqa: S101  the model has a watch
@@ -186,9 +186,9 @@ def document(ground: WatchGround, watch: Watch) -> str:
 async def _change(
     ground: WatchGround, items: Sequence[_MarkedItem], markers: Iterator[int], *, poisoned: bool = False
 ) -> None:
-    """Every item gets a marker that it has not had, with all of its copies.
+    """Gives every item a new marker, in all of its copies.
 
-    One that is poisoned also claims the index keys of another tenant's item: IAM does not see them.
+    A poisoned item also claims the index keys of another tenant's item, which IAM does not see.
     """
     jobs = []
     for item in items:
@@ -200,7 +200,7 @@ async def _change(
 
 
 async def _write(ground: WatchGround, item: _MarkedItem, marker: int, source: Row) -> None:
-    """Returns once the change has come back by the stream."""
+    """Returns once the stream has delivered the change."""
     spec, session = ground.model.table, ground.writers[item.tenant]
     keys = {ItemKey(row[spec.pk]["S"], row[spec.sk]["S"]) for row in item.rows}
     arrived = asyncio.Event()
@@ -226,7 +226,7 @@ async def _write(ground: WatchGround, item: _MarkedItem, marker: int, source: Ro
 
 
 async def _settled(ground: WatchGround) -> None:
-    """Until everything that has changed was told to whom it concerns."""
+    """Waits until every change was reported to every subscriber that it affects."""
     try:
         async with asyncio.timeout(_PATIENCE):
             while not ground.operations.subscriptions.settled:  # noqa: ASYNC110  only the proof asks, so no event exists
@@ -245,7 +245,7 @@ def _judged(model: Model, watch: Watch, watcher: _Watcher, before: int, items: S
     expected: Expected = "denied" if not usable else "allowed" if own else "harmless"
     outcome: Outcome = "denied" if watcher.refusal else "answered"
     late = {version for event in watcher.told[before:] for version in _versions(event)}
-    # who sees none of the items must not even learn that something has changed
+    # a subscriber that sees none of the items must not even learn that something has changed
     silent = bool(own) or len(watcher.told) == before
     told = any(item.markers & late for item in own)
     verdict: Verdict = "leak" if marks or not silent else "held"

@@ -23,8 +23,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 OTHER = "other"
 _SECONDS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _BOUNDS = (*map(floatToGoString, _SECONDS), "+Inf")
-_HASH = 12  # first letters of a document's hash; the log line has all of it
-MAX_UNTRUSTED = 200  # operations that get labels besides the trusted ones
+_HASH = 12  # first characters of a document's hash; the log line has all of it
+MAX_UNTRUSTED = 200  # operations that get labels in addition to the trusted ones
 
 Labels = tuple[str, str]
 _Answered = tuple[str | None, str | None, str | None, str]  # document, operation, kind, outcome
@@ -88,7 +88,7 @@ class Metrics(Collector):
         """Counts a response; `codes` are the codes of its errors."""
         access = log.access
         key = (log.document, log.operation, log.operation_type, outcome(codes) if codes else "OK")
-        # a request that was refused before it ran gets no labels: anybody can send as many as they like
+        # a request that was refused before it ran gets no labels, because anyone can send any number of them
         answered = None if access is None else self._known.get(key)
         if answered is None:
             answered = self._outcome(key, ran=access is not None)

@@ -1,1 +1,1 @@
-"""Changes of the table's content without loss: items upgraded, indexes filled, shards moved; never while serving."""
+"""Migrations of stored items without loss: upgrades, new index places, moved shards; never part of serving."""

@@ -86,7 +86,7 @@ class Backfill:
             try:
                 await self._write(repair)
             except (ConditionFailed, TransactionCancelled, WriteConflict):
-                # somebody else wrote the item first: check it again
+                # another writer was first: check the item again
                 self.tally.met += 1
                 await asyncio.sleep(_FIRST_PAUSE * attempt)
                 left = await self._again(repair.key)
@@ -100,7 +100,7 @@ class Backfill:
 
     async def _write(self, repair: Repair) -> None:
         operation, body = written(self.walk.model, self.walk.source.table, repair)
-        # what counts items of one tenant meets in the rows of its counters
+        # items of one tenant share the rows of its counters, so their writes can collide
         async with self._counting[tenant_of(repair.key.pk)] if repair.counts else nullcontext():
             answer = await self.walk.source.call(operation, body)
         await self.walk.pace.spend(_units(answer))

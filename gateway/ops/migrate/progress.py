@@ -21,7 +21,7 @@ class MigrationTally:
     checked: int = 0
     faults: Counter[RowFault] = field(default_factory=Counter)
     repaired: int = 0
-    # conflicts: somebody else wrote the item meanwhile, so it was read again
+    # conflicts: another writer changed the item in the meantime, so it was read again
     met: int = 0
     gone: int = 0
     # why rows could not be read, with the kind of item but no values

@@ -35,7 +35,7 @@ class Repair:
     key: ItemKey
     update: Wire
     copies: tuple[Wire, ...] = ()
-    counts: tuple[Member, ...] = ()  # of counters that get it
+    counts: tuple[Member, ...] = ()  # counters that this item is added to
 
 
 @dataclass(frozen=True, slots=True)

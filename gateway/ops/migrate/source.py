@@ -54,7 +54,7 @@ class MigrationSource:
 
 
 class OperatorCredentials(Keys):
-    """The credentials that boto3 finds for whoever runs the command, or those of a role assumed with them."""
+    """The credentials that boto3 finds for the operator, or those of a role assumed with them."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""Policy files: written, compared with the model, explained, documented."""
+"""Policy files: writes them, compares them with the model, explains and documents them."""

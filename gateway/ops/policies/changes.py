@@ -1,4 +1,4 @@
-"""What each role may do now and could not do before, or the reverse: the policies against those of a release."""
+"""What each role may do now that it could not do before, or the reverse: the policies compared with a release."""
 
 import subprocess
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ Direction = Literal["wider", "narrower", "wider and narrower", "equal", "new", "
 
 @dataclass(frozen=True, slots=True)
 class RoleChange:
-    """`more` and `less` name actions of a role, or of a document that applies by itself."""
+    """`more` and `less` name actions of a role, or of a document that applies on its own."""
 
     who: str
     direction: Direction
@@ -38,7 +38,7 @@ def changes(old: Documents, new: Documents, deployment: Deployment) -> list[Role
 
 
 def _names(old: Documents, new: Documents) -> list[str]:
-    """Of roles and documents; what all roles share shows in the roles."""
+    """The names of roles and documents; documents that all roles share show up in the roles."""
     files = sorted({*old, *new} - {TENANT_FILE, BOUNDARY_FILE}, key=lambda name: (not _is_session(name), name))
     return [_who(name) for name in files]
 
@@ -67,7 +67,7 @@ def _gained(old: Documents, new: Documents, deployment: Deployment) -> dict[str,
 
 
 def _changed(old: Documents, new: Documents) -> tuple[Documents, Documents]:
-    """Without the documents that are the same in both: a role with the same three texts may do the same."""
+    """Omits documents that are equal in both: a role with the same three texts may do the same."""
     before, after = _texts(old), _texts(new)
     shared = {TENANT_FILE, BOUNDARY_FILE}
     everywhere = any(before[name] != after[name] for name in shared)
@@ -97,7 +97,7 @@ def read_baseline(against: str, directory: Path) -> dict[str, Mapping[str, Any]]
 
 
 def _git(directory: Path, *arguments: str) -> str:
-    # no option of git begins a revision, so none can be passed as one
+    # a revision cannot start like an option of git, so none can be passed as one
     if any(argument.startswith("-") and argument != "--name-only" for argument in arguments):
         raise BadUserInput("a revision does not begin with `-`")
     try:

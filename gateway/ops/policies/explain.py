@@ -1,4 +1,4 @@
-"""Why a role may or may not do something: the verdict of the shipped policies, layer by layer."""
+"""Explains why a role may or may not do something: the verdict of the shipped policies, layer by layer."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from gateway.model.model import Model
 from gateway.model.tenant import tenant_id
 from gateway.ops.policies.request_parser import read_request
 
-# The verdict does not depend on where the table is.
+# The verdict does not depend on the location of the table.
 _ANYWHERE: Final = Deployment("aws", "eu-west-1", "123456789012", "gateway", bucket="gateway-files")
 _EVERYTHING: Final = parse(
     {"Version": VERSION, "Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}}, "identity"
@@ -25,9 +25,9 @@ _EVERYTHING: Final = parse(
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`asked` is what AWS would be asked to authorise; empty when the request is not understood.
+    """`asked` are the authorizations that AWS would decide; empty if the request is not understood.
 
-    `layers` says of each authorisation and each layer by itself what it answers.
+    `layers` has the decision of each layer on its own, for each authorization.
     """
 
     tenant: str
@@ -59,7 +59,7 @@ def explain(
 
 
 def _layers(policies: PolicySet, asked: Authorisation) -> Iterator[str]:
-    """Each layer alone: the first denial would otherwise hide what the others say."""
+    """Evaluates each layer alone: otherwise the first denial would hide the others."""
     session, boundary = policies.session or (), policies.boundary
     alone: dict[str, tuple[PolicySet, tuple[PolicyDocument, ...]]] = {
         "identity": (PolicySet(policies.identity), policies.identity),

@@ -1,4 +1,4 @@
-"""`policies/` as files: written from the model, compared with it, and loaded only where both say the same."""
+"""`policies/` as files: writes them from the model, compares them, and loads them only if both agree."""
 
 import json
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ def texts(model: Model) -> dict[str, str]:
 
 
 def write_policies(directory: Path, model: Model) -> list[str]:
-    """Writes what is missing or stale; the names of those files."""
+    """Writes missing and stale files; returns their names."""
     directory.mkdir(parents=True, exist_ok=True)
     changed = [name for name, text in texts(model).items() if _read(directory / name) != text]
     for name in changed:
@@ -45,7 +45,7 @@ def write_policies(directory: Path, model: Model) -> list[str]:
 
 
 def stale_policies(directory: Path, model: Model) -> list[str]:
-    """What is wrong with the directory, each with its difference; empty when it is as the model says."""
+    """What is wrong with the directory, each with its difference; empty if it matches the model."""
     expected = texts(model)
     faults = [fault for name, text in expected.items() if (fault := _difference(directory / name, text))]
     strangers = sorted(path.name for path in directory.glob("*.json") if path.name not in expected)
@@ -53,7 +53,7 @@ def stale_policies(directory: Path, model: Model) -> list[str]:
 
 
 def unsafe_policies(model: Model) -> list[str]:
-    """What lint, review and the quotas of AWS find in the documents of a model; empty when they may be written."""
+    """Findings of lint, review and AWS's quotas for the documents of a model; empty if they may be written."""
     generated = documents(model)
     faults = oversized(generated, LONGEST)
     for name, document in generated.items():
@@ -65,7 +65,7 @@ def unsafe_policies(model: Model) -> list[str]:
 
 
 def load_policies(directory: Path | None, model: Model) -> Policies:
-    """The policies to serve with; a file that is missing, corrupt or not what the model says stops the start."""
+    """The policies to serve with; a file that is missing, corrupt or different from the model stops the start."""
     # INVARIANT: a document that was changed by hand is never served, whatever it says.
     expected = documents(model)
     if directory is not None and (faults := _faults(directory, expected)):
@@ -74,7 +74,7 @@ def load_policies(directory: Path | None, model: Model) -> Policies:
 
 
 def permissions_for(policies: Policies, model: Model) -> PermissionsFor:
-    """What a tenant may do where it lives: in the shared table, or in one of its own."""
+    """What a tenant may do in its table: the shared one, or its own."""
     permissions = permissions_at(policies, model)
     of_role = {name: policies.documents[name] for name in (TENANT_FILE, BOUNDARY_FILE)}
 

@@ -1,9 +1,9 @@
-"""DynamoDB requests in a line of words: `Query index=GSI1 PK=TENANT#acme#EMAIL#a attributes=userId`.
+"""Parses DynamoDB requests written as a line of words: `Query index=GSI1 PK=TENANT#acme#EMAIL#a attributes=userId`.
 
 The first word is the operation; a word with `=` names a value. `PK` and `SK` are the keys, on an index those of the
 index. A second `PK` starts the next key of a batch or transaction; in TransactWriteItems a word such as `Put` starts
-the next member. `attributes` is what a read asks for or an update sets; `table`, `index`, `select` and `returns` are as
-in DynamoDB; any other name is an attribute of the item that is put.
+the next member. `attributes` are those that a read selects or an update sets; `table`, `index`, `select` and
+`returns` are as in DynamoDB; any other name is an attribute of the item that is put.
 """
 
 import shlex
@@ -25,7 +25,7 @@ _PUTS: Final = frozenset(("BatchWriteItem", "Put", "PutItem"))
 
 @dataclass(slots=True)
 class _Words:
-    """What stands in the line: options, and one group of names for each key or member."""
+    """The parsed line: options, and one group of names for each key or member."""
 
     operation: str
     options: dict[str, str] = field(default_factory=dict)

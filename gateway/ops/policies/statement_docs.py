@@ -1,4 +1,4 @@
-"""What each statement of each policy file says, in the words of its README."""
+"""What each statement of each policy file means, as text for its README."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -189,7 +189,7 @@ _WORDS: Final[Mapping[str, Mapping[str, str]]] = {
         ),
     },
 }
-"""File and Sid to what it says; a test demands that none is missing and none too many."""
+"""(file, Sid) -> text; a test fails if one is missing or unused."""
 
 
 def about(model: Model, name: str) -> str:
@@ -208,7 +208,7 @@ def about(model: Model, name: str) -> str:
 
 
 def words(name: str, sid: str) -> str | None:
-    """What a statement says; None where nothing is written about it."""
+    """What a statement means; None if nothing is written about it."""
     if name in _WORDS:
         return _WORDS[name].get(sid)
     if sid.startswith("OnlyFinds"):

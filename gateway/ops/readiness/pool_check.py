@@ -1,6 +1,6 @@
-"""Whether a pool of tenants can be served: one session and one read of the table and of each index, each fault named.
+"""Checks whether a pool of tenants can be served: one session, and one read of the table and of each index.
 
-The gateway's own role may read nothing, so a tenant's session asks, for a key that no item has.
+The gateway's own role may read nothing, so a tenant's session reads a key that no item has.
 """
 
 import asyncio
@@ -33,24 +33,24 @@ _ROLE = "viewer"  # reads everything and writes nothing
 _SUBJECT = "readiness"
 _ABSENT = "READINESS"
 _READ_SECONDS = 5.0
-# STS and DynamoDB sign for one region, and say so where a request was signed for another
+# STS and DynamoDB sign for one region, and say so if a request was signed for another
 _OTHER_REGION = "scoped to a valid region"
 _REGION_OFF = frozenset(("RegionDisabled", "RegionDisabledException", "OptInRequired"))
 
 
 @dataclass(frozen=True, slots=True)
 class TenantPool:
-    """The tenants that share a tenancy: all pooled ones, or one silo; `tenant` is whose session asks."""
+    """The tenants that share a tenancy: all pooled ones, or one silo; `tenant` is the one whose session reads."""
 
     name: str
     tenant: TenantId
     tenancy: Tenancy
-    required: bool  # a silo that cannot be served must not keep the others from being served
+    required: bool  # a silo that cannot be served must not prevent the others from being served
 
 
 @dataclass(frozen=True, slots=True)
 class PoolFault:
-    """`where` and `cause` may be shown to anybody; `message` names settings and their values, for the log."""
+    """`where` and `cause` may be shown to anyone; `message` names settings and their values, for the log."""
 
     where: str
     cause: Cause
@@ -97,7 +97,7 @@ class PoolCheck:
                 operation, body, credentials=session.credentials, target=session.tenancy.target, deadline=deadline
             )
         except Throttled:
-            # whoever is throttled has reached it, and may read it
+            # a throttled request has reached the table, and may read it
             return None
         except GatewayError as error:
             return error
@@ -107,13 +107,17 @@ class PoolCheck:
 def _session_fault(tenancy: Tenancy, error: GatewayError) -> PoolFault:
     where, region = "session", tenancy.sts_region
     if _other_region(error):
-        return PoolFault(where, "region", f"region: STS does not serve `{region}` here: wrong, or switched off")
+        return PoolFault(
+            where,
+            "region",
+            f"region: STS does not serve `{region}`: the region is wrong or not enabled for the account",
+        )
     match error:
         case AccessDenied():
-            reasons = "it does not exist, does not trust the role that the gateway runs in, or wants an external_id"
+            reasons = "it does not exist, does not trust the role that the gateway runs in, or requires an external_id"
             return PoolFault(where, "role", f"tenant_role_arn: `{tenancy.role_arn}` cannot be assumed: {reasons}")
         case ConnectionBroken() | AnswerLate():
-            return PoolFault(where, "endpoint", f"sts_endpoint: STS in `{region}` does not answer: {_detail(error)}")
+            return PoolFault(where, "endpoint", f"sts_endpoint: STS in `{region}` does not respond: {_detail(error)}")
         case InvalidRequest():
             return PoolFault(where, "policy", f"policies_dir: STS refuses the session policy: {_detail(error)}")
     return PoolFault(where, "other", _detail(error))
@@ -127,10 +131,10 @@ def _table_fault(tenancy: Tenancy, error: GatewayError) -> PoolFault:
         case TableMissing():
             return PoolFault(where, "table", f"table_name: there is no table `{table}` in `{region}`")
         case AccessDenied():
-            reasons = "table_name, region or tenant_role_arn is of another deployment"
+            reasons = "table_name, region or tenant_role_arn belongs to another deployment"
             return PoolFault(where, "table", f"table_name: the role may not read `{table}` in `{region}`: {reasons}")
         case InvalidRequest():
-            return PoolFault(where, "table", f"table_name: `{table}` has not the model's keys: {_detail(error)}")
+            return PoolFault(where, "table", f"table_name: `{table}` does not have the model's keys: {_detail(error)}")
     return PoolFault(where, "other", _detail(error))
 
 
@@ -152,7 +156,7 @@ def _common_fault(tenancy: Tenancy, where: str, error: GatewayError) -> PoolFaul
         return PoolFault(where, "region", f"region: `{target.url}` does not serve `{target.region}`")
     match error:
         case ConnectionBroken() | AnswerLate() | DeadlineExceeded():
-            return PoolFault(where, "endpoint", f"dynamodb_endpoint: `{target.url}` does not answer: {_detail(error)}")
+            return PoolFault(where, "endpoint", f"dynamodb_endpoint: `{target.url}` does not respond: {_detail(error)}")
         case KeyInaccessible():
             return PoolFault(where, "key", f"the encryption key of `{tenancy.table}` cannot be used: {_detail(error)}")
     return None

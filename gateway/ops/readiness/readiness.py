@@ -1,7 +1,7 @@
 """Readiness: the process is ready once it has reached everything it depends on, until it drains.
 
-A process that was ready stays ready even if AWS fails: otherwise all processes would become unready at once and leave
-the load balancer without targets. The deep check tells the current state.
+A process that was ready stays ready even if AWS fails: otherwise all processes would become unready at the same time
+and leave the load balancer without targets. The deep check reports the current state.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class ReadinessReport:
         return not any(found for pool, found in self.faults if pool.required)
 
     def content(self) -> dict[str, Any]:
-        """INVARIANT: anybody may ask for it, so it names no tenant, table, role or address; the log does."""
+        """INVARIANT: anyone may request it, so it names no tenant, table, role or address; the log does."""
         required = [found for pool, found in self.faults if pool.required]
         silos = [found for pool, found in self.faults if not pool.required]
         wrong = [{"where": fault.where, "cause": fault.cause} for found in required for fault in found]
@@ -85,7 +85,7 @@ class Readiness:
 
     async def _checked(self) -> ReadinessReport:
         required = await self._all([pool for pool in self._pools if pool.required])
-        # a silo that does not answer must not delay the others
+        # a silo that does not respond must not delay the others
         self.ready = self.ready or ReadinessReport(required).serves
         return ReadinessReport((*required, *await self._all([pool for pool in self._pools if not pool.required])))
 

@@ -16,7 +16,7 @@ _KEPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class AccountRole:
-    """An IAM role: who may assume it, and the most that its sessions may do."""
+    """An IAM role: who may assume it, and what its sessions may do at most."""
 
     trusted: trust.AssumableRole
     identity: tuple[PolicyDocument, ...]

@@ -73,7 +73,7 @@ class Embedded:
         self._account = account
         self._region = region
         self._replays = Replays(clock)
-        # INVARIANT: one thread. moto loses updates when two requests run at once.
+        # INVARIANT: one thread. moto loses updates when two requests run concurrently.
         self._thread = ThreadPoolExecutor(1, "moto")
         _sort_with_keys()
         _copy_on_request()
@@ -86,7 +86,7 @@ class Embedded:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, target, body)
 
     async def control_stream(self, table: str, act: Callable[[StreamControl], T]) -> T:
-        """Splits, closes or trims the stream of a table, or lets items expire: what on AWS just happens."""
+        """Splits, closes or trims the stream of a table, or expires items: events that happen by themselves on AWS."""
         control = StreamControl(self._account, self._region, table)
         return await asyncio.get_running_loop().run_in_executor(self._thread, act, control)
 

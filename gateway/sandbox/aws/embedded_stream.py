@@ -14,7 +14,7 @@ _EXPIRED = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 
 
 class EmbeddedStream(StreamShard):
-    """Takes the place of moto's one shard, which never closes and forgets nothing."""
+    """Replaces moto's only shard, which never closes and never drops records."""
 
     def __init__(self, account_id: str, table: Table) -> None:
         super().__init__(account_id, table)
@@ -42,7 +42,7 @@ class EmbeddedStream(StreamShard):
 
     def add(self, old: Any, new: Any) -> None:
         before, after = ({} if item is None else item.to_json()["Attributes"] for item in (old, new))
-        # a write that changes nothing has no record
+        # a write that changes nothing produces no record
         if before == after:
             return
         kind = "INSERT" if old is None else "REMOVE" if new is None else "MODIFY"
@@ -53,13 +53,13 @@ class EmbeddedStream(StreamShard):
             record["userIdentity"] = _EXPIRED
         key = str((old or new).hash_key.value)
         if kind == "INSERT":
-            # moto creates an item that an update names in two steps; DynamoDB has one record for it
+            # moto creates an item in two steps if an update names it; DynamoDB writes one record
             self.log.withdraw(key, record["dynamodb"]["Keys"])
         self.log.append(key, record)
 
 
 def streams_with_shards() -> None:
-    """Tables that are created from now on have these streams."""
+    """Gives these streams to tables that are created from now on."""
     setattr(moto_table, StreamShard.__name__, EmbeddedStream)
 
 
@@ -70,7 +70,7 @@ def streamed_tables(account: str, region: str) -> Iterator[EmbeddedStream]:
 
 
 class StreamControl:
-    """What happens to a stream on AWS by itself, for tests that want it now."""
+    """Triggers stream events that happen by themselves on AWS, for tests."""
 
     def __init__(self, account: str, region: str, table: str) -> None:
         self.table = dynamodb_backends[account][region].tables[table]
@@ -84,7 +84,7 @@ class StreamControl:
         return self.stream.log
 
     def expire(self, now: float | None = None) -> int:
-        """Removes the items whose time to live is over, as DynamoDB does in its own time; how many they were."""
+        """Removes the items whose time to live has passed, as DynamoDB does eventually; returns their number."""
         name, moment = str(self.table.ttl.get("AttributeName")), time() if now is None else now
         over = [
             (item.hash_key, item.range_key)

@@ -30,7 +30,8 @@ GATEWAY_ROLE = "gateway"
 
 @dataclass(frozen=True, slots=True)
 class AccountPolicies:
-    """The policies stored in IAM. Session policies are not among them: whoever assumes a role sends its own."""
+    """The policies stored in IAM. Session policies are not among them, because the caller of AssumeRole sends its
+    own."""
 
     tenant: PolicyDocument
     trust: PolicyDocument

@@ -1,6 +1,6 @@
-"""S3 in memory, as far as files need it: signed addresses are verified, and the evaluator decides as AWS does.
+"""S3 in memory, as far as files need it: verifies signed addresses, and authorizes requests as AWS does.
 
-PUT, GET and HEAD of an object, and its tags; every request must carry its signature in the query.
+PUT, GET and HEAD of an object, and its tags; every request must have its signature in the query.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ _CORS: Final = {
 
 
 class S3Fault(Exception):
-    """An error answer of S3."""
+    """An error response of S3."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class KeptObject:
 
 
 class SandboxS3:
-    """`objects` are by bucket and key; `buckets` are those that exist."""
+    """`objects` are keyed by bucket and key; `buckets` are those that exist."""
 
     def __init__(self, account: Account, registry: Registry, clock: Callable[[], float], *buckets: str) -> None:
         self._account = account
@@ -78,7 +78,7 @@ class SandboxS3:
             return Response(body, fault.status, _CORS, media_type="application/xml")
 
     async def _run(self, http: HttpRequest) -> Response:
-        # the path as it was sent: starlette has decoded it once, and so would S3
+        # the path as it was sent: starlette has decoded it once, as S3 would
         bucket, _, quoted = http.scope["raw_path"].decode("latin-1").lstrip("/").partition("/")
         key, query = unquote(quoted), dict(parse_qsl(http.url.query, keep_blank_values=True))
         caller = self._verified(http, quoted and f"/{bucket}/{quoted}", query)
@@ -95,7 +95,7 @@ class SandboxS3:
         return self._get(bucket, key, query, whole=http.method == "GET")
 
     def _verified(self, http: HttpRequest, path: str, query: Mapping[str, str]) -> KeyHolder:
-        """The caller whose signature the address carries; the same order of checks as in S3."""
+        """The caller who signed the address; the checks have the same order as in S3."""
         try:
             access_key, *scope = query["X-Amz-Credential"].split("/")
             stamp, left, given = query["X-Amz-Date"], int(query["X-Amz-Expires"]), query["X-Amz-Signature"]
@@ -115,7 +115,7 @@ class SandboxS3:
         caller = self._registry.find(access_key)
         if caller is None or not _same(caller.credentials.session_token, query.get("X-Amz-Security-Token")):
             raise S3Fault(403, "InvalidAccessKeyId", "The access key or its session token is not known")
-        # INVARIANT: every header of S3's own is signed, so that nobody adds a tag or an encryption of their own.
+        # INVARIANT: every header of S3's own is signed, so that no caller can add a tag or an encryption.
         loose = [name for name in http.headers if name.startswith("x-amz-") and name not in names]
         if "host" not in names or loose:
             raise S3Fault(403, "AccessDenied", f"There were headers present which were not signed: {', '.join(loose)}")
@@ -160,7 +160,7 @@ class SandboxS3:
     def _object(self, bucket: str, key: str) -> KeptObject:
         kept = self.objects.get((bucket, key))
         if kept is None:
-            # without the right to list the bucket, S3 does not say that a key is missing
+            # without permission to list the bucket, S3 does not reveal that a key is missing
             raise S3Fault(403, "AccessDenied", "Access Denied")
         return kept
 
@@ -192,7 +192,7 @@ def _same(expected: str | None, actual: str | None) -> bool:
 
 
 async def _body(http: HttpRequest) -> bytes:
-    """As long as the header says, which was signed; a sandbox keeps no large files."""
+    """The body, as long as its signed header says; a sandbox keeps no large files."""
     body = bytearray()
     async for chunk in http.stream():
         body += chunk

@@ -1,4 +1,5 @@
-"""Verifies Signature Version 4 as AWS does: who signed a request, for what and when, and whether the signature fits."""
+"""Verifies Signature Version 4 as AWS does: who signed a request, for what and when, and whether the signature
+matches."""
 
 import hashlib
 import hmac

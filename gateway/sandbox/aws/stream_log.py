@@ -11,7 +11,7 @@ from gateway.sandbox.aws.responses import AwsFault
 
 RETENTION_SECONDS = 24 * 3600.0
 
-# numbers of DynamoDB are long and leave gaps: nobody should count on the next one
+# DynamoDB's numbers are long and have gaps, so that no client relies on the next one
 _FIRST = 100_000_000_000_000_000_000
 _STEP = 7
 _HASHES = 1 << 32
@@ -30,12 +30,12 @@ class LogShard:
     start: int
     created: float
     records: list[Record] = field(default_factory=list)
-    end: int | None = None  # of a closed shard: its last sequence
+    end: int | None = None  # the last sequence of a closed shard
     closed: float | None = None
-    trimmed: int = 0  # the highest sequence that is gone
+    trimmed: int = 0  # the highest sequence that was trimmed
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LogShard":
-        """Records never change, so that the copies of a table share them."""
+        """Records never change, so copies of a table share them."""
         return replace(self, records=[*self.records])
 
     def description(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class StreamLog:
         shard.records.append({**record, "dynamodb": {**record["dynamodb"], **inside}})
 
     def withdraw(self, partition_key: str, keys: Mapping[str, Any]) -> None:
-        """Takes back the last record of the shard, where it says that this item was created."""
+        """Takes back the last record of the shard if it says that this item was created."""
         match self._shard_of(partition_key).records:
             case [*_, {"eventName": "INSERT", "dynamodb": {"Keys": last}}] as records if last == keys:
                 del records[-1]
@@ -72,18 +72,18 @@ class StreamLog:
         return [shard.id for shard in self.shards.values() if shard.end is None]
 
     def split(self, shard_id: str) -> list[str]:
-        """Closes the shard; two children go on with half of its partitions each."""
+        """Closes the shard; two children continue with half of its partitions each."""
         shard = self._close(shard_id)
         middle = (shard.low + shard.high) // 2
         return [self._open(shard.id, *bounds) for bounds in ((shard.low, middle), (middle, shard.high))]
 
     def roll(self, shard_id: str) -> str:
-        """Closes the shard, as DynamoDB does about every four hours; one child goes on."""
+        """Closes the shard, as DynamoDB does about every four hours; one child continues."""
         shard = self._close(shard_id)
         return self._open(shard.id, shard.low, shard.high)
 
     def trim(self, seconds: float = RETENTION_SECONDS) -> None:
-        """Drops what is older than this; a closed shard goes when it is empty and was closed that long ago."""
+        """Drops older records; a closed shard is dropped once it is empty and was closed that long ago."""
         horizon = self._clock() - seconds
         for shard in [*self.shards.values()]:
             kept = [record for record in shard.records if record["dynamodb"]["ApproximateCreationDateTime"] > horizon]
@@ -94,7 +94,7 @@ class StreamLog:
                 del self.shards[shard.id]
 
     def read(self, shard_id: str, after: int, limit: int) -> tuple[list[Record], int | None]:
-        """Records after a sequence, and where to go on: None at the end of a closed shard."""
+        """Records after a sequence, and where to continue: None at the end of a closed shard."""
         shard = self.shards.get(shard_id)
         if shard is None or after < shard.trimmed:
             raise AwsFault("TrimmedDataAccessException", "The requested data has been trimmed.")

@@ -24,7 +24,7 @@ Body = Mapping[str, Any]
 
 
 class StreamedTable(Protocol):
-    """What the API needs of a table."""
+    """The part of a table that the API needs."""
 
     @property
     def name(self) -> str: ...
@@ -42,7 +42,7 @@ class StreamedTable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ShardIterator:
-    """Where a reader stands; everything is in its text, so that nothing has to be kept for it."""
+    """The position of a reader; its text contains everything, so that nothing has to be stored for it."""
 
     arn: str
     shard: str
@@ -65,7 +65,7 @@ def iterator_from(text: object) -> ShardIterator:
 
 
 class SandboxStreams:
-    """Answers the four operations; the engine runs them one at a time."""
+    """Serves the four operations; the engine runs them one at a time."""
 
     def __init__(self, tables: Callable[[], Iterator[StreamedTable]], clock: Callable[[], float] = time) -> None:
         self._tables = tables
@@ -130,7 +130,7 @@ class SandboxStreams:
         return {"Records": records, "NextShardIterator": following.text()}
 
     def _admit(self, at: ShardIterator, now: float) -> None:
-        """AWS throttles a shard that more than two readers read at once."""
+        """AWS throttles a shard with more than two readers."""
         recent = {each: when for each, when in self._readers.get(at.shard, {}).items() if when > now - 1}
         if at.reader not in recent and len(recent) >= READERS_PER_SHARD:
             raise AwsFault("LimitExceededException", "There are too many readers of the shard")

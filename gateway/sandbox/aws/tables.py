@@ -14,7 +14,7 @@ _PAUSE = 0.1
 
 
 async def create(engine: Engine, name: str, spec: TableSpec) -> bool:
-    """Reslots whether the table is new: an engine that keeps its data on disk may already have it."""
+    """Returns whether the table is new: an engine that keeps its data on disk may already have it."""
     try:
         await ask(engine, "CreateTable", spec.create_request(name))
     except EngineRefused as error:

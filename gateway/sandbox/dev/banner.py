@@ -15,9 +15,9 @@ from gateway.sandbox.ready import url_option
 
 @dataclass(frozen=True, slots=True)
 class RunningGateway:
-    """The addresses of the gateway and the sandbox, the engine, and what is served.
+    """The addresses of the gateway and the sandbox, the engine, and the served domains.
 
-    `token` is for the first tenant and `role`; `front_end`: whether there is a page at `/demo`.
+    `token` is for the first tenant and `role`; `front_end` says whether there is a page at `/demo`.
     """
 
     gateway: str

@@ -1,4 +1,4 @@
-"""A token issuer for development, with an RS256 key that is made at start and published at a JWKS address."""
+"""A token issuer for development, with an RS256 key that is generated at start and published at a JWKS address."""
 
 import asyncio
 import base64
@@ -105,7 +105,7 @@ async def small_body(request: Request) -> bytes:
 
 
 def token_request(body: bytes) -> dict[str, Any]:
-    """The tenant, the role, and what else a request for a token may have; raises `BadUserInput`."""
+    """The tenant, the role, and the optional members of a token request; raises `BadUserInput`."""
     try:
         request = json.loads(body)
     except (ValueError, RecursionError):
@@ -143,7 +143,7 @@ def _base64url(number: int) -> str:
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-# The client of the issuer: asks a running sandbox for a token.
+# The client of the issuer: requests a token from a running sandbox.
 
 _SECONDS = 5.0
 _MAX_ANSWER = 65_536
@@ -158,7 +158,7 @@ def ask_for_token(url: str, tenant: str, role: str, subject: str | None = None, 
 
 
 def ask_issuer(url: str, path: str, request: dict[str, Any]) -> Any:
-    """The issuer's answer; what it refuses raises `BadUserInput`."""
+    """The issuer's response; raises `BadUserInput` if it refuses."""
     address = urlsplit(url)
     if address.scheme != "http" or not address.hostname:
         raise BadUserInput(f"`{url}` is not the address of a sandbox, such as http://127.0.0.1:8001")

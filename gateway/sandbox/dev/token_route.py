@@ -83,7 +83,8 @@ def _from_this_machine(request: Request) -> bool:
 
 
 def _from_our_page(request: Request) -> bool:
-    """Whether a page of this gateway asks, and not one of another site, even if its name resolves to this machine."""
+    """Whether the request comes from a page of this gateway and not of another site, even one that resolves to this
+    machine."""
     host, origin = request.headers.get("host", ""), request.headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != host:
         return False

@@ -1,4 +1,4 @@
-"""One log that several processes write to: each line is whole, however long it is."""
+"""A log that several processes write to; every line stays whole, however long it is."""
 
 import fcntl
 import os
@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 
 class SharedLog:
-    """A file descriptor that other processes write to as well; what is written at once is whole lines.
+    """A file descriptor that several processes write to, in whole lines.
 
-    A pipe takes up to 4 KiB (PIPE_BUF) at once; what is longer may be mixed with what others write. So each process
-    locks the descriptor's file while it writes. The system frees the lock when a process dies.
+    A pipe takes up to 4 KiB (PIPE_BUF) atomically; longer writes may be mixed with those of other processes. So each
+    process locks the descriptor's file while it writes. The system releases the lock when a process dies.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -24,7 +24,7 @@ class SharedLog:
         return len(content)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Does nothing, because nothing is buffered."""
 
 
 @contextmanager

@@ -40,10 +40,10 @@ _REPORT_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    grace_seconds: float  # from the first signal on; then workers are killed
+    grace_seconds: float  # from the first signal; then workers are killed
     steady_seconds: float = 10.0  # a worker that ends sooner has ended early
-    attempts: int = 6  # after so many in a row that ended early, and with no steady worker left, we give up
-    first_pause: float = 0.5  # before another one is started, doubled with each that ended early
+    attempts: int = 6  # after this many early ends in a row, and with no steady worker left, the supervisor gives up
+    first_pause: float = 0.5  # before another worker is started, doubled with each early end
     longest_pause: float = 15.0
 
     def pause(self, early: int) -> float:
@@ -51,12 +51,12 @@ class Rules:
 
 
 def serve(settings: Settings) -> int:
-    """In as many processes as the settings say, until it is told to stop; the exit code."""
+    """Serves in as many processes as the settings say, until it is stopped; returns the exit code."""
     if settings.workers == 1:
         serve_alone(settings)
         return 0
     configure_logging(settings.log_level, SharedLog(sys.stdout.fileno()))
-    # more than drain and requests may take, and less than the ten seconds more that Terraform gives a task
+    # longer than drain and requests may take, and shorter than the extra ten seconds that Terraform gives a task
     rules = Rules(settings.drain_timeout_seconds + finish_seconds(settings) + 5)
     with bound("port", settings.host, settings.port) as sockets:
         supervisor = Supervisor(settings.workers, sockets, settings_values(settings), rules)
@@ -75,7 +75,7 @@ class _Worker:
 
 
 class Supervisor:
-    """Everything but reading what workers say happens in the thread that runs it, one event after the other."""
+    """Everything except reading messages of workers happens in the thread that runs it, one event after another."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class Supervisor:
 
     @property
     def _wanted(self) -> int:
-        # one alone shows whether they can start, and its faults are reported once
+        # the first worker shows whether they can start, so that its faults are reported once
         return self._count if self._serving else 1
 
     def _fill(self) -> None:
@@ -157,8 +157,8 @@ class Supervisor:
                     [*self._command, str(theirs.fileno()), *sys.path],
                     stdin=subprocess.DEVNULL,
                     pass_fds=(theirs.fileno(), *numbers),
-                    env=environment_without(),  # the channel brings the settings that we have read
-                    process_group=0,  # Ctrl-C in a terminal reaches only us
+                    env=environment_without(),  # the channel delivers the settings that we have read
+                    process_group=0,  # Ctrl-C in a terminal reaches only the supervisor
                 )
             except OSError:
                 channel.close()
@@ -169,7 +169,7 @@ class Supervisor:
         worker.following.start()
 
     def _follow(self, worker: _Worker, sockets: list[int]) -> None:
-        """In a thread of its own, as long as the worker lives."""
+        """Runs in its own thread for as long as the worker lives."""
         worker.channel.send({"settings": self._settings, "sockets": sockets})
         while (message := worker.channel.receive()) is not None:
             if "report" in message:
@@ -197,7 +197,7 @@ class Supervisor:
             self._reported.notify_all()
         code = worker.process.returncode
         if self._kill_at is not None:
-            # one that was only starting had nothing to finish
+            # a worker that was still starting had nothing to finish
             if worker.serving_since is not None and not self._killed:
                 self._code = max(self._code, _exit_code(code))
             return
@@ -214,10 +214,10 @@ class Supervisor:
             self._ended_early(_exit_code(code))
 
     def _cannot_start(self, first: _Worker, how: str) -> None:
-        """Ends as a single process would: whoever started us decides whether to try again."""
+        """Exits as a single process would; whatever started us decides whether to try again."""
         if first.faults:
             raise ConfigurationError(first.faults)
-        _log.error("the first worker ended %s before it served; the gateway ends", how)
+        _log.error("the first worker ended %s before it served; the gateway stops", how)
         self._code = _exit_code(first.process.returncode) or 1
         self._stop(signal.SIGTERM)
 
@@ -229,7 +229,7 @@ class Supervisor:
         self._early += 1
         self._start_at = time.monotonic() + self._rules.pause(self._early)
         if self._early >= self._rules.attempts and not any(map(self._is_steady, self._workers)):
-            _log.error("%d workers in a row ended soon after their start; the gateway ends", self._early)
+            _log.error("%d workers in a row ended soon after their start; the gateway stops", self._early)
             self._code = code or 1
             self._stop(signal.SIGTERM)
 
@@ -244,7 +244,7 @@ class Supervisor:
     def _stop(self, number: int) -> None:
         if self._kill_at is None:
             self._kill_at = time.monotonic() + self._rules.grace_seconds
-            # once the workers take no more, nobody listens
+            # once the workers accept no more connections, nothing listens
             for listener in self._sockets:
                 listener.close()
         for worker in self._workers:
@@ -267,7 +267,8 @@ class Supervisor:
             worker.channel.close()
 
     def _asked_metrics(self) -> Iterator[Metric]:
-        """In the thread of whoever reads them. A worker that does not answer in time counts as in its last report."""
+        """Runs in the thread that reads the metrics. A worker that does not answer in time counts with its last
+        report."""
         asked = {worker: worker.reports for worker in list(self._workers) if worker.serving_since is not None}
         for worker in asked:
             worker.channel.poke()
@@ -282,7 +283,7 @@ class Supervisor:
 
 @dataclass(frozen=True, slots=True)
 class _Figures(Collector):
-    """What the workers have counted, and what we have counted of them."""
+    """The workers' metrics, and the supervisor's own."""
 
     metrics: Callable[[], Iterator[Metric]]
     serving: Callable[[], int]
@@ -291,9 +292,9 @@ class _Figures(Collector):
     def collect(self) -> Iterator[Metric]:
         yield from self.metrics()
         yield GaugeMetricFamily("gateway_workers", "Worker processes that serve.", self.serving())
-        yield CounterMetricFamily("gateway_worker_restarts", "Workers that ended unasked.", self.restarts())
+        yield CounterMetricFamily("gateway_worker_restarts", "Workers that ended unexpectedly.", self.restarts())
 
 
 def _exit_code(code: int) -> int:
-    """As a shell tells it."""
+    """The exit code as a shell reports it."""
     return 128 - code if code < 0 else code

@@ -1,8 +1,8 @@
 """A worker process, and the channel to its supervisor.
 
-The supervisor sends `settings` and `sockets`, and later an empty message whenever it wants metrics. The worker answers
-with a `report`, and says when it is `serving`, or which `faults` keep it from that. When the channel closes, the
-supervisor is gone or wants no more, and the worker finishes what is under way and ends.
+The supervisor sends `settings` and `sockets`, and later an empty message whenever it wants metrics. The worker
+answers with a `report`, and says when it is `serving`, or which `faults` prevent it. When the channel closes, the
+supervisor has stopped or wants the worker to stop, and the worker finishes running requests and exits.
 """
 
 import logging
@@ -25,9 +25,9 @@ from gateway.settings import Settings
 
 _log = logging.getLogger("gateway.serving.workers")
 
-# as `gateway serve` itself ends where a setting is wrong
+# the exit code of `gateway serve` itself for a wrong setting
 _CANNOT_START = 2
-# as uvicorn's own
+# uvicorn's own exit code
 _NOT_STARTED = 3
 _MARGIN_SECONDS = 3.0
 
@@ -41,29 +41,29 @@ class Channel:
         self._sending = threading.Lock()
 
     def receive(self) -> dict[str, Any] | None:
-        """The next message; an empty line is an empty one; None when the other side is gone."""
+        """The next message; an empty line is an empty message; None if the other side is gone."""
         try:
             line = self._lines.readline()
         except OSError:
             return None
-        # what a process was killed in the middle of is no message
+        # an incomplete line of a killed process is not a message
         if not line.endswith(b"\n"):
             return None
         message: dict[str, Any] = orjson.loads(line) if line.strip() else {}
         return message
 
     def send(self, message: dict[str, Any]) -> None:
-        # whoever does not listen any more is gone, which `receive` tells
+        # the other side is gone, which `receive` reports
         with self._sending, suppress(OSError):
             self._socket.sendall(orjson.dumps(message) + b"\n")
 
     def poke(self) -> None:
-        """Sends an empty message, unless the other side has not read the ones before."""
+        """Sends an empty message, unless the other side has not read the previous ones."""
         with suppress(OSError):
             self._socket.send(b"\n", socket.MSG_DONTWAIT)
 
     def hang_up(self) -> None:
-        """Sends no more, which tells a worker to finish; what it still says is received."""
+        """Sends no more, which makes a worker finish; its remaining messages are still received."""
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
 

@@ -1,8 +1,8 @@
-"""Files of items: their uploads, what has arrived, and their downloads, all with the session of one request.
+"""Files of items: their uploads, the check of an upload, and their downloads, all with the session of one request.
 
-An upload is signed for one key, size, type and checksum, and is marked as unused; what stays unused for a day, the
-bucket's lifecycle removes. An item takes a file when the object is there and its mark is gone. A file that an item
-gives up is marked again. Nothing of the gateway deletes an object.
+An upload is signed for one key, size, type and checksum, and is tagged as unused; the bucket's lifecycle removes
+objects that stay unused for a day. A file is attached to an item once the object exists and its tag is removed. A
+file that an item no longer refers to is tagged again. The gateway never deletes an object.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ItemFile:
-    """A place for files: an attribute of an item, whose values say which item it is."""
+    """A place for files: an attribute of an item, with the values that identify the item."""
 
     entity: Entity
     attribute: str
@@ -41,14 +41,14 @@ class ItemFile:
 
 
 def signed_upload(access: Access, place: ItemFile, size: int, content_type: str, sha256: str) -> dict[str, Any]:
-    """Where and how the file is sent, once; INVALID where the model does not allow such a file."""
+    """The address and headers of one upload; INVALID if the model does not allow such a file."""
     if faults := [*file_type(place.entity, place.attribute).upload_faults(size, content_type)]:
         raise BadUserInput(faults[0].message, faults[0].field, tuple(faults[1:]))
     upload = secrets.token_hex(16)
     key = place.key(access.session, upload)
     for action in ("s3:PutObject", "s3:PutObjectTagging"):
         _authorize(access, action, key)
-    # INVARIANT: size, type and content are signed, and nothing that is there is written over.
+    # INVARIANT: size, type and content are signed, and an existing object is never overwritten.
     headers = {
         "Content-Type": content_type,
         "Content-Length": str(size),
@@ -57,13 +57,13 @@ def signed_upload(access: Access, place: ItemFile, size: int, content_type: str,
         "x-amz-tagging": UNUSED,
     }
     request = s3.signed(_bucket(access.session), "PUT", key, access.session.credentials, headers=headers)
-    # every client sends the length by itself, and browsers let nobody set it
+    # every client sends the length itself, and browsers do not let scripts set it
     sent = [{"name": name, "value": value} for name, value in headers.items() if name != "Content-Length"]
     return {"uploadId": upload, "url": request.url, "headers": sent, "expiresAt": _moment(request)}
 
 
 async def arrived(access: Access, place: ItemFile, upload: str) -> dict[str, Any]:
-    """The file that was uploaded, as the item keeps it; NOT_FOUND where it is not there."""
+    """The uploaded file, as the item stores it; NOT_FOUND if it does not exist."""
     key = place.key(access.session, upload)
     _authorize(access, "s3:GetObject", key)
     found = await s3.stored(_bucket(access.session), key, access.session.credentials)
@@ -74,12 +74,13 @@ async def arrived(access: Access, place: ItemFile, upload: str) -> dict[str, Any
 
 
 async def keep(access: Access, place: ItemFile, upload: str) -> None:
-    """Before an item refers to it: an object that is referred to is never removed."""
+    """Runs before an item refers to it: an object that is referred to is never removed."""
     await _mark(access, place.key(access.session, upload), unused=False)
 
 
 async def give_up(access: Access, keys: Iterable[str]) -> None:
-    """When no item refers to them any more. A failure leaves the object in the bucket; it is logged, and no error."""
+    """Tags files that no item refers to any more. A failure leaves the object in the bucket; it is logged, and is no
+    error."""
     await asyncio.gather(*(_given_up(access, key) for key in keys))
 
 
@@ -91,7 +92,7 @@ async def _given_up(access: Access, key: str) -> None:
 
 
 def downloads(access: Access, entity: Entity, attribute: str, rows: Sequence[Values]) -> list[Any]:
-    """A signed address for each row that has a file; an error in its place is that row's alone."""
+    """A signed address for each row that has a file; an error instead affects only that row."""
     return [_download(access, ItemFile(entity, attribute, row), row.get(attribute)) for row in rows]
 
 
@@ -101,7 +102,7 @@ def _download(access: Access, place: ItemFile, file: Values | None) -> Any:
     try:
         key = place.key(access.session, file["uploadId"])
         _authorize(access, "s3:GetObject", key)
-        # the type is signed into the address, and no browser shows the file as a page of ours
+        # the type is signed into the address, and no browser displays the file as one of our pages
         asked = {"response-content-disposition": "attachment", "response-content-type": file["contentType"]}
         request = s3.signed(_bucket(access.session), "GET", key, access.session.credentials, query=asked)
     except GatewayError as error:
@@ -120,7 +121,7 @@ async def _mark(access: Access, key: str, *, unused: bool) -> None:
 
 
 def _authorize(access: Access, action: str, key: str) -> None:
-    """AWS decides when the address is used; here the same policies answer before one is given away."""
+    """AWS decides when the address is used; this evaluates the same policies before an address is handed out."""
     session = access.session
     resource = f"arn:{session.tenancy.role_arn.split(':')[1]}:s3:::{_bucket(session).name}/{key}"
     verdict = session.permissions.check_action(action, resource)

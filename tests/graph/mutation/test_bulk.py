@@ -315,7 +315,7 @@ async def test_the_estimate_grows_with_the_items_and_what_is_read_for_them() -> 
 
 
 _TOO_MANY = (
-    "`atomic`: 30 items take up to {} writes and a transaction has 100; declare `max_items={}` or leave `atomic` out"
+    "`atomic`: 30 items take up to {} writes, but a transaction has 100; declare `max_items={}` or leave `atomic` out"
 )
 
 
@@ -353,7 +353,5 @@ def test_an_atomic_removal_with_a_cascade_is_refused_at_load() -> None:
     [removal] = bulk(remove(library.MEMBER), max_items=2, atomic=True)
     with pytest.raises(ModelError) as caught:
         Model(domains=(replace(library.MODEL.domains[0], mutations=(*library.MUTATIONS, removal)),))
-    said = (
-        "mutation bulkRemoveMember: `atomic`: Loan items are removed with it, as many as there are; leave `atomic` out"
-    )
+    said = "mutation bulkRemoveMember: `atomic`: any number of Loan items are removed with it; leave `atomic` out"
     assert caught.value.faults == (said,)

@@ -65,7 +65,7 @@ async def test_a_combination_without_a_listing_is_refused_before_anything_is_rea
     assert "data" not in answer or answer["data"] is None
     assert error["extensions"]["code"] == "BAD_USER_INPUT"
     ways = "`categoryId` (optionally `price`); `supplierId`"
-    assert error["message"] == f"`productsBy` cannot be asked by {words}; it can be asked by {ways}"
+    assert error["message"] == f"`productsBy` cannot be queried by {words}; it can be queried by {ways}"
     assert not world.memory.sent
 
 

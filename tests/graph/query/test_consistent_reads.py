@@ -118,7 +118,7 @@ async def test_a_choice_refuses_it_where_an_index_would_answer(world: World) -> 
       ordersOfUser(userId: "u-1001", status: $status, consistent: $c) { nodes { orderId } } }"""
     [error] = (await world.post(query, {"c": True, "status": "DELIVERED"})).json()["errors"]
     assert error["extensions"]["code"] == "BAD_USER_INPUT"
-    assert error["message"].startswith("`ordersOfUser` cannot be read consistently by these arguments; leave out")
+    assert error["message"].startswith("`ordersOfUser` cannot be read consistently with these arguments; leave out")
     assert (await world.ask(query, {"status": "DELIVERED"}))["ordersOfUser"]["nodes"]
 
 

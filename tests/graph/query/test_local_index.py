@@ -186,7 +186,7 @@ def test_its_capacity_is_that_of_the_table() -> None:
     ("wrong", "fault"),
     [
         ({"place": replace(PLACE, pk="READER#{userId}")}, "its place on LSI1 has the partition key `READER#{userId}`"),
-        ({"index": replace(LOCAL, pk="GSI9PK")}, "a local index has the partition key `PK` of the table"),
+        ({"index": replace(LOCAL, pk="GSI9PK")}, "a local index uses the partition key `PK` of the table"),
         ({"index": replace(LOCAL, sk="SK")}, "its key `SK` is used twice"),
         ({"index": replace(LOCAL, local=False, pk="LSI1PK")}, "an index cannot be read consistently"),
         ({"index": SMALLER}, "LSI1 does not carry whole items: give it the projection ALL"),

@@ -179,7 +179,7 @@ async def test_changes_that_are_no_longer_kept_end_it() -> None:
         await served.set_status((await served.order())["orderId"], "SHIPPED")
         await served.bus.gap()
         async with await _follow(served, after=position) as changes:
-            with pytest.raises(PositionExpired, match="begin again without a position"):
+            with pytest.raises(PositionExpired, match="start again without a position"):
                 await anext(changes)
 
 

@@ -94,7 +94,7 @@ def test_if_exists_and_defaults_are_refused() -> None:
 
     found = messages("session-viewer.json", loosen)
     assert any("say with Null" in line for line in found)
-    assert any("a default would stand for a tenant" in line for line in found)
+    assert any("a default would replace a missing tenant" in line for line in found)
 
 
 def test_a_trust_policy_demands_the_tenant_for_the_role_itself() -> None:

@@ -45,8 +45,8 @@ def test_listings_that_arguments_tell_apart_are_a_choice() -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ([choice("owned")], "choice things: it needs two patterns or more; one alone is a field by itself"),
-        ([choice("owned", "nothing")], "choice things: `nothing` is no listing of many"),
+        ([choice("owned")], "choice things: it needs two patterns or more; a single pattern is already a field"),
+        ([choice("owned", "nothing")], "choice things: `nothing` is not a listing of many items"),
         ([choice("owned", "coloured", name="mailed")], "choice mailed: a pattern has this name; a choice may only"),
         ([choice("owned", "coloured", name="Things")], "choice Things: `Things` is not a name such as ordersOfUser"),
         (
@@ -59,7 +59,7 @@ def test_listings_that_arguments_tell_apart_are_a_choice() -> None:
         ),
         (
             [Lookup(name="thing", entity="Thing", description=""), choice("owned", "thing")],
-            "choice things: `thing` is no listing of many",
+            "choice things: `thing` is not a listing of many items",
         ),
         ([Choice(name="things", patterns="owned", description="")], "choice things: `patterns` must be a tuple"),  # type: ignore[arg-type]
     ],
@@ -71,7 +71,7 @@ def test_a_wrong_choice_is_refused(more: list[AccessPattern | Choice], words: st
 def test_one_field_lists_one_entity() -> None:
     others = listing("others", entity="Other")
     assert said(others, choice("mailed", "others"), entities=(THING, OTHER)) == (
-        "choice things: its patterns list different entities; one field lists one"
+        "choice things: its patterns must all list the same entity"
     )
 
 
@@ -80,13 +80,13 @@ def test_a_range_for_one_is_no_value_for_the_other() -> None:
     exact = listing("exact", "timed", where=("madeAt",))
     assert faults(timed, patterns=(OWNED, exact, choice("owned", "exact"))) == (
         "choice things: `madeAt`, `ownerId` fits `owned` and `exact`; give one of them another required argument",
-        "choice things: `madeAt` is one value for one pattern and a range for the other",
+        "choice things: `madeAt` is a single value in one pattern and a range in the other",
     )
 
 
 def test_a_choice_has_a_total_count_or_none() -> None:
     counted = replace(OWNED, counter=Counter(2))
-    words = "choice things: some of its patterns have a counter and others have none"
+    words = "choice things: either all of its patterns must have a counter, or none"
     assert words in fault(THING, patterns=(counted, COLOURED, choice("owned", "coloured")))
     both = (counted, replace(COLOURED, counter=Counter(2)), choice("owned", "coloured"))
     assert passes(THING, patterns=both)

@@ -57,7 +57,7 @@ WORD = Field("word", Text(), "A word.")
 PYTHON: Any = str
 CLASS: Any = Id
 UNFIT: list[tuple[dict[str, Any], str]] = [
-    ({"needs": ()}, "`size`: `needs` is empty; name the attributes that its code gets"),
+    ({"needs": ()}, "`size`: `needs` is empty; name the attributes that its function reads"),
     ({"needs": ("lable",)}, "`size`: `needs` names the unknown attribute `lable`: did you mean `label`?"),
     ({"needs": ("label", "label")}, "`size`: `needs` names `label` twice"),
     (
@@ -67,13 +67,13 @@ UNFIT: list[tuple[dict[str, Any], str]] = [
     ({"type": None}, "`size`: its type is None; use a type such as Text() or Id()"),
     ({"type": Integer}, "`size`: its type is the class Integer; write `Integer()`"),
     ({"name": "label"}, "`label` is declared twice"),
-    ({"name": "version"}, "`version` is a name that every entity has"),
+    ({"name": "version"}, "`version` is a field of every entity"),
     ({"name": "its size"}, "`its size` is not a name such as placedAt"),
     ({"run": None}, "`computed[size].run` must be a function, not nothing"),
     ({"run": NotAFunction}, "`size`: `run` is the class NotAFunction; write a function, `def run(values)`"),
     (
         {"run": waits},
-        "`size`: `run` does not fit: it is async, and only a Loaded field may wait; write `def run(values)`",
+        "`size`: `run` does not fit: it is async, but only a Loaded field may be; write `def run(values)`",
     ),
     ({"run": lambda: 1}, "`size`: `run` must take values; write `def run(values)`"),
     (
@@ -112,7 +112,7 @@ def test_a_class_in_place_of_a_field_is_refused() -> None:
             "`load` does not fit: it is not async; write `async def load(reader, rows)`",
         ),
         ({"load": waits}, "`load` must take reader, rows; write `async def load(reader, rows)`"),
-        ({"cost": -1}, "`cost` must be a number of capacity units from 0 on, not -1"),
+        ({"cost": -1}, "`cost` must be a number of capacity units, 0 or more, not -1"),
     ],
 )
 def test_a_loaded_field_that_does_not_fit_is_refused(changes: dict[str, Any], said: str) -> None:
@@ -155,7 +155,7 @@ def test_a_struct_of_a_derived_field_may_not_take_the_name_of_another_type() -> 
             "query best: `arguments` must be a tuple; put a comma after its only member",
         ),
         ({"run": waits}, "query best: `run` must take reader, arguments; write `async def run(reader, arguments)`"),
-        ({"cost": float("nan")}, "query best: `cost` must be a number of capacity units from 0 on, not nan"),
+        ({"cost": float("nan")}, "query best: `cost` must be a number of capacity units, 0 or more, not nan"),
         ({"max_items": 0}, "query best: `max_items` must be 1 or more"),
         ({"arguments": (WORD, WORD)}, "query best: argument `word` is declared twice"),
     ],

@@ -93,4 +93,4 @@ def test_what_is_unique_is_declared() -> None:
 
 
 def test_text_is_still_a_type() -> None:
-    assert fault(thing(attributes=(*ATTRIBUTES, Attribute("id", Text(), "")))).endswith("every entity has")
+    assert fault(thing(attributes=(*ATTRIBUTES, Attribute("id", Text(), "")))).endswith("a field of every entity")

@@ -38,7 +38,7 @@ def test_every_fault_is_told_at_once() -> None:
         "domain desk: demo: tenant `acme` is declared twice",
         BAD_ID,
         "domain desk: demo: example `One` is declared twice",
-        "domain desk: demo: example `One` has variables for `nobody`, which is no tenant",
+        "domain desk: demo: example `One` has variables for `nobody`, which is not a tenant",
     )
 
 

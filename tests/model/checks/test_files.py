@@ -40,10 +40,13 @@ def paper(*more: Attribute, **changes: Any) -> Entity:
 @pytest.mark.parametrize(
     ("entity", "fault"),
     [
-        (paper(Attribute("file", PDF, "It.")), "`file` is a file and required; .* declare `required=False`"),
+        (paper(Attribute("file", PDF, "It.")), "`file` is a file and required, .* declare `required=False`"),
         (paper(Attribute("file", PDF, "It.", False, default={})), "`file` is a file and has a default"),
         (paper(Attribute("file", PDF, "It.", False, compressed=True)), "`file` is a file and compressed"),
-        (paper(Attribute("files", ListOf(PDF), "All.", False)), "`files` has a file inside; a File is an attribute"),
+        (
+            paper(Attribute("files", ListOf(PDF), "All.", False)),
+            "`files` has a file inside; a File must be an attribute",
+        ),
         (
             paper(Attribute("pair", Struct("Pair", (Field("file", PDF, "It."),)), "Two.", False)),
             "`pair` has a file inside",
@@ -54,7 +57,7 @@ def paper(*more: Attribute, **changes: Any) -> Entity:
                 Attribute("endsAt", Timestamp(), "The end."),
                 expiry=Expiry(at="endsAt"),
             ),
-            "DynamoDB deletes what expires without it",
+            "DynamoDB would delete expired items without it",
         ),
         (
             paper(
@@ -62,7 +65,7 @@ def paper(*more: Attribute, **changes: Any) -> Entity:
                 Attribute("place", KeyString(), "Where."),
                 key=Key(pk="PAPER#{paperId}", sk="AT#{place}"),
             ),
-            r"has `place` in it: that must be an Id\(\)",
+            r"contains `place`, which must be an Id\(\)",
         ),
         (
             paper(Attribute("file", PDF, "It.", False), Attribute("userId", Id(), "Whose."), owner="userId"),
@@ -91,7 +94,7 @@ def test_a_file_is_no_input() -> None:
 
     taken = Mutation(name="take", description="Take.", returns="Paper", input=(Field("file", PDF, "It."),), run=run)
     assert [*mutation_faults(taken)] == [
-        "mutation take: `file` is a File, which is no input; use the mutations of `file_mutations(entity)`"
+        "mutation take: `file` is a File, which cannot be an input; use the mutations of `file_mutations(entity)`"
     ]
     assert [*input_faults((Field("text", Text(), "It."),))] == []
     inputs = {field.name for mutation in MODEL.mutations for field in mutation.input}

@@ -52,24 +52,24 @@ def test_one_query_reads_an_item_and_its_members_past_all_neighbours(sk: str) ->
 
 @pytest.mark.parametrize("sk", ["LEAFS#{thingId}", "LEAVES", "M#{thingId}", "M", "ROO#{thingId}"])
 def test_neighbours_in_between_are_refused(sk: str) -> None:
-    assert said(root(), leaf(), neighbour(sk)) == f"items of Neighbour (`{sk}`) lie in between"
+    assert said(root(), leaf(), neighbour(sk)) == f"items of Neighbour (`{sk}`) are in between"
 
 
 def test_a_window_of_time_is_not_read_with_the_item() -> None:
     recent = replace(LEAVES, between="madeAt", window=timedelta(hours=1))
-    words = "`leavesOfRoot` reads a window of time, one Query for both cannot"
+    words = "`leavesOfRoot` reads a window of time, which one Query for both cannot"
     assert said(root(), leaf(), patterns=(recent, TOGETHER)) == words
 
 
 def test_a_neighbour_that_can_be_anywhere_is_refused() -> None:
-    assert said(root(), leaf(), neighbour("{madeAt}")) == "items of Neighbour (`{madeAt}`) lie in between"
+    assert said(root(), leaf(), neighbour("{madeAt}")) == "items of Neighbour (`{madeAt}`) are in between"
 
 
 def test_neighbours_above_are_no_matter_when_the_item_comes_first_going_up() -> None:
     ascending = Listing(name="leavesOfRoot", entity="Leaf", index="byRoot", description="")
     first = root(sk="BASE")
     assert passes(first, leaf(), neighbour("LEAFS#{thingId}"), patterns=(ascending, TOGETHER))
-    assert said(first, leaf(), neighbour("CORE"), patterns=(ascending, TOGETHER)).endswith("lie in between")
+    assert said(first, leaf(), neighbour("CORE"), patterns=(ascending, TOGETHER)).endswith("are in between")
 
 
 def test_items_of_another_index_lie_nowhere_in_between() -> None:
@@ -90,7 +90,7 @@ def test_members_of_an_index_cannot_be_read_with_the_item() -> None:
         name="Leaf", key=Key(pk="LEAF#{thingId}", sk="META"), indexes=(on(pk="ROOT#{ownerId}", sk="LEAF#{thingId}"),)
     )
     listing = Listing(name="leavesOfRoot", entity="Leaf", index="GSI1", newest_first=True, description="")
-    assert said(root(), indexed, patterns=(listing, TOGETHER)).startswith("both must lie in the table")
+    assert said(root(), indexed, patterns=(listing, TOGETHER)).startswith("both must be in the table")
 
 
 def test_members_without_words_of_their_own_would_mix_with_the_item() -> None:
@@ -98,11 +98,11 @@ def test_members_without_words_of_their_own_would_mix_with_the_item() -> None:
     leaves = Collection(name="leaves", pattern="leaf", each="partIds", bind={"thingId": "partIds"}, description="")
     base = thing(name="Root", key=Key(pk="ROOT#{ownerId}", sk="ROOT"), relations=(leaves,))
     lookup = Lookup(name="leaf", entity="Leaf", description="")
-    assert said(base, member, patterns=(lookup, TOGETHER)).startswith("both must lie in the table")
+    assert said(base, member, patterns=(lookup, TOGETHER)).startswith("both must be in the table")
 
 
 def test_the_item_has_nothing_but_words_in_its_sort_key() -> None:
-    assert said(root(sk="ROOT#{thingId}"), leaf()).startswith("both must lie in the table")
+    assert said(root(sk="ROOT#{thingId}"), leaf()).startswith("both must be in the table")
 
 
 @pytest.mark.parametrize(

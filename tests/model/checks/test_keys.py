@@ -75,7 +75,7 @@ def test_a_bucket_is_declared_where_it_is_used_and_used_where_it_is_declared() -
 def test_shard_and_bucket_belong_into_the_partition_key(part: str) -> None:
     assert (
         fault(keyed("THING#{thingId}", sk=part))
-        == f"entity Thing: key `{part}`: shard and bucket belong into the partition key"
+        == f"entity Thing: key `{part}`: shard and bucket belong in the partition key"
     )
 
 

@@ -150,7 +150,7 @@ def test_every_fault_of_every_part_is_told_at_once() -> None:
         "entity Third: key `THIRD#{colour}` has few values, so many items share one partition",
         "pattern things: there is no index or place `GSI7`, Thing has ['primary']",
         "pattern other: there is no entity Other",
-        "entity Thing: relation `lost` is served by the unknown pattern `nowhere`",
+        "entity Thing: relation `lost` names the unknown pattern `nowhere`",
         "pattern both: Thing has no collection `parts`",
     ]
     assert all(fault in str(ModelError(*told)) for fault in told)

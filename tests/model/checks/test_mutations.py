@@ -58,7 +58,7 @@ def test_all_faults_of_all_mutations_are_reported_at_once() -> None:
     assert faults(wrong, nested, RIGHT, RIGHT) == (
         "mutation wrong: is odd",
         "mutation wrong: `a`: its type is Python's `str`; use Text(), Id() or KeyString()",
-        "mutation wrong: answers with `Nothing`, which no domain declares: did you mean `Thing`?",
+        "mutation wrong: returns `Nothing`, which no domain declares: did you mean `Thing`?",
         "mutation nested: `b`: Inner: `c`: its type is Python's `str`; use Text(), Id() or KeyString()",
         "mutation change: is declared twice",
     )

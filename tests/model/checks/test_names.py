@@ -56,13 +56,13 @@ def test_a_relation_cannot_have_the_name_of_an_attribute() -> None:
 
 def test_the_names_that_every_entity_has_are_taken() -> None:
     wrong = thing(attributes=(*ATTRIBUTES, Attribute("id", Id(), "Its id.")))
-    assert fault(wrong) == "entity Thing: `id` is a name that every entity has"
+    assert fault(wrong) == "entity Thing: `id` is a field of every entity"
 
 
 @pytest.mark.parametrize("name", ["shard", "bucket"])
 def test_the_names_of_derived_key_parts_are_taken(name: str) -> None:
     wrong = thing(attributes=(*ATTRIBUTES, Attribute(name, Id(), "A part.")))
-    assert fault(wrong) == f"entity Thing: `{name}` means something else inside a key; choose another name"
+    assert fault(wrong) == f"entity Thing: `{name}` has another meaning inside a key; choose another name"
 
 
 def test_two_places_have_two_names() -> None:
@@ -77,7 +77,7 @@ def test_no_place_can_pretend_to_be_the_primary_one() -> None:
 
 def test_a_place_is_named_in_camel_case() -> None:
     wrong = thing(copies=(Copy(name="By-Owner", pk="OWNER#{ownerId}", sk="{thingId}"),))
-    assert fault(wrong) == "entity Thing: the place `By-Owner` has not a name such as byUser"
+    assert fault(wrong) == "entity Thing: the place `By-Owner` does not have a name such as byUser"
 
 
 @pytest.mark.parametrize("member", ["A#B", "a", "A B", "2026", "é", "_A"])

@@ -122,7 +122,7 @@ def test_following_needs_a_reference_and_a_single_item(wrong: Listing) -> None:
     ],
 )
 def test_a_sort_key_is_narrowed_from_its_left(wrong: Listing, names: str) -> None:
-    assert f"cannot be narrowed by {names}, only from its left" in said(wrong)
+    assert f"cannot be narrowed by {names}, only by its leading parts" in said(wrong)
 
 
 @pytest.mark.parametrize(
@@ -185,10 +185,10 @@ def test_an_attribute_has_not_the_name_of_an_argument_that_lists_have() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"filter": ("nothing",)}, "it filters by `nothing`, which is no attribute of Thing: did you mean `thingId`?"),
+        ({"filter": ("nothing",)}, "it filters by `nothing`, which is not an attribute of Thing: did you mean `thingId`?"),
         ({"filter": ("colour",), "single": True}, "only a list without time buckets can be filtered"),
-        ({"filter": ("colour",), "max_read": 0}, "`max_read` lies between 1 and 10,000"),
-        ({"filter": ("colour",), "index": "GSI2", "max_read": 3}, "`max_read` lies between 4 and 10,000"),
+        ({"filter": ("colour",), "max_read": 0}, "`max_read` must be between 1 and 10,000"),
+        ({"filter": ("colour",), "index": "GSI2", "max_read": 3}, "`max_read` must be between 4 and 10,000"),
         ({"filter": "colour"}, "`filter` must be a tuple; write `('colour',)`, with a comma after the only member"),
         (
             {"filter": ("colour",), "index": "log", "between": "madeAt"},
@@ -204,7 +204,8 @@ def test_what_an_upgrade_gives_is_not_filtered_by() -> None:
     upgrade = Upgrade(to=2, needs=(), gives=("label",), change=lambda values: values)
     upgraded = thing(indexes=(OWNED,), schema=2, upgrades=(upgrade,))
     assert fault(upgraded, patterns=(listing(filter=("label",)),)) == (
-        "pattern things: it cannot filter by `label`, which older items get by an upgrade; run `gateway migrate` first"
+        "pattern things: it cannot filter by `label`, which older items get from an upgrade; "
+        "run `gateway migrate` first"
     )
 
 
@@ -221,14 +222,14 @@ def test_a_list_in_the_table_or_in_an_index_can_be_counted() -> None:
 @pytest.mark.parametrize(
     ("entity", "changes", "words"),
     [
-        ({}, {"counter": Counter(0)}, "its counter has between 1 and 32 shards"),
-        ({}, {"counter": Counter(33)}, "its counter has between 1 and 32 shards"),
+        ({}, {"counter": Counter(0)}, "its counter must have between 1 and 32 shards"),
+        ({}, {"counter": Counter(33)}, "its counter must have between 1 and 32 shards"),
         ({}, {"single": True}, "only a list without time buckets can be counted"),
         ({"expiry": Expiry(at="madeAt")}, {}, "it cannot be counted: Thing expires"),
         (
             {"schema": 2, "upgrades": (Upgrade(to=2, needs=(), gives=("colour",), change=dict),)},
             {},
-            "it cannot be counted by `colour`, which older items get by an upgrade",
+            "it cannot be counted by `colour`, which older items get from an upgrade",
         ),
     ],
 )
@@ -248,8 +249,8 @@ def test_no_key_begins_with_a_word_that_the_gateway_uses(word: str) -> None:
     ("wrong", "words"),
     [
         (listing(defaults={"colour": Subject()}), "`defaults` names `colour`; its arguments are `ownerId`"),
-        (listing(defaults={"ownerId": "me"}), "`defaults` of `ownerId`: the only default is Subject(), of an Id"),
-        (listing(index="GSI2", defaults={"colour": Subject()}), "the only default is Subject(), of an Id"),
+        (listing(defaults={"ownerId": "me"}), "`defaults` of `ownerId`: the only default is Subject(), for an Id"),
+        (listing(index="GSI2", defaults={"colour": Subject()}), "the only default is Subject(), for an Id"),
         (listing(defaults=("ownerId",)), "`defaults` must be a dictionary"),
     ],
 )

@@ -57,11 +57,11 @@ def test_a_right_relation_passes(relation: Relation) -> None:
 def test_a_relation_that_no_pattern_serves_is_named() -> None:
     assert (
         said(one("nothing"))
-        == "is served by the unknown pattern `nothing`: name one of pair, part, partOfOwner, partsOfOwner, shard"
+        == "names the unknown pattern `nothing`: name one of pair, part, partOfOwner, partsOfOwner, shard"
     )
     assert (
         said(many("nothing"))
-        == "is served by the unknown pattern `nothing`: name one of pair, part, partOfOwner, partsOfOwner, shard"
+        == "names the unknown pattern `nothing`: name one of pair, part, partOfOwner, partsOfOwner, shard"
     )
 
 
@@ -121,8 +121,8 @@ def test_a_list_has_members_of_the_type_of_the_parameter() -> None:
         (replace(SUM, over="number"), "gives ['number'], which `shard` does not take"),
         (replace(SUM, fixed={"color": "RED"}), "gives ['color'], which `shard` does not take"),
         (replace(SUM, over="thingId"), "counts over `thingId`, which is not a whole number"),
-        (replace(SUM, attribute="label"), "sums `label`, which is no number of Shard"),
-        (replace(SUM, attribute="nothing"), "sums `nothing`, which is no number of Shard"),
+        (replace(SUM, attribute="label"), "sums `label`, which is not a number of Shard"),
+        (replace(SUM, attribute="nothing"), "sums `nothing`, which is not a number of Shard"),
         (replace(SUM, count=0), "sums 0 items; it may sum 1 to 100"),
         (replace(SUM, count=101), "sums 101 items; it may sum 1 to 100"),
         (replace(SUM, bind={"thingId": "label"}), "fills `thingId` of `shard` with a value of another type"),

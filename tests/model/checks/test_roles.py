@@ -64,14 +64,14 @@ def test_the_standard_roles_are_right_for_every_model() -> None:
         ({"reads": ("order", "sessionsOfUser"), "own": True}, "`order` reads `ORDER#{orderId}`, which does not hold"),
         ({"own": True, "writes": ("Order",)}, "whose place `ORDER#{orderId}` does not hold its owner"),
         ({"own": True, "writes": ("Email",)}, "whose unique values lie in partitions of the whole tenant"),
-        ({"reads": ("userByEmail",)}, "`userByEmail` answers with User"),
+        ({"reads": ("userByEmail",)}, "`userByEmail` returns User"),
         ({"shows": ("status",), "hides": PERSONAL}, "exclude each other"),
         ({"finds": ("nothing",)}, "`finds` names `nothing`, which the model does not declare"),
         ({"finds": ("emailsOfUser",), "hides": PERSONAL}, "`emailsOfUser`, which does not find one item"),
         ({"finds": ("userByEmail",)}, "finds by nothing that the role hides"),
-        ({"finds": ("userByEmail",), "hides": PERSONAL, "reads": ("Category",)}, "`userByEmail` answers with User"),
+        ({"finds": ("userByEmail",), "hides": PERSONAL, "reads": ("Category",)}, "`userByEmail` returns User"),
         ({"finds": ("userByEmail",), "hides": PERSONAL, "own": True}, "the rows of every subject"),
-        ({"finds": ("userByEmail",), "hides": ("email", "userId")}, "answers with `userId`, and the role hides that"),
+        ({"finds": ("userByEmail",), "hides": ("email", "userId")}, "returns `userId`, but the role hides that"),
     ],
 )
 def test_what_cannot_be_enforced_is_refused(changes: dict[str, Any], fault: str) -> None:

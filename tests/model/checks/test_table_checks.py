@@ -32,7 +32,7 @@ def test_an_inverted_index_is_named_in_the_fault() -> None:
 
 
 def test_the_table_uses_each_attribute_for_one_thing() -> None:
-    assert fault(thing(), table=TableSpec(ttl="version")).startswith("table: an attribute of its own is used twice")
+    assert fault(thing(), table=TableSpec(ttl="version")).startswith("table: one of its own attributes is used twice")
 
 
 @pytest.mark.parametrize("name", ["GI", "by status", "x" * 256, "by/status"])
@@ -49,19 +49,19 @@ def test_an_index_is_declared_once() -> None:
 @pytest.mark.parametrize(
     ("index", "fault"),
     [
-        (Index("GSI1", projection="SOME"), "its projection is one of ALL, KEYS_ONLY, INCLUDE, not `SOME`"),  # type: ignore[arg-type]
+        (Index("GSI1", projection="SOME"), "its projection must be one of ALL, KEYS_ONLY, INCLUDE, not `SOME`"),  # type: ignore[arg-type]
         (
             Index("GSI1", attributes=("word",)),
-            'it names attributes, and its projection is ALL; give it `projection="INC',
+            'it names attributes, but its projection is ALL; give it `projection="INC',
         ),
-        (Index("GSI1", projection="INCLUDE"), "its projection is INCLUDE and names no attributes; name those that"),
+        (Index("GSI1", projection="INCLUDE"), "its projection is INCLUDE, but it names no attributes; name those that"),
         (
             Index("GSI1", projection="INCLUDE", attributes=tuple(f"a{n}" for n in range(17))),
             "it includes 17 attributes, and the gateway needs 4 more; DynamoDB allows 20, so use ALL",
         ),
         (
             Index("GSI1", projection="INCLUDE", attributes=("thingId", "version")),
-            "it includes `version` by itself; leave it out",
+            "it always includes `version`; leave it out",
         ),
     ],
 )
@@ -73,7 +73,7 @@ def test_an_attribute_that_no_entity_on_the_index_has_is_named() -> None:
     index = Index("GSI1", projection="INCLUDE", attributes=("thingId", "nmae"))
     entity = thing(indexes=(on(),))
     assert fault(entity, table=TableSpec(indexes=(index,))) == (
-        "index GSI1: it includes `nmae`, which is no attribute of Thing; they have "
+        "index GSI1: it includes `nmae`, which is not an attribute of Thing; they have "
         f"{sorted(each.name for each in ATTRIBUTES)}"
     )
     right = replace(index, attributes=("thingId",))
@@ -100,7 +100,7 @@ def test_domains_declare_further_indexes_and_do_not_contradict_each_other() -> N
     assert [index.name for index in model.table.indexes] == ["GSI1", "GSI2", "GSI3", "GSI4"]
     with pytest.raises(ModelError) as caught:
         Model(domains=(one, replace(other, indexes=(Index("GSI4"),))))
-    assert caught.value.faults == ("index GSI4: the domains one and other declare it, and not the same way",)
+    assert caught.value.faults == ("index GSI4: the domains one and other declare it differently",)
     with pytest.raises(ModelError) as caught:
         Model(domains=(replace(one, indexes=(replace(fourth, attributes="a"),)),))  # type: ignore[arg-type]
     assert caught.value.faults[0].startswith("domain one: index GSI4: `attributes` must be a tuple")

@@ -42,7 +42,7 @@ def test_every_step_of_a_schema_has_its_upgrade(schema: int, steps: tuple[int, .
         ({"gives": ("nobody",)}, "neither the entity declares nor a later upgrade needs"),
         ({"gives": ("ticketId",)}, "would be another item"),
         ({"gives": ("openedAt",)}, "would be another item"),
-        ({"gives": ("effort",), "needs": (SECRET,)}, "not personal, from what is"),
+        ({"gives": ("effort",), "needs": (SECRET,)}, "must be personal, because it is derived"),
     ],
 )
 def test_an_upgrade_neither_moves_an_item_nor_shows_what_is_hidden(changes: dict[str, Any], expected: str) -> None:
@@ -76,7 +76,7 @@ def test_there_were_as_many_shards_as_there_may_be(previous: int) -> None:
 def test_the_shards_of_a_key_do_not_change() -> None:
     key = Key(pk="THING#{thingId}#{shard}", sk="META", shards=Shards(4, by="thingId", previous=2))
     entity = Entity(name="Thing", description="It.", attributes=(Attribute("thingId", Id(), "Its id."),), key=key)
-    assert "only on an index can they change" in told(entity)
+    assert "only an index can change its shards" in told(entity)
 
 
 def test_the_page_tells_what_is_under_way() -> None:

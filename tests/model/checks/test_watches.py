@@ -59,12 +59,12 @@ def test_lookups_and_listings_can_be_watched(pattern: str) -> None:
     [
         (_watch("none"), "there is no pattern `none`: did you mean `one`?"),
         (_watch("thing", "Watched"), "`Watched` is not a name such as orderChanged"),
-        (_watch("one"), "`one` answers one item; watch the lookup of Thing instead"),
+        (_watch("one"), "`one` returns one item; watch the lookup of Thing instead"),
         (
             _watch("lately"),
-            "`lately` lists a stretch of time that moves on; watch a listing without buckets and window",
+            "`lately` lists a moving time range; watch a listing without buckets and window",
         ),
-        (_watch("hidden"), "Hidden is internal, so nobody can watch it"),
+        (_watch("hidden"), "Hidden is internal, so it cannot be watched"),
         (Watch(name="watched", pattern=1, description=""), "`pattern` must be a string"),  # type: ignore[arg-type]
     ],
 )
@@ -73,12 +73,12 @@ def test_what_cannot_be_watched_is_told_with_the_fix(watch: Watch, fault: str) -
 
 
 def test_a_list_in_buckets_cannot_be_watched() -> None:
-    assert any("a stretch of time that moves on" in fault for fault in _faults(_watch("readings")))
+    assert any("a moving time range" in fault for fault in _faults(_watch("readings")))
 
 
 def test_a_list_needs_a_lookup_of_its_entity() -> None:
     assert _faults(_watch("owned"), lookup=False) == [
-        "watch watched: Thing has no lookup, and a change has the id of its item; declare a Lookup"
+        "watch watched: Thing has no lookup, which the id of a changed item needs; declare a Lookup"
     ]
 
 

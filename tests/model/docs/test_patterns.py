@@ -59,7 +59,7 @@ def test_a_lookup_is_a_get_or_a_batch() -> None:
         "table",
         "`T#USER#<userId>`; sort key = `PROFILE`",
         "",
-        "eventual, strong if asked for",
+        "eventual, strong on request",
         "`userId`",
         "200/s, 1 item of 600 bytes",
     ]
@@ -88,7 +88,7 @@ def test_a_listing_under_words_begins_with_them() -> None:
 
 def test_a_listing_that_leads_on_says_where_to() -> None:
     assert row(LINES, "`userByEmail`")[1] == (
-        "The user who owns an e-mail address. Answers with `user`, read by its own pattern."
+        "The user who owns an e-mail address. Returns `user`, read by its own pattern."
     )
 
 

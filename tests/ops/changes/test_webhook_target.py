@@ -52,7 +52,7 @@ def test_addresses_of_the_internet_are_allowed(address: str) -> None:
     ],
 )
 def test_only_https_addresses_are_taken(url: str) -> None:
-    with pytest.raises(BadUserInput, match="a webhook goes to") as caught:
+    with pytest.raises(BadUserInput, match="the target of a webhook must be") as caught:
         WebhookTarget(url)
     assert "word" not in caught.value.message.replace("password", "")
 

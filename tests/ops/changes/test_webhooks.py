@@ -62,7 +62,7 @@ def test_every_secret_signs_while_it_is_changed() -> None:
 def test_a_secret_has_its_form_and_is_not_shown(text: str) -> None:
     with pytest.raises(BadUserInput) as caught:
         SigningSecret.parse(text)
-    assert caught.value.message == "a webhook secret is `whsec_` and 24 to 64 bytes in base64"
+    assert caught.value.message == "a webhook secret must be `whsec_` followed by 24 to 64 bytes in base64"
 
 
 def test_a_secret_is_not_in_its_representation() -> None:

@@ -93,11 +93,11 @@ _LATE = AnswerLate("the database could not be reached in time")
     ("error", "cause", "told"),
     [
         (TableMissing("gone"), "table", f"there is no table `{TABLE}`"),
-        (AccessDenied("no"), "table", "is of another deployment"),
-        (InvalidRequest("other keys"), "table", "has not the model's keys"),
+        (AccessDenied("no"), "table", "belongs to another deployment"),
+        (InvalidRequest("other keys"), "table", "does not have the model's keys"),
         (KeyInaccessible("the key is off"), "key", "encryption key"),
-        (_LATE, "endpoint", "does not answer"),
-        (DeadlineExceeded("no time left"), "endpoint", "does not answer"),
+        (_LATE, "endpoint", "does not respond"),
+        (DeadlineExceeded("no time left"), "endpoint", "does not respond"),
         (
             AwsUnavailable("no", said=AwsFailure("X", "Credential should be scoped to a valid region.")),
             "region",

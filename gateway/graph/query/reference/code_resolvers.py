@@ -1,4 +1,4 @@
-"""The resolvers of fields that code answers: computed, loaded, and custom queries."""
+"""The resolvers of fields with code: computed, loaded, and custom queries."""
 
 from typing import Any
 

@@ -84,7 +84,7 @@ class PageInfo:
         return self._beyond_start() if window.after is not None else False
 
     async def _beyond_start(self) -> bool:
-        """Reads whether the list has items before this page; a cursor alone does not tell."""
+        """Reads whether the list has items before this page, which a cursor alone does not show."""
         items = self.connection.page.items
         return await self._probe(self._outside(before=items[0].position if items else None, backward=True))
 

@@ -1,4 +1,4 @@
-"""Loads the fields that code answers for many items at once: one call for all items of one turn of the event loop."""
+"""Loads fields with code for many items: one call for all items of one turn of the event loop."""
 
 import asyncio
 from collections.abc import Mapping

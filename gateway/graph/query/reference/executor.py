@@ -68,7 +68,7 @@ class _Executor(Executor[None]):
     attributes: "Attributes"
     reader: Reader
     at_once = AT_ONCE  # objects that may still be completed without waiting
-    room = 0  # objects that may still be completed in the piece whose turn it is
+    room = 0  # objects that may still be completed in the current piece
 
     def complete_iterable_value(
         self,
@@ -172,13 +172,13 @@ class _Executor(Executor[None]):
         position_context: None,
     ) -> Any:
         known = self.attributes.get((parent_type, field_details_list[0].node.name.value))
-        # what is no item may answer with a coroutine, which can be awaited only once
+        # an object that is not an item may return a coroutine, which can be awaited only once
         if known is not None and type(source) is Item:
             resolve, coerce = known
             try:
                 value = resolve(source, None)
                 found = None if value is None or isinstance(value, Exception) else coerce(value)
-            except Exception:  # graphql-core meets it again, and words it
+            except Exception:  # graphql-core encounters it again and reports it
                 found = None
             if found is not None and found is not Undefined:
                 return found
@@ -210,7 +210,7 @@ class _Executor(Executor[None]):
 
 
 def _leaves(schema: GraphQLSchema) -> dict[GraphQLOutputType, GraphQLLeafType]:
-    """The scalar or enum of each field type that is one, nullable or not."""
+    """The scalar or enum of each leaf field type, nullable or not."""
     kinds = (
         field.type
         for owner in schema.type_map.values()
@@ -224,7 +224,7 @@ Attributes = Mapping[tuple[GraphQLObjectType, str], tuple[Resolver, Callable[[An
 
 
 def _attributes(schema: GraphQLSchema) -> Attributes:
-    """The fields that show an attribute as a scalar or an enum: how each is read and how it is written."""
+    """The fields that return an attribute as a scalar or an enum: how each is read and serialized."""
     return {
         (owner, name): (field.resolve, leaf.coerce_output_value)
         for owner in schema.type_map.values()
@@ -325,7 +325,8 @@ class ReferenceExecutor:
         access: Access,
         event: ListEvent | None = None,
     ) -> ExecutionResult:
-        """`sent` are the variables of the request, `variables` the same after coercion; `event` is a subscription's."""
+        """`sent` are the variables of the request, `variables` the same after coercion; `event` is for a
+        subscription."""
         reader = Reader(self.model, self.table, access, self.cursors, self.limits, self.pace)
         writer = Writer(self.model, self.table, access, self.act)
         try:

@@ -35,13 +35,13 @@ class FieldAccess:
         return attributes - frozenset(verdicts)
 
     def check_search(self, names: Attributes, operation: str) -> None:
-        """INVARIANT: a role does not search by what it may not read: IAM cannot tell what a sort key is made of."""
+        """INVARIANT: a role does not search by what it may not read: IAM does not see what a sort key consists of."""
         for name, verdict in (self.denied(names, operation) if names else {}).items():
             self._access.refusals.append(Refusal(name, verdict.reason))
             raise Forbidden(f"the role `{self._access.session.role}` may not read `{name}`, nor search by it")
 
     def refuse_written(self, item: Item) -> None:
-        """Hides in a written item what a read of it would hide."""
+        """Hides in a written item what a read would hide."""
         values = frozenset(item.values)
         if self.denied(values):
             self.readable(values, "GetItem")

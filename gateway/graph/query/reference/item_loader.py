@@ -1,4 +1,5 @@
-"""Loads items by their keys for one request; what is requested in one turn of the event loop is read in one batch."""
+"""Loads items by their keys for one request; keys that are requested in one turn of the event loop are read in one
+batch."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
@@ -40,7 +41,7 @@ class RequestTasks:
 
     def track(self, task: "asyncio.Task[Any] | None") -> None:
         if self._closed:
-            # the request has ended, so nobody waits for the result
+            # the request has ended, so the result is not needed
             raise asyncio.CancelledError
         if task is not None:
             self._tasks.add(task)
@@ -96,7 +97,7 @@ class _EntityItems:
     def _has(self, key: ItemKey, attributes: Attributes) -> bool:
         if (known := self.items.get(key)) is None:
             return False
-        # a second try would most likely fail too, and take more time
+        # a second attempt would most likely fail too, and take more time
         return attributes <= known[0] or isinstance(known[1], Exception)
 
 
@@ -134,7 +135,7 @@ class ItemLoader:
         self._tasks.track(asyncio.current_task())
         entity_items = self._by_entity[entity, strong]
         keys = tuple(dict.fromkeys(key for request in requests for key in entity_items.lacks(request)))
-        # an item that is read again replaces the first one, so it needs that one's attributes too; they cost nothing
+        # an item that is read again replaces the first one, so it needs the same attributes; they cost nothing
         earlier = (entity_items.items[key][0] for key in keys if key in entity_items.items)
         attributes = frozenset[str]().union(*(request.attributes for request in requests), *earlier)
         if keys:

@@ -1,4 +1,4 @@
-"""Large answers are completed in pieces, so that no request holds the event loop for long."""
+"""Completes large responses in pieces, so that no request blocks the event loop for long."""
 
 import asyncio
 from collections import deque
@@ -36,10 +36,10 @@ class TurnOrder:
 
 
 class Pieces:
-    """What of one request waits to be completed.
+    """The parts of one request that wait to be completed.
 
-    INVARIANT: loaders wait until everything that waited here has asked for its items, so that an answer in pieces makes
-    as many calls as one at once.
+    INVARIANT: loaders wait until everything that waited here has requested its items, so that a response in pieces
+    makes as many calls as one completed at once.
     """
 
     __slots__ = ("_held", "_pace", "_unsettled", "_waiting")
@@ -58,21 +58,21 @@ class Pieces:
         return turn
 
     def release(self) -> bool:
-        """Lets a piece be completed; returns whether more waits."""
+        """Completes a piece; returns whether more are waiting."""
         room = PIECE
         while self._waiting and self._waiting[0][1] <= room:
             turn, objects = self._waiting.popleft()
-            if not turn.done():  # else its request was cancelled
+            if not turn.done():  # otherwise its request was cancelled
                 turn.set_result(None)
                 room -= objects
         return bool(self._waiting)
 
     def begin(self) -> None:
-        """Something is completed later; `settle` follows."""
+        """Something will be completed later; `settle` follows."""
         self._unsettled += 1
 
     def settle(self) -> None:
-        """It is completed: what it needs is asked for in the next turn of the loop; the loaders go on after that."""
+        """It is completed: what it needs is requested in the next turn of the loop; the loaders continue after that."""
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, self._settled)
 
@@ -102,7 +102,7 @@ class PieceLoader(DataLoader[KeyT, ValueT]):
     def do_resolve_reject(self, key: KeyT, future: "asyncio.Future[ValueT]") -> None:
         self._queue.append(Loader(key=key, future=future))
         if len(self._queue) == 1:
-            # all that is asked for in this turn of the loop and by tasks that begin in it
+            # everything that is requested in this turn of the loop and by tasks that start in it
             self.loop.call_soon(self.loop.call_soon, self._pieces.when_settled, self._dispatch)
 
     def _dispatch(self) -> None:

@@ -1,4 +1,4 @@
-"""The reads of one request, through loaders of its own that batch them and read nothing twice."""
+"""The reads of one request, through its own loaders, which batch them and read nothing twice."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
@@ -105,7 +105,7 @@ class Reader:
 
     @cached_property
     def caller(self) -> CallerReader:
-        """What code of a domain reads with."""
+        """The reader for a domain's own code."""
         return CallerReader(self)
 
     @cached_property
@@ -115,7 +115,7 @@ class Reader:
     def close(self) -> None:
         """Cancels the loaders' tasks, which do not end by themselves when the request is cancelled."""
         self._tasks.close()
-        # a stored failure refers to the frames that it passed, and these to the reader
+        # a stored failure refers to its frames, and these refer to the reader
         self.forget()
 
     def changed(self, item: Item | None) -> Item | None:
@@ -155,14 +155,14 @@ class Reader:
     def items_at(
         self, lookup: Lookup, keys: tuple[ItemKey, ...], attributes: Attributes
     ) -> Coroutine[Any, Any, ItemsByKey]:
-        """Items by their keys; all that are requested in one turn of the event loop are read in one batch."""
+        """Items by their keys; all keys that are requested in one turn of the event loop are read in one batch."""
         self._field_access.check_search(sorted_by(self.model.stored[lookup.entity].primary), "GetItem")
         return self._items.items_at(lookup, keys, attributes)
 
     def watched(
         self, lookup: Lookup, listing: Listing, keys: tuple[ItemKey, ...], attributes: Attributes
     ) -> Coroutine[Any, Any, ItemsByKey]:
-        """Items of a watched list: those of an index by their own keys, others where the list has them."""
+        """Items of a watched list: those of an index by their own keys, others in place."""
         place = self.model.place(listing)
         if place.index is not None:
             return self.items_at(lookup, keys, attributes)
@@ -173,7 +173,7 @@ class Reader:
         return await shared(self._pages.load(_page_read(listing, arguments, window, attributes)))
 
     async def count(self, listing: Listing, arguments: Arguments) -> int:
-        """How many items the listing has with its parameters; ranges and filters leave nothing out of it."""
+        """How many items the listing has for its parameters, regardless of ranges and filters."""
         lookup = counter_lookup(self.model.counters[listing.name], listing)
         keys = counter_keys(self.model, listing, arguments)
         rows = await self.items(lookup, keys, frozenset({self.model.table.counted}))
@@ -238,13 +238,13 @@ class Reader:
         return self._cursors.seal(self.scope, listing.name, arguments, position)
 
     async def _load_pages(self, reads: list[_PageRead]) -> list[Page | Exception]:
-        """A failed read is the failure of its page alone; the loader keeps it for equal reads."""
+        """A failed read fails only its own page; the loader keeps the error for equal reads."""
         self._tasks.track(asyncio.current_task())
         self._queries += len(reads)
         if self._queries > self.limits.queries:
             raise LimitExceeded(
                 f"the operation needs more than {self.limits.queries} queries, which is the limit; "
-                "a list inside of a list needs one for each item"
+                "a list inside a list needs one for each item"
             )
         plans = [self._plan(read) for read in reads]
         pages = iter(
@@ -259,7 +259,7 @@ class Reader:
     def _plan(self, read: _PageRead) -> QueryMany | Exception:
         listing = self.model.listing(read.listing)
         if read.strong and not listing.strong:
-            listing = replace(listing, strong=True)  # as the caller has asked
+            listing = replace(listing, strong=True)  # as the caller requested
         given = dict(read.arguments)
         try:
             self._field_access.check_search(searched_by(listing, given), "Query")

@@ -69,7 +69,7 @@ class Context:
     writer: Writer
     places: Places
     variables: Variables
-    event: "ListEvent | None" = None  # of a subscription to a list: what it tells
+    event: "ListEvent | None" = None  # the event of a subscription to a list
     outcome: Outcome | None = None  # of the operation's one mutation, where it has run already
 
     def field(self, info: Info) -> Any:
@@ -78,7 +78,7 @@ class Context:
         return self.places[info.parent_type.name, path]
 
     def filled(self, asked: FieldArguments, given: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a field, with the token's subject in those that are left to it."""
+        """The arguments of a field, with the token's subject as a default."""
         left = [name for name in asked.subjects if given.get(name) is None]
         return {**given, **dict.fromkeys(left, subject_id(self.reader.access.subject, "the field"))} if left else given
 
@@ -127,7 +127,7 @@ def lookup_one() -> Resolver:
 
 
 async def _fetch(context: Context, target: ItemTarget, values: Arguments) -> Item | None:
-    """Reads one item, together with one of its collections where a single Query returns both."""
+    """Reads one item, together with one of its collections if a single Query returns both."""
     collection = target.collection
     if collection is not None and collection.applies(context.variables):
         first_page = _first_page(context, collection)
@@ -140,7 +140,7 @@ async def _fetch(context: Context, target: ItemTarget, values: Arguments) -> Ite
 
 
 def _first_page(context: Context, collection: CollectionSelection) -> tuple[Window | None, Attributes] | None:
-    """The window and attributes of the collection's first page, or None where its arguments are wrong."""
+    """The window and attributes of the collection's first page, or None if its arguments are invalid."""
     member = collection.member
     if isinstance(member, MembersField):
         return None, member.item.attributes
@@ -202,12 +202,12 @@ def listing_single(model: Model) -> Resolver:
     return resolve
 
 
-# Watched lists: the page as it is, or what has changed since.
+# Watched lists: the current page, or the changes.
 
 
 @dataclass(frozen=True, slots=True)
 class KeyChange:
-    """That an item of a watched list may have changed: the key to read it by, and the texts that identify it."""
+    """An item of a watched list that may have changed: its key, and the texts that identify it."""
 
     key: ItemKey
     identity: tuple[str, ...]
@@ -216,7 +216,7 @@ class KeyChange:
 
 @dataclass(frozen=True, slots=True)
 class ListEvent:
-    """`changes` are None where the page itself is told."""
+    """`changes` are None if the event reports the page itself."""
 
     changes: tuple[KeyChange, ...] | None = None
 
@@ -236,7 +236,8 @@ def watched_list() -> Resolver:
         field: WatchListField = context.field(info)
         given = context.filled(field.arguments, _present(arguments))
         if not field.pages and (context.event is None or context.event.changes is None):
-            # INVARIANT: AWS judges the list itself before anything of it is told, whether its page is asked for or not.
+            # INVARIANT: AWS authorizes the list itself before anything of it is reported, whether or not its page is
+            # selected.
             listed = dict(given)
             take_arguments(field.listing, listed)
             await context.reader.page(field.listing, listed, Window(1), frozenset())
@@ -266,7 +267,8 @@ def watched_changes() -> Resolver:
 async def _list_changes(
     context: Context, field: ListChangesField, arguments: dict[str, Any], changes: tuple[KeyChange, ...]
 ) -> list[ListChange]:
-    """INVARIANT: every item is read with the caller's session, the removed ones too: AWS judges what is told of any."""
+    """INVARIANT: every item is read with the caller's session, even removed ones: AWS authorizes what is reported of
+    each."""
     reader, entity = context.reader, context.reader.model.entities[field.listing.entity]
     take_arguments(field.listing, arguments)
     asked: Filter | None = arguments.get(FILTER)
@@ -277,7 +279,7 @@ async def _list_changes(
     for change in changes:
         item, kind = items[change.key], change.kind
         if kind is not ListChangeKind.REMOVED and item is None:
-            continue  # removed since: the note of that follows
+            continue  # it was removed since; the note of its removal follows
         if item is not None and asked is not None and not passes(entity, asked, item.values):
             if kind is ListChangeKind.ADDED:
                 continue
@@ -287,11 +289,11 @@ async def _list_changes(
     return found
 
 
-# Relations: what an item leads to.
+# Relations: the items that an item refers to.
 
 
 def _bound(model: Model, relation: Relation, item: Item) -> dict[str, Any] | None:
-    """The parameters of the relation's pattern, filled from the item; None where the item lacks one."""
+    """The parameters of the relation's pattern, filled from the item; None if the item lacks one."""
     names = parameters(model, model.patterns[relation.pattern])
     values = {name: item[bound_attribute(relation, name)] for name in names}
     return None if any(value is None for value in values.values()) else values
@@ -379,7 +381,7 @@ async def nodes(root: None, info: Info, **arguments: Any) -> list[Item | Excepti
     ids: list[str] = arguments["ids"]
     _check_length("ids", ids, context.reader.limits.page)
     field: NodeField = context.field(info)
-    # an id that fails is an error in its place, so that the others are still answered
+    # an invalid id is an error in its place, so that the others are still returned
     return await gather_settled([_find_node(context, field, text) for text in ids])
 
 

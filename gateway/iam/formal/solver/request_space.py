@@ -235,7 +235,7 @@ def _listed(
     for place in samples:
         # The samples represent all texts only for these tests; a pattern on the same key would need other texts.
         if place[0] in mixed or place[0] in split or any(pattern != () for pattern in patterns.get(place, ())):
-            raise NotProvable(f"`{place[0]}` is compared as a text and as a number, date, address or boolean")
+            raise NotProvable(f"`{place[0]}` is compared as a string and as a number, date, address or boolean")
     if whole & split:
         raise NotProvable(f"`{min(whole & split)}` is compared both as an ARN and in parts")
     listed = {

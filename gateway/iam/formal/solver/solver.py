@@ -84,7 +84,7 @@ def solve(
 
 
 def _with_known_action(formula: Formula, splits: Mapping[str, Split], work: int) -> Solution:
-    """Asks for given tags first if there are several, where that is faster; last if all tags are not decided."""
+    """Tries fixed tags first if that is faster; last if the formula for all tags is not decided."""
     choices = tag_choices(formula)
     several = len(choices) > _ONE_TAG
     if several and (example := _example(formula, splits, choices, work)) is not None:

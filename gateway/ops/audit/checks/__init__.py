@@ -1,1 +1,1 @@
-"""Judging facts, one file for each family of lines; nothing here does I/O."""
+"""Checks of the gathered facts, one file for each group of lines; nothing here does I/O."""

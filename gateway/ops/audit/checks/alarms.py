@@ -1,4 +1,4 @@
-"""Alarms: every signal is watched with dimensions that exist, and what fires reaches somebody."""
+"""Alarms: every signal is watched with existing dimensions, and a firing alarm notifies someone."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -11,7 +11,7 @@ from gateway.ops.audit.results import AuditFinding, Case, failed, missing, passe
 
 _MOST_METRICS: Final = 10
 _SHOWN: Final = 4
-# autoscaling makes and keeps these itself
+# autoscaling creates and maintains these itself
 _OWN_OF_AUTOSCALING: Final = "TargetTracking-"
 
 
@@ -27,7 +27,7 @@ def alarms(case: Case) -> Iterator[AuditFinding]:
 
 
 def _ours(alarm: Alarm, table: str) -> bool:
-    """About this table; or called after it while its metric names none, where a dimension was forgotten.
+    """Whether it is about this table, or has its name while its metric names none because a dimension was forgotten.
 
     Without that name it may belong to another environment, and cannot count as watching this one.
     """
@@ -74,7 +74,7 @@ def _any(signal: Signal, seen: list[Metric]) -> bool:
 def _delivered(
     ours: list[Alarm], found: tuple[Alarm, ...], subscribers: Mapping[str, int | Missing]
 ) -> Iterator[AuditFinding]:
-    """An alarm notifies somebody directly, or through a composite alarm that names it."""
+    """An alarm notifies a topic directly, or through a composite alarm that names it."""
     topics = {action: subscribers.get(action, 1) for alarm in found for action in alarm.actions}
     composites = [alarm for alarm in found if alarm.rule and any(_named(own.name, alarm.rule) for own in ours)]
     composed = " ".join(alarm.rule for alarm in composites if _heard(alarm, topics))

@@ -104,14 +104,14 @@ def _gateway_role(
     if not isinstance(role, RoleFacts):
         yield missing(role)
         return
-    # a tenant with a table of its own has a role of its own, and the gateway the same document for it
+    # a tenant with its own table has its own role, and the gateway has the same document for it
     expected = [render(generated[GATEWAY_FILE], target) for target in (deployment, *_silos(role, deployment))]
     readers = [policy for policy in role.policies.values() if _assumes_only(policy, case.subject.dax_roles)]
     yield from _attached("gateway's role", role, GATEWAY_FILE, *expected, *readers)
 
 
 def _assumes_only(found: Statements, roles: frozenset[str]) -> bool:
-    """Whether all that a policy allows is to assume these roles: those in which the gateway reads from DAX clusters."""
+    """Whether a policy allows nothing but to assume these roles, in which the gateway reads from DAX clusters."""
     statements = _statements(found)
     return bool(statements) and all(
         statement.get("Effect") == "Allow"
@@ -163,7 +163,7 @@ def _attached(
     yield _same(label, name, canonical(expected) in texts.values())
     known = {canonical(other) for other in (expected, *others)}
     for each, found in role.policies.items():
-        # a policy that only denies, such as a revocation of sessions, is no drift
+        # a policy that only denies, such as a revocation of sessions, is not drift
         if texts[each] not in known and _grants(found):
             yield failed(f"the {label} has a further policy `{each}` that allows something", fixes.ROLES)
 

@@ -1,6 +1,7 @@
 """What CloudWatch publishes about DynamoDB: the dimensions of each metric, and how often it has a value.
 
-CloudWatch accepts an alarm on dimensions that nobody publishes, or on more values than it gets; the alarm never fires.
+CloudWatch accepts an alarm on dimensions that are never published, or on more values than it gets; such an alarm
+never fires.
 """
 
 from collections.abc import Mapping

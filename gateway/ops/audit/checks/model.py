@@ -1,4 +1,4 @@
-"""What the model itself answers for: documented patterns, key prefixes, and keys that spread."""
+"""Lines that the model alone decides: documented patterns, key prefixes, and keys that spread."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ def documented_patterns(case: Case) -> Iterator[AuditFinding]:
 
 
 def prefixes(case: Case) -> Iterator[AuditFinding]:
-    """By the model alone: to look at items would need a Scan, or a tenant's session."""
+    """Uses the model alone, because reading items would need a Scan or a tenant's session."""
     wrong = [f"{entity.name} in {place.name}" for entity, place in _places(case.model) if not _prefixed(entity, place)]
     if wrong:
         yield failed(f"keys without the tenant's prefix and a word: {', '.join(wrong)}", fixes.MODEL)

@@ -60,7 +60,7 @@ class Live:
         return self._call(service, operation, collect)
 
     def expect(self, service: str) -> None:
-        """Raises `FactUnavailable` where there is no such service."""
+        """Raises `FactUnavailable` if there is no such service."""
         if self._account.endpoint is not None and service != _ENDPOINT:
             raise FactUnavailable(NotHere(f"there is no {service} at {self._account.endpoint}, only DynamoDB"))
 
@@ -87,7 +87,7 @@ class Live:
         except (NoCredentialsError, PartialCredentialsError) as error:
             raise FactUnavailable(UnknownFact("there are no AWS credentials", "log in, or pass `--profile`")) from error
         except (BotoCoreError, ValueError) as error:
-            # botocore refuses a malformed address by a ValueError
+            # botocore raises ValueError for a malformed address
             raise FactUnavailable(UnknownFact(f"{service} cannot be asked: {str(error).rstrip('.')}")) from error
 
 

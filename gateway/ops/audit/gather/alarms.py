@@ -37,7 +37,7 @@ def _alarm(description: Mapping[str, Any]) -> Alarm:
         rule=description.get("AlarmRule", ""),
         expressions=sum("Expression" in part for part in parts),
         periods=periods,
-        # where it is not said, all of them
+        # by default, all of them
         points=description.get("DatapointsToAlarm") or periods,
     )
 
@@ -51,7 +51,7 @@ def subscriber_facts(live: Live, alarms: tuple[Alarm, ...] | Missing) -> Mapping
 
 def _confirmed(live: Live, topic: str) -> int:
     subscriptions = live.pages("sns", "list_subscriptions_by_topic", "Subscriptions", TopicArn=topic)
-    # without a confirmation it has words in place of an ARN: PendingConfirmation, Deleted
+    # an unconfirmed subscription has a word instead of an ARN: PendingConfirmation, Deleted
     return sum(str(subscription.get("SubscriptionArn", "")).startswith("arn:") for subscription in subscriptions)
 
 

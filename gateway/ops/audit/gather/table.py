@@ -54,11 +54,11 @@ def _stream(description: Mapping[str, Any]) -> str | None:
 
 
 def key_facts(live: Live, arn: str | None) -> KeyFacts | None:
-    """None where DynamoDB encrypts with a key of its own, which it does not name."""
+    """None if DynamoDB encrypts with its own key, which it does not name."""
     if arn is None:
         return None
     metadata = live.ask("kms", "describe_key", KeyId=arn)["KeyMetadata"]
-    # KMS rotates the key of a service by itself, and does not tell about it
+    # KMS rotates the key of a service automatically, and does not report it
     ours = metadata.get("KeyManager") == "CUSTOMER"
     rotation = live.ask("kms", "get_key_rotation_status", KeyId=arn) if ours else {}
     return KeyFacts(
@@ -116,11 +116,11 @@ def _provisioned(description: Mapping[str, Any]) -> Throughput:
 def _limit(description: Mapping[str, Any]) -> Throughput:
     throughput = description.get("OnDemandThroughput", {})
     numbers = (throughput.get(name, -1) for name in ("MaxReadRequestUnits", "MaxWriteRequestUnits"))
-    # DynamoDB says -1 where there is none
+    # DynamoDB returns -1 if there is none
     return Throughput(*(float(number) if number > 0 else _NO_LIMIT for number in numbers))
 
 
-# What autoscaling is told to do with the table and its indexes.
+# How autoscaling is configured for the table and its indexes.
 
 _KINDS = {"ReadCapacityUnits": "read", "WriteCapacityUnits": "write"}
 
@@ -129,7 +129,7 @@ def scaling_facts(live: Live, table: str, indexes: tuple[str, ...]) -> tuple[Sca
     places = {f"table/{table}": TABLE, **{f"table/{table}/index/{name}": name for name in indexes}}
     asked: dict[str, Any] = {"ServiceNamespace": "dynamodb", "ResourceIds": list(places)}
     targets = live.pages("application-autoscaling", "describe_scalable_targets", "ScalableTargets", **asked)
-    # policies can be asked for by one resource only, or all at once
+    # policies can be listed for one resource, or for all of them
     policies = live.pages(
         "application-autoscaling", "describe_scaling_policies", "ScalingPolicies", ServiceNamespace="dynamodb"
     )

@@ -255,8 +255,10 @@ class Subscriptions:
 
     @contextmanager
     def _joining(self, operation: WatchOperation, interest: Interest, caller: Caller) -> Iterator[Cohort]:
-        """The cohort of a new subscriber. INVARIANT: it is kept, and told of changes, until the subscriber has joined or
-        given up, whoever else leaves it meanwhile."""
+        """The cohort of a new subscriber.
+
+        INVARIANT: it is kept, and told of changes, until the subscriber has joined or given up, whoever else leaves it.
+        """
         cohort = self._cohort(operation, interest, caller)
         cohort.arriving += 1
         try:

@@ -60,7 +60,7 @@ def query(table: Any, hash_key: Any, *args: Any, **named: Any) -> Any:
         # no item is made by asking: `items` is a dictionary with defaults
         setattr(table, _PARTITION, _held(table, table.items[hash_key]) if hash_key in table.items else [])
     elif given:
-        items = (item for held in table.items.values() for item in _held(table, held))
+        items: Iterable[Any] = (item for held in table.items.values() for item in _held(table, held))
         for name, value in given:
             items = _with_value(items, name, value)
         setattr(table, _PARTITION, list(items))

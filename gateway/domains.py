@@ -9,7 +9,7 @@ import traceback
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,13 +55,19 @@ def load_domains(names: Sequence[str]) -> ServedDomains:
     if faults:
         raise ConfigurationError([f"domains: {fault}" for fault in faults])
     try:
-        model = Model(domains=tuple(value for value in found.values() if isinstance(value, Domain)))
-        if too_long := size_faults(roles_of(model)):
-            raise ModelError(*too_long)
-        return ServedDomains(model)
+        return _served(tuple(value for value in found.values() if isinstance(value, Domain)))
     except ModelError as error:
         packages = {_package(name) for name in names}
         raise ConfigurationError([f"domains: {with_line(fault, packages)}" for fault in error.faults]) from error
+
+
+@lru_cache(maxsize=8)
+def _served(domains: tuple[Domain, ...]) -> ServedDomains:
+    """Made and checked once: a process asks for its domains several times while it starts."""
+    model = Model(domains=domains)
+    if too_long := size_faults(roles_of(model)):
+        raise ModelError(*too_long)
+    return ServedDomains(model)
 
 
 def _domain(name: str) -> Domain | tuple[str, ...]:

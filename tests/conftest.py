@@ -1,6 +1,7 @@
 """What every test shares: no clock of a busy machine judges, and nothing is paid for twice."""
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
@@ -15,6 +16,9 @@ from tests.unmeasured import unmeasured
 if TYPE_CHECKING:
     from gateway.sandbox.sandbox import Sandbox
     from tests.fixtures import MemoryGateway
+
+# projects that tests make share what mypy knows of this package: checking it takes most of the time
+os.environ["MYPY_CACHE_DIR"] = str(Path(__file__).parents[1] / ".mypy_cache" / "projects")
 
 settings.register_profile("steady", deadline=None)
 settings.load_profile("steady")

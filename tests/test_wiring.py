@@ -28,7 +28,8 @@ SANDBOX: dict[str, Any] = {
     "playground": True,
     "explain": True,
     "introspection": True,
-    "issuers": [{**ISSUER, "issuer": "http://127.0.0.1:9/issuer"}],
+    # nobody listens there, whatever else runs on this machine
+    "issuers": [{**ISSUER, "issuer": "http://127.0.0.1:1/issuer"}],
 }
 
 

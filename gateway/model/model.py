@@ -18,9 +18,9 @@ from gateway.model.role import STANDARD_ROLES, Role
 from gateway.model.table import Index, TableSpec
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Domain:
-    """Entities, patterns and mutations that belong together, such as commerce."""
+    """Entities, patterns and mutations that belong together, such as commerce. Compared by identity, as a model is."""
 
     name: str
     description: str
@@ -35,9 +35,12 @@ class Domain:
     watches: tuple[Watch, ...] = ()  # its subscriptions
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Model:
-    """All domains that one gateway serves; creating it raises a `ModelError` with every fault."""
+    """All domains that one gateway serves; creating it raises a `ModelError` with every fault.
+
+    Models are compared by identity, so that derived values can be cached by model.
+    """
 
     domains: tuple[Domain, ...]
     table: TableSpec = field(default_factory=TableSpec)

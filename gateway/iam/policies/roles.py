@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from gateway.iam.dynamodb.shared_permissions import RoleRows
@@ -105,6 +106,7 @@ class GatewayRole:
         return all(grant.paths is None for grant in self.grants)
 
 
+@lru_cache(maxsize=8)
 def roles_of(model: Model) -> tuple[GatewayRole, ...]:
     """All roles with a session policy, strongest first, as declared."""
     return tuple(gateway_role(model, role) for role in model.all_roles.values())

@@ -185,7 +185,10 @@ def test_an_attribute_has_not_the_name_of_an_argument_that_lists_have() -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"filter": ("nothing",)}, "it filters by `nothing`, which is not an attribute of Thing: did you mean `thingId`?"),
+        (
+            {"filter": ("nothing",)},
+            "it filters by `nothing`, which is not an attribute of Thing: did you mean `thingId`?",
+        ),
         ({"filter": ("colour",), "single": True}, "only a list without time buckets can be filtered"),
         ({"filter": ("colour",), "max_read": 0}, "`max_read` must be between 1 and 10,000"),
         ({"filter": ("colour",), "index": "GSI2", "max_read": 3}, "`max_read` must be between 4 and 10,000"),

@@ -112,7 +112,7 @@ function Subject({ config, who, choose }: SubjectProps) {
     <label className="subject" title="The subject of the token: whom `me` means, and whose rows an own-rows role has">
       Subject
       <select value={who.subject} onChange={({ target }) => choose(target.value)}>
-        {!isOwn && <option value="">nobody in the table</option>}
+        {!isOwn && <option value="">none</option>}
         {subjects.map((subject) => (
           <option key={subject}>{subject}</option>
         ))}

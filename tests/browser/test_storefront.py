@@ -287,7 +287,7 @@ def test_a_page_that_is_not_there_leads_back(desk: Open, cursor: str) -> None:
         cursor = shown.api.ask(query, "acme")["activeOrders"]["pageInfo"]["endCursor"]
     first = shown.orders
     shown.page.evaluate("cursor => { location.hash = '#/orders?' + new URLSearchParams({after: cursor}) }", cursor)
-    shown.alert("This page of the list is not there any more.")
+    shown.alert("This page of the list no longer exists.")
     shown.page.get_by_role("link", name="Back to the newest orders").click()
     assert shown.orders == first
 
@@ -340,7 +340,7 @@ def test_a_failure_of_the_gateway_can_be_tried_again(desk: Open) -> None:
     shown.go("Basket")
     down = {"errors": [{"message": "no", "extensions": {"code": "UNAVAILABLE", "requestId": "r-1"}}]}
     shown.page.route("**/graphql", lambda route: route.fulfill(status=503, json=down))
-    shown.at("#/orders?view=PENDING").alert("The shop cannot be reached for the moment.")
+    shown.at("#/orders?view=PENDING").alert("The shop cannot be reached right now.")
     assert "r-1" in shown.page.locator("#main").inner_text()
     assert len(shown.sent("OrdersByStatus")) == 3, "it was tried again before anybody was told"
     shown.page.unroute("**/graphql")

@@ -15,7 +15,7 @@ export function BasketItem({ line, product }: { line: Line; product: Product | u
       <div className="what">
         <strong>{product?.title ?? line.productId}</strong>
         {product && <span className="dim">{money(product.price, product.currency)} each</span>}
-        {product ? <Stock available={available} /> : <span className="stock none">Not sold any more</span>}
+        {product ? <Stock available={available} /> : <span className="stock none">No longer sold</span>}
       </div>
       <Quantity line={line} title={product?.title ?? line.productId} />
       <strong className="number">{product && money(times(product.price, line.quantity), product.currency)}</strong>

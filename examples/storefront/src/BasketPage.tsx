@@ -65,7 +65,7 @@ export function BasketPage({ forCustomers = false }: { forCustomers?: boolean })
     );
   }
   if (error && !data) return <Failure error={error} retry={() => again({ requestPolicy: "network-only" })} />;
-  if (!data && fetching) return <p className="waiting">Asking for prices…</p>;
+  if (!data && fetching) return <p className="waiting">Loading prices…</p>;
   const products = new Map((data?.products ?? []).flatMap((each) => (each ? [[each.productId, each]] : [])));
   return <Filled lines={lines} products={products} forCustomers={forCustomers} />;
 }
@@ -111,7 +111,7 @@ function Filled({ lines, products, forCustomers }: FilledProps) {
       {refused && (
         <Notice kind="warn" title={refusal(refused.code)}>
           {refused.code === "OUT_OF_STOCK" ? (
-            <p>The stock was read again: see below what is left.</p>
+            <p>The stock below is up to date.</p>
           ) : (
             <p className="dim">{refused.message}</p>
           )}

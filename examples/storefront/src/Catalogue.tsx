@@ -86,7 +86,7 @@ export function Catalogue({ chosen, query, forCustomers = false }: CatalogueProp
     <>
       <h1>Catalogue</h1>
       {error && <Failure error={error} />}
-      {fetching && !data && <p className="waiting">Opening the shelves…</p>}
+      {fetching && !data && <p className="waiting">Loading the catalogue…</p>}
       <nav className="views" aria-label="Categories">
         {categories.map(({ id, categoryId, title }) => (
           <a key={id} href={to(["catalogue", categoryId])} aria-current={categoryId === category ? "page" : undefined}>
@@ -109,10 +109,10 @@ function Shelf({ category, query, forCustomers }: { category: string; query: URL
   const again = forCustomers ? askOpen : askStaffed;
   const page = forCustomers ? open.data?.page : staffed.data?.page;
   if (!page) {
-    if (fetching) return <p className="waiting">Looking at the shelf…</p>;
+    if (fetching) return <p className="waiting">Loading products…</p>;
     return error ? <Failure error={error} retry={() => again({ requestPolicy: "network-only" })} /> : null;
   }
-  if (page.nodes.length === 0) return <p className="empty">There is nothing on this shelf.</p>;
+  if (page.nodes.length === 0) return <p className="empty">This category is empty.</p>;
   return (
     <>
       <ul className="products">

@@ -1,6 +1,6 @@
 export function Live({ isLive }: { isLive: boolean }) {
   return isLive ? (
-    <span className="live" title="Changes appear here by themselves">
+    <span className="live" title="This page updates by itself">
       Live
     </span>
   ) : null;

@@ -66,7 +66,7 @@ export function MyOrders({ query }: { query: URLSearchParams }) {
         <Live isLive={isLive} />
       </div>
       {placed && <Notice kind="good" title="Your order is placed." />}
-      {!page && fetching && <p className="waiting">Looking for your orders…</p>}
+      {!page && fetching && <p className="waiting">Loading your orders…</p>}
       {!page && error && <Failure error={error} retry={reload} />}
       {page?.nodes.length === 0 && (
         <p className="empty">

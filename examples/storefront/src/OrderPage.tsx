@@ -49,7 +49,7 @@ export function OrderPage({ orderId }: { orderId: string }) {
   const [{ data, error, fetching }, again] = useQuery({ query: ORDER, variables: { orderId } });
   const { change, isLive } = useLiveOrder(orderId);
   const reload = () => again({ requestPolicy: "network-only" });
-  if (!data && fetching) return <p className="waiting">Looking for the order…</p>;
+  if (!data && fetching) return <p className="waiting">Loading the order…</p>;
   if (error && !data) return <Failure error={error} retry={reload} />;
   if (!data?.order) {
     return (
@@ -95,7 +95,7 @@ function Shown({ order, isLive, hidden, reload }: ShownProps) {
         <span aria-live="polite">
           <Status status={order.status} />
         </span>
-        <span className="version" title="Counts the changes of this order">
+        <span className="version" title="Number of changes to this order">
           version {order.version}
         </span>
         <Live isLive={isLive} />

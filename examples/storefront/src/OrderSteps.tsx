@@ -109,7 +109,7 @@ export function Steps({ order, reload }: { order: Order; reload: () => void }) {
       </div>
       {asked && (
         <div className="sure" role="group" aria-label="Cancel the order?">
-          <p>The order is called off, and its products go back into stock.</p>
+          <p>The order is cancelled, and its products go back into stock.</p>
           <button type="button" className="danger" autoFocus onClick={() => run(cancel({ input: seen }, context))}>
             Yes, cancel it
           </button>
@@ -140,7 +140,7 @@ function Said({ outcome, order, reload }: { outcome: Outcome; order: Order; relo
   if (currentVersion && order.version >= currentVersion) {
     return (
       <Notice kind="warn" title="Somebody changed it meanwhile.">
-        <p>Nothing of yours was saved. You are looking at the newest version now.</p>
+        <p>Your change was not saved. This is the newest version.</p>
       </Notice>
     );
   }

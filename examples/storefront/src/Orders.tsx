@@ -71,13 +71,13 @@ type ListProps = ReturnType<typeof useOrderList> & {
 function List({ result: { data, error, fetching }, again, changes, query }: ListProps) {
   const page = data?.page;
   if (!page) {
-    if (fetching) return <p className="waiting">Looking for orders…</p>;
+    if (fetching) return <p className="waiting">Loading orders…</p>;
     // a cursor that was made for somebody else, or before the sandbox was started anew
     if (codesOf(error).includes("BAD_USER_INPUT")) return <PageIsGone query={query} />;
     return error ? <Failure error={error} retry={() => again({ requestPolicy: "network-only" })} /> : null;
   }
   const { nodes, pageInfo } = page;
-  if (nodes.length === 0) return <p className="empty">There are no such orders.</p>;
+  if (nodes.length === 0) return <p className="empty">There are no orders here.</p>;
   return (
     <div aria-busy={fetching}>
       <table className="orders">
@@ -138,7 +138,7 @@ export function shortened(orderId: string): string {
 
 function PageIsGone({ query }: { query: Record<string, string> }) {
   return (
-    <Notice kind="warn" title="This page of the list is not there any more.">
+    <Notice kind="warn" title="This page of the list no longer exists.">
       <p>
         <a href={to(["orders"], query)}>Back to the newest orders</a>
       </p>

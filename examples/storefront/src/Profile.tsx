@@ -45,7 +45,7 @@ const ME = graphql(/* GraphQL */ `
 export function Profile() {
   const [{ data, error, fetching }, again] = useQuery({ query: ME });
   const me = data?.me;
-  if (!data && fetching) return <p className="waiting">Looking for your profile…</p>;
+  if (!data && fetching) return <p className="waiting">Loading your profile…</p>;
   if (error && !data) return <Failure error={error} retry={() => again({ requestPolicy: "network-only" })} />;
   if (!me) return <Notice kind="warn" title="This shop does not know you yet." />;
   return (

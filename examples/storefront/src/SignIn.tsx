@@ -10,16 +10,16 @@ const FIRST_ROLE = "editor";
 
 const ABOUT: Record<string, string> = {
   acme: "Hammers, hinges and everything for the garden.",
-  globex: "Desks, chairs and what belongs on them.",
+  globex: "Desks, chairs and office supplies.",
   initech: "Beans, grinders and cups.",
 };
 
 const MAY: Record<string, string> = {
-  viewer: "looks at everything, changes nothing",
-  support: "looks at orders, but not at who people are",
-  editor: "looks at everything, and changes it",
-  admin: "may do all of it",
-  customer: "orders, and sees what is their own",
+  viewer: "reads everything, changes nothing",
+  support: "reads orders without personal data",
+  editor: "reads everything and makes changes",
+  admin: "may also delete",
+  customer: "places orders and sees only their own",
 };
 
 export function SignIn({ config }: { config: Config }) {
@@ -49,7 +49,7 @@ export function SignIn({ config }: { config: Config }) {
     <main className="sign-in">
       <h1>Order desk</h1>
       <p className="lead">
-        Three shops share one table, and each sees only its own. Choose what you may do, then a shop.
+        Three shops share one DynamoDB table, and each sees only its own data. Choose a role, then a shop.
       </p>
       <p className="notice warn" role="alert" hidden={!why && !failure}>
         {failure || why}
@@ -91,7 +91,7 @@ export function SignIn({ config }: { config: Config }) {
         ))}
       </ul>
       <p className="dim">
-        There is no password: this is the sandbox, whose issuer signs a real token for whoever you choose to be.
+        No password is needed: this is the sandbox, and its issuer signs a real token for any role you choose.
       </p>
     </main>
   );

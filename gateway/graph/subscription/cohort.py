@@ -67,11 +67,18 @@ class CohortMember(Protocol):
     def end(self, reason: Exception) -> None: ...
 
 
+def audience_of(caller: Caller) -> tuple[object, ...]:
+    """The sessions that get the same answer to the same question."""
+    session = caller.session
+    return session.tenant, session.role, session.scope, session.permissions.shared
+
+
 @dataclass(eq=False, slots=True)
 class Cohort:
     """INVARIANT: all members have the tenant, role, subject (where it matters) and policies of `key`."""
 
     key: tuple[Any, ...]
+    audience: tuple[object, ...]  # whose sessions may share the reads, see `audience_of`
     operation: WatchOperation
     interest: Interest
     reader: EventReader
@@ -86,6 +93,10 @@ class Cohort:
     _present: "asyncio.Task[WatchEvent] | None" = None
     _told: int = 0  # the number of the last event that the members were offered
     _told_before_present: int = 0  # the same, when the read of `_present` began
+
+    def admits(self, caller: Caller) -> bool:
+        """INVARIANT: compared again, whatever the key says: a member never receives what another session has read."""
+        return audience_of(caller) == self.audience
 
     def join(self, member: CohortMember) -> None:
         self.members[member] = None

@@ -12,10 +12,10 @@ import orjson
 
 from gateway.aws.sts.callers import Caller, LastingCaller
 from gateway.aws.sts.tenants import Tenancy
-from gateway.errors import BadUserInput, GatewayError, LimitExceeded, PositionExpired, Unavailable
+from gateway.errors import BadUserInput, Forbidden, GatewayError, LimitExceeded, PositionExpired, Unavailable
 from gateway.graph.query.arguments import InvalidArguments
 from gateway.graph.query.tree import LookupField, WatchListField
-from gateway.graph.subscription.cohort import PASSING, Cohort, WatchCounts
+from gateway.graph.subscription.cohort import PASSING, Cohort, WatchCounts, audience_of
 from gateway.graph.subscription.event_reader import EventReader, WatchOperation
 from gateway.graph.subscription.interest import Interest, Pending, interest_of
 from gateway.graph.subscription.position import Positions, Vector
@@ -227,6 +227,8 @@ class Subscriptions:
         if self._open_of[interest.tenant] >= self.limits.of_tenant:
             raise LimitExceeded(f"the tenant has {self.limits.of_tenant} open subscriptions, which is the limit")
         cohort = self._cohort(operation, interest, caller)
+        if not cohort.admits(caller):
+            raise Forbidden("the subscription belongs to another session")
         # INVARIANT: it is a member before anything is awaited: what is told from here on is told to it as well.
         told = dict(cohort.position())
         subscription = Subscription(cohort, lasting, scope, self._positions, self._left)
@@ -276,7 +278,7 @@ class Subscriptions:
         key = _cohort_key(operation, caller)
         cohort = self._cohorts.get(key)
         if cohort is None:
-            cohort = Cohort(key, operation, interest, self._reader, self._bus, self.counts)
+            cohort = Cohort(key, audience_of(caller), operation, interest, self._reader, self._bus, self.counts)
             self._cohorts[key] = cohort
             self._watches(interest.tenant).add(cohort)
         return cohort

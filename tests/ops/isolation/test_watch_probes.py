@@ -62,21 +62,21 @@ def _without(*left_out: int) -> Callable[..., tuple[Any, ...]]:
     return key
 
 
-async def _unchecked(self: cohort.Cohort, lasting: LastingCaller) -> Caller:
-    """Without the comparison of the policies, which is the second check."""
-    return await lasting.caller()
+def _unchecked(self: cohort.Cohort, caller: Caller) -> bool:
+    """Without the comparison of the sessions, which is the second check."""
+    return True
 
 
 @pytest.mark.parametrize("left_out", [(0, 2, 3, 4), (2, 3, 4, 5)], ids=["tenant", "subject"])
 async def test_a_missing_check_is_found(left_out: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is put into a cohort of others is ended by the second check, and its control fails."""
+    """Whoever is put into a cohort of others is refused by the second check, and its control fails."""
     monkeypatch.setattr(subscriptions, "_cohort_key", _without(*left_out))
     assert "control failed" in {result.verdict for result in await _proved()}
 
 
 async def test_a_read_that_is_shared_between_tenants_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subscriptions, "_cohort_key", _without(0, 2, 3, 4))
-    monkeypatch.setattr(cohort.Cohort, "checked", _unchecked)
+    monkeypatch.setattr(cohort.Cohort, "admits", _unchecked)
     leaks = [result for result in await _proved() if result.verdict == "leak"]
     # whoever came first made the cohort
     assert {(result.tenant, result.marks) for result in leaks if result.marks} == {("globex", ("acme",))}
@@ -84,7 +84,7 @@ async def test_a_read_that_is_shared_between_tenants_is_found(monkeypatch: pytes
 
 async def test_a_read_that_is_shared_between_subjects_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subscriptions, "_cohort_key", _without(2, 3, 4, 5))
-    monkeypatch.setattr(cohort.Cohort, "checked", _unchecked)
+    monkeypatch.setattr(cohort.Cohort, "admits", _unchecked)
     leaks = [result for result in await _proved() if result.verdict == "leak"]
     assert leaks
     assert {result.role for result in leaks} == {"customer"}

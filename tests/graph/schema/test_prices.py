@@ -1,6 +1,7 @@
 """The costs in the descriptions of fields are the estimates of operations that ask for them."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from gateway.demo import MODEL
 from gateway.graph.schema.schema import build_schema
 from tests.graph.fixtures import World
 
-SCHEMA = build_schema(MODEL)._schema
+SCHEMA: Any = build_schema(MODEL)._schema
 ORDER = '{userId: "u-1001", lines: [{productId: "p-1001", quantity: 1}, {productId: "p-1002", quantity: 1}]}'
 
 

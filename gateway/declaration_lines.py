@@ -6,10 +6,11 @@ import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-_FAULT = re.compile(r"(entity|pattern|mutation|query|role|watch) ([\w-]+): (.*)", re.DOTALL)
+_FAULT = re.compile(r"(entity|pattern|choice|mutation|query|role|watch) ([\w-]+): (.*)", re.DOTALL)
 _CLASSES = {
     "entity": ("Entity",),
-    "pattern": ("Lookup", "Listing", "ItemCollection", "Choice"),
+    "pattern": ("Lookup", "Listing", "ItemCollection"),
+    "choice": ("Choice",),
     "mutation": ("Mutation",),
     "query": ("CustomQuery",),
     "role": ("Role",),

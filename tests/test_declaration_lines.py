@@ -10,7 +10,7 @@ from gateway.errors import ConfigurationError
 
 
 def test_a_fault_has_the_line_of_what_it_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = """from gateway import Attribute, Domain, Entity, Id, Key, Listing, Text
+    text = """from gateway import Attribute, Choice, Domain, Entity, Id, Key, Listing, Text
 
 THING = Entity(
     name="Thing",
@@ -29,6 +29,7 @@ DOMAIN = Domain(
     patterns=(
         Listing(name="labels", entity="Thing", index="GSI9", description=""),
         Listing(name="others", entity="Other", description=""),
+        Choice(name="either", patterns=("others", "nothing"), description=""),
     ),
 )
 """
@@ -41,6 +42,7 @@ DOMAIN = Domain(
         "entity Thing: `label`: its type is the class Text; write `Text()` (adopter_lines.py:8)",
         "entity Thing: `unique` names the unknown attribute `lable`: did you mean `label`? (adopter_lines.py:11)",
         "pattern others: there is no entity Other: name one of Thing (adopter_lines.py:19)",
+        "choice either: `nothing` is no listing of many (adopter_lines.py:20)",
     ]
 
 

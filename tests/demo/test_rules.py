@@ -66,6 +66,8 @@ async def test_a_product_does_not_begin_with_the_stock_of_its_predecessor(world:
 async def test_prices_have_two_digits_after_the_point_as_dynamodb_stores_them(world: World) -> None:
     product = '{productId: "n", title: "t", price: "%s", currency: "EUR", categoryId: "tools"}'
     assert await refused(world, f"createProduct(input: {product % '0.123'})") == [("INVALID", "price")]
+    yen = (product % "1").replace("EUR", "JPY")
+    assert await refused(world, f"createProduct(input: {yen})") == [("INVALID", "currency")]
     made = await world.ask(
         f"mutation {{ createProduct(input: {product % '0.1'}) {{ product {{ price }} }} }}", token=ADMIN
     )

@@ -71,7 +71,7 @@ ENTITIES = (
             Attribute("status", EnumOf(OrderStatus), "The status of the order."),
             Attribute("placedAt", Timestamp(), "When it was placed."),
             Attribute("total", DecimalNumber(places=2), "The sum of its lines."),
-            Attribute("currency", Currency(), "The currency, as an ISO 4217 code."),
+            Attribute("currency", Currency(digits=2), "The currency, as an ISO 4217 code."),
             Attribute("productIds", ListOf(Id(), max_items=100), "The products of its lines, in their order."),
             Attribute(
                 "items",

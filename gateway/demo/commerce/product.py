@@ -34,7 +34,7 @@ ENTITIES = (
             Attribute("title", Text(200), "The name of the product."),
             Attribute("description", Text(200_000), "A description of the product.", required=False, compressed=True),
             Attribute("price", DecimalNumber(min=0, places=2), "The current price."),
-            Attribute("currency", Currency(), "The currency, as an ISO 4217 code."),
+            Attribute("currency", Currency(digits=2), "The currency, as an ISO 4217 code."),
             Attribute("categoryId", Id(), "The category it is in."),
             Attribute("supplierId", Id(), "The supplier.", required=False),
             Attribute("tags", SetOf(Text(50)), "Search words.", required=False),

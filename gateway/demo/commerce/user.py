@@ -63,6 +63,7 @@ ENTITIES = (
             *RELATIONS_OF_USER,
         ),
     ),
+    # no lookups of these two: global ids would hold the addresses and the numbers
     Entity(
         name="Email",
         description="An e-mail address of a user, unique in the tenant.",

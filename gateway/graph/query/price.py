@@ -43,10 +43,15 @@ from gateway.store.write.bulk import ITEMS
 # The cost of a mutation: its item with copies, markers and index entries, and what the lists in its input write.
 
 
-def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> "Each":
-    lists = [
+def member_lists(mutation: Mutation) -> list[str]:
+    """The lists in its input that it writes beside its item."""
+    return [
         field.name for field in mutation.input if isinstance(field.type, ListOf) and isinstance(field.type.of, Struct)
     ]
+
+
+def write_price(model: Model, mutation: Mutation, arguments: Arguments) -> "Each":
+    lists = member_lists(mutation)
     entity = model.entities[mutation.returns]
     declared = {record: item_units(model, entity, record=record) for record in (False, True)}
     record = declared[True] - declared[False]

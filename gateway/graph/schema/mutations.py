@@ -10,6 +10,7 @@ from gateway.graph.mutation.mutation import Payload, resolver
 from gateway.graph.query.reference.resolvers import attribute
 from gateway.graph.schema.annotations import Annotations
 from gateway.graph.schema.fields import Types, argument, basic, object_type, resolved
+from gateway.graph.schema.prices import mutation_cost
 from gateway.model.error_code import UserErrorCode
 from gateway.model.model import Model
 from gateway.model.mutation import RESULTS, Mutation
@@ -19,7 +20,7 @@ from gateway.store.write.faults import Fault
 
 def mutation_type(types: Types, annotations: Annotations, model: Model, description: str) -> Any:
     _user_error(types, annotations, model)
-    fields = [_field(types, annotations, mutation) for mutation in model.mutations]
+    fields = [_field(types, annotations, model, mutation) for mutation in model.mutations]
     return object_type(types, "Mutation", description, fields)
 
 
@@ -56,7 +57,7 @@ def _code(codes: type[Enum]) -> Callable[..., Any]:
     return resolve
 
 
-def _field(types: Types, annotations: Annotations, mutation: Mutation) -> StrawberryField:
+def _field(types: Types, annotations: Annotations, model: Model, mutation: Mutation) -> StrawberryField:
     title = mutation.name[0].upper() + mutation.name[1:]
     input_type = annotations.input_type(f"{title}Input", f"Input of `{mutation.name}`.", mutation.input)
     payload = (
@@ -76,7 +77,7 @@ def _field(types: Types, annotations: Annotations, mutation: Mutation) -> Strawb
         mutation.name,
         # nullable, so that a failed mutation does not remove the results of the others in its operation
         payload | None,
-        mutation.description,
+        mutation.description + mutation_cost(model, mutation),
         resolver(mutation),
         arguments,
         deprecated=mutation.deprecated,

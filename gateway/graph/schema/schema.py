@@ -13,6 +13,7 @@ from gateway.graph.query.reference import code_resolvers, resolvers
 from gateway.graph.schema.annotations import Annotations, optional
 from gateway.graph.schema.fields import Types, argument, basic, bind_resolvers, object_type, resolved
 from gateway.graph.schema.mutations import mutation_type
+from gateway.graph.schema.prices import listing_cost, lookup_cost, query_cost
 from gateway.iam.policies.policies import generated
 from gateway.iam.policies.visibility import visibility
 from gateway.model.code import Computed, CustomQuery, Loaded
@@ -239,7 +240,8 @@ class _Build:
             kind = list[output] | None if query.many else output | None  # type: ignore[valid-type]  # made at run time
         resolver, arguments = code_resolvers.custom_query(query), self._arguments(query.arguments)
         deprecated = query.deprecated
-        return resolved(self._types, query.name, kind, query.description, resolver, arguments, deprecated=deprecated)
+        description = query.description + query_cost(query)
+        return resolved(self._types, query.name, kind, description, resolver, arguments, deprecated=deprecated)
 
     def _arguments(self, fields: tuple[Field, ...]) -> list[Any]:
         return [
@@ -347,7 +349,11 @@ class _Build:
         self, pattern: Lookup | Listing, name: str, kind: str, resolver: resolvers.Resolver, arguments: list[Any]
     ) -> StrawberryField:
         """`name` is the pattern's own, or its name for many items."""
-        description = pattern.description + self._visibility.of_pattern(pattern.name)
+        if isinstance(pattern, Lookup):
+            cost = lookup_cost(pattern, many=name == pattern.many)
+        else:
+            cost = listing_cost(self._model, pattern)
+        description = pattern.description + cost + self._visibility.of_pattern(pattern.name)
         return resolved(self._types, name, kind, description, resolver, arguments, deprecated=pattern.deprecated)
 
     def _root(self, pattern: AccessPattern) -> Iterator[StrawberryField]:
@@ -374,8 +380,9 @@ class _Build:
             for narrowed in self._narrowed(listing):
                 found.setdefault(narrowed.name, narrowed)
         ways = " Asked by " + "; or by ".join(self._way(listing) for listing in listings) + "."
+        costs = dict.fromkeys(listing_cost(self._model, listing) for listing in listings)
         refused = {self._visibility.of_pattern(listing.name) for listing in listings}
-        description = choice.description + ways + "".join(sorted(refused))
+        description = choice.description + ways + "".join(costs) + "".join(sorted(refused))
         kind, resolver = f"{self._page_type(listings[0])} | None", resolvers.listing_page()
         arguments = list(found.values())
         return resolved(self._types, choice.name, kind, description, resolver, arguments, deprecated=choice.deprecated)
@@ -403,7 +410,7 @@ class _Build:
 
     def _subject(self, lookup: Lookup, consistent: list[Any]) -> StrawberryField:
         entity, refused = lookup.entity, self._visibility.of_pattern(lookup.name)
-        words = f"The {entity} whose id is the token's subject, or null.{refused}"
+        words = f"The {entity} whose id is the token's subject, or null.{lookup_cost(lookup)}{refused}"
         resolver, deprecated = resolvers.lookup_one(), lookup.deprecated
         name = lookup.subject or ""
         return resolved(self._types, name, f"{entity} | None", words, resolver, consistent, deprecated=deprecated)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from gateway.errors import ModelError
 from gateway.model.checks.choices import choice_faults, watch_faults
@@ -155,11 +155,13 @@ def _domain_faults(domain: "Domain") -> Iterator[str]:
 def _faults_by_themselves(model: "Model") -> Iterator[str]:
     """Of the entities and mutations of domains that hold something else as well, which can be checked alone."""
     for domain in () if any(shape_faults(model, deep=False)) else model.domains:
-        for part, kind, check in (("entities", Entity, entity_faults), ("mutations", Mutation, mutation_faults)):
-            declared = getattr(domain, part)
-            for member in declared if isinstance(declared, tuple) else (declared,):
-                if isinstance(member, kind) and isinstance(member.name, str):
-                    yield from check(member)
+        parts: list[Any] = [domain.entities, domain.mutations]
+        parts = [part if isinstance(part, tuple) else (part,) for part in parts]
+        for member in (member for part in parts for member in part if isinstance(getattr(member, "name", None), str)):
+            if isinstance(member, Entity):
+                yield from entity_faults(member)
+            elif isinstance(member, Mutation):
+                yield from mutation_faults(member)
 
 
 def _faults(model: "Model") -> Iterator[str]:

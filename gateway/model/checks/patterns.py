@@ -130,6 +130,12 @@ def _listing_faults(entities: Mapping[str, Entity], entity: Entity, listing: Lis
 
 def _range_faults(entity: Entity, place: Placement, listing: Listing) -> Iterator[str]:
     wanted = (*listing.where, *((listing.between,) if listing.between else ()))
+    unknown = [name for name in wanted if name not in entity.attribute]
+    yield from (
+        f"it is narrowed by the unknown attribute `{name}`{closest(name, entity.attribute)}" for name in unknown
+    )
+    if unknown:
+        return
     if wanted != tuple(hole.name for hole in place.sk.holes)[: len(wanted)]:
         yield f"`{place.sk.text}` cannot be narrowed by {list(wanted)}, only by its leading parts"
     elif listing.between and not entity.attribute[listing.between].type.ordered:

@@ -52,7 +52,7 @@ def owner_faults(entity: Entity) -> Iterator[str]:
         return
     attribute = entity.attribute.get(entity.owner)
     if attribute is None:
-        yield f"its owner `{entity.owner}` is not an attribute"
+        yield f"its owner `{entity.owner}` is not an attribute{closest(entity.owner, entity.attribute)}"
     elif not isinstance(attribute.type, Id) or not attribute.required:
         yield f"its owner `{entity.owner}` must be a required Id: it is compared with the subject of a token"
 

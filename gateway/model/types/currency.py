@@ -32,12 +32,27 @@ def _decode(wire: Wire) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class Currency(AttributeType):
-    """A currency of ISO 4217, such as `EUR`; it is stored in capitals."""
+    """A currency of ISO 4217, such as `EUR`; it is stored in capitals.
+
+    With `digits`, one whose amounts have as many digits after the point, such as a `DecimalNumber(places=2)` beside it.
+    """
+
+    digits: int | None = None
 
     tag = "S"
     scalar = STRING
-    documentation = "ISO 4217 currency"
-    sample = "EUR"
+
+    @property
+    def documentation(self) -> str:
+        return "ISO 4217 currency" + ("" if self.digits is None else f" with {self.digits} digits after the point")
+
+    @property
+    def sample(self) -> str:
+        return "EUR" if self.digits is None else _CURRENCIES[self.digits].split()[-1]
+
+    def declaration_faults(self) -> Iterator[str]:
+        if self.digits is not None and self.digits not in _CURRENCIES:
+            yield f"no currency has {self.digits} digits after the point; they have {', '.join(map(str, _CURRENCIES))}"
 
     def normalised(self, value: Any) -> Any:
         return value.strip().upper() if isinstance(value, str) else value
@@ -49,6 +64,9 @@ class Currency(AttributeType):
     def broken_rules(self, path: str, value: Any) -> Iterator[BadUserInput]:
         if value not in DIGITS:
             yield BadUserInput(f"`{path}` is not a currency of ISO 4217: `{value}`", path)
+        elif self.digits is not None and DIGITS[value] != self.digits:
+            has = f"{value} has {DIGITS[value]} digits after the point"
+            yield BadUserInput(f"`{path}` needs a currency with {self.digits}; {has}", path)
 
     def decoder(self) -> Decode:
         return _decode

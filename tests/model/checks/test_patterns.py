@@ -38,6 +38,11 @@ def said(*patterns: AccessPattern) -> str:
     return fault(THING, patterns=(LOOKUP, *patterns))
 
 
+def test_a_listing_that_is_narrowed_by_a_misspelt_attribute_is_told_the_right_one() -> None:
+    wrong = Listing(name="things", entity="Thing", index="GSI1", between="madeat", description="")
+    assert said(wrong) == "pattern things: it is narrowed by the unknown attribute `madeat`: did you mean `madeAt`?"
+
+
 @pytest.mark.parametrize(
     "right",
     [

@@ -52,6 +52,7 @@ coverage: $(STAMP) lint types imports ## make test with coverage; fails below 95
 
 test-random: $(STAMP) ## run all random cases: 20,000 documents, 100,000 requests of each kind
 	DRAWN=all $(BIN)/pytest -n auto $(DRAWN_TESTS)
+	DRAWN=all $(BIN)/pytest -n auto $(SLOW) -m hypothesis
 	$(BIN)/python -m tests.graph.query.equality --documents 10000 --processes 2
 
 lint: $(STAMP) ## check style and common mistakes (ruff)

@@ -13,7 +13,7 @@ SLOW := --ignore=tests/terraform --ignore=tests/browser --ignore=tests/clients -
 DEMO := GATEWAY_DOMAINS='["gateway.demo.commerce", "gateway.demo.devices", "gateway.demo.publishing"]'
 PYTEST := $(BIN)/pytest -n auto --dist loadscope --no-loadscope-reorder $(SLOW) --durations=15 -p tests.cpu
 # The random cases of which `make test` runs a sample.
-DRAWN_TESTS := tests/iam/dynamodb/test_partial_evaluation_random.py tests/store/cache/test_isolation.py
+DRAWN_TESTS := tests/iam/dynamodb/test_partial_evaluation_random.py tests/store/cache/test_isolation.py tests/ops/importing/test_import.py
 .PHONY: help install run generate check-generated test coverage test-random lint types imports format test-start test-engines test-chaos test-chaos-stream test-clients test-browser \
   test-terraform mutate-policies mutate-policies-formal prove prove-random check-protocols simulate bench bench-peers playground storefront lock clean
 
@@ -52,6 +52,7 @@ coverage: $(STAMP) lint types imports ## make test with coverage; fails below 95
 
 test-random: $(STAMP) ## run all random cases: 20,000 documents, 100,000 requests of each kind
 	DRAWN=all $(BIN)/pytest -n auto $(DRAWN_TESTS)
+	DRAWN=all $(BIN)/pytest -n auto $(SLOW) -m hypothesis
 	$(BIN)/python -m tests.graph.query.equality --documents 10000 --processes 2
 
 lint: $(STAMP) ## check style and common mistakes (ruff)
@@ -73,12 +74,13 @@ test-engines: $(STAMP) ## test the store on DynamoDB Local and MiniStack (needs 
 	$(BIN)/pytest tests/engines --engine=dynamodb-local
 	$(BIN)/pytest tests/engines --engine=ministack
 
-test-chaos: $(STAMP) ## test concurrent writes under injected faults and killed processes
+test-chaos: $(STAMP) ## test writes under injected faults, and subscriptions, while processes are killed
 	scripts/engines
 	$(BIN)/pytest tests/chaos
 	$(BIN)/python -m tests.chaos
+	$(MAKE) test-chaos-stream
 
-test-chaos-stream: $(STAMP) ## test subscriptions while readers, bus and gateways are killed; not in CI, see docs/chaos.md
+test-chaos-stream: $(STAMP) ## test subscriptions while readers, bus and gateways are killed
 	$(BIN)/python -m tests.chaos.stream
 
 test-clients: $(STAMP) ## test with Apollo, urql, Relay, graphql-ws, graphql-sse, codegen, gql and the GraphQL-over-HTTP audit (needs npm)

@@ -1,5 +1,6 @@
 """Mutants before the solver alone: no lint, no review, no sampled case."""
 
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -29,16 +30,27 @@ def fate(name: str, mutant: Mutant) -> tuple[Fate, Theorem | None]:
     parts, so that there is nothing to notice.
     """
     try:
-        made = subject(MODEL, shipped().roles, {**SHIPPED, name: mutant.document}, DEPLOYMENT)
+        made = _with(name, mutant)
     except PolicyError:
         return "refused", None
-    # a theorem whose formula did not change is proved with the shipped documents
-    proved = {theorem.violation for theorem in of_document(shipped(), name)}
     for theorem in of_document(made, name):
-        if theorem.violation not in proved and solve(theorem.violation, SPLITS).answer == "possible":
+        if theorem.violation not in _proved(name) and solve(theorem.violation, SPLITS).answer == "possible":
             return "refuted", theorem
     same = solve(_weaker(shipped().layers[name], made.layers[name]), SPLITS).answer == "impossible"
     return ("no weaker" if same else "survived"), None
+
+
+def _with(name: str, mutant: Mutant) -> ProofSubject:
+    """The shipped documents with this one instead; the others are compiled once."""
+    made = subject(MODEL, shipped().roles, {name: mutant.document}, DEPLOYMENT)
+    documents, layers = {**shipped().documents, **made.documents}, {**shipped().layers, **made.layers}
+    return replace(shipped(), documents=documents, layers=layers)
+
+
+@cache
+def _proved(name: str) -> frozenset[Formula]:
+    """What is proved with the shipped documents: a theorem whose formula did not change need not be proved again."""
+    return frozenset(theorem.violation for theorem in of_document(shipped(), name))
 
 
 def _weaker(old: Layer, new: Layer) -> Formula:

@@ -1,4 +1,4 @@
-"""No weakened policy goes unnoticed; the same as `make mutate-policies`, in parts."""
+"""No weakened policy goes unnoticed: a spread of what `make mutate-policies` tries, which CI runs."""
 
 from typing import Any
 
@@ -9,13 +9,15 @@ from tests.policies.fixtures import SHIPPED
 from tests.policies.mutate import all_mutants, killer
 from tests.policies.mutations import Mutant, mutants
 
+EVERY = 5
+
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("name", SHIPPED)
-def test_every_mutant_of_a_document_is_killed(name: str) -> None:
+def test_a_spread_of_mutants_of_a_document_is_killed(name: str) -> None:
     made = list(mutants(dict(SHIPPED[name])))
     assert len(made) >= 20
-    assert [mutant.title for mutant in made if killer(name, mutant) is None] == []
+    assert [mutant.title for mutant in made[::EVERY] if killer(name, mutant) is None] == []
 
 
 @pytest.mark.parametrize(

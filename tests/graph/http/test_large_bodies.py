@@ -147,6 +147,7 @@ async def test_what_is_in_a_string_is_no_value(world: World, text: str) -> None:
 VARIABLES = st.recursive(
     st.one_of(st.none(), st.integers(0, 9), st.text(',[{}]:"\\\n', max_size=5)),
     lambda below: st.lists(below) | st.dictionaries(st.text(',[{}]:"\\\n', max_size=2), below),
+    max_leaves=15,  # the limits below are smaller, and many leaves take long to draw
 )
 
 

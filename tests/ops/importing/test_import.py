@@ -25,6 +25,7 @@ from gateway.ops.importing.sender import Refused
 from gateway.sandbox.server import address_of, listen, served_in_thread
 from gateway.testing.memory import Memory
 from gateway.testing.services import REGION, TABLE, MemorySts, fetch_keys, settings, token
+from tests.drawn import drawn
 from tests.graph.mutation.shelf import DOMAIN, shelf_model
 
 MODEL = shelf_model()
@@ -180,7 +181,7 @@ def test_an_entity_without_a_bulk_is_refused(tmp_path: Path) -> None:
     assert DOMAIN.mutations
 
 
-@pytest.mark.parametrize("kills", [3])
+@pytest.mark.parametrize("kills", [drawn(3, 1)])
 def test_after_kill_9_the_same_command_doubles_and_loses_nothing(running: Running, tmp_path: Path, kills: int) -> None:
     titles = [f"T{number:04}" for number in range(1_500)]
     wrong = {100, 700, 1_300}

@@ -114,7 +114,7 @@ def _moved(spec: TableSpec, part: Body) -> Iterator[WrittenPlace]:
 
 @lru_cache(maxsize=1_024)
 def _parts(expression: str) -> tuple[tuple[tuple[str, str], ...], frozenset[str]]:
-    """What an update expression assigns, and all its words. Those of the store name placeholders only, so few differ."""
+    """What an update expression assigns, and all its words. Ours name placeholders only, so there are few of them."""
     # what leaves an index is on no new page of it
     expression = _REMOVE.sub("", expression)
     return tuple(_SET.findall(expression)), frozenset(_WORD.findall(expression))

@@ -183,21 +183,19 @@ class ItemsRead:
         """Whether nobody else needs to know which items are read."""
         return not self.remembers and self._cached is None and request.access.own_writes is None
 
-    async def partitions(self, request: LaneRequest, wanted: set[str], sort_key: str) -> dict[str, Any]:
-        """As `read`, for items that have one sort key: by their partition keys, of which it needs no pairs."""
+    async def partitions(self, request: LaneRequest, wanted: set[str], sort_key: str) -> list[Any]:
+        """The rows as of `read`, for items that have one sort key: it needs their partition keys alone."""
         if len(wanted) == 1:
             [pk] = wanted
             answer = await request.call(self._get, self._texts.get(pk, sort_key), 1)
             rows = [] if answer.Item is None else [answer.Item]
         else:
             rows = await self._chunks_of(request, sorted(wanted), sort_key)  # in one order, as in `_read`
-        by_partition = {row.pk.S: row for row in rows}
-        if not by_partition.keys() <= wanted or {row.sk.S for row in rows} - {sort_key}:
-            # nobody has asked for it
-            raise FallBack(Reason.FOREIGN_ROW)
-        if self.rows.expires:
-            return {pk: row for pk, row in by_partition.items() if not is_expired(row, request.now)}
-        return by_partition
+        for row in rows:
+            if row.pk.S not in wanted or sort_key != row.sk.S:
+                # nobody has asked for it
+                raise FallBack(Reason.FOREIGN_ROW)
+        return [row for row in rows if not is_expired(row, request.now)] if self.rows.expires else rows
 
     async def _chunks_of(self, request: LaneRequest, ordered: list[str], sort_key: str) -> list[Any]:
         if len(ordered) <= CHUNK:
@@ -340,8 +338,8 @@ class ReferenceLoad:
         wanted.discard(None)
         if wanted:
             found = await read.partitions(request, wanted, self.keys.sort_key)
-            [answers] = await self.load.level.answers(request, [list(found.values())])
-            by_key: dict[str | None, Any] = dict(zip(found, answers, strict=True))
+            [answers] = await self.load.level.answers(request, [found])
+            by_key: dict[Any, Any] = {row.pk.S: answer for row, answer in zip(found, answers, strict=True)}
             self.put(outs[self.part], map(by_key.get, keys))
         return None
 

@@ -98,13 +98,13 @@ def _asked(scope: Scope, lasting: LastingCaller) -> str | None:
     """The position to start at; the parameter `tenant` asserts whose changes are expected."""
     if scope["method"] != "GET":
         raise BadUserInput("the change feed accepts only GET")
-    asked = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
-    if unknown := asked.keys() - {"after", "tenant"}:
+    parameters = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+    if unknown := parameters.keys() - {"after", "tenant"}:
         raise BadUserInput(f"`{min(unknown)[:50]}` is not a parameter of the feed, which are `after` and `tenant`")
-    tenant = asked.get("tenant", [lasting.principal.tenant])[-1]
+    tenant = parameters.get("tenant", [lasting.principal.tenant])[-1]
     if tenant != lasting.principal.tenant:
         raise Forbidden("the token belongs to another tenant")
-    return asked["after"][-1] if "after" in asked else None
+    return parameters["after"][-1] if "after" in parameters else None
 
 
 def _line(told: FeedChange | str) -> bytes:
@@ -112,8 +112,8 @@ def _line(told: FeedChange | str) -> bytes:
 
 
 async def _tell(changes: AsyncIterator[FeedChange | str], send: Send) -> None:
-    async for told in changes:
-        await _write(send, _line(told))
+    async for change in changes:
+        await _write(send, _line(change))
 
 
 def _end(ended: "asyncio.Future[GatewayError]", error: GatewayError) -> None:

@@ -33,11 +33,11 @@ def _value_faults(value: Any, expected: Any, path: str, deep: bool) -> Iterator[
 
 def _tuple_faults(value: Any, member: Any, path: str, deep: bool) -> Iterator[str]:
     if isinstance(value, tuple):
-        for number, each in enumerate(value):
-            if not _fits(each, member):
-                yield f"`{path}` holds {_found(each)}; it takes {_words(member)}{_called(each, member)}"
+        for number, member_value in enumerate(value):
+            if not _fits(member_value, member):
+                yield f"`{path}` holds {_found(member_value)}; it takes {_words(member)}{_called(member_value, member)}"
             elif deep:
-                yield from _value_faults(each, member, f"{path}[{_label(each, number)}]", deep)
+                yield from _value_faults(member_value, member, f"{path}[{_label(member_value, number)}]", deep)
     elif isinstance(value, str):
         yield f"`{path}` must be a tuple; write `({value!r},)`, with a comma after the only member"
     elif _fits(value, member):

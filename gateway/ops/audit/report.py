@@ -93,13 +93,13 @@ def as_sarif(table_arn: str, results: Sequence[LineResult]) -> dict[str, Any]:
         }
         for result in results
     ]
-    found = [
+    entries = [
         _result(index, table_arn, result, finding)
         for index, result in enumerate(results)
         for finding in result.findings
     ]
     driver = {"name": "gateway audit", "version": __version__, "rules": rules}
-    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": found}]}
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": entries}]}
 
 
 def _result(index: int, table_arn: str, result: LineResult, finding: AuditFinding) -> dict[str, Any]:

@@ -201,8 +201,8 @@ def _chunk(sender: Sender, run: str, rows: list[Row]) -> list[tuple[RowError, ..
     sound = [row for row in rows if not row.errors]
     # INVARIANT: the key of a chunk is the same in every run of an import, so nothing is written twice.
     sent = sender.send(f"import-{run}-{rows[0].number}", sound) if sound else []
-    found = dict(zip((row.number for row in sound), sent, strict=True))
-    return [row.errors or found[row.number] for row in rows]
+    errors = dict(zip((row.number for row in sound), sent, strict=True))
+    return [row.errors or errors[row.number] for row in rows]
 
 
 def _line(row: Row, errors: tuple[RowError, ...]) -> bytes:

@@ -47,18 +47,18 @@ class Replays:
         now = self._clock()
         self._done = {name: done for name, done in self._done.items() if done.until > now}
         digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-        known = self._done.get(token)
-        if known is None:
+        previous = self._done.get(token)
+        if previous is None:
             answer = write()
             if answer.ok:
                 self._done[token] = _Done(digest, answer, now + _SECONDS)
             return answer
-        if known.digest != digest:
+        if previous.digest != digest:
             raise AwsFault(
                 "IdempotentParameterMismatchException",
                 "Request is a replay of a previous request with different parameters",
             )
-        return known.answer
+        return previous.answer
 
 
 _COPIES = "_copies"
@@ -174,12 +174,12 @@ def _copy_on_request() -> None:
         copies = attributes.pop(_COPIES, None)
         if copies:
             return copies[0]
-        made = object.__new__(type(table))
-        memo[id(table)] = made
-        vars(made).update(copy.deepcopy(attributes, memo))
+        shared = object.__new__(type(table))
+        memo[id(table)] = shared
+        vars(shared).update(copy.deepcopy(attributes, memo))
         if copies is not None:
-            copies.append(made)
-        return made
+            copies.append(shared)
+        return shared
 
     setattr(Table, "__deepcopy__", deepcopy)  # noqa: B010  mypy knows no such method of moto's
 

@@ -269,12 +269,12 @@ class Supervisor:
     def _asked_metrics(self) -> Iterator[Metric]:
         """Runs in the thread that reads the metrics. A worker that does not answer in time counts with its last
         report."""
-        asked = {worker: worker.reports for worker in list(self._workers) if worker.serving_since is not None}
-        for worker in asked:
+        reports = {worker: worker.reports for worker in list(self._workers) if worker.serving_since is not None}
+        for worker in reports:
             worker.channel.poke()
 
         def answered() -> bool:
-            return all(worker.reports > before or worker not in self._workers for worker, before in asked.items())
+            return all(worker.reports > before or worker not in self._workers for worker, before in reports.items())
 
         with self._reported:
             self._reported.wait_for(answered, _REPORT_SECONDS)

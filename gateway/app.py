@@ -119,7 +119,9 @@ class Gateway:
     warm_up: tuple[tuple[TenantId, ...], tuple[str, ...]] = ((), ())
     # reads the table's stream, if this process does
     stream: ReaderProcess | None = None
-    trusted: tuple[Session, ...] = ()  # for whose policies lanes of trusted documents are made at start
+    trusted: tuple[
+        Session, ...
+    ] = ()  # lanes of trusted documents are prepared at start for the policies of these sessions
 
     async def close(self) -> None:
         await self.streaming.subscriptions.close()

@@ -166,7 +166,8 @@ class HttpExchange:
         if length is None and not chunked and not self._bodiless and self.scope["http_version"] != "1.0":
             chunked = True
             head_lines += b"transfer-encoding: chunked\r\n"
-        # the client may not send the body if it was not requested, so the next request could not be told from it
+        # the client may not send a body that was not requested, and then the next request could not be distinguished
+        # from it
         self.keep_alive = self.keep_alive and not (self._expects_continue and self.more_body)
         closing = b"\r\n" if self.keep_alive else b"connection: close\r\n\r\n"
         self._left, self._chunked = length, chunked

@@ -144,7 +144,7 @@ class Table:
     async def query_each(self, access: Access, plans: Sequence[QueryMany]) -> list[Page | Exception]:
         """A page of each; attributes that their indexes do not contain are read from the table for all of them
         together."""
-        results: list[Any] = [*await gather_settled([self._found(access, plan) for plan in plans])]
+        results: list[Any] = [*await gather_settled([self._query_entries(access, plan) for plan in plans])]
         together: dict[ReadThrough, list[int]] = {}
         for number, (plan, result) in enumerate(zip(plans, results, strict=True)):
             through = self._through(plan)
@@ -177,7 +177,7 @@ class Table:
         rows = await self._rows_at(access, keys, through.names, through.cached, strong=False)
         return [_settled(partial(through.items, self._rows, page, rows)) for page in pages]
 
-    async def _found(self, access: Access, plan: QueryMany) -> Found:
+    async def _query_entries(self, access: Access, plan: QueryMany) -> Found:
         if plan.groups and plan.groups[0][0].filter is not None:
             return await self._filtered(access, plan, plan.groups[0])
         items: list[Item] = []
@@ -411,7 +411,7 @@ class Table:
         except Exception as error:
             access.replay.append((operation, content, error))
             if isinstance(error, AccessDenied):
-                _tell_denied(session, operation, error)
+                _report_denied(session, operation, error)
             raise
         access.replay.append((operation, content, answer))
         return answer
@@ -462,7 +462,7 @@ class Table:
                 deadline=access.deadline,
             )
         except AccessDenied as error:
-            _tell_denied(session, operation, error)
+            _report_denied(session, operation, error)
             raise
         items, capacity = items_in(answer), units_of(answer.get("ConsumedCapacity"))
         access.calls.append(
@@ -500,7 +500,7 @@ def _replayed(known: bytes | Exception) -> dict[str, Any]:
     return answer
 
 
-def _tell_denied(session: Session, operation: str, error: AccessDenied) -> None:
+def _report_denied(session: Session, operation: str, error: AccessDenied) -> None:
     """The gateway's own evaluation has just allowed this: AWS and the gateway disagree, which raises an alarm."""
     fields = {
         "tenant": session.tenant,

@@ -20,7 +20,7 @@ from gateway.setting_presets import hints_of
 from gateway.setting_types import IssuerSettings, SiloSettings
 from gateway.settings import Settings
 
-_POOLED = SiloSettings()  # sets nothing of its own
+_POOLED = SiloSettings()  # adds no settings
 
 
 def issuers(settings: Settings, roles: Collection[str]) -> list[Issuer]:

@@ -210,7 +210,7 @@ class CollectionSelection:
 
     @property
     def always(self) -> bool | None:
-        """Whether it applies whatever the variables are; None where they decide."""
+        """Whether it applies whatever the variables are; None if they decide."""
         if isinstance(self.member, MembersField):
             return True
         if self.member.arguments.fixed.keys() - {"first"}:

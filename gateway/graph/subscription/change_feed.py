@@ -108,11 +108,11 @@ class ChangeFeed:
             seen = dict(self.bus.position() if vector is None else vector)
             # the changes before it started to listen
             buffer.full = vector is not None
-            taken = await self._taken(lasting, buffer, seen)
+            taken = await self._take_notes(lasting, buffer, seen)
             yield self._sealed(scope, seen)
             while True:
                 for notes in _chunks(taken):
-                    changes = await self._told(lasting, log, notes)
+                    changes = await self._read_changes(lasting, log, notes)
                     before = self._sealed(scope, seen)
                     seen |= {note.shard: note.sequence for note in notes}
                     for change in changes[:-1]:
@@ -127,7 +127,7 @@ class ChangeFeed:
                     except TimeoutError:
                         await lasting.caller()
                         yield self._sealed(scope, seen)
-                taken = await self._taken(lasting, buffer, seen)
+                taken = await self._take_notes(lasting, buffer, seen)
 
     @contextmanager
     def _listening(self, lasting: LastingCaller) -> Iterator[_Buffer]:
@@ -138,7 +138,7 @@ class ChangeFeed:
         finally:
             unsubscribe()
 
-    async def _taken(self, lasting: LastingCaller, buffer: _Buffer, seen: Vector) -> Sequence[ChangeNote]:
+    async def _take_notes(self, lasting: LastingCaller, buffer: _Buffer, seen: Vector) -> Sequence[ChangeNote]:
         buffer.came.clear()
         if buffer.lost:
             raise PositionExpired(LOST)
@@ -156,7 +156,9 @@ class ChangeFeed:
     def _sealed(self, scope: str, vector: Vector) -> str:
         return self.positions.seal(scope, WATCH, {}, vector)
 
-    async def _told(self, lasting: LastingCaller, log: RequestLog, notes: Sequence[ChangeNote]) -> list[FeedChange]:
+    async def _read_changes(
+        self, lasting: LastingCaller, log: RequestLog, notes: Sequence[ChangeNote]
+    ) -> list[FeedChange]:
         """The changes as the caller may see them: each item once, with its newest state."""
         caller = await lasting.caller()
         newest = _newest(self.model, caller, notes)
@@ -189,9 +191,11 @@ class ChangeFeed:
         if item is None:
             return change if note.kind == "removed" else None  # it was removed since; the note of its removal follows
         # the item exists again, so it was removed and created anew
-        return replace(change, kind="changed" if note.kind == "removed" else note.kind, item=self._shown(entity, item))
+        return replace(
+            change, kind="changed" if note.kind == "removed" else note.kind, item=self._visible(entity, item)
+        )
 
-    def _shown(self, entity: Entity, item: Item) -> dict[str, Any]:
+    def _visible(self, entity: Entity, item: Item) -> dict[str, Any]:
         """The item as JSON, without the attributes that the role may not read."""
         content: dict[str, Any] = {"version": item.values.get(self.model.table.version)}
         for attribute in entity.attributes:

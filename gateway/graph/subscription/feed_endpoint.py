@@ -47,7 +47,7 @@ class FeedEndpoint:
                 raise Unauthenticated("more than one authorization header")
             # INVARIANT: the token is verified before anything else is looked at, and is not kept.
             lasting = await self.callers.lasting(authorization, log.identified)
-            after = _asked(scope, lasting)
+            after = _start_position(scope, lasting)
             with self.subscriptions.connected(lasting, lambda error: _end(ended, error)):
                 async with aclosing(self.feed.follow(lasting, log, after, self.idle_seconds)) as changes:
                     # nothing is sent before this first line, so that an invalid request still gets its HTTP status
@@ -78,7 +78,7 @@ class FeedEndpoint:
         send: Send,
     ) -> None:
         loop = asyncio.get_running_loop()
-        left, telling = loop.create_task(_left(receive)), loop.create_task(_tell(changes, send))
+        left, telling = loop.create_task(_left(receive)), loop.create_task(_send_changes(changes, send))
         try:
             await asyncio.wait((left, telling, ended), return_when=asyncio.FIRST_COMPLETED)
             error: BaseException | None = ended.result() if ended.done() else None
@@ -94,7 +94,7 @@ class FeedEndpoint:
             await asyncio.gather(left, telling, return_exceptions=True)
 
 
-def _asked(scope: Scope, lasting: LastingCaller) -> str | None:
+def _start_position(scope: Scope, lasting: LastingCaller) -> str | None:
     """The position to start at; the parameter `tenant` asserts whose changes are expected."""
     if scope["method"] != "GET":
         raise BadUserInput("the change feed accepts only GET")
@@ -111,7 +111,7 @@ def _line(told: FeedChange | str) -> bytes:
     return orjson.dumps({"position": told} if isinstance(told, str) else told.line()) + b"\n"
 
 
-async def _tell(changes: AsyncIterator[FeedChange | str], send: Send) -> None:
+async def _send_changes(changes: AsyncIterator[FeedChange | str], send: Send) -> None:
     async for change in changes:
         await _write(send, _line(change))
 

@@ -24,7 +24,7 @@ from gateway.ops.importing.sender import BearerToken, Sender
 from gateway.ops.migrate.checkpoint import replace_file
 from gateway.store.write.idempotency import KEPT_SECONDS
 
-_TELL_SECONDS = 5.0  # between two progress lines if there is no terminal
+_PRINT_SECONDS = 5.0  # between two progress lines if there is no terminal
 _MARGIN_SECONDS = 3_600
 _INTERRUPTED = 130
 
@@ -89,7 +89,7 @@ class _ImportRun:
         state = self._state()
         with self._open_rejected(state) as rejected, self._bar() as bar:
             task = bar.add_task("rows", total=self._total(), completed=state.rows, rejected=state.rejected)
-            for rows, errors in self._sent(state):
+            for rows, errors in self._send_chunks(state):
                 lines = [_line(row, own) for row, own in zip(rows, errors, strict=True) if own]
                 rejected.write(b"".join(lines))
                 rejected.flush()
@@ -100,11 +100,11 @@ class _ImportRun:
                 # INVARIANT: rows that the checkpoint counts were answered, and the rejected ones are on disk.
                 state.save(self._checkpoint)
                 bar.update(task, completed=state.rows, rejected=state.rejected)
-                self._tell(f"{state.rows} rows, {state.rejected} rejected")
+                self._print(f"{state.rows} rows, {state.rejected} rejected")
         self._checkpoint.unlink(missing_ok=True)
         return self._verdict(state)
 
-    def _sent(self, state: ImportProgress) -> Iterator[tuple[list[Row], list[tuple[RowError, ...]]]]:
+    def _send_chunks(self, state: ImportProgress) -> Iterator[tuple[list[Row], list[tuple[RowError, ...]]]]:
         """The remaining chunks, in the order of the file; some are sent at the same time."""
         options, waiting = self._options, deque[tuple[list[Row], Future[list[tuple[RowError, ...]]]]]()
         token = BearerToken(options.token, options.token_command)
@@ -170,8 +170,8 @@ class _ImportRun:
         )
         return Progress(*columns, console=self._console, disable=not self._console.is_terminal)
 
-    def _tell(self, line: str) -> None:
-        if not self._console.is_terminal and time.monotonic() - self._told_at >= _TELL_SECONDS:
+    def _print(self, line: str) -> None:
+        if not self._console.is_terminal and time.monotonic() - self._told_at >= _PRINT_SECONDS:
             self._told_at = time.monotonic()
             self._console.print(line, highlight=False)
 

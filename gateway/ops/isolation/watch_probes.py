@@ -122,7 +122,8 @@ async def _prove(ground: WatchGround, watch: Watch, markers: Iterator[int]) -> l
                 task.cancel()
         await asyncio.gather(*(task for task in listening if task is not None), return_exceptions=True)
     return [
-        _judged(ground.model, watch, watcher, first, items) for watcher, first in zip(watchers, before, strict=True)
+        _probe_result(ground.model, watch, watcher, first, items)
+        for watcher, first in zip(watchers, before, strict=True)
     ]
 
 
@@ -237,7 +238,9 @@ async def _settled(ground: WatchGround) -> None:
         raise Unavailable("subscriptions did not tell in time what has changed") from error
 
 
-def _judged(model: Model, watch: Watch, watcher: _Watcher, before: int, items: Sequence[_MarkedItem]) -> ProbeResult:
+def _probe_result(
+    model: Model, watch: Watch, watcher: _Watcher, before: int, items: Sequence[_MarkedItem]
+) -> ProbeResult:
     seen = {version for event in watcher.told for version in _versions(event)}
     strangers = [item for item in items if not watcher.may_see(item)]
     marks = tuple(dict.fromkeys(item.tenant for item in strangers if item.markers & seen))

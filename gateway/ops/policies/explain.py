@@ -92,9 +92,11 @@ def as_text(explained: Explanation) -> str:
         lines.append(f"  {explained.verdict.reason}")
     for one, layers in zip(explained.asked, explained.layers, strict=True):
         lines += ["", f"{one.action} on {one.resource}", *(f"  {layer}" for layer in layers)]
-        lines += [f"    {key} = {_shown(value)}" for key, value in one.context.items() if not key.endswith("KeyValues")]
+        lines += [
+            f"    {key} = {_value_text(value)}" for key, value in one.context.items() if not key.endswith("KeyValues")
+        ]
     return "\n".join(lines)
 
 
-def _shown(value: str | tuple[str, ...]) -> str:
+def _value_text(value: str | tuple[str, ...]) -> str:
     return value if isinstance(value, str) else ", ".join(value)

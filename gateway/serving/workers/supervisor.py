@@ -119,7 +119,7 @@ class Supervisor:
 
     def _next(self) -> None:
         until = None if self._killed else self._kill_at
-        if self._kill_at is None and len(self._workers) < self._wanted:
+        if self._kill_at is None and len(self._workers) < self._target_count:
             until = self._start_at
         try:
             self._events.get(timeout=None if until is None else max(0.0, until - time.monotonic()))()
@@ -135,12 +135,12 @@ class Supervisor:
         return [worker.process.pid for worker in self._workers]
 
     @property
-    def _wanted(self) -> int:
+    def _target_count(self) -> int:
         # the first worker shows whether they can start, so that its faults are reported once
         return self._count if self._serving else 1
 
     def _fill(self) -> None:
-        while self._kill_at is None and len(self._workers) < self._wanted and time.monotonic() >= self._start_at:
+        while self._kill_at is None and len(self._workers) < self._target_count and time.monotonic() >= self._start_at:
             try:
                 self._start()
             except OSError as error:

@@ -87,7 +87,7 @@ _ATTRIBUTE = attribute("").__code__
 
 
 def is_attribute(resolver: Resolver | None) -> bool:
-    """Whether `attribute` made the resolver, which then does nothing but read: it needs no `info`."""
+    """Whether `attribute` created the resolver, which then only reads: it needs no `info`."""
     return getattr(resolver, "__code__", None) is _ATTRIBUTE
 
 

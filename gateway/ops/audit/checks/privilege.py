@@ -50,7 +50,7 @@ def _tenant(case: Case, role: RoleFacts, deployment: Deployment) -> Iterator[Aud
     if role.longest_session > _HOUR:
         yield failed(f"sessions of the tenants' role may last {role.longest_session:,} s", fixes.ROLES)
     yield from _linted((*documents, *([boundary] if boundary else [])))
-    wide, narrow, evaluated = _tried(case, documents, boundary, deployment)
+    wide, narrow, evaluated = _evaluate_probes(case, documents, boundary, deployment)
     if wide:
         yield failed(f"{len(wide)} requests get through that must not: {_some(wide)}", fixes.ROLES)
     if narrow:
@@ -70,7 +70,7 @@ def _linted(documents: tuple[PolicyDocument, ...]) -> Iterator[AuditFinding]:
             yield failed(f"{document.kind} policy, {where}: {finding.message}", fixes.ROLES)
 
 
-def _tried(
+def _evaluate_probes(
     case: Case, documents: tuple[PolicyDocument, ...], boundary: PolicyDocument | None, deployment: Deployment
 ) -> tuple[list[str], list[str], int]:
     """Evaluates every probe of the isolation proof on the live policies: what is too wide, too narrow, and how many."""
